@@ -1,0 +1,25 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { PAYMENT_ID_PREFIX, type PaymentId, type PaymentKind } from './payment-id.js';
+
+/** 128 bits: an accidental collision between two keys is not to be expected in the life of the system. */
+const ID_BYTES = 16;
+
+/**
+ * The payment id that an owner's Idempotency-Key always leads to, so that a repeated request finds the payment
+ * that the first one started. Length-prefixed, so that no two pairs of owner and key run together.
+ *
+ * @param owner name of the API key that asks, so that two merchants' equal keys never meet
+ */
+export function derivePaymentId(kind: PaymentKind, owner: string, idempotencyKey: string): PaymentId {
+  const digest = createHash('sha256').update(`${owner.length}:${owner}:${idempotencyKey}`).digest();
+  return withPrefix(kind, digest.subarray(0, ID_BYTES));
+}
+
+/** A payment id for a request without an Idempotency-Key: no repetition of it will find the same payment. */
+export function randomPaymentId(kind: PaymentKind): PaymentId {
+  return withPrefix(kind, randomBytes(ID_BYTES));
+}
+
+function withPrefix(kind: PaymentKind, bytes: Buffer): PaymentId {
+  return `${PAYMENT_ID_PREFIX[kind]}${bytes.toString('hex')}` as PaymentId;
+}

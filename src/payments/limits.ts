@@ -1,0 +1,27 @@
+/**
+ * The provider's constants, each in this one place. Source: the provider's interface, "Limits".
+ */
+
+/** Smallest amount of a collection or a payout, in XAF. */
+export const MINIMUM_AMOUNT = 100;
+
+/** The only currency the provider moves. */
+export const CURRENCY = 'XAF';
+
+/** How long a payment link can be paid, in ms: 24 hours from its creation. */
+export const PROVIDER_LINK_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+/** Status look-ups that the provider answers for one transaction within {@link STATUS_WINDOW_MS}. */
+export const STATUS_CALLS_PER_WINDOW = 6;
+
+/** The width of the provider's window for status look-ups, in ms: one minute. */
+export const STATUS_WINDOW_MS = 60 * 1000;
+
+/** Shape of `userId` and `externalId` as the provider takes them; payment ids keep to it too. */
+export const IDENTIFIER_PATTERN = /^[a-zA-Z0-9\-_]{1,100}$/;
+
+/** Most results that one search answers with; the least is 1. */
+export const SEARCH_LIMIT_MAX = 100;
+
+/** Results of a search that names no limit. */
+export const SEARCH_LIMIT_DEFAULT = 10;

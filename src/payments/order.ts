@@ -1,0 +1,69 @@
+import type { PaymentId, PaymentKind } from './payment-id.js';
+import type { Medium, PhoneMedium } from './transaction.js';
+
+/** How a collection reaches the payer: a hosted checkout page, or a request on the payer's phone. */
+export type CollectionMethod = 'link' | 'direct';
+
+interface OrderCommon {
+  readonly id: PaymentId;
+  /** XAF, an integer of at least the provider's minimum. */
+  readonly amount: number;
+  /** The merchant's own identifiers, given back as given. The provider is sent the payment's id as externalId. */
+  readonly userId?: string | undefined;
+  readonly externalId?: string | undefined;
+  readonly message?: string | undefined;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export interface LinkOrder extends OrderCommon {
+  readonly kind: 'collection';
+  readonly method: 'link';
+  readonly email?: string | undefined;
+  readonly redirectUrl?: string | undefined;
+  /** ms from creation; at most the provider's 24 h. Absent: the setting LINK_LIFETIME. */
+  readonly expiresInMs?: number | undefined;
+}
+
+export interface DirectOrder extends OrderCommon {
+  readonly kind: 'collection';
+  readonly method: 'direct';
+  readonly phone: string;
+  readonly medium?: PhoneMedium | undefined;
+  readonly name?: string | undefined;
+  readonly email?: string | undefined;
+}
+
+export interface PayoutOrder extends OrderCommon {
+  readonly kind: 'payout';
+  readonly method?: undefined;
+  /** Required unless the medium is `platform`. */
+  readonly phone?: string | undefined;
+  readonly medium?: Medium | undefined;
+  readonly name?: string | undefined;
+  /** Required when the medium is `platform`. */
+  readonly email?: string | undefined;
+}
+
+/** What a merchant asks for: the whole of it, checked, before anything was sent. */
+export type PaymentOrder = LinkOrder | DirectOrder | PayoutOrder;
+
+/** What to do when a money-moving POST was ambiguous and no transaction is found: ask a person, or send once more. */
+export type AmbiguousPolicy = 'review' | 'resend';
+
+/** The settings that a payment lives by, fixed when it starts, so that a change of settings never changes a running one. */
+export interface PaymentTerms {
+  /** ms until a link is expired when the order names no time of its own. */
+  readonly linkLifetimeMs: number;
+  /** ms of quiet before the first poll. */
+  readonly pollFirstMs: number;
+  /** ms: the longest pause between two polls. */
+  readonly pollMaxMs: number;
+  /** ms for which a transaction is looked for after an ambiguous POST. */
+  readonly ambiguousGraceMs: number;
+  readonly ambiguousPolicy: AmbiguousPolicy;
+  /** ms that one call to the provider may take. */
+  readonly providerTimeoutMs: number;
+}
+
+/** Which of the merchant's two provider services a kind of payment goes through. */
+export type Service = PaymentKind;

@@ -1,0 +1,55 @@
+import type { TransId } from './payment-id.js';
+import type { Transaction } from './transaction.js';
+
+/**
+ * How an initiating POST (initiate-pay, direct-pay, payout) ended, as far as anyone can know.
+ *
+ * - `accepted`: the provider answered 200 with a transaction.
+ * - `rejected`: the provider refused it (4xx with its message): no money will move.
+ * - `unauthorized`: the credentials or the service's permissions were refused (401, 403): no money will move, and
+ *   every other payment would meet the same, so it is the operator's business and not the payment's failure.
+ * - `notSent`: refused before it was taken (connection refused, DNS, 429): safe to send again.
+ * - `ambiguous`: time-out, reset, 5xx, a body that can't be read: money may or may not move. Never send again blindly.
+ */
+export type InitiationOutcome =
+  | { readonly kind: 'accepted'; readonly transId: TransId; readonly link?: string | undefined }
+  | { readonly kind: 'rejected'; readonly message: string; readonly statusCode: number }
+  | { readonly kind: 'unauthorized'; readonly message: string; readonly statusCode: number }
+  | { readonly kind: 'notSent'; readonly reason: string; readonly retryAfterMs?: number | undefined }
+  | { readonly kind: 'ambiguous'; readonly reason: string };
+
+/** Why a question to the provider got no answer. Asking again does no harm. */
+export type NoAnswer =
+  | { readonly kind: 'unauthorized'; readonly message: string; readonly statusCode: number }
+  | { readonly kind: 'throttled'; readonly retryAfterMs?: number | undefined }
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+/** What `GET /payment-status/{transId}` said. `unknown`: the provider refused the id (4xx with its message). */
+export type StatusAnswer =
+  | { readonly kind: 'found'; readonly transaction: Transaction }
+  | { readonly kind: 'unknown'; readonly message: string; readonly statusCode: number }
+  | NoAnswer;
+
+/** What `GET /transaction/{userId}` or `GET /search` said. `refused`: a 4xx with its message. */
+export type ListAnswer =
+  | { readonly kind: 'listed'; readonly transactions: readonly Transaction[] }
+  | { readonly kind: 'refused'; readonly message: string; readonly statusCode: number }
+  | NoAnswer;
+
+/** What `POST /expire-pay` said. `alreadyExpired` counts as done; the status then decides. */
+export type ExpiryAnswer =
+  | { readonly kind: 'expired'; readonly transaction: Transaction }
+  | { readonly kind: 'alreadyExpired' }
+  | { readonly kind: 'refused'; readonly message: string; readonly statusCode: number }
+  | NoAnswer;
+
+/** What `GET /balance` said; XAF. */
+export type BalanceAnswer =
+  | {
+      readonly kind: 'balance';
+      readonly service: string;
+      readonly balance: number;
+      readonly currency: string;
+    }
+  | { readonly kind: 'refused'; readonly message: string; readonly statusCode: number }
+  | NoAnswer;

@@ -1,0 +1,37 @@
+import type { TransId } from './payment-id.js';
+
+/** Every status that the provider gives a transaction. */
+export const PROVIDER_STATUSES = ['CREATED', 'PENDING', 'SUCCESSFUL', 'FAILED', 'EXPIRED'] as const;
+export type ProviderStatus = (typeof PROVIDER_STATUSES)[number];
+
+/** Every way money travels at the provider; `platform` is an account of the provider's own. */
+export const MEDIUMS = ['mobile money', 'orange money', 'platform'] as const;
+export type Medium = (typeof MEDIUMS)[number];
+
+/** Mediums that a payer's phone can have; `platform` is for payouts alone. */
+export const PHONE_MEDIUMS = ['mobile money', 'orange money'] as const;
+export type PhoneMedium = (typeof PHONE_MEDIUMS)[number];
+
+/** The provider's words for the two directions. */
+export type TransType = 'Collection' | 'Payout';
+
+/**
+ * What the provider says of one transaction, less what names a person (payer's name, e-mail): none of that has
+ * business in a workflow's history. The provider doesn't say which fields come in which state, so only the id
+ * and the status are certain.
+ */
+export interface Transaction {
+  readonly transId: TransId;
+  readonly status: ProviderStatus;
+  readonly transType?: TransType | undefined;
+  /** XAF */
+  readonly amount?: number | undefined;
+  readonly medium?: Medium | undefined;
+  /** XAF: what is left for the merchant after the provider's fees. */
+  readonly revenue?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly financialTransId?: string | undefined;
+  /** The id of the payment this transaction was made for, when Sanaga made it. */
+  readonly externalId?: string | undefined;
+  readonly userId?: string | undefined;
+}
