@@ -1,0 +1,142 @@
+import type { Service } from '../payments/order.js';
+import type {
+  BalanceAnswer,
+  ExpiryAnswer,
+  InitiationOutcome,
+  ListAnswer,
+  StatusAnswer,
+} from '../payments/outcome.js';
+import { BODY_MAX, type ExchangeRequest, exchange } from './exchange.js';
+import { judgeBalance, judgeExpiry, judgeList, judgeStatus } from './judge-answer.js';
+import { judgeExchange, type Verdict } from './judge-exchange.js';
+import { judgeInitiation } from './judge-initiation.js';
+import { pathSegment } from './path-segment.js';
+import { createProviderHttp, type ProviderHttpOptions } from './provider-http.js';
+import { type SearchQuery, searchPath } from './search-query.js';
+import {
+  type DirectPayRequest,
+  type InitiatePayRequest,
+  initiationSchema,
+  linkInitiationSchema,
+  type PayoutRequest,
+} from './wire.js';
+
+export interface ProviderClientOptions extends ProviderHttpOptions {
+  readonly service: Service;
+}
+
+export interface CallOptions {
+  /** Stops waiting for the answer. What a POST did by then stays unknown. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * One of the provider's services. Whatever the provider or the network does, a call ends with one of its typed
+ * outcomes; it rejects only when it was called wrongly.
+ */
+export interface ProviderClient {
+  readonly service: Service;
+  /** `POST /initiate-pay`: makes a link to a checkout page. Collections only. Amounts in XAF. */
+  initiatePay(request: InitiatePayRequest, call?: CallOptions): Promise<InitiationOutcome>;
+  /** `POST /direct-pay`: asks for the money on the payer's phone. Collections only. Amounts in XAF. */
+  directPay(request: DirectPayRequest, call?: CallOptions): Promise<InitiationOutcome>;
+  /** `POST /payout`: sends money. Payouts only. Amounts in XAF. */
+  payout(request: PayoutRequest, call?: CallOptions): Promise<InitiationOutcome>;
+  /** `GET /payment-status/{transId}`. The provider takes 6 a minute for one transaction; the caller keeps count. */
+  paymentStatus(transId: string, call?: CallOptions): Promise<StatusAnswer>;
+  /** `POST /expire-pay`: ends a link before its 24 hours are over. */
+  expirePay(transId: string, call?: CallOptions): Promise<ExpiryAnswer>;
+  /** `GET /transaction/{userId}`: all that was ever made under a user identifier, in no promised order. */
+  transactionsOf(userId: string, call?: CallOptions): Promise<ListAnswer>;
+  /** `GET /search`. Rejects with a ZodError on a query that the provider would silently ignore. */
+  search(query: SearchQuery, call?: CallOptions): Promise<ListAnswer>;
+  /** `GET /balance`, in XAF. */
+  balance(call?: CallOptions): Promise<BalanceAnswer>;
+  /** Ends every connection; for when the process stops. */
+  close(): void;
+}
+
+/**
+ * Makes the client of one of the provider's two services.
+ *
+ * @example
+ * const client = createProviderClient({ service: 'payout', url, apiUser, apiKey, timeoutMs: 15_000 });
+ * const outcome = await client.payout({ amount: 500, phone, externalId: id });
+ *
+ * @throws TypeError or RangeError on settings that can't be used
+ */
+export function createProviderClient({ service, ...options }: ProviderClientOptions): ProviderClient {
+  const http = createProviderHttp(options);
+  const credentials = [options.apiUser, options.apiKey];
+
+  const ask = async (request: ExchangeRequest, withheld: readonly string[] = []): Promise<Verdict> =>
+    judgeExchange(await exchange(http, request), [...credentials, ...withheld]);
+
+  const get = (path: string, bodyMax: number, call?: CallOptions) =>
+    ask({ method: 'GET', path, bodyMax, signal: call?.signal });
+
+  /** GETs what an identifier names. */
+  const getById = async (
+    folder: string,
+    id: string,
+    bodyMax: number,
+    call?: CallOptions,
+  ): Promise<Verdict> => {
+    const segment = pathSegment(id);
+    if (segment === undefined)
+      return { kind: 'undecided', sent: 'no', reason: 'no address can carry this identifier' };
+    return get(`${folder}/${segment}`, bodyMax, call);
+  };
+
+  const post = (path: string, body: object, call?: CallOptions, withheld?: readonly string[]) =>
+    ask({ method: 'POST', path, body, bodyMax: BODY_MAX.single, signal: call?.signal }, withheld);
+
+  const initiate = (
+    path: string,
+    body: InitiatePayRequest | DirectPayRequest | PayoutRequest,
+    call?: CallOptions,
+  ): Promise<Verdict> => {
+    const needed = path === 'payout' ? 'payout' : 'collection';
+    if (service !== needed)
+      throw new TypeError(`The ${service} service can't do ${path}: use the ${needed} service`);
+    return post(path, body, call, personalDataOf(body));
+  };
+
+  return {
+    service,
+    close: http.close,
+    async initiatePay(request, call) {
+      return judgeInitiation(await initiate('initiate-pay', request, call), linkInitiationSchema);
+    },
+    async directPay(request, call) {
+      return judgeInitiation(await initiate('direct-pay', request, call), initiationSchema);
+    },
+    async payout(request, call) {
+      return judgeInitiation(await initiate('payout', request, call), initiationSchema);
+    },
+    async paymentStatus(transId, call) {
+      return judgeStatus(await getById('payment-status', transId, BODY_MAX.single, call), transId);
+    },
+    async expirePay(transId, call) {
+      return judgeExpiry(await post('expire-pay', { transId }, call), transId);
+    },
+    async transactionsOf(userId, call) {
+      return judgeList(await getById('transaction', userId, BODY_MAX.list, call));
+    },
+    async search(query, call) {
+      return judgeList(await get(searchPath(query), BODY_MAX.list, call));
+    },
+    async balance(call) {
+      return judgeBalance(await get('balance', BODY_MAX.single, call));
+    },
+  };
+}
+
+/** What names a person in a request: the provider may repeat it in an error. */
+function personalDataOf(request: {
+  phone?: string | undefined;
+  name?: string | undefined;
+  email?: string | undefined;
+}) {
+  return [request.phone, request.name, request.email].filter((value) => value !== undefined);
+}

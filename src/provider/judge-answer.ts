@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import type { BalanceAnswer, ExpiryAnswer, ListAnswer, NoAnswer, StatusAnswer } from '../payments/outcome.js';
+import type { Transaction } from '../payments/transaction.js';
+import type { Verdict } from './judge-exchange.js';
+import { toTransaction } from './to-transaction.js';
+import { ALREADY_EXPIRED, balanceSchema, transactionSchema } from './wire.js';
+
+const UNREADABLE: NoAnswer = {
+  kind: 'unavailable',
+  reason: "the provider gave an answer that can't be read",
+};
+
+/** Reads the answer of `GET /payment-status/{transId}`. */
+export function judgeStatus(verdict: Verdict, transId: string): StatusAnswer {
+  if (verdict.kind === 'refused') return { ...verdict, kind: 'unknown' };
+  if (verdict.kind !== 'succeeded') return noAnswer(verdict);
+  const found = readTransaction(verdict.body, transId);
+  return found.kind === 'read' ? { kind: 'found', transaction: found.transaction } : found;
+}
+
+/** Reads the answer of `POST /expire-pay`. A link that is expired already is told by the provider's message alone. */
+export function judgeExpiry(verdict: Verdict, transId: string): ExpiryAnswer {
+  if (verdict.kind === 'refused') {
+    return verdict.statusCode === 400 && verdict.message === ALREADY_EXPIRED
+      ? { kind: 'alreadyExpired' }
+      : verdict;
+  }
+  if (verdict.kind !== 'succeeded') return noAnswer(verdict);
+  const expired = readTransaction(verdict.body, transId);
+  return expired.kind === 'read' ? { kind: 'expired', transaction: expired.transaction } : expired;
+}
+
+/**
+ * Reads the answer of `GET /transaction/{userId}` and `GET /search`. One element that can't be read makes the whole
+ * list unavailable: it might be the very transaction that is looked for, and leaving it out would say that there is none.
+ */
+export function judgeList(verdict: Verdict): ListAnswer {
+  if (verdict.kind === 'refused') return verdict;
+  if (verdict.kind !== 'succeeded') return noAnswer(verdict);
+  const list = z.array(transactionSchema).safeParse(verdict.body);
+  return list.success ? { kind: 'listed', transactions: list.data.map(toTransaction) } : UNREADABLE;
+}
+
+/** Reads the answer of `GET /balance`. */
+export function judgeBalance(verdict: Verdict): BalanceAnswer {
+  if (verdict.kind === 'refused') return verdict;
+  if (verdict.kind !== 'succeeded') return noAnswer(verdict);
+  const balance = balanceSchema.safeParse(verdict.body);
+  return balance.success ? { kind: 'balance', ...balance.data } : UNREADABLE;
+}
+
+type Read = { readonly kind: 'read'; readonly transaction: Transaction } | NoAnswer;
+
+/** An answer about another transaction than the one asked for decides nothing about this one. */
+function readTransaction(body: unknown, transId: string): Read {
+  const transaction = transactionSchema.safeParse(body);
+  if (!transaction.success) return UNREADABLE;
+  if (transaction.data.transId !== transId) {
+    return { kind: 'unavailable', reason: 'the provider answered about another transaction' };
+  }
+  return { kind: 'read', transaction: toTransaction(transaction.data) };
+}
+
+function noAnswer(verdict: Exclude<Verdict, { kind: 'succeeded' | 'refused' }>): NoAnswer {
+  return verdict.kind === 'undecided' ? { kind: 'unavailable', reason: verdict.reason } : verdict;
+}

@@ -1,0 +1,212 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createProviderClient, type ProviderClient } from '../../src/provider/client.js';
+import {
+  closedUrl,
+  closeServers,
+  json,
+  type OnSocket,
+  type Reply,
+  serveHttp,
+  serveSockets,
+  text,
+} from './local-servers.js';
+
+const clients: ProviderClient[] = [];
+
+function clientOf(service: 'collection' | 'payout', url: string): ProviderClient {
+  const client = createProviderClient({
+    service,
+    url,
+    apiUser: 'user-of-shop',
+    apiKey: 'key-of-shop',
+    timeoutMs: 200,
+  });
+  clients.push(client);
+  return client;
+}
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.close();
+  await closeServers();
+});
+
+const accepted = { message: 'Payment initiated', transId: 'T1', dateInitiated: '2026-03-01' };
+const order = {
+  amount: 500,
+  phone: '670000001',
+  email: 'payer@example.com',
+  name: 'Ngo Bassa',
+  externalId: 'pay_1',
+};
+
+const outcomes: [string, Reply, object][] = [
+  ['200 with a transaction', json(200, accepted), { kind: 'accepted', transId: 'T1' }],
+  ['another success with a transaction', json(201, accepted), { kind: 'accepted', transId: 'T1' }],
+  ['200 with nothing but an id', json(200, { transId: 'T1' }), { kind: 'accepted', transId: 'T1' }],
+  ['a transaction as text', text(200, JSON.stringify(accepted)), { kind: 'accepted', transId: 'T1' }],
+  [
+    'a transaction behind a byte order mark',
+    text(200, `\ufeff${JSON.stringify(accepted)}`),
+    { kind: 'accepted', transId: 'T1' },
+  ],
+
+  ['200 without a transaction', json(200, { message: 'ok' }), { kind: 'ambiguous' }],
+  ['200 with an empty id', json(200, { transId: '' }), { kind: 'ambiguous' }],
+  ['200 with a list', json(200, [accepted]), { kind: 'ambiguous' }],
+  ['200 with half of JSON', text(200, '{"transId":"T1"'), { kind: 'ambiguous' }],
+  ['200 with a page', text(200, '<html>T1</html>'), { kind: 'ambiguous' }],
+  ['200 with nothing', text(200, ''), { kind: 'ambiguous' }],
+  ['204', text(204, ''), { kind: 'ambiguous' }],
+
+  [
+    '400',
+    json(400, { message: 'amount is too low' }),
+    { kind: 'rejected', statusCode: 400, message: 'amount is too low' },
+  ],
+  ['404', json(404, { message: 'no' }), { kind: 'rejected', statusCode: 404, message: 'no' }],
+  ['422', json(422, { message: 'no', field: 1 }), { kind: 'rejected', statusCode: 422, message: 'no' }],
+  [
+    '400 with an empty message',
+    json(400, { message: '' }),
+    { kind: 'rejected', statusCode: 400, message: 'the provider gave no reason' },
+  ],
+  ['401', json(401, { message: 'who?' }), { kind: 'unauthorized', statusCode: 401, message: 'who?' }],
+  [
+    '403',
+    json(403, { message: 'no payouts' }),
+    { kind: 'unauthorized', statusCode: 403, message: 'no payouts' },
+  ],
+
+  [
+    '400 with a page',
+    text(400, '<html>'),
+    { kind: 'ambiguous', reason: "the provider answered 400 with a body that can't be read" },
+  ],
+  ['400 with another body', json(400, { error: 'no' }), { kind: 'ambiguous' }],
+  ['401 with a page', text(401, '<html>'), { kind: 'ambiguous' }],
+  ['403 with a page', text(403, '<html>'), { kind: 'ambiguous' }],
+  ['404 with nothing', text(404, ''), { kind: 'ambiguous' }],
+  ['408, a time-out somewhere', json(408, { message: 'late' }), { kind: 'ambiguous' }],
+  ['425', json(425, { message: 'early' }), { kind: 'ambiguous' }],
+  ['499', json(499, { message: 'gone' }), { kind: 'ambiguous' }],
+
+  [
+    '429',
+    json(429, { message: 'slow down' }),
+    { kind: 'notSent', reason: 'the provider asked to slow down' },
+  ],
+  ['429 with a page', text(429, '<html>'), { kind: 'notSent' }],
+  ['429 with Retry-After', json(429, {}, { 'retry-after': '7' }), { kind: 'notSent', retryAfterMs: 7_000 }],
+
+  ['500', json(500, { message: 'oops' }), { kind: 'ambiguous', reason: 'the provider answered 500' }],
+  ['502', text(502, '<html>'), { kind: 'ambiguous', reason: 'the provider answered 502' }],
+  ['503 with Retry-After', json(503, accepted, { 'retry-after': '7' }), { kind: 'ambiguous' }],
+  ['504', json(504, { message: 'late' }), { kind: 'ambiguous' }],
+  ['304', text(304, ''), { kind: 'ambiguous' }],
+  ['600', json(600, accepted), { kind: 'ambiguous' }],
+];
+
+describe.each<[string, (url: string) => Promise<unknown>]>([
+  ['a direct payment', (url) => clientOf('collection', url).directPay(order)],
+  ['a payout', (url) => clientOf('payout', url).payout(order)],
+])('%s', (_, send) => {
+  it.each(outcomes)(
+    'answered by %s has its one outcome, and is sent once',
+    async (_answer, reply, expected) => {
+      const server = await serveHttp(reply);
+      const outcome = await send(server.url);
+      expect(outcome).toMatchObject(expected);
+      if (!('retryAfterMs' in expected))
+        expect(outcome).not.toHaveProperty('retryAfterMs', expect.anything());
+      expect(server.seen).toHaveLength(1);
+    },
+  );
+
+  it.each([301, 302, 303, 307, 308])('is not carried elsewhere by a %d', async (statusCode) => {
+    const elsewhere = await serveHttp(json(200, accepted));
+    const server = await serveHttp(text(statusCode, '', { location: `${elsewhere.url}/direct-pay` }));
+    expect(await send(server.url)).toEqual({
+      kind: 'ambiguous',
+      reason: `the provider answered ${statusCode}`,
+    });
+    expect(server.seen).toHaveLength(1);
+    expect(elsewhere.connections()).toBe(0);
+  });
+
+  it.each<[string, OnSocket, string]>([
+    ['silence', () => {}, 'no answer within 200 ms'],
+    ['a reset', (socket) => socket.on('data', () => socket.resetAndDestroy()), 'the connection was reset'],
+    [
+      'a change of protocol',
+      respond('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+      'the provider answered 101',
+    ],
+    [
+      'an early hint and then silence',
+      respond('HTTP/1.1 103 Early Hints\r\n\r\n'),
+      'no answer within 200 ms',
+    ],
+    [
+      'a refusal cut off',
+      respond('HTTP/1.1 400 Bad Request\r\nContent-Length: 99\r\n\r\n{"message":"no"}'),
+      'no answer within 200 ms',
+    ],
+  ])('met by %s is ambiguous, and is sent once', async (_answer, onSocket, reason) => {
+    const server = await serveSockets(onSocket);
+    expect(await send(server.url)).toEqual({ kind: 'ambiguous', reason });
+    expect([server.connections(), server.requests()]).toEqual([1, 1]);
+  });
+
+  it('that finds no one to connect to is not sent', async () => {
+    expect(await send(await closedUrl())).toEqual({ kind: 'notSent', reason: 'the connection was refused' });
+  });
+});
+
+describe('a link', () => {
+  it('comes with its address', async () => {
+    const link = 'https://pay.example.com/T1';
+    const server = await serveHttp(json(200, { ...accepted, link }));
+    const outcome = await clientOf('collection', server.url).initiatePay({ amount: 500 });
+    expect(outcome).toEqual({ kind: 'accepted', transId: 'T1', link });
+  });
+
+  it.each([
+    ['no address', accepted],
+    ['an address that is none', { ...accepted, link: 'T1' }],
+  ])('with %s is ambiguous', async (_, body) => {
+    const server = await serveHttp(json(200, body));
+    expect(await clientOf('collection', server.url).initiatePay({ amount: 500 })).toMatchObject({
+      kind: 'ambiguous',
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+});
+
+describe('an outcome', () => {
+  it.each<[string, Reply]>([
+    [
+      'refusal',
+      (response, { body, headers }) =>
+        json(400, { message: `${JSON.stringify(headers)} ${body}` })(response, seen, 1),
+    ],
+    [
+      'refusal of the credentials',
+      (response, { headers }) => json(401, { message: JSON.stringify(headers) })(response, seen, 1),
+    ],
+    ['success', (response, { body }) => json(200, { ...accepted, echo: body })(response, seen, 1)],
+    ['server error', (response, { body }) => json(500, { message: body })(response, seen, 1)],
+    ['reset', (response) => response.destroy()],
+  ])('shows no credential and nothing of a person, even if the %s repeats them', async (_, reply) => {
+    const server = await serveHttp(reply);
+    const outcome = JSON.stringify(await clientOf('payout', server.url).payout(order));
+    expect(outcome).not.toMatch(/user-of-shop|key-of-shop|670000001|payer@example\.com|Ngo Bassa/);
+    expect(server.seen[0]?.headers).toMatchObject({ apiuser: 'user-of-shop', apikey: 'key-of-shop' });
+  });
+});
+
+const seen = { method: '', path: '', headers: {}, body: '' };
+
+/** Answers every request on a socket with the same bytes, and leaves the connection open. */
+function respond(bytes: string): OnSocket {
+  return (socket) => socket.on('data', () => socket.write(bytes));
+}
