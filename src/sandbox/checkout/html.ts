@@ -1,0 +1,33 @@
+/** Markup that is safe to send as it stands: all that came from outside was escaped on its way in. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+type Part = Html | string | number | false | undefined | readonly Part[];
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escapeText = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
+
+const render = (part: Part): string => {
+  if (part instanceof Html) return part.text;
+  if (part === false || part === undefined) return '';
+  if (typeof part === 'object') return part.map(render).join('');
+  return escapeText(String(part));
+};
+
+/**
+ * A tagged template for markup: every value put in is escaped, for text and for quoted attributes alike, unless it is
+ * {@link Html} itself. `undefined` and `false` leave nothing; a list is put one after another.
+ *
+ * @example html`<p title="${name}">${isNew && html`<b>New</b>`}</p>`
+ */
+export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
+  new Html(strings.map((text, index) => text + render(parts[index])).join(''));

@@ -1,0 +1,20 @@
+import { describe, expect, it } from '@jest/globals';
+import { html } from '../../../src/sandbox/checkout/html.js';
+
+describe('html', () => {
+  it('escapes every value for text and for quoted attributes', () => {
+    expect(html`<p title="${`"'`}">${'<b>&</b>'}</p>`.text).toBe(
+      '<p title="&quot;&#39;">&lt;b&gt;&amp;&lt;/b&gt;</p>',
+    );
+  });
+
+  it('puts markup in as it stands, and lists one after another', () => {
+    expect(html`<ul>${['<', '>'].map((text) => html`<li>${text}</li>`)}</ul>`.text).toBe(
+      '<ul><li>&lt;</li><li>&gt;</li></ul>',
+    );
+  });
+
+  it('leaves nothing for undefined and false, but writes 0', () => {
+    expect(html`[${undefined}${false}${0}]`.text).toBe('[0]');
+  });
+});

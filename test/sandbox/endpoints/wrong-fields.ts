@@ -1,0 +1,21 @@
+/** What the shared fields refuse, for the three endpoints that have them. */
+export const wrongFields = [
+  ['amount', undefined],
+  ['amount', 99],
+  ['amount', 0],
+  ['amount', -1000],
+  ['amount', 100.5],
+  ['amount', '1000'],
+  ['amount', null],
+  ['amount', 1e300],
+  ['userId', ''],
+  ['userId', 'a b'],
+  ['userId', 'x'.repeat(101)],
+  ['userId', 7],
+  ['externalId', 'order/7'],
+  ['externalId', 'é'],
+  ['externalId', 'line\n'],
+  ['externalId', 'x'.repeat(101)],
+  ['email', 'nobody'],
+  ['message', 7],
+] as const;

@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { afterEach } from '@jest/globals';
+
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+export interface MerchantHook {
+  readonly url: string;
+  readonly received: Received[];
+  /** What it answers next; the last one is kept on. */
+  readonly answers: number[];
+  /** The statuses received, in order. */
+  statuses(): unknown[];
+}
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** A merchant's webhook address: keeps what it gets, answers what it is told to. Closed after the test. */
+export async function startMerchantHook(...answers: number[]): Promise<MerchantHook> {
+  const received: Received[] = [];
+  const next = answers.length > 0 ? answers : [200];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = '', url: path = '', headers } = request;
+      received.push({ method, path, headers, text: Buffer.concat(chunks).toString() });
+      const status = (next.length > 1 ? next.shift() : next[0]) ?? 200;
+      response.writeHead(status, { location: '/elsewhere' }).end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The hook has no port');
+  return {
+    url: `http://127.0.0.1:${address.port}/hooks/secret-token`,
+    received,
+    answers: next,
+    statuses: () => received.map(({ text }) => Reflect.get(JSON.parse(text), 'status')),
+  };
+}
