@@ -1,0 +1,55 @@
+import type { DirectOrder, LinkOrder, PayoutOrder, Service } from '../payments/order.js';
+import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/outcome.js';
+import type { PaymentId, TransId } from '../payments/payment-id.js';
+import type { Transaction } from '../payments/transaction.js';
+import type { ProviderClient } from '../provider/client.js';
+import type { Delivery, MerchantNotification } from './notify-merchant.js';
+import { toDirectPay, toInitiatePay, toPayout } from './to-request.js';
+
+/** What the activities need of the world. */
+export interface ActivityDependencies {
+  readonly providers: Readonly<Record<Service, ProviderClient>>;
+  readonly notifyMerchant: (notification: MerchantNotification) => Promise<Delivery>;
+}
+
+/** The transactions of one user, or only those made for one payment. */
+export interface LookUpRequest {
+  readonly service: Service;
+  readonly userId: string;
+  readonly externalId: PaymentId;
+}
+
+/**
+ * What payment workflows may do to the world. None of them throws for what the provider or a network does: every
+ * answer is a value that the workflow decides on, so that no retry of Temporal's ever repeats a call on its own.
+ */
+export function createActivities({ providers, notifyMerchant }: ActivityDependencies) {
+  return {
+    initiatePay: (order: LinkOrder): Promise<InitiationOutcome> =>
+      providers.collection.initiatePay(toInitiatePay(order)),
+
+    directPay: (order: DirectOrder): Promise<InitiationOutcome> =>
+      providers.collection.directPay(toDirectPay(order)),
+
+    payOut: (order: PayoutOrder): Promise<InitiationOutcome> => providers.payout.payout(toPayout(order)),
+
+    paymentStatus: (service: Service, transId: TransId): Promise<StatusAnswer> =>
+      providers[service].paymentStatus(transId),
+
+    expirePay: (transId: TransId): Promise<ExpiryAnswer> => providers.collection.expirePay(transId),
+
+    /** The user's other payments are left out: they have no place in this payment's history. */
+    async lookUp({ service, userId, externalId }: LookUpRequest): Promise<ListAnswer> {
+      const answer = await providers[service].transactionsOf(userId);
+      if (answer.kind !== 'listed') return answer;
+      return {
+        ...answer,
+        transactions: answer.transactions.filter((found) => found.externalId === externalId),
+      };
+    },
+
+    notifyMerchant,
+  };
+}
+
+export type Activities = ReturnType<typeof createActivities>;

@@ -1,0 +1,25 @@
+import { sentUserId } from '../payments/find-own.js';
+import type { DirectOrder, LinkOrder, PaymentOrder, PayoutOrder } from '../payments/order.js';
+import type { DirectPayRequest, InitiatePayRequest, PayoutRequest } from '../provider/wire.js';
+
+/** An order for a link, as the provider's `POST /initiate-pay` takes it. */
+export function toInitiatePay(order: LinkOrder): InitiatePayRequest {
+  return { ...common(order), email: order.email, redirectUrl: order.redirectUrl };
+}
+
+/** An order straight to a phone, as the provider's `POST /direct-pay` takes it. */
+export function toDirectPay(order: DirectOrder): DirectPayRequest {
+  const { phone, medium, name, email } = order;
+  return { ...common(order), phone, medium, name, email };
+}
+
+/** An order to pay out, as the provider's `POST /payout` takes it. */
+export function toPayout(order: PayoutOrder): PayoutRequest {
+  const { phone, medium, name, email } = order;
+  return { ...common(order), phone, medium, name, email };
+}
+
+/** The payment's own id goes out as externalId: it is what a transaction is found by when an answer is lost. */
+function common(order: PaymentOrder) {
+  return { amount: order.amount, userId: sentUserId(order), externalId: order.id, message: order.message };
+}

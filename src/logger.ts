@@ -1,0 +1,24 @@
+import { type Logger, pino } from 'pino';
+
+/** Log fields that may never show: credentials, and what names a person. A second fence; nothing should log them. */
+const HIDDEN = [
+  'authorization',
+  'apikey',
+  'phone',
+  'email',
+  'name',
+  'req.headers.authorization',
+  'req.headers.cookie',
+  '*.phone',
+  '*.email',
+  '*.apikey',
+];
+
+/**
+ * The one logger of a process: JSON lines on the standard output.
+ *
+ * @param part which process speaks: api, worker or sandbox
+ */
+export function createLogger(part: string, level: string): Logger {
+  return pino({ level, base: { part }, redact: { paths: HIDDEN, censor: '[hidden]' } });
+}

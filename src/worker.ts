@@ -1,0 +1,94 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { DefaultLogger, type NativeConnection, Runtime } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { createActivities } from './activities/activities.js';
+import { createMerchantNotifier } from './activities/notify-merchant.js';
+import { type Config, readConfig } from './config.js';
+import { createLogger } from './logger.js';
+import { createPaymentWorker } from './payment-worker.js';
+import { createProviderServices } from './provider-services.js';
+import { runProcess } from './run-process.js';
+import { connectWorker } from './temporal/connect.js';
+import { loadTemporalTarget } from './temporal/target.js';
+
+/** The workflows, bundled when the project was built. */
+const WORKFLOW_BUNDLE = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url));
+
+/** Pause between two tries to reach Temporal at the start, in ms. */
+const CONNECT_AGAIN_MS = 2_000;
+
+/** The worker process: runs payments until it is told to stop, and stops within its grace period. */
+await runProcess(async (stop) => {
+  const config = readConfig('worker', process.env);
+  const logger = createLogger('worker', config.LOG_LEVEL);
+  Runtime.install({ logger: temporalLogger(logger), shutdownSignals: [] });
+
+  const providers = createProviderServices(config);
+  const target = loadTemporalTarget(process.env);
+  const connection = await connectPatiently(target, logger, stop);
+  if (connection === undefined) return;
+  try {
+    const worker = await createPaymentWorker({
+      connection,
+      namespace: target.namespace,
+      taskQueue: config.TEMPORAL_TASK_QUEUE,
+      activities: createActivities({
+        providers,
+        notifyMerchant: createMerchantNotifier(merchantEndpoint(config)),
+      }),
+      workflowBundle: { codePath: WORKFLOW_BUNDLE },
+      limits: {
+        maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
+        maxConcurrentWorkflowTasks: config.WORKER_MAX_CONCURRENT_WORKFLOW_TASKS,
+        maxConcurrentActivities: config.WORKER_MAX_CONCURRENT_ACTIVITIES,
+        maxConcurrentLocalActivities: config.WORKER_MAX_CONCURRENT_LOCAL_ACTIVITIES,
+        shutdownGraceMs: config.WORKER_SHUTDOWN_GRACE,
+      },
+      deployment:
+        config.WORKER_BUILD_ID === undefined
+          ? undefined
+          : { deploymentName: config.WORKER_DEPLOYMENT, buildId: config.WORKER_BUILD_ID },
+    });
+    logger.info({ taskQueue: config.TEMPORAL_TASK_QUEUE, namespace: target.namespace }, 'worker is running');
+    stop.addEventListener('abort', () => worker.shutdown(), { once: true });
+    if (stop.aborted) return;
+    await worker.run();
+  } finally {
+    await connection.close();
+    for (const provider of Object.values(providers)) provider.close();
+    logger.info('worker has stopped');
+  }
+});
+
+/** Connects to Temporal, however long it takes to come up; `undefined` when told to stop before. */
+async function connectPatiently(
+  target: ReturnType<typeof loadTemporalTarget>,
+  logger: Logger,
+  stop: AbortSignal,
+): Promise<NativeConnection | undefined> {
+  while (!stop.aborted) {
+    try {
+      return await connectWorker(target);
+    } catch (error) {
+      logger.warn({ err: error, address: target.address }, 'Temporal is not reachable yet');
+      await pause(CONNECT_AGAIN_MS, undefined, { signal: stop }).catch(() => undefined);
+    }
+  }
+  return undefined;
+}
+
+function merchantEndpoint(config: Config<'worker'>) {
+  const {
+    MERCHANT_WEBHOOK_URL: url,
+    MERCHANT_WEBHOOK_SECRET: secret,
+    MERCHANT_WEBHOOK_TIMEOUT: timeoutMs,
+  } = config;
+  return url === undefined || secret === undefined ? undefined : { url, secret, timeoutMs };
+}
+
+/** Temporal's log lines as lines of ours. */
+function temporalLogger(logger: Logger): DefaultLogger {
+  const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
+  return new DefaultLogger('INFO', ({ level, message, meta }) => logger[levels[level]]({ ...meta }, message));
+}

@@ -1,0 +1,51 @@
+import { observed, type PaymentState, underReview } from '../payments/payment-state.js';
+import { undecided } from '../payments/undecided.js';
+import { broughtForward, looked } from '../payments/watch.js';
+import { closeLink } from './close-link.js';
+import type { PaymentRun } from './payment-run.js';
+
+/**
+ * Follows a begun payment to its final status: waits for a hint, the next poll, or the end of the link's life, and
+ * asks the provider. A hint only brings the look forward; what counts is what the provider answers.
+ */
+export async function follow(run: PaymentRun): Promise<void> {
+  while (!run.state.final && run.state.transId !== undefined) {
+    await run.handOverWhenLong();
+    const { act, at, summary } = nextStep(run.state);
+    const woken = await run.sleepUntil(at, summary);
+    if (!woken) await (act === 'close' ? closeLink(run) : look(run));
+  }
+}
+
+/** Asks the provider for the status, once, and takes over what it says. */
+async function look(run: PaymentRun): Promise<void> {
+  const { order, transId, terms, hinted } = run.state;
+  if (transId === undefined) return;
+  run.state = { ...run.state, hinted: false };
+  const answer = await run.world.askStatus(order, transId);
+  const now = Date.now();
+
+  const watch = looked(run.state.watch, answer, terms, hinted, now);
+  // A hint that came in while we asked is not answered by this answer.
+  const hintedSince = run.state.hinted;
+  const owed = hintedSince || (hinted && answer.kind !== 'found');
+  const state = { ...run.state, hinted: owed, watch: hintedSince ? broughtForward(watch, now) : watch };
+  run.apply(answer.kind === 'found' ? observed(state, answer.transaction, now) : { state });
+
+  const reason = undecided(run.state, now);
+  if (reason !== undefined) run.apply(underReview(run.state, reason, now));
+  run.looks += 1;
+}
+
+interface Step {
+  readonly act: 'look' | 'close';
+  readonly at: number;
+  readonly summary: string;
+}
+
+function nextStep({ watch, expiry }: PaymentState): Step {
+  if (expiry !== undefined && expiry.at <= watch.nextAt) {
+    return { act: 'close', at: expiry.at, summary: 'End of the link, unless the provider notifies before' };
+  }
+  return { act: 'look', at: watch.nextAt, summary: 'Ask the provider, unless it notifies before' };
+}

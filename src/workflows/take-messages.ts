@@ -1,0 +1,85 @@
+import { ApplicationFailure, condition, setHandler } from '@temporalio/workflow';
+import { broughtForward } from '../payments/watch.js';
+import {
+  expireUpdate,
+  FINGERPRINT_MISMATCH,
+  hintSignal,
+  initiationUpdate,
+  NOT_A_LINK,
+  NOT_EXPIRABLE,
+  NOT_INITIATED,
+  refreshUpdate,
+  settledUpdate,
+} from './messages.js';
+import type { PaymentRun } from './payment-run.js';
+
+/**
+ * Lets a payment hear what the front door has to say. Handlers only note a wish in the state and wake the payment,
+ * or wait for what it does; none of them calls the provider, so that they can interleave with anything.
+ */
+export function takeMessages(run: PaymentRun): void {
+  setHandler(hintSignal, () => {
+    if (run.state.final) return;
+    lookSoon(run);
+    run.state = { ...run.state, hinted: true };
+  });
+
+  setHandler(
+    initiationUpdate,
+    async () => {
+      await condition(() => run.ending || run.state.transId !== undefined);
+      return { ...run.result(), requestId: run.requestId };
+    },
+    {
+      validator: ({ fingerprint }) => {
+        if (fingerprint !== run.fingerprint) {
+          throw refusal(FINGERPRINT_MISMATCH, 'the payment was started with another body');
+        }
+      },
+    },
+  );
+
+  setHandler(settledUpdate, async () => {
+    await condition(() => run.ending);
+    return run.result();
+  });
+
+  setHandler(
+    expireUpdate,
+    async () => {
+      const now = Date.now();
+      run.state = { ...run.state, expiresAt: now, expiry: { at: now, tries: 0 } };
+      run.wake();
+      await condition(() => run.ending);
+      return run.result();
+    },
+    {
+      validator: () => {
+        const { order, final, status, transId } = run.state;
+        if (order.method !== 'link') throw refusal(NOT_A_LINK, 'only a payment link can be expired');
+        if (final) throw refusal(NOT_EXPIRABLE, `the payment is ${status} already`);
+        if (transId === undefined) throw refusal(NOT_INITIATED, 'the provider has not made the link yet');
+      },
+    },
+  );
+
+  setHandler(refreshUpdate, async () => {
+    const { looks } = run;
+    lookSoon(run);
+    await condition(() => run.ending || run.looks > looks);
+    return run.result();
+  });
+}
+
+/** Brings the next look forward, within the budget. */
+function lookSoon(run: PaymentRun): void {
+  if (run.state.transId !== undefined) {
+    run.state = { ...run.state, watch: broughtForward(run.state.watch, Date.now()) };
+  }
+  run.wake();
+}
+
+/** Temporal shows the type to the caller, who turns it into a problem document. */
+function refusal(type: string, message: string): ApplicationFailure {
+  return ApplicationFailure.create({ type, message, nonRetryable: true });
+}
