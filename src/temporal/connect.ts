@@ -1,0 +1,73 @@
+import {
+  Client,
+  type ClientOptions,
+  Connection,
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+} from '@temporalio/client';
+import type { NativeConnection } from '@temporalio/worker';
+import type { TemporalTarget } from './target.js';
+
+/** Three tries within about half a second: enough for a connection that was cut, too few to keep a merchant waiting. */
+const MAX_ATTEMPTS = 3;
+
+/** How long a probe of the server may take, in ms. */
+const PROBE_LIMIT = 2_000;
+
+/** How soon, in ms, a lost connection is tried again: at first, and at most. gRPC's own limit is two minutes. */
+const RECONNECT = { first: 100, most: 2_000 };
+
+/**
+ * A client for the API. It connects at its first call, so a process starts while Temporal is away; a call then fails
+ * within about a second with gRPC's UNAVAILABLE (`isGrpcServiceError(error.cause ?? error)`, code 14) in place of the
+ * SDK's ten tries, so that the API can answer 503 at once. It reconnects by itself within two seconds of Temporal's
+ * return. A server that swallows packets is not noticed that way: give calls a deadline with `connection.withDeadline`.
+ *
+ * Close it with `client.connection.close()`.
+ */
+export function connectClient(
+  target: TemporalTarget,
+  options: Omit<ClientOptions, 'connection' | 'namespace'> = {},
+): Client & { readonly connection: Connection } {
+  const connection = lazyConnection(target);
+  return Object.assign(new Client({ ...options, connection, namespace: target.namespace }), { connection });
+}
+
+/** The connection of {@link connectClient} without a client. */
+export function lazyConnection({ namespace: _, ...credentials }: TemporalTarget): Connection {
+  return Connection.lazy({
+    ...credentials,
+    connectTimeout: PROBE_LIMIT,
+    interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: MAX_ATTEMPTS }))],
+    channelArgs: {
+      'grpc.initial_reconnect_backoff_ms': RECONNECT.first,
+      'grpc.max_reconnect_backoff_ms': RECONNECT.most,
+    },
+  });
+}
+
+/**
+ * A connection for a worker. It is made at once: a worker without Temporal has nothing to do, and whatever runs it
+ * starts it again.
+ *
+ * @throws TransportError when the server is away.
+ */
+export async function connectWorker({
+  namespace: _,
+  ...credentials
+}: TemporalTarget): Promise<NativeConnection> {
+  // Loaded here, for the API shares this file and has no use for the worker's native library.
+  const worker = await import('@temporalio/worker');
+  return await worker.NativeConnection.connect(credentials);
+}
+
+/**
+ * Resolves when Temporal answers for the namespace; for readiness probes, as it asks the server anew each time.
+ *
+ * @throws ServiceError of gRPC when it does not answer within 2 s or does not know the namespace.
+ */
+export async function probeTemporal(connection: Connection, namespace: string): Promise<void> {
+  await connection.withDeadline(Date.now() + PROBE_LIMIT, async () => {
+    await connection.workflowService.describeNamespace({ namespace });
+  });
+}

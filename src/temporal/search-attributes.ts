@@ -1,0 +1,17 @@
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+
+/**
+ * The search attributes that every payment's workflow carries. They hold no personal data: whoever may list workflows
+ * may read them.
+ *
+ * This file is imported by workflow code, so it may import nothing but `@temporalio/common`.
+ */
+export const paymentSearchAttributes = {
+  status: defineSearchAttributeKey('PaymentStatus', SearchAttributeType.KEYWORD),
+  kind: defineSearchAttributeKey('PaymentKind', SearchAttributeType.KEYWORD),
+  externalId: defineSearchAttributeKey('ExternalId', SearchAttributeType.KEYWORD),
+  userId: defineSearchAttributeKey('UserId', SearchAttributeType.KEYWORD),
+  transId: defineSearchAttributeKey('TransId', SearchAttributeType.KEYWORD),
+  /** In XAF. */
+  amount: defineSearchAttributeKey('Amount', SearchAttributeType.INT),
+} as const;

@@ -1,0 +1,72 @@
+import { createRequire } from 'node:module';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { isPortFree } from '../../../src/temporal/embedded/free-port.js';
+import { startTimeSkippingEnvironment } from '../../../src/temporal/embedded/time-skipping.js';
+import { paymentSearchAttributes } from '../../../src/temporal/search-attributes.js';
+import { begin, sleepADay } from './probe-workflow.js';
+
+const require = createRequire(import.meta.url);
+const DAY = 24 * 60 * 60 * 1_000;
+
+describe('the time-skipping environment', () => {
+  let environment: TestWorkflowEnvironment;
+
+  beforeAll(async () => {
+    Runtime.install({ logger: new DefaultLogger('ERROR') });
+    environment = await startTimeSkippingEnvironment({ report: () => undefined });
+  }, 120_000);
+
+  afterAll(async () => {
+    await environment.teardown();
+  });
+
+  it('runs update-with-start, upserted search attributes and a sleep of a day within seconds', async () => {
+    const worker = await Worker.create({
+      connection: environment.nativeConnection,
+      taskQueue: 'probe',
+      workflowsPath: require.resolve('./probe-workflow.ts'),
+      bundlerOptions: {
+        webpackConfigHook: (config) => ({
+          ...config,
+          resolve: { ...config.resolve, extensionAlias: { '.js': ['.ts', '.js'] } },
+        }),
+      },
+    });
+    const startedAt = await environment.currentTimeMs();
+    const { workflow } = environment.client;
+
+    const [answer, result] = await worker.runUntil(async () => {
+      const startWorkflowOperation = new WithStartWorkflowOperation(sleepADay, {
+        workflowId: 'probe',
+        taskQueue: 'probe',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      });
+      const first = await workflow.executeUpdateWithStart(begin, {
+        startWorkflowOperation,
+        args: ['a merchant'],
+      });
+      const handle = await startWorkflowOperation.workflowHandle();
+      return [first, await handle.result()] as const;
+    });
+
+    expect(answer).toBe('begun by a merchant');
+    expect(result).toBe('a merchant');
+    expect((await environment.currentTimeMs()) - startedAt).toBeGreaterThanOrEqual(DAY);
+    const { typedSearchAttributes } = await workflow.getHandle('probe').describe();
+    expect(typedSearchAttributes.get(paymentSearchAttributes.status)).toBe('EXPIRED');
+    expect(typedSearchAttributes.get(paymentSearchAttributes.amount)).toBe(100);
+  }, 60_000);
+
+  it('leaves no server behind after its teardown', async () => {
+    const other = await startTimeSkippingEnvironment({ report: () => undefined });
+    const port = Number(other.address.split(':').at(-1));
+    expect(await isPortFree(port)).toBe(false);
+
+    await other.teardown();
+
+    expect(await isPortFree(port)).toBe(true);
+  }, 60_000);
+});

@@ -1,0 +1,68 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { loadTemporalTarget, plainTargetEnvironment } from '../../src/temporal/target.js';
+
+describe('the Temporal target', () => {
+  let home: string;
+
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'sanaga-target-'));
+  });
+
+  afterEach(async () => {
+    await rm(home, { recursive: true, force: true });
+  });
+
+  it('is the default namespace of a server on this machine when nothing is set', () => {
+    expect(loadTemporalTarget({ HOME: home })).toEqual({ address: '127.0.0.1:7233', namespace: 'default' });
+  });
+
+  it('takes address, namespace and credentials from the environment', () => {
+    const target = loadTemporalTarget({
+      HOME: home,
+      TEMPORAL_ADDRESS: 'temporal.example:7233',
+      TEMPORAL_NAMESPACE: 'payments',
+      TEMPORAL_API_KEY: 'a-key',
+    });
+
+    expect(target).toMatchObject({
+      address: 'temporal.example:7233',
+      namespace: 'payments',
+      apiKey: 'a-key',
+      tls: true,
+    });
+  });
+
+  it('counts an empty variable as not set', () => {
+    const target = loadTemporalTarget({ HOME: home, TEMPORAL_ADDRESS: '', TEMPORAL_NAMESPACE: '' });
+
+    expect(target).toEqual({ address: '127.0.0.1:7233', namespace: 'default' });
+  });
+
+  it("reads Temporal's configuration file", async () => {
+    const file = join(home, 'temporal.toml');
+    await writeFile(file, '[profile.default]\naddress = "from.file:1"\nnamespace = "filed"\n');
+
+    expect(loadTemporalTarget({ HOME: home, TEMPORAL_CONFIG_FILE: file })).toEqual({
+      address: 'from.file:1',
+      namespace: 'filed',
+    });
+  });
+
+  it('can be handed to a child process so that no configuration file or key changes it', async () => {
+    const file = join(home, 'temporal.toml');
+    await writeFile(file, '[profile.default]\napi_key = "for another server"\n[profile.default.tls]\n');
+    const inherited = {
+      HOME: home,
+      TEMPORAL_CONFIG_FILE: file,
+      TEMPORAL_API_KEY: 'k',
+      TEMPORAL_PROFILE: 'p',
+    };
+
+    const env = { ...inherited, ...plainTargetEnvironment({ address: '127.0.0.1:5', namespace: 'mine' }) };
+
+    expect(loadTemporalTarget(env)).toEqual({ address: '127.0.0.1:5', namespace: 'mine', tls: false });
+  });
+});
