@@ -124,22 +124,29 @@ const schemas = {
     API_KEYS: apiKeys,
     WEBHOOK_TOKEN: text.min(16, 'is shorter than 16 characters'),
   }),
-  worker: z.object({
-    ...temporal,
-    ...provider,
-    LOG_LEVEL: logLevel,
-    MERCHANT_WEBHOOK_URL: httpUrl.optional(),
-    MERCHANT_WEBHOOK_SECRET: webhookSecret.optional(),
-    MERCHANT_WEBHOOK_TIMEOUT: duration('5s'),
-    WORKER_MAX_CACHED_WORKFLOWS: count(500),
-    WORKER_MAX_CONCURRENT_WORKFLOW_TASKS: count(40),
-    WORKER_MAX_CONCURRENT_ACTIVITIES: count(100),
-    WORKER_MAX_CONCURRENT_LOCAL_ACTIVITIES: count(100),
-    WORKER_MAX_CONCURRENT_WORKFLOW_TASK_POLLS: count(10),
-    WORKER_DEPLOYMENT: text.default('sanaga'),
-    WORKER_BUILD_ID: text.optional(),
-    WORKER_SHUTDOWN_GRACE: duration('8s'),
-  }),
+  worker: z
+    .object({
+      ...temporal,
+      ...provider,
+      LOG_LEVEL: logLevel,
+      MERCHANT_WEBHOOK_URL: httpUrl.optional(),
+      MERCHANT_WEBHOOK_SECRET: webhookSecret.optional(),
+      MERCHANT_WEBHOOK_TIMEOUT: duration('5s'),
+      WORKER_MAX_CACHED_WORKFLOWS: count(500),
+      WORKER_MAX_CONCURRENT_WORKFLOW_TASKS: count(40),
+      WORKER_MAX_CONCURRENT_ACTIVITIES: count(100),
+      WORKER_MAX_CONCURRENT_LOCAL_ACTIVITIES: count(100),
+      WORKER_MAX_CONCURRENT_WORKFLOW_TASK_POLLS: count(10),
+      WORKER_DEPLOYMENT: text.default('sanaga'),
+      WORKER_BUILD_ID: text.optional(),
+      WORKER_SHUTDOWN_GRACE: duration('8s'),
+    })
+    .superRefine((worker, context) => {
+      if (worker.MERCHANT_WEBHOOK_URL !== undefined && worker.MERCHANT_WEBHOOK_SECRET === undefined) {
+        const message = 'has to be set when MERCHANT_WEBHOOK_URL is: notifications are never sent unsigned';
+        context.addIssue({ code: 'custom', path: ['MERCHANT_WEBHOOK_SECRET'], message });
+      }
+    }),
   sandbox: z.object({
     ...credentials,
     HOST: host,
@@ -171,7 +178,15 @@ export function readConfig<P extends Part>(part: P, env: NodeJS.ProcessEnv): Con
   if (read.success) return read.data as Config<P>;
   const lines = read.error.issues.map((issue) => {
     const name = String(issue.path[0]);
-    return given[name] === undefined ? `${name} is not set` : `${name} ${issue.message}`;
+    return given[name] === undefined && issue.code !== 'custom'
+      ? `${name} is not set`
+      : `${name} ${issue.message}`;
   });
   throw new ConfigError(lines.join('\n'));
+}
+
+/** Every setting that one of our processes reads, by name. */
+export function settingNames(): string[] {
+  const names = Object.values(schemas).flatMap(({ shape }) => Object.keys(shape));
+  return [...new Set(names)].sort();
 }

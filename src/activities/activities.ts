@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import type { DirectOrder, LinkOrder, PayoutOrder, Service } from '../payments/order.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/outcome.js';
 import type { PaymentId, TransId } from '../payments/payment-id.js';
@@ -26,30 +27,36 @@ export interface LookUpRequest {
 export function createActivities({ providers, notifyMerchant }: ActivityDependencies) {
   return {
     initiatePay: (order: LinkOrder): Promise<InitiationOutcome> =>
-      providers.collection.initiatePay(toInitiatePay(order)),
+      providers.collection.initiatePay(toInitiatePay(order), untilStopped()),
 
     directPay: (order: DirectOrder): Promise<InitiationOutcome> =>
-      providers.collection.directPay(toDirectPay(order)),
+      providers.collection.directPay(toDirectPay(order), untilStopped()),
 
-    payOut: (order: PayoutOrder): Promise<InitiationOutcome> => providers.payout.payout(toPayout(order)),
+    payOut: (order: PayoutOrder): Promise<InitiationOutcome> =>
+      providers.payout.payout(toPayout(order), untilStopped()),
 
     paymentStatus: (service: Service, transId: TransId): Promise<StatusAnswer> =>
-      providers[service].paymentStatus(transId),
+      providers[service].paymentStatus(transId, untilStopped()),
 
-    expirePay: (transId: TransId): Promise<ExpiryAnswer> => providers.collection.expirePay(transId),
+    expirePay: (transId: TransId): Promise<ExpiryAnswer> =>
+      providers.collection.expirePay(transId, untilStopped()),
 
     /** The user's other payments are left out: they have no place in this payment's history. */
     async lookUp({ service, userId, externalId }: LookUpRequest): Promise<ListAnswer> {
-      const answer = await providers[service].transactionsOf(userId);
+      const answer = await providers[service].transactionsOf(userId, untilStopped());
       if (answer.kind !== 'listed') return answer;
-      return {
-        ...answer,
-        transactions: answer.transactions.filter((found) => found.externalId === externalId),
-      };
+      const anothers = (found: Transaction) =>
+        found.externalId !== undefined && found.externalId !== externalId;
+      return { ...answer, transactions: answer.transactions.filter((found) => !anothers(found)) };
     },
 
     notifyMerchant,
   };
+}
+
+/** A worker that has to stop gives a call up, so that its outcome is known to be unknown at once. */
+function untilStopped(): { readonly signal: AbortSignal } {
+  return { signal: Context.current().cancellationSignal };
 }
 
 export type Activities = ReturnType<typeof createActivities>;

@@ -1,0 +1,136 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { type Activities, createActivities } from '../../src/activities/activities.js';
+import { createMerchantNotifier } from '../../src/activities/notify-merchant.js';
+import { createProviderClient } from '../../src/provider/client.js';
+import { directOrder, linkOrder, payoutOrder, transId } from '../payments/orders.js';
+
+/** A provider that notes what it is asked, and answers as told. */
+const asked: { line: string; user: string | string[] | undefined; body: unknown }[] = [];
+let answer: { status: number; body: unknown } | 'nothing';
+const provider = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString();
+  asked.push({
+    line: `${request.method} ${request.url}`,
+    user: request.headers.apiuser,
+    body: text && JSON.parse(text),
+  });
+  if (answer === 'nothing') return;
+  response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+});
+
+let activities: Activities;
+let stop: () => void;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  const client = (service: 'collection' | 'payout') =>
+    createProviderClient({ service, url, apiUser: `${service}-user`, apiKey: 'key', timeoutMs: 5_000 });
+  const providers = { collection: client('collection'), payout: client('payout') };
+  activities = createActivities({ providers, notifyMerchant: createMerchantNotifier(undefined) });
+  stop = () => {
+    for (const { close } of Object.values(providers)) close();
+    provider.closeAllConnections();
+    provider.close();
+  };
+});
+afterAll(() => stop());
+beforeEach(() => {
+  asked.length = 0;
+  answer = { status: 200, body: { transId: 'T1', message: 'ok', link: 'http://pay.example/1' } };
+});
+
+/** Runs an activity as a worker would; `cancelAfterMs` as one that has to stop. */
+function run<Result>(activity: () => Promise<Result>, cancelAfterMs?: number): Promise<Result> {
+  const environment = new MockActivityEnvironment();
+  if (cancelAfterMs !== undefined) setTimeout(() => environment.cancel(), cancelAfterMs);
+  return environment.run(activity);
+}
+
+describe('an activity that begins a payment', () => {
+  it("sends a link's order to the collection service, with the payment's id as externalId and userId", async () => {
+    const order = {
+      ...linkOrder,
+      email: 'payer@example.com',
+      redirectUrl: 'https://shop.example/done',
+      message: 'Shoes',
+    };
+    await run(() => activities.initiatePay(order));
+    expect(asked).toEqual([
+      {
+        line: 'POST /initiate-pay',
+        user: 'collection-user',
+        body: {
+          amount: 5_000,
+          userId: 'col_1',
+          externalId: 'col_1',
+          message: 'Shoes',
+          email: 'payer@example.com',
+          redirectUrl: 'https://shop.example/done',
+        },
+      },
+    ]);
+  });
+
+  it("sends the merchant's userId when there is one, and never the merchant's externalId", async () => {
+    await run(() => activities.directPay({ ...directOrder, userId: 'user-7', externalId: 'order-7' }));
+    expect(asked[0]).toMatchObject({
+      line: 'POST /direct-pay',
+      body: { userId: 'user-7', externalId: 'col_2' },
+    });
+  });
+
+  it('sends a payout to the payout service', async () => {
+    const { phone: _, ...order } = payoutOrder;
+    await run(() => activities.payOut({ ...order, medium: 'platform', email: 'to@example.com' }));
+    expect(asked[0]).toMatchObject({
+      line: 'POST /payout',
+      user: 'payout-user',
+      body: { medium: 'platform', email: 'to@example.com', externalId: 'pay_3' },
+    });
+  });
+
+  it('is ambiguous at once when the worker has to stop while it waits', async () => {
+    answer = 'nothing';
+    expect(await run(() => activities.payOut(payoutOrder), 100)).toMatchObject({ kind: 'ambiguous' });
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('the look-up of a payment', () => {
+  it("leaves out what says it is another's, and keeps what doesn't say", async () => {
+    const transaction = (id: string, externalId?: string) => ({ transId: id, status: 'PENDING', externalId });
+    answer = {
+      status: 200,
+      body: [transaction('T1', 'pay_3'), transaction('T2', 'pay_other'), transaction('T3')],
+    };
+    const request = { service: 'payout', userId: 'u', externalId: payoutOrder.id } as const;
+    expect(await run(() => activities.lookUp(request))).toMatchObject({
+      kind: 'listed',
+      transactions: [{ transId: 'T1' }, { transId: 'T3' }],
+    });
+    expect(asked[0]?.line).toBe('GET /transaction/u');
+  });
+
+  it('says so when it got no answer', async () => {
+    answer = { status: 502, body: 'bad gateway' };
+    const request = { service: 'payout', userId: 'u', externalId: payoutOrder.id } as const;
+    expect(await run(() => activities.lookUp(request))).toMatchObject({ kind: 'unavailable' });
+  });
+});
+
+describe('the status of a payment', () => {
+  it("is asked of its own kind's service", async () => {
+    answer = {
+      status: 200,
+      body: { transId: 'T9', status: 'PENDING', payerName: 'A Person', email: 'p@example.com' },
+    };
+    const told = await run(() => activities.paymentStatus('payout', transId('T9')));
+    expect(asked[0]).toMatchObject({ line: 'GET /payment-status/T9', user: 'payout-user' });
+    expect(JSON.stringify(told)).not.toMatch(/Person|example\.com/);
+  });
+});

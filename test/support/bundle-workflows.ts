@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+
+/** Bundles the workflows from their source once for all suites, so that no test ever runs a stale build. */
+export default async function bundleWorkflows(): Promise<void> {
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: here('../../src/workflows/index.ts'),
+    logger: new DefaultLogger('WARN'),
+    webpackConfigHook: (config) => ({
+      ...config,
+      resolve: { ...config.resolve, extensionAlias: { '.js': ['.ts', '.js'] } },
+    }),
+  });
+  const folder = here('../../node_modules/.cache/sanaga');
+  const digest = createHash('sha256').update(code).digest('hex').slice(0, 16);
+  const path = `${folder}/workflows-${digest}.js`;
+  await mkdir(folder, { recursive: true });
+  // Two runs at once may write the same bundle: neither may read half of it.
+  await writeFile(`${path}.${process.pid}`, code);
+  await rename(`${path}.${process.pid}`, path);
+  process.env.WORKFLOW_BUNDLE = path;
+}
+
+/** The bundle that {@link bundleWorkflows} made. */
+export function workflowBundle(): { codePath: string } {
+  const { WORKFLOW_BUNDLE: codePath } = process.env;
+  if (codePath === undefined) throw new Error('no workflow bundle: run the tests through jest.config.js');
+  return { codePath };
+}
+
+function here(relative: string): string {
+  return fileURLToPath(new URL(relative, import.meta.url));
+}

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Payment } from '../../src/payments/payment.js';
+import type { FaultRequest } from '../../src/sandbox/faults/fault-rule.js';
+import { HOUR, MINUTE } from '../payments/orders.js';
+import { PaymentWorld } from './payment-world.js';
+
+const SUCCEEDS = '670000000';
+
+let world: PaymentWorld;
+beforeAll(async () => {
+  world = await PaymentWorld.start({ terms: { providerTimeoutMs: 500 } });
+}, 60_000);
+afterAll(() => world.stop(), 30_000);
+
+async function ordered(path: 'collections' | 'payouts', body: object): Promise<Payment> {
+  const answer = await world.post(`/v1/${path}`, body);
+  expect([201, 202]).toContain(answer.status);
+  return answer.body;
+}
+
+const kinds = [
+  { name: 'payout', endpoint: 'payout', order: () => ordered('payouts', { amount: 900, phone: SUCCEEDS }) },
+  {
+    name: 'direct',
+    endpoint: 'direct-pay',
+    order: () => ordered('collections', { method: 'direct', amount: 700, phone: SUCCEEDS }),
+  },
+] as const;
+
+const committed = ['timeoutAfterCommit', 'errorAfterCommit', 'resetAfterCommit', 'garbage'] as const;
+const uncommitted = ['timeoutBeforeCommit', 'errorBeforeCommit', 'resetBeforeCommit'] as const;
+
+describe.each(kinds)('an ambiguous $name', ({ name, endpoint, order }) => {
+  it.each(committed)('that was taken (%s) is found and seen through, and never sent again', async (fault) => {
+    world.sandbox.faults.add({ fault, endpoint } as FaultRequest);
+    const payment = await order();
+    await world.pass(MINUTE);
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    await world.ended(payment.id, `${name}-${fault}`);
+    expect(world.transactionsOf(payment.id)).toHaveLength(1);
+  });
+
+  it.each(uncommitted)(
+    'that was not taken (%s) goes to review after the grace period, and is never sent again',
+    async (fault) => {
+      world.sandbox.faults.add({ fault, endpoint } as FaultRequest);
+      const payment = await order();
+      await world.pass(14 * MINUTE);
+      expect((await world.get(`/v1/payments/${payment.id}`)).body).toMatchObject({
+        status: 'CREATED',
+        final: false,
+      });
+      await world.pass(2 * MINUTE);
+      const review = await world.untilStatus(payment.id, 'REVIEW');
+      expect(review).toMatchObject({ final: false, reason: expect.stringContaining("isn't known") });
+      await world.pass(10 * HOUR);
+      expect(world.transactionsOf(payment.id)).toEqual([]);
+      expect((await world.get(`/v1/payments/${payment.id}`)).body.status).toBe('REVIEW');
+      const told = world.told.filter((event) => event.payment.id === payment.id).map(({ type }) => type);
+      expect(told).toEqual(['payment.review']);
+    },
+  );
+
+  it('is not given up because the provider shows it late', async () => {
+    world.sandbox.faults.add({ fault: 'timeoutAfterCommit', endpoint });
+    world.sandbox.faults.add({ fault: 'listLag', endpoint, delayMs: 12 * MINUTE });
+    const payment = await order();
+    world.sandbox.faults.add({ fault: 'webhookDrop', externalId: payment.id, rate: 1 });
+    await world.pass(20 * MINUTE);
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    expect(world.transactionsOf(payment.id)).toHaveLength(1);
+  });
+
+  it('is found even when it shows after the grace period, under review', async () => {
+    world.sandbox.faults.add({ fault: 'timeoutAfterCommit', endpoint });
+    world.sandbox.faults.add({ fault: 'listLag', endpoint, delayMs: 30 * MINUTE });
+    const payment = await order();
+    world.sandbox.faults.add({ fault: 'webhookDrop', externalId: payment.id, rate: 1 });
+    await world.pass(20 * MINUTE);
+    await world.untilStatus(payment.id, 'REVIEW');
+    await world.pass(2 * HOUR);
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    await world.ended(payment.id, `${name}-found-under-review`);
+  });
+
+  it('goes to review when it cannot be looked up for the whole grace period', async () => {
+    world.sandbox.faults.add({ fault: 'timeoutAfterCommit', endpoint });
+    world.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'transaction', rate: 1, count: 100 });
+    const payment = await order();
+    await world.pass(16 * MINUTE);
+    expect(await world.untilStatus(payment.id, 'REVIEW')).toMatchObject({
+      reason: expect.stringContaining("couldn't be looked up"),
+    });
+    world.sandbox.faults.clear();
+    await world.pass(2 * HOUR);
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    await world.ended(payment.id);
+    expect(world.transactionsOf(payment.id)).toHaveLength(1);
+  });
+});
+
+describe('an ambiguous link', () => {
+  it.each([...committed, ...uncommitted])(
+    '(%s) is made anew, and the payer has one that can be paid',
+    async (fault) => {
+      world.sandbox.faults.add({ fault, endpoint: 'initiate-pay' } as FaultRequest);
+      const ordered = await world.post('/v1/collections', { method: 'link', amount: 5_000 });
+      await world.pass(MINUTE);
+      const payment = await world.until(ordered.body.id, ({ link }) => link !== undefined);
+      expect(await world.visit(payment, 'pay')).toBe(303);
+      await world.untilStatus(payment.id, 'SUCCESSFUL');
+      await world.ended(payment.id, `link-${fault}`);
+      const statuses = world.transactionsOf(payment.id).map(({ status }) => status);
+      // What the lost answer left behind can't be paid any more.
+      expect(statuses.filter((status) => status === 'SUCCESSFUL')).toHaveLength(1);
+      expect(statuses.filter((status) => status === 'CREATED' || status === 'PENDING')).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,319 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker';
+import { pino } from 'pino';
+import { createActivities } from '../../src/activities/activities.js';
+import {
+  createMerchantNotifier,
+  type Delivery,
+  type MerchantNotification,
+} from '../../src/activities/notify-merchant.js';
+import { createApp } from '../../src/api/create-app.js';
+import { createPaymentWorker } from '../../src/payment-worker.js';
+import type { PaymentTerms } from '../../src/payments/order.js';
+import type { Payment } from '../../src/payments/payment.js';
+import { createProviderClient } from '../../src/provider/client.js';
+import { type ManualClock, manualClock } from '../../src/sandbox/clock.js';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { startDevServer } from '../../src/temporal/embedded/start-dev-server.js';
+import { startTimeSkippingEnvironment } from '../../src/temporal/embedded/time-skipping.js';
+import { registerSearchAttributes } from '../../src/temporal/register-search-attributes.js';
+import { terms as usualTerms } from '../payments/orders.js';
+import { workflowBundle } from '../support/bundle-workflows.js';
+import { saveHistory } from './saved-histories.js';
+
+const { EventType } = temporal.api.enums.v1;
+
+const SECRET = 'a-key-for-tests';
+const TOKEN = 'a-token-for-tests-0123456789';
+const CREDENTIALS = {
+  collection: { apiUser: 'collector', apiKey: 'collector-key' },
+  payout: { apiUser: 'payer', apiKey: 'payer-key' },
+} as const;
+
+/** How long an expected state may take to come, in ms of real time. */
+const PATIENCE_MS = 20_000;
+
+/** What the API answers with: a payment, or a problem document. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Payment & { readonly code?: string; readonly detail?: string; readonly payment?: Payment };
+}
+
+export interface WorldOptions {
+  /** A real dev server instead of the time-skipping one: time passes as it does, and can't be skipped. */
+  readonly realServer?: boolean;
+  readonly terms?: Partial<PaymentTerms>;
+  /** Workflows that the worker keeps in memory; with 0 it replays the history for each task. */
+  readonly cachedWorkflows?: number;
+  readonly notify?: (notification: MerchantNotification) => Promise<Delivery>;
+}
+
+/**
+ * The whole of Sanaga with the provider behind it, in one process: API and sandbox over real HTTP, a worker, and
+ * Temporal's time-skipping server, whose clock the sandbox follows.
+ */
+export class PaymentWorld {
+  /** What the merchant was told, in order. */
+  readonly told: MerchantNotification[] = [];
+  private worker: { readonly worker: Worker; readonly running: Promise<void> } | undefined;
+
+  private constructor(
+    readonly env: TestWorkflowEnvironment,
+    readonly client: Client,
+    readonly sandbox: Sandbox,
+    readonly clock: ManualClock,
+    private readonly servers: { readonly api: Server; readonly provider: Server },
+    private readonly closing: (() => unknown)[],
+    private readonly options: WorldOptions,
+  ) {}
+
+  static async start(options: WorldOptions = {}): Promise<PaymentWorld> {
+    quietRuntime();
+    const { env, stopServer } = options.realServer ? await realEnvironment() : await skippingEnvironment();
+    const clock = manualClock(await env.currentTimeMs());
+    const client = new Client({ connection: env.connection });
+    const terms = { ...usualTerms, ...options.terms };
+
+    const provider = createServer();
+    const api = createServer();
+    await Promise.all([provider, api].map((server) => listen(server)));
+    const clients = providerClients(addressOf(provider), terms.providerTimeoutMs);
+    api.on(
+      'request',
+      createApp({
+        client,
+        taskQueue: 'payments',
+        namespace: 'default',
+        terms,
+        apiKeys: [
+          {
+            name: 'shop',
+            secret: { plain: SECRET },
+            scopes: ['collections', 'payouts', 'read', 'balance', 'review'],
+          },
+        ],
+        webhookToken: TOKEN,
+        providers: clients,
+        logger: pino({ level: 'silent' }),
+        answerWithinMs: 3_000,
+      }),
+    );
+    const webhookUrl = `${addressOf(api)}/webhooks/provider/${TOKEN}`;
+    const sandbox = createSandbox({
+      clock,
+      merchantName: 'Test shop',
+      publicUrl: addressOf(provider),
+      services: {
+        collection: { ...CREDENTIALS.collection, webhookUrl },
+        payout: { ...CREDENTIALS.payout, webhookUrl },
+      },
+      seed: 1,
+      webhookDelayMs: 0,
+    });
+    provider.on('request', async (request, response) => {
+      clock.advanceTo(await env.currentTimeMs());
+      sandbox.app(request, response);
+    });
+    const closing = [...Object.values(clients).map(({ close }) => close), () => env.teardown(), stopServer];
+    const world = new PaymentWorld(env, client, sandbox, clock, { api, provider }, closing, options);
+    await world.startWorker();
+    return world;
+  }
+
+  async stop(): Promise<void> {
+    await this.stopWorker();
+    await this.sandbox.close();
+    for (const server of Object.values(this.servers)) {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+    for (const close of this.closing) await close();
+  }
+
+  async startWorker(): Promise<void> {
+    const providers = providerClients(
+      addressOf(this.servers.provider),
+      this.options.terms?.providerTimeoutMs ?? 2_000,
+    );
+    const notify = this.options.notify ?? createMerchantNotifier(undefined);
+    const worker = await createPaymentWorker({
+      connection: this.env.nativeConnection,
+      namespace: 'default',
+      taskQueue: 'payments',
+      activities: createActivities({
+        providers,
+        notifyMerchant: async (notification) => {
+          this.told.push(notification);
+          return await notify(notification);
+        },
+      }),
+      workflowBundle: workflowBundle(),
+      limits: {
+        maxCachedWorkflows: this.options.cachedWorkflows ?? 100,
+        maxConcurrentWorkflowTasks: 10,
+        maxConcurrentActivities: 10,
+        maxConcurrentLocalActivities: 10,
+        shutdownGraceMs: 500,
+      },
+    });
+    const close = () => {
+      for (const provider of Object.values(providers)) provider.close();
+    };
+    this.worker = { worker, running: worker.run().finally(close) };
+  }
+
+  async stopWorker(): Promise<void> {
+    this.worker?.worker.shutdown();
+    await this.worker?.running;
+    this.worker = undefined;
+  }
+
+  /** A payment that the API has begun. */
+  async begin(path: 'collections' | 'payouts', body: object): Promise<Payment> {
+    const answer = await this.post(`/v1/${path}`, body);
+    if (answer.status !== 201) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  async post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return await this.call(path, { method: 'POST', body: JSON.stringify(body), headers });
+  }
+
+  async get(path: string): Promise<Answer> {
+    return await this.call(path, {});
+  }
+
+  /** The payer fills in the checkout page. */
+  async visit(payment: Payment, action: 'pay' | 'decline', phone = '670000000'): Promise<number> {
+    const { status } = await fetch(String(payment.link), {
+      method: 'POST',
+      body: new URLSearchParams({ phone, medium: '', action }),
+      redirect: 'manual',
+    });
+    await this.notified();
+    return status;
+  }
+
+  /** The provider comes to an end with a pending transaction. */
+  async settle(id: string, status: 'SUCCESSFUL' | 'FAILED'): Promise<void> {
+    for (const transaction of this.transactionsOf(id)) this.sandbox.ledger.settle(transaction, status);
+    await this.notified();
+  }
+
+  /** Every notification that is due has been taken. */
+  private async notified(): Promise<void> {
+    this.clock.advanceTo(await this.env.currentTimeMs());
+    await this.sandbox.quiet();
+  }
+
+  /** Sends a notification as the provider would, or as anybody might who knows the address. */
+  async notify(payment: Payment, told: Record<string, unknown>): Promise<number> {
+    const body = { transId: payment.transId, externalId: payment.id, status: 'SUCCESSFUL', ...told };
+    return (await this.post(`/webhooks/provider/${TOKEN}`, body)).status;
+  }
+
+  /** Lets time pass, for Temporal and the sandbox alike; what the sandbox has to send on the way is sent in its time. */
+  async pass(durationMs: number): Promise<void> {
+    const end = (await this.env.currentTimeMs()) + durationMs;
+    for (;;) {
+      const now = await this.env.currentTimeMs();
+      const next = Math.min(end, this.clock.nextDue() ?? end);
+      if (next > now) await this.env.sleep(next - now);
+      this.clock.advanceTo(Math.max(next, now));
+      await this.sandbox.quiet();
+      if (next >= end) return;
+    }
+  }
+
+  /** The payment once it is as expected. */
+  async until(id: string, expected: (payment: Payment) => boolean): Promise<Payment> {
+    const deadline = Date.now() + PATIENCE_MS;
+    let last: Answer | undefined;
+    while (Date.now() < deadline) {
+      last = await this.get(`/v1/payments/${id}`);
+      if (last.status === 200 && expected(last.body)) return last.body;
+      await pause(20);
+    }
+    throw new Error(`payment ${id} is not as expected: ${JSON.stringify(last?.body)}`);
+  }
+
+  async untilStatus(id: string, status: Payment['status']): Promise<Payment> {
+    return await this.until(id, (payment) => payment.status === status);
+  }
+
+  /** The payment's history when its workflow has ended; kept as `scenario` when SAVE_HISTORIES is set. */
+  async ended(id: string, scenario?: string): Promise<readonly string[]> {
+    const handle = this.client.workflow.getHandle(id);
+    await Promise.race([
+      handle.result(),
+      pause(PATIENCE_MS, undefined, { ref: false }).then(() => Promise.reject(new Error(`${id} did not end`))),
+    ]);
+    const history = await handle.fetchHistory();
+    if (scenario !== undefined && process.env.SAVE_HISTORIES !== undefined)
+      await saveHistory(scenario, history);
+    return (
+      history.events?.map(({ eventType }) => EventType[eventType ?? 0]?.replace('EVENT_TYPE_', '') ?? '?') ??
+      []
+    );
+  }
+
+  /** The provider's own record of a payment's transactions. */
+  transactionsOf(id: string) {
+    return this.sandbox.ledger.all().filter(({ externalId }) => externalId === id);
+  }
+
+  private async call(path: string, { headers, ...request }: RequestInit): Promise<Answer> {
+    const response = await fetch(`${addressOf(this.servers.api)}${path}`, {
+      ...request,
+      headers: { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json', ...headers },
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
+  }
+}
+
+async function skippingEnvironment() {
+  return {
+    env: await startTimeSkippingEnvironment({ report: () => undefined }),
+    stopServer: () => undefined,
+  };
+}
+
+async function realEnvironment() {
+  const server = await startDevServer({ report: () => undefined });
+  const env = await TestWorkflowEnvironment.createFromExistingServer({ address: server.address });
+  await registerSearchAttributes(env.connection, 'default');
+  return { env, stopServer: () => server.stop() };
+}
+
+function providerClients(url: string, timeoutMs: number) {
+  return {
+    collection: createProviderClient({ service: 'collection', url, ...CREDENTIALS.collection, timeoutMs }),
+    payout: createProviderClient({ service: 'payout', url, ...CREDENTIALS.payout, timeoutMs }),
+  };
+}
+
+async function listen(server: Server): Promise<void> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+}
+
+function addressOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Workers log what they do for operators; a test's output is for what failed. The runtime is one for each test file. */
+let quiet = false;
+function quietRuntime(): void {
+  if (!quiet) Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+  quiet = true;
+}

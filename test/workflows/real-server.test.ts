@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PaymentWorld } from './payment-world.js';
+
+let world: PaymentWorld;
+beforeAll(async () => {
+  world = await PaymentWorld.start({ realServer: true });
+}, 300_000);
+afterAll(() => world.stop(), 30_000);
+
+describe("a link collection's history on a real server", () => {
+  it('does not grow when the same request is made again', async () => {
+    const body = { method: 'link', amount: 5_000 };
+    const key = { 'idempotency-key': 'again-and-again' };
+    const first = await world.post('/v1/collections', body, key);
+    const length = async () =>
+      (await world.client.workflow.getHandle(first.body.id).describe()).historyLength;
+    const before = await length();
+    for (let copy = 0; copy < 5; copy++) {
+      const again = await world.post('/v1/collections', body, key);
+      expect([again.status, again.body.id]).toEqual([200, first.body.id]);
+      const other = await world.post('/v1/collections', { ...body, amount: 5_001 }, key);
+      expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
+    }
+    expect(await length()).toBe(before);
+    expect(world.transactionsOf(first.body.id)).toHaveLength(1);
+    await world.post(`/v1/collections/${first.body.id}/expire`, {});
+  });
+
+  it('has 2 workflow tasks and 18 events when the notification comes', async () => {
+    const payment = await world.begin('collections', { method: 'link', amount: 5_000 });
+    await world.visit(payment, 'pay');
+    const events = await world.ended(payment.id);
+    expect(events).toHaveLength(18);
+    expect(events.filter((event) => event === 'WORKFLOW_TASK_COMPLETED')).toHaveLength(2);
+  });
+});

@@ -1,0 +1,22 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+import { type History, historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+
+/** One history for each scenario, saved from the tests with SAVE_HISTORIES=1 and replayed on every run. */
+const FOLDER = fileURLToPath(new URL('../histories/', import.meta.url));
+
+export async function saveHistory(scenario: string, history: History): Promise<void> {
+  await mkdir(FOLDER, { recursive: true });
+  await writeFile(`${FOLDER}${scenario}.json`, `${historyToJSON(history)}\n`);
+}
+
+export async function savedHistories(): Promise<{ workflowId: string; history: History }[]> {
+  const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.json')).sort();
+  return await Promise.all(
+    files.map(async (name) => ({
+      workflowId: name.replace(/\.json$/, ''),
+      history: historyFromJSON(JSON.parse(await readFile(`${FOLDER}${name}`, 'utf8'))),
+    })),
+  );
+}
