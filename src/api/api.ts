@@ -1,0 +1,28 @@
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { PaymentTerms, Service } from '../payments/order.js';
+import type { BalanceAnswer } from '../payments/outcome.js';
+import type { Metrics } from './metrics.js';
+import type { WebUi } from './payment-view.js';
+import type { Shutdown } from './shutdown.js';
+
+/** What the API needs of a provider's service. */
+export interface BalanceReader {
+  balance(): Promise<BalanceAnswer>;
+}
+
+/** What routes work with. */
+export interface Api {
+  readonly client: Client;
+  readonly taskQueue: string;
+  readonly namespace: string;
+  readonly ui: WebUi;
+  readonly terms: PaymentTerms;
+  readonly providers: Readonly<Record<Service, BalanceReader>>;
+  readonly webhookToken: string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly shutdown: Shutdown;
+  /** ms after which a POST is answered 202 when the provider has not answered yet. */
+  readonly answerWithinMs: number;
+}

@@ -1,0 +1,68 @@
+import express, { type Express, type RequestHandler } from 'express';
+import helmet from 'helmet';
+import type { ApiKeySetting } from '../config.js';
+import type { Api } from './api.js';
+import { createAuthenticate } from './authenticate.js';
+import { logRequests } from './log-requests.js';
+import { createMetrics } from './metrics.js';
+import { mountRoutes } from './mount-routes.js';
+import { notFound } from './problem.js';
+import { recordOf } from './request-record.js';
+import { routes } from './routes/all.js';
+import { sendProblem } from './send-problem.js';
+import { Shutdown } from './shutdown.js';
+
+/** What the merchant's API is made of; times in ms. */
+export interface AppOptions
+  extends Pick<
+    Api,
+    'client' | 'taskQueue' | 'namespace' | 'terms' | 'providers' | 'webhookToken' | 'logger'
+  > {
+  readonly apiKeys: readonly ApiKeySetting[];
+  /** Base address of Temporal's Web UI; without it, payments carry no link to it. */
+  readonly temporalUiUrl?: string | undefined;
+  readonly answerWithinMs?: number;
+  readonly shutdown?: Shutdown;
+}
+
+/**
+ * The merchant's API as an Express app.
+ *
+ * @example createServer(createApp({ client, taskQueue: 'payments', … })).listen(3000)
+ */
+export function createApp({
+  apiKeys,
+  temporalUiUrl,
+  answerWithinMs = 10_000,
+  shutdown = new Shutdown(),
+  ...options
+}: AppOptions): Express {
+  const ui = { url: temporalUiUrl, namespace: options.namespace };
+  const metrics = createMetrics();
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+
+  app.use(metrics.observe, logRequests(options.logger), helmet(), everyAnswer(shutdown));
+  mountRoutes(
+    app,
+    routes,
+    { ...options, ui, metrics, shutdown, answerWithinMs },
+    createAuthenticate(apiKeys),
+  );
+  app.use(() => {
+    throw notFound();
+  });
+  app.use(sendProblem);
+  return app;
+}
+
+function everyAnswer(shutdown: Shutdown): RequestHandler {
+  return (request, response, next) => {
+    response.set('X-Request-Id', recordOf(request).id);
+    // Payments change and are nobody else's business: no cache may keep them.
+    response.set('Cache-Control', 'no-store');
+    if (shutdown.begun) response.set('Connection', 'close');
+    next();
+  };
+}

@@ -1,0 +1,59 @@
+import { type UpdateDefinition, WorkflowNotFoundError } from '@temporalio/client';
+import { NOT_A_LINK, NOT_EXPIRABLE, NOT_INITIATED, type PaymentResult } from '../../workflows/messages.js';
+import type { Api } from '../api.js';
+import { currentState, type Found, findPayment } from './find-payment.js';
+import { ENDED_MEANWHILE, refusalOf, waitFor } from './temporal-calls.js';
+
+/** What became of telling a payment to do something. */
+export type Told =
+  | { readonly kind: 'done'; readonly result: PaymentResult }
+  /** It had ended before it could be told. */
+  | { readonly kind: 'ended'; readonly result: PaymentResult }
+  /** It is at it, and has not finished within the time that an answer may take. */
+  | { readonly kind: 'underway'; readonly result: PaymentResult }
+  | { readonly kind: 'refused'; readonly why: Refusal; readonly result: PaymentResult };
+
+export type Refusal = 'not_a_link' | 'not_expirable' | 'not_initiated';
+
+const refusals = new Map<string | undefined, Refusal>([
+  [NOT_A_LINK, 'not_a_link'],
+  [NOT_EXPIRABLE, 'not_expirable'],
+  [NOT_INITIATED, 'not_initiated'],
+]);
+
+/** ms that a payment gets to say how it stands when the time to answer is over already. */
+const GLANCE = 1_000;
+
+/**
+ * Sends a payment an update and waits for its answer as long as a merchant's request may take.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function tellPayment(
+  api: Api,
+  found: Found,
+  update: UpdateDefinition<PaymentResult, []>,
+): Promise<Told> {
+  // Asked first, because a payment that does what it was told may be deaf until it is done.
+  const before = await currentState(api, found);
+  // A payment that is final may live on until its merchant has been told, but does nothing else any more.
+  if (!found.running || before.payment.final) return { kind: 'ended', result: before };
+
+  const now = async (limitMs?: number) =>
+    await currentState(api, (await findPayment(api, found.id)) ?? found, limitMs);
+  try {
+    const waited = await api.shutdown.commands.within(api.answerWithinMs, (signal) =>
+      waitFor(api.client, signal, api.answerWithinMs, () => found.handle.executeUpdate(update)),
+    );
+    if (waited !== undefined) return { kind: 'done', result: waited.value };
+    return { kind: 'underway', result: await now(GLANCE).catch(() => before) };
+  } catch (error) {
+    const type = refusalOf(error);
+    const why = refusals.get(type);
+    if (why !== undefined) return { kind: 'refused', why, result: await now() };
+    if (error instanceof WorkflowNotFoundError || type === ENDED_MEANWHILE) {
+      return { kind: 'ended', result: await now() };
+    }
+    throw error;
+  }
+}

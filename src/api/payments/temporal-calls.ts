@@ -1,0 +1,77 @@
+import {
+  type Client,
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { temporarilyUnavailable } from '../problem.js';
+
+/** ms that a question to Temporal itself may take; it is answered in a few. */
+const QUESTION_LIMIT = 4_000;
+
+/** ms by which a call may outlive the wait that it belongs to, before its own deadline ends it. */
+const DEADLINE_MARGIN = 500;
+
+/**
+ * Asks Temporal something that is answered at once.
+ *
+ * @throws {ApiError} `temporarily_unavailable` when Temporal, or a worker to answer a query, is away.
+ */
+export async function ask<T>(
+  client: Client,
+  question: () => Promise<T>,
+  limitMs: number = QUESTION_LIMIT,
+): Promise<T> {
+  try {
+    return await client.withDeadline(Date.now() + limitMs, question);
+  } catch (error) {
+    throw isTrouble(error) ? temporarilyUnavailable(undefined, { cause: error }) : error;
+  }
+}
+
+/** The answer to a request that may take its time; `undefined` when the wait for it was over first. */
+export type Waited<T> = { readonly value: T } | undefined;
+
+/**
+ * Waits for Temporal until the signal. What was asked for goes on without us.
+ *
+ * @throws {ApiError} `temporarily_unavailable` when Temporal is away.
+ */
+export async function waitFor<T>(
+  client: Client,
+  signal: AbortSignal,
+  limitMs: number,
+  request: () => Promise<T>,
+): Promise<Waited<T>> {
+  if (signal.aborted) return undefined;
+  try {
+    // The deadline covers a call that began just as the signal was given, which the SDK would not cancel any more.
+    const deadline = Date.now() + limitMs + DEADLINE_MARGIN;
+    const value = await client.withDeadline(deadline, () => client.withAbortSignal(signal, request));
+    return { value };
+  } catch (error) {
+    if (signal.aborted && isTrouble(error)) return undefined;
+    throw isTrouble(error) ? temporarilyUnavailable(undefined, { cause: error }) : error;
+  }
+}
+
+/** The type of the ApplicationFailure that an update was refused with; `undefined` for any other error. */
+export function refusalOf(error: unknown): string | undefined {
+  if (!(error instanceof WorkflowUpdateFailedError)) return undefined;
+  return error.cause instanceof ApplicationFailure ? (error.cause.type ?? undefined) : undefined;
+}
+
+/** The type of the failure with which the server answers an update that the workflow's end overtook. */
+export const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
+
+/** gRPC's code for a call that is wrong in itself, such as one that names an unregistered search attribute. */
+const INVALID_ARGUMENT = 3;
+
+/** Any error of the call itself that may pass, as against an answer: the SDK turns answers into types of their own. */
+function isTrouble(error: unknown): boolean {
+  const { cause } = error instanceof ServiceError ? error : { cause: error };
+  if (isGrpcServiceError(cause)) return cause.code !== INVALID_ARGUMENT;
+  return error instanceof ServiceError || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
+}

@@ -1,0 +1,60 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { type PaymentResult, settledUpdate } from '../../workflows/messages.js';
+import type { Api } from '../api.js';
+import { currentState, type Found, findPayment } from './find-payment.js';
+import { ENDED_MEANWHILE, refusalOf, waitFor } from './temporal-calls.js';
+
+/** All who wait share this update, so that they cost the workflow's history as much as one. */
+const SHARED_UPDATE = 'settled';
+
+/** ms between two waits of which the first ended early: time for a new run to begin. */
+const PAUSE = 100;
+
+/**
+ * The payment once it is final, or as it stands when `waitMs` have passed, the caller has hung up or the process is
+ * to stop.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function waitUntilFinal(
+  api: Api,
+  found: Found,
+  waitMs: number,
+  hangUp: AbortSignal,
+): Promise<PaymentResult> {
+  const settled = await api.shutdown.reads.within(
+    waitMs,
+    (signal) => settle(api, found, waitMs, signal),
+    hangUp,
+  );
+  if (settled !== undefined) return settled;
+  // It may have ended while we waited, and an ended one has a result in place of somebody who answers.
+  return await currentState(api, (await findPayment(api, found.id)) ?? found);
+}
+
+async function settle(
+  { client }: Api,
+  { handle }: Found,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<PaymentResult | undefined> {
+  while (!signal.aborted) {
+    try {
+      const options = { updateId: SHARED_UPDATE };
+      const waited = await waitFor(client, signal, limitMs, () =>
+        handle.executeUpdate(settledUpdate, options),
+      );
+      if (waited === undefined || waited.value.payment.final) return waited?.value;
+    } catch (error) {
+      if (hasEnded(error)) return undefined;
+      throw error;
+    }
+    await pause(PAUSE, undefined, { signal }).catch(() => undefined);
+  }
+  return undefined;
+}
+
+function hasEnded(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError || refusalOf(error) === ENDED_MEANWHILE;
+}

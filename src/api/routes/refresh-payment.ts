@@ -1,0 +1,20 @@
+import { refreshUpdate } from '../../workflows/messages.js';
+import { viewPayment } from '../payment-view.js';
+import { ownPayment } from '../payments/own-payment.js';
+import { tellPayment } from '../payments/tell-payment.js';
+import { keyedRoute } from '../route.js';
+import { refusal } from './refusal.js';
+
+export const refreshPayment = keyedRoute({
+  method: 'post',
+  path: '/v1/payments/:id/refresh',
+  summary: 'Ask the provider now, as far as its limit allows',
+  scopes: ['read', 'review'],
+  async answer(call, api) {
+    const told = await tellPayment(api, await ownPayment(api, call), refreshUpdate);
+    const json = viewPayment(told.result.payment, api.ui);
+    if (told.kind === 'refused') throw refusal(told.why, json);
+    const isUnderway = told.kind === 'underway' && !told.result.payment.final;
+    return { status: isUnderway ? 202 : 200, json };
+  },
+});

@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { createApp } from './api/create-app.js';
+import { serve } from './api/serve.js';
+import { Shutdown } from './api/shutdown.js';
+import { type Config, readConfig } from './config.js';
+import { createLogger } from './logger.js';
+import type { PaymentTerms } from './payments/order.js';
+import { createProviderClient } from './provider/client.js';
+import { runProcess } from './run-process.js';
+import { connectClient } from './temporal/connect.js';
+import { loadTemporalTarget } from './temporal/target.js';
+
+/** The API process: serves until it is told to stop, and finishes what it has begun. It starts without Temporal. */
+await runProcess(async (stop) => {
+  const config = readConfig('api', process.env);
+  const logger = createLogger('api', config.LOG_LEVEL);
+  const target = loadTemporalTarget(process.env);
+  const client = connectClient(target);
+  const providers = createProviders(config);
+  const shutdown = new Shutdown();
+  const app = createApp({
+    client,
+    taskQueue: config.TEMPORAL_TASK_QUEUE,
+    namespace: target.namespace,
+    temporalUiUrl: config.TEMPORAL_UI_URL,
+    terms: toTerms(config),
+    apiKeys: config.API_KEYS,
+    webhookToken: config.WEBHOOK_TOKEN,
+    providers,
+    logger,
+    shutdown,
+  });
+  try {
+    const serving = await serve(app, { host: config.HOST, port: config.PORT, shutdown });
+    logger.info({ host: config.HOST, port: serving.port, temporal: target.address }, 'API is listening');
+    if (!stop.aborted) await once(stop, 'abort');
+    logger.info('API is stopping');
+    await serving.stop();
+  } finally {
+    await client.connection.close();
+    for (const provider of Object.values(providers)) provider.close();
+    logger.info('API has stopped');
+  }
+});
+
+function createProviders(config: Config<'api'>) {
+  const timeoutMs = config.PROVIDER_TIMEOUT;
+  return {
+    collection: createProviderClient({
+      service: 'collection',
+      url: config.PROVIDER_COLLECTION_URL,
+      apiUser: config.PROVIDER_COLLECTION_API_USER,
+      apiKey: config.PROVIDER_COLLECTION_API_KEY,
+      timeoutMs,
+    }),
+    payout: createProviderClient({
+      service: 'payout',
+      url: config.PROVIDER_PAYOUT_URL,
+      apiUser: config.PROVIDER_PAYOUT_API_USER,
+      apiKey: config.PROVIDER_PAYOUT_API_KEY,
+      timeoutMs,
+    }),
+  };
+}
+
+function toTerms(config: Config<'api'>): PaymentTerms {
+  return {
+    linkLifetimeMs: config.LINK_LIFETIME,
+    pollFirstMs: config.POLL_FIRST,
+    pollMaxMs: config.POLL_MAX,
+    ambiguousGraceMs: config.AMBIGUOUS_GRACE,
+    ambiguousPolicy: config.AMBIGUOUS_POLICY,
+    providerTimeoutMs: config.PROVIDER_TIMEOUT,
+  };
+}

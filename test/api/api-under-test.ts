@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { pino } from 'pino';
+import type { BalanceReader } from '../../src/api/api.js';
+import { type AppOptions, createApp } from '../../src/api/create-app.js';
+import { serve } from '../../src/api/serve.js';
+import { Shutdown } from '../../src/api/shutdown.js';
+import type { ApiKeySetting } from '../../src/config.js';
+import type { PaymentTerms } from '../../src/payments/order.js';
+import { connectClient } from '../../src/temporal/connect.js';
+
+export const WEBHOOK_TOKEN = 'hook-token-0123456789';
+
+/** Secrets of the keys that the API under test knows. */
+export const KEYS = {
+  shop: 'shop-secret',
+  rival: 'rival-secret',
+  operator: 'operator-secret',
+  reader: 'reader-secret',
+} as const;
+
+export const apiKeys: readonly ApiKeySetting[] = [
+  {
+    name: 'shop',
+    secret: { plain: KEYS.shop },
+    scopes: ['collections', 'payouts', 'read', 'balance'],
+  },
+  {
+    name: 'rival',
+    secret: { sha256: createHash('sha256').update(KEYS.rival).digest('hex') },
+    scopes: ['collections', 'payouts', 'read'],
+  },
+  { name: 'operator', secret: { plain: KEYS.operator }, scopes: ['review'] },
+  { name: 'reader', secret: { plain: KEYS.reader }, scopes: ['read'] },
+];
+
+export const terms: PaymentTerms = {
+  linkLifetimeMs: 24 * 60 * 60 * 1000,
+  pollFirstMs: 180_000,
+  pollMaxMs: 3_600_000,
+  ambiguousGraceMs: 900_000,
+  ambiguousPolicy: 'review',
+  providerTimeoutMs: 15_000,
+};
+
+interface Asked {
+  readonly key?: string;
+  /** Sent as JSON; a string is sent as it is. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON, loosely typed for assertions; an empty object when it is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: assertions look into bodies of every shape
+  readonly body: any;
+  readonly ms: number;
+}
+
+export type ApiUnderTest = Awaited<ReturnType<typeof startApi>>;
+
+/** The API over real HTTP. Without a Temporal address, Temporal is down: its port is one where nobody listens. */
+export async function startApi(options: Partial<AppOptions> & { address?: string; level?: string } = {}) {
+  const { address = `127.0.0.1:${await closedPort()}`, level = 'debug', ...given } = options;
+  const lines: string[] = [];
+  const logger = pino({ level }, { write: (line) => lines.push(line) });
+  const client = connectClient({ address, namespace: 'default' });
+  const shutdown = new Shutdown();
+  const none: BalanceReader = { balance: async () => ({ kind: 'unavailable', reason: 'not there' }) };
+  const app = createApp({
+    client,
+    taskQueue: 'payments',
+    namespace: 'default',
+    terms,
+    apiKeys,
+    webhookToken: WEBHOOK_TOKEN,
+    providers: { collection: none, payout: none },
+    logger,
+    shutdown,
+    ...given,
+  });
+  const serving = await serve(app, { host: '127.0.0.1', port: 0, shutdown });
+  const url = `http://127.0.0.1:${serving.port}`;
+
+  async function ask(method: string, path: string, asked: Asked = {}): Promise<Answered> {
+    const { key, body, headers, signal } = asked;
+    const begun = performance.now();
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson ? JSON.parse(text) : {},
+      ms: performance.now() - begun,
+    };
+  }
+
+  return {
+    url,
+    lines,
+    client,
+    shutdown,
+    serving,
+    ask,
+    async stop() {
+      await serving.stop();
+      await client.connection.close();
+    },
+  };
+}
+
+/** A port that was free a moment ago and where nobody listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

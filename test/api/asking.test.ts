@@ -1,0 +1,88 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { ANSWER_WITHIN, type PaymentStack, startStack } from './payment-stack.js';
+
+jest.setTimeout(30_000);
+
+let stack: PaymentStack;
+beforeAll(async () => {
+  stack = await startStack();
+}, 120_000);
+afterAll(() => stack.stop(), 30_000);
+afterEach(() => stack.sandbox.faults.clear());
+
+const link = { method: 'link', amount: 500 };
+const payout = { amount: 700, phone: '677000000' };
+
+describe('a link that is expired', () => {
+  it('is answered 200, however often it is asked', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    for (let times = 0; times < 2; times++) {
+      const { status, body } = await stack.post(`/v1/collections/${id}/expire`);
+      expect([status, body.status, body.final]).toEqual([200, 'EXPIRED', true]);
+    }
+    expect(stack.transactionsOf(id)).toMatchObject([{ status: 'EXPIRED' }]);
+  });
+
+  it('is refused once it was paid, with the payment', async () => {
+    const { id } = await stack.paid();
+    const { status, body } = await stack.post(`/v1/collections/${id}/expire`);
+    expect([status, body.code, body.payment.status]).toEqual([409, 'not_expirable', 'SUCCESSFUL']);
+  });
+
+  it('is refused when it was paid at the last moment, with the payment', async () => {
+    const payment = await stack.begun('/v1/collections', link);
+    await stack.visit(payment, 'pay');
+    const { status, body } = await stack.post(`/v1/collections/${payment.id}/expire`);
+    expect([status, body.code, body.payment.status]).toEqual([409, 'not_expirable', 'SUCCESSFUL']);
+  });
+
+  it('must be a link', async () => {
+    const { id } = await stack.begun('/v1/collections', {
+      method: 'direct',
+      amount: 500,
+      phone: '677000800',
+    });
+    const { status, body } = await stack.post(`/v1/collections/${id}/expire`);
+    expect([status, body.code]).toEqual([409, 'not_a_link']);
+    const { id: sent } = await stack.begun('/v1/payouts', payout);
+    expect((await stack.post(`/v1/collections/${sent}/expire`)).status).toBe(404);
+  });
+
+  it('must have been made by the provider', async () => {
+    stack.sandbox.faults.add({ fault: 'wrongCredentials', endpoint: 'initiate-pay' });
+    const { body: payment } = await stack.post('/v1/collections', link);
+    const { status, body } = await stack.post(`/v1/collections/${payment.id}/expire`);
+    expect([status, body.code]).toEqual([409, 'not_initiated']);
+  });
+
+  it('is answered 202 while the provider takes its time', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'expire-pay', delayMs: ANSWER_WITHIN + 2_000 });
+    const { status, body } = await stack.post(`/v1/collections/${id}/expire`);
+    expect([status, body.status]).toEqual([202, 'CREATED']);
+  });
+});
+
+describe('a refresh', () => {
+  it('asks the provider and answers with what it said', async () => {
+    const payment = await stack.begun('/v1/collections', link);
+    await stack.visit(payment, 'pay');
+    const { status, body } = await stack.post(`/v1/payments/${payment.id}/refresh`);
+    expect([status, body.status]).toEqual([200, 'SUCCESSFUL']);
+  });
+
+  it('of a payment that has ended is the payment', async () => {
+    const { id } = await stack.paid();
+    const { status, body } = await stack.post(`/v1/payments/${id}/refresh`);
+    expect([status, body.status]).toEqual([200, 'SUCCESSFUL']);
+  });
+
+  it('beyond the provider’s limit is answered 202 with the payment as it stands', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    const statuses = [];
+    for (let times = 0; times < 7; times++)
+      statuses.push((await stack.post(`/v1/payments/${id}/refresh`)).status);
+    expect(statuses.at(0)).toBe(200);
+    expect(statuses.at(-1)).toBe(202);
+  });
+});

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type ApiUnderTest, KEYS, startApi } from '../api-under-test.js';
+
+/* Temporal is down here, so that a body that is taken is answered 503, and one that isn't 400. */
+
+let api: ApiUnderTest;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.stop());
+
+const link = { method: 'link', amount: 500 };
+const direct = { method: 'direct', amount: 500, phone: '677000000' };
+const payout = { amount: 500, phone: '677000000' };
+const platform = { amount: 500, medium: 'platform', email: 'jane@example.org' };
+
+async function errorsOf(path: string, body: unknown): Promise<{ field: string; message: string }[]> {
+  const answer = await api.ask('POST', path, { key: KEYS.shop, body });
+  if (answer.status === 503) return [];
+  expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
+  for (const { field, message } of answer.body.errors)
+    expect(answer.body.detail).toContain(`${field} ${message}`);
+  return answer.body.errors;
+}
+
+const collectionErrors = (body: unknown) => errorsOf('/v1/collections', body);
+const payoutErrors = (body: unknown) => errorsOf('/v1/payouts', body);
+
+describe('an order', () => {
+  it.each([
+    ['a fraction', 100.5],
+    ['text', '500'],
+    ['below 100', 99],
+    ['negative', -500],
+    ['beyond exact integers', 2 ** 53],
+    ['null', null],
+    ['missing', undefined],
+  ])('is refused with an amount that is %s', async (_, amount) => {
+    expect(await payoutErrors({ ...payout, amount })).toEqual([
+      { field: 'amount', message: expect.any(String) },
+    ]);
+  });
+
+  it.each([100, 100_000_000, Number.MAX_SAFE_INTEGER])('is taken with the amount %d', async (amount) => {
+    expect(await payoutErrors({ ...payout, amount })).toEqual([]);
+  });
+
+  it('is refused with fields that nobody knows, each by its name', async () => {
+    expect(await payoutErrors({ ...payout, ammount: 1, Currency: 'XAF' })).toEqual([
+      { field: 'ammount', message: 'is not a known field' },
+      { field: 'Currency', message: 'is not a known field' },
+    ]);
+  });
+
+  it.each([
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['a number', '5'],
+  ])('is refused when it is %s', async (_, body) => {
+    expect(await collectionErrors(body)).toEqual([{ field: 'body', message: 'must be an object' }]);
+    expect(await payoutErrors(body)).toEqual([{ field: 'body', message: 'must be an object' }]);
+  });
+
+  it('says all that is wrong with it at once, and repeats no value', async () => {
+    const answer = await api.ask('POST', '/v1/payouts', {
+      key: KEYS.shop,
+      body: { amount: 1, phone: 'not-a-phone', medium: 'carrier pigeon', email: 'jane at home' },
+    });
+    expect(answer.body.errors.map(({ field }: { field: string }) => field)).toEqual([
+      'amount',
+      'phone',
+      'medium',
+      'email',
+    ]);
+    expect(answer.text).not.toMatch(/not-a-phone|pigeon|jane/);
+  });
+
+  it.each(['userId', 'externalId'])('has a %s of the provider’s pattern', async (field) => {
+    expect(await payoutErrors({ ...payout, [field]: 'Order-17_a' })).toEqual([]);
+    for (const wrong of ['', 'with space', 'x'.repeat(101), 'é', 'a.b']) {
+      expect(await payoutErrors({ ...payout, [field]: wrong })).toMatchObject([{ field }]);
+    }
+  });
+
+  it('has a message of 1 to 200 characters', async () => {
+    expect(await payoutErrors({ ...payout, message: 'x'.repeat(200) })).toEqual([]);
+    expect(await payoutErrors({ ...payout, message: 'x'.repeat(201) })).toEqual([
+      { field: 'message', message: 'must have at most 200 characters' },
+    ]);
+    expect(await payoutErrors({ ...payout, message: '  ' })).toMatchObject([{ field: 'message' }]);
+  });
+
+  it('has metadata of at most 50 pairs of text', async () => {
+    const pairs = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 'v']));
+    expect(await payoutErrors({ ...payout, metadata: pairs(50) })).toEqual([]);
+    expect(await payoutErrors({ ...payout, metadata: pairs(51) })).toMatchObject([{ field: 'metadata' }]);
+    expect(await payoutErrors({ ...payout, metadata: { n: 1 } })).toEqual([
+      { field: 'metadata.n', message: 'must be a string' },
+    ]);
+    expect(await payoutErrors({ ...payout, metadata: [] })).toMatchObject([{ field: 'metadata' }]);
+  });
+
+  it('has metadata with names of 40 and values of 500 characters at most', async () => {
+    const metadata = (name: number, value: number) => ({ ['n'.repeat(name)]: 'v'.repeat(value) });
+    expect(await payoutErrors({ ...payout, metadata: metadata(40, 500) })).toEqual([]);
+    expect(await payoutErrors({ ...payout, metadata: metadata(41, 500) })).toHaveLength(1);
+    expect(await payoutErrors({ ...payout, metadata: metadata(40, 501) })).toHaveLength(1);
+    expect(await payoutErrors({ ...payout, metadata: { '': '' } })).toHaveLength(1);
+  });
+});
+
+describe('a collection', () => {
+  it.each([undefined, 'card', 5])('is refused with the method %p', async (method) => {
+    expect(await collectionErrors({ ...link, method })).toEqual([
+      { field: 'method', message: 'must be "link" or "direct"' },
+    ]);
+  });
+
+  it('by link takes all that a link can have', async () => {
+    const full = {
+      ...link,
+      email: 'jane@example.org',
+      redirectUrl: 'https://shop.example/thanks?order=17',
+      userId: 'u1',
+      externalId: 'o1',
+      message: 'Order 17',
+      expiresIn: '15m',
+      metadata: { cart: '17' },
+    };
+    expect(await collectionErrors(full)).toEqual([]);
+  });
+
+  it('by link refuses what only a direct one has', async () => {
+    expect(
+      await collectionErrors({ ...link, phone: '677000000', medium: 'orange money', name: 'Jane' }),
+    ).toEqual([
+      { field: 'phone', message: 'is only for direct' },
+      { field: 'medium', message: 'is only for direct' },
+      { field: 'name', message: 'is only for direct' },
+    ]);
+  });
+
+  it('that is direct refuses what only a link has', async () => {
+    expect(
+      await collectionErrors({ ...direct, redirectUrl: 'https://shop.example', expiresIn: '1h' }),
+    ).toEqual([
+      { field: 'redirectUrl', message: 'is only for link' },
+      { field: 'expiresIn', message: 'is only for link' },
+    ]);
+  });
+
+  it('that is direct needs a phone', async () => {
+    expect(await collectionErrors({ ...direct, phone: undefined })).toEqual([
+      { field: 'phone', message: 'is required' },
+    ]);
+    expect(await collectionErrors({ ...direct, phone: '12' })).toMatchObject([{ field: 'phone' }]);
+  });
+
+  it('that is direct has a medium that a phone can have', async () => {
+    expect(await collectionErrors({ ...direct, medium: 'mobile money' })).toEqual([]);
+    expect(await collectionErrors({ ...direct, medium: 'platform' })).toEqual([
+      { field: 'medium', message: 'must be "mobile money" or "orange money"' },
+    ]);
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'ftp://shop.example',
+    '//shop.example',
+    'https:shop.example',
+    'shop.example',
+    '',
+  ])('refuses to send the payer to %p', async (redirectUrl) => {
+    expect(await collectionErrors({ ...link, redirectUrl })).toMatchObject([{ field: 'redirectUrl' }]);
+  });
+
+  it.each(['9s', '25h', 900, ''])('refuses a lifetime of %p', async (expiresIn) => {
+    expect(await collectionErrors({ ...link, expiresIn })).toMatchObject([{ field: 'expiresIn' }]);
+  });
+});
+
+describe('a payout', () => {
+  it('to a phone needs the phone', async () => {
+    expect(await payoutErrors({ amount: 500 })).toEqual([
+      { field: 'phone', message: 'is required unless medium is platform' },
+    ]);
+    expect(await payoutErrors({ amount: 500, medium: 'orange money' })).toMatchObject([{ field: 'phone' }]);
+  });
+
+  it('to the platform needs an e-mail address, and no phone', async () => {
+    expect(await payoutErrors(platform)).toEqual([]);
+    expect(await payoutErrors({ ...platform, email: undefined })).toEqual([
+      { field: 'email', message: 'is required when medium is platform' },
+    ]);
+    expect(await payoutErrors({ ...platform, email: 'jane' })).toEqual([
+      { field: 'email', message: 'must be an e-mail address' },
+    ]);
+  });
+
+  it('has neither a method nor a redirect', async () => {
+    expect(
+      await payoutErrors({ ...payout, method: 'direct', redirectUrl: 'https://shop.example' }),
+    ).toHaveLength(2);
+  });
+});

@@ -1,0 +1,150 @@
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { createActivities } from '../../src/activities/activities.js';
+import { createMerchantNotifier } from '../../src/activities/notify-merchant.js';
+import type { AppOptions } from '../../src/api/create-app.js';
+import { createPaymentWorker } from '../../src/payment-worker.js';
+import { createProviderClient } from '../../src/provider/client.js';
+import { scaledClock } from '../../src/sandbox/clock.js';
+import { createSandbox } from '../../src/sandbox/sandbox.js';
+import { startDevServer } from '../../src/temporal/embedded/start-dev-server.js';
+import { workflowBundle } from '../support/bundle-workflows.js';
+import { type Answered, type ApiUnderTest, KEYS, startApi, terms, WEBHOOK_TOKEN } from './api-under-test.js';
+
+const services = {
+  collection: { apiUser: 'collector', apiKey: 'collector-key' },
+  payout: { apiUser: 'payer', apiKey: 'payer-key' },
+} as const;
+
+/** How long the API under test waits for the provider's answer before it answers 202, in ms. */
+export const ANSWER_WITHIN = 1_500;
+
+export type PaymentStack = Awaited<ReturnType<typeof startStack>>;
+
+/**
+ * Temporal's dev server, a worker, the provider's sandbox and the API over real HTTP. The sandbox sends no
+ * notifications, and the worker doesn't poll for minutes, so that a payment moves only when a test moves it.
+ */
+export async function startStack() {
+  Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+  const server = await startDevServer({ report: () => undefined, ui: false });
+  const sandbox = createSandbox({ clock: scaledClock(), merchantName: 'Shop', services, settleDelayMs: 1 });
+  const { url } = await sandbox.listen(0);
+  const providers = {
+    collection: createProviderClient({
+      service: 'collection',
+      url,
+      ...services.collection,
+      timeoutMs: 15_000,
+    }),
+    payout: createProviderClient({ service: 'payout', url, ...services.payout, timeoutMs: 15_000 }),
+  };
+  const startMore = (options: Partial<AppOptions> = {}) =>
+    startApi({
+      address: server.address,
+      providers,
+      temporalUiUrl: 'http://127.0.0.1:8233/',
+      answerWithinMs: ANSWER_WITHIN,
+      terms: { ...terms, providerTimeoutMs: 4_000 },
+      ...options,
+    });
+
+  const connection = await NativeConnection.connect({ address: server.address });
+  async function startWorker() {
+    const worker = await createPaymentWorker({
+      connection,
+      namespace: 'default',
+      taskQueue: 'payments',
+      activities: createActivities({ providers, notifyMerchant: createMerchantNotifier(undefined) }),
+      workflowBundle: workflowBundle(),
+      limits: {
+        maxCachedWorkflows: 100,
+        maxConcurrentWorkflowTasks: 10,
+        maxConcurrentActivities: 10,
+        maxConcurrentLocalActivities: 10,
+        shutdownGraceMs: 500,
+      },
+    });
+    const running = worker.run();
+    return async () => {
+      worker.shutdown();
+      await running;
+    };
+  }
+  let stopWorker = await startWorker();
+  const api = await startMore();
+
+  const merchant = merchantOf(api);
+  return {
+    api,
+    sandbox,
+    ...merchant,
+    startMore,
+    /** Runs something while no worker does. */
+    async withoutWorker<T>(run: () => Promise<T>): Promise<T> {
+      await stopWorker();
+      try {
+        return await run();
+      } finally {
+        stopWorker = await startWorker();
+      }
+    },
+    visit,
+    transactionsOf: (id: string) => sandbox.ledger.all().filter(({ externalId }) => externalId === id),
+    async stop(): Promise<void> {
+      await api.stop();
+      await stopWorker();
+      await connection.close();
+      await sandbox.close();
+      for (const provider of Object.values(providers)) provider.close();
+      await server.stop();
+    },
+  };
+}
+
+/** What a merchant and the provider say to the API. */
+function merchantOf(api: ApiUnderTest) {
+  const post = (
+    path: string,
+    body?: unknown,
+    idempotencyKey?: string,
+    key: string = KEYS.shop,
+  ): Promise<Answered> =>
+    api.ask('POST', path, {
+      key,
+      body,
+      headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+    });
+  const hint = ({ id, transId }: { id: string; transId: string }) =>
+    api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, {
+      body: { transId, status: 'SUCCESSFUL', externalId: id },
+    });
+  /** A payment that the provider has taken. */
+  async function begun(path: string, body: unknown, idempotencyKey?: string) {
+    const answer = await post(path, body, idempotencyKey);
+    if (answer.status !== 201) throw new Error(`${answer.status}: ${answer.text}`);
+    return answer.body;
+  }
+
+  return {
+    post,
+    hint,
+    begun,
+    read: (id: string, query = '', key: string = KEYS.shop) =>
+      api.ask('GET', `/v1/payments/${id}${query}`, { key }),
+    /** A link of 500 XAF that was paid, and whose workflow has ended. */
+    async paid(idempotencyKey?: string) {
+      const payment = await begun('/v1/collections', { method: 'link', amount: 500 }, idempotencyKey);
+      await visit(payment, 'pay');
+      await hint(payment);
+      await api.client.workflow.getHandle(payment.id).result();
+      return payment;
+    },
+  };
+}
+
+/** The payer fills in the checkout page. */
+async function visit(payment: { link: string }, action: 'pay' | 'decline'): Promise<void> {
+  const body = new URLSearchParams({ phone: '670000000', medium: '', action });
+  const { status } = await fetch(payment.link, { method: 'POST', body, redirect: 'manual' });
+  if (status >= 400) throw new Error(`the checkout page answered ${status}`);
+}

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { KEYS } from './api-under-test.js';
+import { ANSWER_WITHIN, type PaymentStack, startStack } from './payment-stack.js';
+
+jest.setTimeout(30_000);
+
+let stack: PaymentStack;
+beforeAll(async () => {
+  stack = await startStack();
+}, 120_000);
+afterAll(() => stack.stop(), 30_000);
+afterEach(() => stack.sandbox.faults.clear());
+
+const key = KEYS.shop;
+const link = { method: 'link', amount: 500 };
+const payout = { amount: 700, phone: '677000000' };
+
+describe('a new payment', () => {
+  it('by link is answered 201 with its link', async () => {
+    const { status, headers, body } = await stack.post('/v1/collections', {
+      ...link,
+      externalId: 'o-17',
+      expiresIn: '1h',
+    });
+    expect(status).toBe(201);
+    expect(headers.get('location')).toBe(`/v1/payments/${body.id}`);
+    expect(body).toMatchObject({
+      id: expect.stringMatching(/^col_[0-9a-f]{32}$/),
+      object: 'payment',
+      kind: 'collection',
+      method: 'link',
+      status: 'CREATED',
+      final: false,
+      amount: 500,
+      currency: 'XAF',
+      link: expect.stringMatching(/^http/),
+      transId: expect.any(String),
+      externalId: 'o-17',
+      metadata: {},
+      temporalUrl: `http://127.0.0.1:8233/namespaces/default/workflows/${body.id}`,
+    });
+    expect(Date.parse(body.expiresAt) - Date.parse(body.createdAt)).toBeLessThan(3_700_000);
+    expect(stack.transactionsOf(body.id)).toHaveLength(1);
+  });
+
+  it('can be a payout', async () => {
+    const { id } = await stack.begun('/v1/payouts', payout);
+    expect(id).toMatch(/^pay_/);
+    expect(stack.transactionsOf(id)).toMatchObject([{ method: 'payout', amount: 700 }]);
+  });
+
+  it('that the provider rejects is answered 422 with its words and the payment', async () => {
+    stack.sandbox.faults.add({ fault: 'lowBalance', endpoint: 'payout' });
+    const { status, body } = await stack.post('/v1/payouts', payout);
+    expect([status, body.code]).toEqual([422, 'rejected_by_provider']);
+    expect(body.payment).toMatchObject({ status: 'FAILED', final: true, reason: body.detail });
+    expect(body.detail).toMatch(/balance/i);
+    const later = await stack.read(body.payment.id);
+    expect([later.status, later.body.status]).toEqual([200, 'FAILED']);
+  });
+
+  it('whose provider is slow is answered 202 with the payment as it stands, and goes on', async () => {
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: ANSWER_WITHIN + 1_000 });
+    const { status, headers, body, ms } = await stack.post('/v1/payouts', payout);
+    expect(status).toBe(202);
+    expect(headers.get('location')).toBe(`/v1/payments/${body.id}`);
+    expect(body).toMatchObject({ status: 'CREATED', final: false });
+    expect(body.transId).toBeUndefined();
+    expect(ms).toBeGreaterThan(ANSWER_WITHIN - 50);
+    await pause(1_500);
+    expect((await stack.read(body.id)).body.transId).toEqual(expect.any(String));
+  });
+
+  it('by a link that takes long to make is answered 202 as well, though the payment is deaf till then', async () => {
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'initiate-pay', delayMs: 6_000 });
+    const { status, body, ms } = await stack.post('/v1/collections', link);
+    expect([status, body.status, body.final]).toEqual([202, 'CREATED', false]);
+    expect(ms).toBeLessThan(5_000);
+    const later = await stack.read(body.id, '?wait=1');
+    expect(later.status).toBe(200);
+  });
+
+  it('carries no personal data where operators list payments', async () => {
+    const { id } = await stack.begun('/v1/payouts', {
+      ...payout,
+      email: 'jane@example.org',
+      name: 'Jane Doe',
+      message: 'for the roses',
+      userId: 'u-1',
+      externalId: 'o-1',
+    });
+    const described = await stack.api.client.workflow.getHandle(id).describe();
+    const { userMetadata } = described.raw.executionConfig ?? {};
+    const shown = [
+      described.memo,
+      described.typedSearchAttributes,
+      await described.staticSummary(),
+      await described.staticDetails(),
+    ];
+    expect(userMetadata).toBeDefined();
+    expect(JSON.stringify(shown)).not.toMatch(/677000000|jane|roses/i);
+    expect(await described.staticSummary()).toBe('Payout of 700 XAF');
+    expect(await described.staticDetails()).toContain('`o-1`');
+    const attributes = described.typedSearchAttributes.getAll();
+    expect(Object.fromEntries(attributes.map((pair) => [pair.key.name, pair.value]))).toMatchObject({
+      PaymentStatus: expect.any(String),
+      PaymentKind: 'payout',
+      Amount: 700,
+      ExternalId: 'o-1',
+      UserId: 'u-1',
+    });
+  });
+});
+
+describe('a payment that is read', () => {
+  it('is found whether it runs or has ended', async () => {
+    const running = await stack.begun('/v1/collections', link);
+    expect((await stack.read(running.id)).body).toEqual(running);
+    const ended = await stack.paid();
+    expect((await stack.read(ended.id)).body).toMatchObject({ status: 'SUCCESSFUL', final: true });
+  });
+
+  it('is nobody else’s business, whatever one tries', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    const unknown = await stack.read(`col_${'0'.repeat(32)}`, '', KEYS.rival);
+    const answers = [
+      await stack.read(id, '', KEYS.rival),
+      await stack.read(id, '?wait=5', KEYS.rival),
+      await stack.post(`/v1/payments/${id}/refresh`, undefined, undefined, KEYS.rival),
+      await stack.post(`/v1/collections/${id}/expire`, undefined, undefined, KEYS.rival),
+    ];
+    for (const { status, body } of [unknown, ...answers]) {
+      expect(status).toBe(404);
+      expect(body).toEqual({ ...unknown.body, requestId: body.requestId });
+    }
+    expect((await stack.read(id)).body.status).toBe('CREATED');
+  });
+
+  it('may be read by an operator', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    expect((await stack.read(id, '', KEYS.operator)).status).toBe(200);
+  });
+
+  it('must be a payment: no other workflow is one', async () => {
+    const other = `col_${randomUUID()}`;
+    await stack.api.client.workflow.start('something', { workflowId: other, taskQueue: 'elsewhere' });
+    expect((await stack.read(other, '', KEYS.operator)).status).toBe(404);
+    await stack.api.client.workflow.getHandle(other).terminate();
+  });
+
+  it('whose workflow an operator stopped before its outcome is one to review', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    await stack.api.client.workflow.getHandle(id).terminate('by mistake');
+    const { status, body } = await stack.read(id);
+    expect([status, body.status, body.final]).toEqual([200, 'REVIEW', false]);
+  });
+});
+
+describe("the provider's notification", () => {
+  it('makes the payment ask the provider, and is not believed', async () => {
+    const payment = await stack.begun('/v1/collections', link);
+    expect((await stack.hint(payment)).status).toBe(200);
+    await pause(500);
+    expect((await stack.read(payment.id)).body.status).toBe('CREATED');
+  });
+
+  it('is acknowledged when it comes late, or for a payment that nobody knows, and counted', async () => {
+    const { id, transId } = await stack.paid();
+    expect((await stack.hint({ id, transId })).status).toBe(200);
+    expect((await stack.hint({ id: `pay_${'0'.repeat(32)}`, transId: 'T' })).status).toBe(200);
+    const { text } = await stack.api.ask('GET', '/metrics');
+    expect(text).toMatch(/sanaga_provider_webhooks_total\{result="late"\} [1-9]/);
+    expect(text).toMatch(/sanaga_provider_webhooks_total\{result="unknown"\} [1-9]/);
+    expect(text).toMatch(/sanaga_provider_webhooks_total\{result="taken"\} [1-9]/);
+  });
+});
+
+describe('the API with Temporal', () => {
+  it('is ready', async () => {
+    expect((await stack.api.ask('GET', '/readyz')).status).toBe(200);
+  });
+
+  it('passes the balance on', async () => {
+    const { body } = await stack.api.ask('GET', '/v1/balance?service=payout', { key });
+    expect(body).toMatchObject({ service: 'payout', balance: expect.any(Number), currency: 'XAF' });
+  });
+
+  it('gives no link into a Web UI that it doesn’t know', async () => {
+    const other = await stack.startMore({ temporalUiUrl: undefined });
+    const { body } = await other.ask('POST', '/v1/collections', { key, body: link });
+    await other.stop();
+    expect(body).not.toHaveProperty('temporalUrl');
+  });
+});

@@ -1,0 +1,127 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { KEYS } from './api-under-test.js';
+import { ANSWER_WITHIN, type PaymentStack, startStack } from './payment-stack.js';
+
+jest.setTimeout(30_000);
+
+let stack: PaymentStack;
+beforeAll(async () => {
+  stack = await startStack();
+}, 120_000);
+afterAll(() => stack.stop(), 30_000);
+afterEach(() => stack.sandbox.faults.clear());
+
+const key = KEYS.shop;
+const link = { method: 'link', amount: 500 };
+const payout = { amount: 700, phone: '677000000' };
+
+describe('a repeated request', () => {
+  it('is answered 200 with the same payment, and sends nothing again', async () => {
+    const first = await stack.begun('/v1/payouts', payout, 'repeat-1');
+    const { status, headers, body } = await stack.post('/v1/payouts', payout, 'repeat-1');
+    expect([status, headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect(body.id).toBe(first.id);
+    expect(stack.transactionsOf(first.id)).toHaveLength(1);
+  });
+
+  it('may be written differently, if it means the same', async () => {
+    const first = await stack.begun('/v1/payouts', payout, 'repeat-2');
+    const again = await stack.post(
+      '/v1/payouts',
+      { phone: '+237 677-000-000', metadata: {}, amount: 700 },
+      'repeat-2',
+    );
+    expect([again.status, again.body.id]).toEqual([200, first.id]);
+  });
+
+  it('is told apart from the first even under the same X-Request-Id', async () => {
+    const headers = { 'idempotency-key': 'repeat-3', 'x-request-id': 'same' };
+    const statuses = [];
+    for (let times = 0; times < 2; times++) {
+      statuses.push((await stack.api.ask('POST', '/v1/payouts', { key, body: payout, headers })).status);
+    }
+    expect(statuses).toEqual([201, 200]);
+  });
+
+  it('shows the payment as it stands now, not as it began', async () => {
+    const first = await stack.begun('/v1/collections', link, 'repeat-4');
+    await stack.visit(first, 'decline');
+    await stack.post(`/v1/payments/${first.id}/refresh`);
+    const { status, body } = await stack.post('/v1/collections', link, 'repeat-4');
+    expect([status, body.status, body.final]).toEqual([200, 'FAILED', false]);
+  });
+
+  it('shows a payment that has ended as it ended', async () => {
+    const first = await stack.paid('repeat-5');
+    const { status, headers, body } = await stack.post('/v1/collections', link, 'repeat-5');
+    expect([status, headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect(body).toMatchObject({ id: first.id, status: 'SUCCESSFUL', final: true });
+    expect(stack.transactionsOf(first.id)).toHaveLength(1);
+  });
+
+  it('of one that was rejected is rejected again', async () => {
+    stack.sandbox.faults.add({ fault: 'lowBalance', endpoint: 'payout' });
+    const first = await stack.post('/v1/payouts', payout, 'repeat-6');
+    const again = await stack.post('/v1/payouts', payout, 'repeat-6');
+    expect([first.status, again.status]).toEqual([422, 422]);
+    expect(again.body.payment.id).toBe(first.body.payment.id);
+    expect(again.body.detail).toBe(first.body.detail);
+    expect(stack.transactionsOf(first.body.payment.id)).toHaveLength(0);
+  });
+
+  it('with another body is refused, while the payment runs and after it has ended', async () => {
+    const running = await stack.begun('/v1/collections', link, 'reused-1');
+    const ended = await stack.paid('reused-2');
+    for (const [used, id] of [
+      ['reused-1', running.id],
+      ['reused-2', ended.id],
+    ]) {
+      const { status, body } = await stack.post('/v1/collections', { ...link, amount: 501 }, used);
+      expect([status, body.code, body.paymentId]).toEqual([409, 'idempotency_key_reused', id]);
+      expect(stack.transactionsOf(id)).toHaveLength(1);
+    }
+  });
+
+  it('made ten times at once begins one payment', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => stack.post('/v1/payouts', payout, 'at-once')),
+    );
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      200, 200, 200, 200, 200, 200, 200, 200, 200, 201,
+    ]);
+    expect(stack.transactionsOf(answers[0]?.body.id)).toHaveLength(1);
+  });
+
+  it('while the provider is slow is answered 202 too', async () => {
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: ANSWER_WITHIN * 2 + 500 });
+    const first = await stack.post('/v1/payouts', payout, 'slow-1');
+    const again = await stack.post('/v1/payouts', payout, 'slow-1');
+    expect([first.status, again.status]).toEqual([202, 202]);
+    expect(again.body.id).toBe(first.body.id);
+  });
+
+  it('costs the history nothing', async () => {
+    const { id } = await stack.begun('/v1/collections', link, 'free');
+    const length = async () => (await stack.api.client.workflow.getHandle(id).describe()).historyLength;
+    const before = await length();
+    for (let times = 0; times < 3; times++) await stack.post('/v1/collections', link, 'free');
+    expect(await length()).toBe(before);
+  });
+});
+
+describe('a payment whose history has grown long', () => {
+  it('goes on in a new run under the same id, owner and key', async () => {
+    const payment = await stack.begun('/v1/collections', link, 'long');
+    const handle = stack.api.client.workflow.getHandle(payment.id);
+    const { runId } = await handle.describe();
+    for (let times = 0; times < 3_000 && (await handle.describe()).runId === runId; times += 50) {
+      await Promise.all(Array.from({ length: 50 }, () => stack.hint(payment)));
+    }
+    expect((await handle.describe()).runId).not.toBe(runId);
+    expect((await stack.read(payment.id)).body).toMatchObject({ id: payment.id, status: 'CREATED' });
+    expect((await stack.post('/v1/collections', link, 'long')).status).toBe(200);
+    expect((await stack.post('/v1/collections', { ...link, amount: 501 }, 'long')).status).toBe(409);
+    expect((await stack.read(payment.id, '?wait=1')).body.status).toBe('CREATED');
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals';
+import type { BalanceAnswer } from '../../../src/payments/outcome.js';
+import { KEYS, startApi } from '../api-under-test.js';
+
+async function askBalance(path: string, answer: BalanceAnswer) {
+  const unasked = { balance: () => Promise.reject(new Error('asked the wrong service')) };
+  const api = await startApi({ providers: { collection: unasked, payout: { balance: async () => answer } } });
+  try {
+    return await api.ask('GET', path, { key: KEYS.shop });
+  } finally {
+    await api.stop();
+  }
+}
+
+describe('the balance', () => {
+  it('is that of the service asked for', async () => {
+    const { status, body } = await askBalance('/v1/balance?service=payout', {
+      kind: 'balance',
+      service: 'Shop payouts',
+      balance: 12_345,
+      currency: 'XAF',
+    });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      object: 'balance',
+      service: 'payout',
+      serviceName: 'Shop payouts',
+      balance: 12_345,
+      currency: 'XAF',
+    });
+  });
+
+  it.each(['/v1/balance', '/v1/balance?service=both', '/v1/balance?service=payout&service=payout'])(
+    'needs one of the services to be named: %s',
+    async (path) => {
+      const { status, body } = await askBalance(path, { kind: 'unavailable', reason: '' });
+      expect(status).toBe(400);
+      expect(body.errors).toEqual([{ field: 'service', message: expect.any(String) }]);
+    },
+  );
+
+  it('is a 502 with the provider’s words when the provider refuses', async () => {
+    const { status, body } = await askBalance('/v1/balance?service=payout', {
+      kind: 'unauthorized',
+      message: 'Invalid credentials',
+      statusCode: 401,
+    });
+    expect([status, body.code]).toEqual([502, 'provider_refused']);
+    expect(body.detail).toContain('Invalid credentials');
+  });
+
+  it('is a 503 when the provider does not answer, with its own Retry-After if it gave one', async () => {
+    const gone = await askBalance('/v1/balance?service=payout', { kind: 'unavailable', reason: 'timeout' });
+    expect([gone.status, gone.body.code]).toEqual([503, 'provider_unavailable']);
+    expect(gone.text).not.toContain('timeout');
+    const busy = await askBalance('/v1/balance?service=payout', { kind: 'throttled', retryAfterMs: 41_500 });
+    expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '42']);
+  });
+});

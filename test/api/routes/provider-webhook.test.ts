@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type ApiUnderTest, startApi, WEBHOOK_TOKEN } from '../api-under-test.js';
+
+const address = `/webhooks/provider/${WEBHOOK_TOKEN}`;
+const notification = { transId: 'T1', status: 'SUCCESSFUL', externalId: 'col_0123' };
+
+describe("the provider's notification", () => {
+  let api: ApiUnderTest;
+  beforeAll(async () => {
+    api = await startApi();
+  });
+  afterAll(() => api.stop());
+
+  it.each(['wrong', `${WEBHOOK_TOKEN}x`, WEBHOOK_TOKEN.slice(0, -1), WEBHOOK_TOKEN.toUpperCase()])(
+    'with the token %p finds what any unknown address finds',
+    async (token) => {
+      const unknown = await api.ask('POST', '/nowhere', { headers: { 'x-request-id': 'r' } });
+      const answer = await api.ask('POST', `/webhooks/provider/${token}`, {
+        body: notification,
+        headers: { 'x-request-id': 'r' },
+      });
+      expect(answer.status).toBe(404);
+      expect(answer.text).toBe(unknown.text);
+    },
+  );
+
+  it.each([
+    ['no JSON', 'nonsense'],
+    ['an empty body', ''],
+    ['a list', []],
+    ['no status', { transId: 'T1', externalId: 'col_0123' }],
+    ['an unknown status', { ...notification, status: 'DONE' }],
+    ['no transId', { ...notification, transId: undefined }],
+    ['a transId of another type', { ...notification, transId: 7 }],
+  ])('is acknowledged although it has %s', async (_, body) => {
+    expect((await api.ask('POST', address, { body })).status).toBe(200);
+  });
+
+  it.each([undefined, null, 'order-17', 'col_', 'col_a b', '../col_1'])(
+    'is acknowledged although its externalId is %p, no id of ours',
+    async (externalId) => {
+      expect((await api.ask('POST', address, { body: { ...notification, externalId } })).status).toBe(200);
+    },
+  );
+
+  it('is answered 503 while Temporal cannot take it, so that it comes again', async () => {
+    const { status, headers } = await api.ask('POST', address, { body: notification });
+    expect(status).toBe(503);
+    expect(headers.get('retry-after')).toMatch(/^\d+$/);
+  });
+
+  it('is read whatever its content type, and whatever else it holds', async () => {
+    const body = JSON.stringify({ ...notification, email: 5, amount: 'many', more: {} });
+    const { status } = await api.ask('POST', address, { body, headers: { 'content-type': 'text/plain' } });
+    expect(status).toBe(503);
+  });
+
+  it('is refused when it is above 64 KiB', async () => {
+    const { status } = await api.ask('POST', address, {
+      body: { ...notification, reason: 'x'.repeat(70_000) },
+    });
+    expect(status).toBe(413);
+    expect((await api.ask('GET', '/metrics')).text).toContain('result="too_large"} 1');
+  });
+});
