@@ -1,0 +1,100 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import { type LedgerEntry, readLedger } from '../../src/cli/demo/ledger.js';
+import { createMerchant, type Merchant } from '../../src/cli/demo/merchant.js';
+import { type MerchantHook, openMerchantHook } from '../../src/cli/demo/merchant-hook.js';
+import { makeSecrets, type Secrets } from '../../src/cli/stack/secrets.js';
+import { stackSettings } from '../../src/cli/stack/settings.js';
+import { bringUpStack, type Stack } from '../../src/cli/stack/stack.js';
+import { connectClient } from '../../src/temporal/connect.js';
+import { freePort } from '../../src/temporal/embedded/free-port.js';
+import { built, LIB, machine } from './built.js';
+
+/** The real thing: Temporal's dev server, and the API, a worker and the sandbox as processes of their own. */
+export interface RunningStack {
+  readonly stack: Stack;
+  readonly merchant: Merchant;
+  readonly hook: MerchantHook;
+  readonly secrets: Secrets;
+  readonly client: Client;
+  /** A request to the API, with the merchant's key. */
+  call(
+    method: 'GET' | 'POST',
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Response>;
+  /** What the provider knows of a payment: every transaction that carries its id. */
+  transactionsOf(id: string): Promise<LedgerEntry[]>;
+  /** All that the processes have written. */
+  logs(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Brings it up; `settings` are added to those that its parts need. Stop it in the end. */
+export async function bringUp(settings: Readonly<Record<string, string>> = {}): Promise<RunningStack> {
+  built('server.js');
+  const folder = await mkdtemp(join(tmpdir(), 'sanaga-e2e-'));
+  const hook = await openMerchantHook();
+  const secrets = makeSecrets();
+  const ports = { api: await freePort(), sandbox: await freePort() };
+  const env = {
+    ...machine(),
+    ...stackSettings(ports, secrets),
+    SANDBOX_SETTLE_DELAY: '300ms',
+    MERCHANT_WEBHOOK_URL: hook.url,
+    MERCHANT_WEBHOOK_SECRET: hook.secret,
+    MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
+    ...settings,
+  };
+  const report = () => undefined;
+  const temporal = { env: machine() };
+  const stack = await bringUpStack({
+    ports,
+    env,
+    taskQueue: 'payments',
+    logFolder: folder,
+    report,
+    temporal,
+    programs: LIB,
+  });
+  const client = connectClient(stack.temporal.target);
+  const merchant = createMerchant({
+    apiUrl: stack.apiUrl,
+    apiKey: secrets.apiKey,
+    nextNotification: hook.next,
+  });
+  return {
+    stack,
+    merchant,
+    hook,
+    secrets,
+    client,
+    call: (method, path, body, headers = {}) =>
+      fetch(stack.apiUrl + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${secrets.apiKey}`,
+          'content-type': 'application/json',
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    async transactionsOf(id) {
+      const ledger = await readLedger(stack.sandboxUrl);
+      return ledger.filter(({ transaction }) => transaction.externalId === id);
+    },
+    async logs() {
+      const files = await readdir(folder);
+      return (await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')))).join('\n');
+    },
+    async stop() {
+      await client.connection.close();
+      await stack.stop();
+      await hook.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createMerchant } from '../../src/cli/demo/merchant.js';
+import { keptSecrets } from '../../src/cli/stack/secrets.js';
+import { freePort, isPortFree } from '../../src/temporal/embedded/free-port.js';
+import { built, machine, runToEnd } from './built.js';
+
+const SETTINGS = ['PORT', 'SANDBOX_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'] as const;
+
+describe('start', () => {
+  let folder: string;
+  let env: NodeJS.ProcessEnv;
+  let apiUrl: string;
+  const started: ChildProcess[] = [];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sanaga-e2e-'));
+    const ports = await Promise.all(SETTINGS.map(async (name) => [name, String(await freePort())] as const));
+    env = { ...machine(), ...Object.fromEntries(ports) };
+    apiUrl = `http://127.0.0.1:${env.PORT}`;
+  });
+
+  afterAll(async () => {
+    for (const child of started) if (child.exitCode === null && child.signalCode === null) child.kill();
+    await portsFree();
+    await rm(folder, { recursive: true, force: true });
+  }, 30_000);
+
+  /** Starts the stack, and resolves with what it prints once it is up. */
+  async function start() {
+    const child = spawn(process.execPath, [built('cli.js'), 'start'], {
+      cwd: folder,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    started.push(child);
+    let complaints = '';
+    child.stderr.on('data', (text) => {
+      complaints += String(text);
+    });
+    const ended = once(child, 'exit').then(([code]) =>
+      Promise.reject(new Error(`ended with ${code}: ${complaints}`)),
+    );
+    const [printed] = await Promise.race([once(child.stdout, 'data'), ended]);
+    ended.catch(() => undefined);
+    return { child, printed: String(printed) };
+  }
+
+  async function portsFree(): Promise<boolean> {
+    for (let tries = 0; tries < 100; tries++) {
+      const free = await Promise.all(SETTINGS.map((name) => isPortFree(Number(env[name]))));
+      if (free.every(Boolean)) return true;
+      await pause(100);
+    }
+    return false;
+  }
+
+  async function merchant() {
+    const { apiKey } = await keptSecrets(join(folder, '.sanaga'));
+    return createMerchant({ apiUrl, apiKey, nextNotification: () => new Promise(() => undefined) });
+  }
+
+  const order = { method: 'link', amount: 4_200 };
+
+  it('prints its addresses and its key, and refuses a second one in the folder', async () => {
+    const { printed } = await start();
+    const { apiKey } = await keptSecrets(join(folder, '.sanaga'));
+    for (const name of SETTINGS) expect(printed).toContain(`127.0.0.1:${env[name]}`);
+    expect(printed).toContain(`API key          ${apiKey}\n`);
+
+    const second = await runToEnd('cli.js', ['start'], env, folder);
+    expect(second).toMatchObject({ code: 1, stdout: '' });
+    expect(second.stderr).toMatch(/another process runs on .*\.sanaga/);
+  }, 120_000);
+
+  it('leaves nothing running when it is killed, and loses nothing: the next one knows its payments', async () => {
+    const first = await (await merchant()).create('/v1/collections', order, 'kept');
+    started.at(-1)?.kill('SIGKILL');
+    expect(await portsFree()).toBe(true);
+
+    await start();
+    const again = await merchant();
+    expect(await again.get(first.id)).toMatchObject({ id: first.id, link: first.link });
+    expect(await again.create('/v1/collections', order, 'kept')).toMatchObject({ id: first.id });
+  }, 120_000);
+
+  it('stops within 10 s when it is asked to, with exit code 0', async () => {
+    const child = started.at(-1);
+    if (child === undefined) throw new Error('nothing was started');
+    const begun = performance.now();
+    child.kill('SIGTERM');
+    // As Ctrl-C under npm does: once from the terminal, once from npm.
+    child.kill('SIGTERM');
+    const [code] = await once(child, 'exit');
+    expect(code).toBe(0);
+    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(await portsFree()).toBe(true);
+  }, 30_000);
+
+  it('ends with exit code 1 when a part of it fails, and shows the log of that part', async () => {
+    const { child, printed } = await start();
+    const worker = Number(/worker (\d+)/.exec(printed)?.[1]);
+    let complaints = '';
+    child.stderr?.on('data', (text) => {
+      complaints += String(text);
+    });
+    process.kill(worker, 'SIGKILL');
+    const [code] = await once(child, 'exit');
+    expect(code).toBe(1);
+    expect(complaints).toContain('worker: ended with SIGKILL');
+    expect(complaints).toContain('worker is running');
+    expect(await readFile(join(folder, '.sanaga/logs/worker.log'), 'utf8')).toContain('worker is running');
+  }, 120_000);
+
+  it('ends with exit code 78 for wrong settings, before anything is started', async () => {
+    const { code, stderr } = await runToEnd(
+      'cli.js',
+      ['start'],
+      { ...env, PORT: 'http', POLL_MAX: 'often' },
+      folder,
+    );
+    expect(code).toBe(78);
+    expect(stderr.trimEnd().split('\n').sort()).toEqual([
+      expect.stringMatching(/^POLL_MAX /),
+      expect.stringMatching(/^PORT /),
+    ]);
+  });
+});
