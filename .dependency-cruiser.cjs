@@ -1,0 +1,187 @@
+/*
+ * Which way imports may point, checked by `npm run check`. Each rule says why it is there; test/dependency-rules.test.ts
+ * shows that each can fail.
+ *
+ *   cli, server ─▶ api ─▶ payments, provider, the workflows' messages
+ *   cli, worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
+ *   sandbox ─▶ the provider's wire schemas, and nothing else of ours
+ */
+
+/** The command line and what belongs to it: it starts every process, so it alone may know them all. */
+const COMMAND_LINE = '^src/(cli\\.ts$|cli/)';
+
+/** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
+const ENTRIES = ['^src/(cli|server|worker)\\.ts$', '^src/sandbox/main\\.ts$', '^src/workflows/index\\.ts$'];
+
+/** Temporal's servers for tests: nothing that runs in production uses them. */
+const FOR_TESTS = '^src/temporal/embedded/(time-skipping|prepare-executables)\\.ts$';
+
+const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    forbid(
+      'payments-are-pure',
+      'The rules about money, time and status run inside workflows and are tested without anything around them: no ' +
+        'input or output, no package, no other part of ours.',
+      { path: '^src/payments/', pathNot: '^src/payments/derive-payment-id\\.ts$' },
+      { pathNot: '^src/payments/' },
+    ),
+    forbid(
+      'payment-ids-need-a-hash-alone',
+      'Deriving an id from an Idempotency-Key is a rule of the domain, and needs SHA-256: the one built-in of Node there.',
+      { path: '^src/payments/derive-payment-id\\.ts$' },
+      { pathNot: ['^src/payments/', '^(node:)?crypto$'] },
+    ),
+    forbid(
+      'workflows-never-hash',
+      'A workflow has no node:crypto: ids are derived before it starts.',
+      { path: '^src/workflows/' },
+      { path: '^src/payments/derive-payment-id\\.ts$', reachable: true },
+    ),
+    forbid(
+      'workflows-are-deterministic',
+      "A workflow is replayed, so it may use nothing but the domain, Temporal's workflow API, and what is as pure.",
+      { path: '^src/workflows/' },
+      {
+        pathNot: [
+          '^src/(workflows|payments)/',
+          '^src/activities/',
+          '^src/temporal/search-attributes\\.ts$',
+          'node_modules/@temporalio/(workflow|common)/',
+        ],
+      },
+    ),
+    forbid(
+      'workflows-know-activities-by-type',
+      'An activity imported as a value would run inside the workflow, with the whole world behind it.',
+      { path: '^src/workflows/' },
+      { path: '^src/activities/', dependencyTypesNot: ['type-only'] },
+    ),
+    forbid(
+      'search-attributes-go-into-the-bundle',
+      'Workflows import this file, so what holds for them holds for it.',
+      { path: '^src/temporal/search-attributes\\.ts$' },
+      { pathNot: 'node_modules/@temporalio/common/' },
+    ),
+    forbid(
+      'activities-only-call',
+      'An activity does what a workflow has decided: it knows the provider and the domain, never who asked for it.',
+      { path: '^src/activities/' },
+      { path: '^src/', pathNot: '^src/(activities|provider|payments)/' },
+    ),
+    forbid(
+      'provider-knows-the-domain-alone',
+      "The client turns the provider's answers into the domain's words. What is done about them is not its business.",
+      { path: '^src/provider/' },
+      { path: '^src/', pathNot: '^src/(provider|payments)/' },
+    ),
+    forbid(
+      'api-is-a-front-door',
+      'The API translates between HTTP and Temporal; it runs no activity and starts no process.',
+      { path: '^src/api/' },
+      {
+        path: '^src/',
+        pathNot: ['^src/(api|payments|provider|temporal|workflows)/', '^src/(config|logger)\\.ts$'],
+      },
+    ),
+    forbid(
+      'api-knows-workflows-by-their-messages',
+      'Workflow code in the API would be a second copy, of another version than the one that runs.',
+      { path: '^src/api/' },
+      { path: '^src/workflows/', pathNot: '^src/workflows/messages\\.ts$' },
+    ),
+    forbid(
+      'temporal-is-only-a-connection',
+      'Connecting to Temporal is the same whatever runs on it.',
+      { path: '^src/temporal/' },
+      { path: '^src/', pathNot: '^src/temporal/' },
+    ),
+    forbid(
+      'embedded-temporal-is-for-the-command-line',
+      'In production Temporal is a server of its own: nothing there may start one, or bring the code that does.',
+      { path: '^src/', pathNot: ['^src/temporal/embedded/', COMMAND_LINE] },
+      { path: '^src/temporal/embedded/' },
+    ),
+    forbid(
+      'sandbox-is-another-company',
+      "The sandbox plays the provider. Sharing our rules with it would let one mistake hide on both sides; only the interface's own words are shared.",
+      { path: '^src/sandbox/', pathNot: '^src/sandbox/main\\.ts$' },
+      { path: '^src/', pathNot: ['^src/sandbox/', '^src/provider/wire\\.ts$'] },
+    ),
+    forbid(
+      'sandbox-starts-like-the-others',
+      'The process around the sandbox may read settings, log and stop as our processes do.',
+      { path: '^src/sandbox/main\\.ts$' },
+      { path: '^src/', pathNot: ['^src/sandbox/', '^src/(config|logger|run-process)\\.ts$'] },
+    ),
+    forbid(
+      'settings-depend-on-nothing',
+      'Every process reads its settings first; from the domain they take its limits.',
+      { path: '^src/config\\.ts$' },
+      { path: '^src/', pathNot: '^src/payments/' },
+    ),
+    forbid(
+      'api-is-for-the-server',
+      'Nothing else may be built on the front door.',
+      { path: '^src/', pathNot: ['^src/api/', '^src/server\\.ts$', COMMAND_LINE] },
+      { path: '^src/api/' },
+    ),
+    forbid(
+      'sandbox-is-for-the-command-line',
+      'Nothing that handles real money may know that a sandbox exists.',
+      { path: '^src/', pathNot: ['^src/sandbox/', COMMAND_LINE] },
+      { path: '^src/sandbox/' },
+    ),
+    forbid(
+      'processes-are-imported-by-nobody',
+      'They start when they are imported.',
+      { path: '^src/', pathNot: COMMAND_LINE },
+      { path: [COMMAND_LINE, '^src/(server|worker)\\.ts$', '^src/sandbox/main\\.ts$'] },
+    ),
+    forbid(
+      'src-knows-no-tests',
+      'What ships may not depend on what tests it.',
+      { path: '^src/' },
+      { path: '^(test|bench|scripts)/' },
+    ),
+    forbid(
+      'src-needs-no-dev-dependency',
+      'It would be missing where the project runs. Types are gone by then.',
+      { path: '^src/' },
+      { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@types/' },
+    ),
+    forbid(
+      'packages-are-declared',
+      'A package that another one happened to bring may be gone tomorrow.',
+      {},
+      { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    ),
+    forbid('imports-resolve', 'It would fail when run.', {}, { couldNotResolve: true }),
+    forbid('no-circles', 'Two files that need each other are one subject, or three.', {}, { circular: true }),
+    forbid(
+      'no-orphans',
+      'Nothing imports it and it imports nothing: it is forgotten, or not wired up.',
+      { orphan: true, pathNot: ['\\.d\\.ts$', '\\.test\\.ts$', ...ENTRIES] },
+      {},
+    ),
+    forbid(
+      'nothing-is-dead',
+      'No process of ours ever runs it. What only tests use belongs into test/.',
+      { path: [...ENTRIES, FOR_TESTS] },
+      { path: '^src/', pathNot: [...ENTRIES, FOR_TESTS], reachable: false },
+    ),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    // Imports of types count: a type says as much about who knows whom as a value does.
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+      mainFields: ['module', 'main', 'types'],
+    },
+  },
+};

@@ -1,0 +1,36 @@
+/*
+ * Health check of a worker, run beside it in its container: succeeds when Temporal has seen this very worker ask for work
+ * within the last two minutes. A worker listens on no port, and one that lives but can't reach Temporal is of no use.
+ */
+import { hostname } from 'node:os';
+import { readConfig } from '../lib/config.js';
+import { lazyConnection } from '../lib/temporal/connect.js';
+import { loadTemporalTarget } from '../lib/temporal/target.js';
+
+/** A poll lasts a minute at most, so that a worker which is well is seen at least as often. */
+const FRESH_MS = 2 * 60 * 1000;
+
+/** Temporal's code for a queue of workflow tasks, which every worker asks at. */
+const WORKFLOW_TASKS = 1;
+
+const { TEMPORAL_TASK_QUEUE: name } = readConfig('worker', process.env);
+const target = loadTemporalTarget();
+const connection = lazyConnection(target);
+try {
+  const { pollers } = await connection.withDeadline(Date.now() + 5_000, () =>
+    connection.workflowService.describeTaskQueue({
+      namespace: target.namespace,
+      taskQueue: { name },
+      taskQueueType: WORKFLOW_TASKS,
+    }),
+  );
+  const seen = pollers
+    .filter(({ identity }) => identity.endsWith(`@${hostname()}`))
+    .map(({ lastAccessTime }) => Number(lastAccessTime.seconds) * 1000);
+  if (!seen.some((at) => Date.now() - at < FRESH_MS)) {
+    process.stderr.write(`no worker of ${hostname()} asks for work at ${name}\n`);
+    process.exitCode = 1;
+  }
+} finally {
+  await connection.close();
+}

@@ -1,0 +1,60 @@
+/* Runs the tests, and says as its last line how they went: `N passed, N failed`. What it is given goes to jest. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const jest = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));
+const given = process.argv.slice(2);
+
+/** Suites wait for servers more than they compute, so that two at once pay even on one core; more would starve them. */
+const workers = given.some((word) => /^(-w|-i|--maxWorkers|--runInBand)/.test(word))
+  ? []
+  : ['--maxWorkers=2'];
+
+/** Modules in jest are an experiment of Node's, of which every process of jest would warn. */
+const quiet = process.allowedNodeEnvironmentFlags.has('--disable-warning')
+  ? '--disable-warning=ExperimentalWarning'
+  : '';
+const options = `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules ${quiet}`.trim();
+
+const folder = await mkdtemp(join(tmpdir(), 'sanaga-results-'));
+const file = join(folder, 'results.json');
+try {
+  const code = await runJest([...workers, '--json', `--outputFile=${file}`, ...given]);
+  const results = await readResults();
+  if (results !== undefined || code !== 0) process.stdout.write(`${summary(results, code)}\n`);
+  process.exitCode = code;
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function runJest(args) {
+  const env = { ...process.env, NODE_OPTIONS: options };
+  const child = spawn(process.execPath, [jest, ...args], { env, stdio: 'inherit' });
+  // A terminal's Ctrl+C reaches jest by itself; whoever stops us by our id means jest as well.
+  const stop = (signal) => child.kill(signal);
+  process.on('SIGTERM', stop).on('SIGINT', () => undefined);
+  const [code] = await once(child, 'close');
+  return code ?? 1;
+}
+
+/** What jest has written down; nothing when it didn't get that far, or was asked for something else than tests. */
+async function readResults() {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A suite that didn't run at all counts as one failure, and so does a run that failed without naming a test. */
+function summary(results, code) {
+  const counted = (results?.numFailedTests ?? 0) + (results?.numRuntimeErrorTestSuites ?? 0);
+  const failed = code === 0 ? counted : Math.max(counted, 1);
+  const skipped = (results?.numPendingTests ?? 0) + (results?.numTodoTests ?? 0);
+  const line = `${results?.numPassedTests ?? 0} passed, ${failed} failed`;
+  return skipped === 0 ? line : `${line}, ${skipped} skipped`;
+}

@@ -1,0 +1,229 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+
+const ours = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+/** Files by path. An import's target has to exist, so every tree brings the files that it imports. */
+type Tree = Readonly<Record<string, string>>;
+
+const reportSchema = z.object({
+  summary: z.object({
+    violations: z.array(z.object({ from: z.string(), to: z.string(), rule: z.object({ name: z.string() }) })),
+  }),
+});
+
+/** Packages as far as an import of them needs; `playwright-core` is for tests alone, `undeclared` is nobody's. */
+const packages = ['@temporalio/workflow', '@temporalio/common', 'zod', 'playwright-core', 'undeclared'];
+
+/** Lays a tree out in a folder of its own, with our rules and settings beside it, and returns what breaks a rule. */
+async function violationsOf(tree: Tree) {
+  const folder = await mkdtemp(join(tmpdir(), 'sanaga-imports-'));
+  try {
+    for (const name of ['.dependency-cruiser.cjs', 'tsconfig.json', 'package.json']) {
+      await cp(ours(name), join(folder, name));
+    }
+    for (const name of packages) {
+      await write(folder, `node_modules/${name}/package.json`, JSON.stringify({ name, main: 'index.js' }));
+      await write(folder, `node_modules/${name}/index.js`, 'module.exports = {};');
+    }
+    for (const [path, text] of Object.entries(tree)) await write(folder, path, text);
+
+    const tool = ours('node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
+    const args = [tool, '--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'src'];
+    // In JSON, violations are reported and not counted into the exit code.
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder });
+    return reportSchema.parse(JSON.parse(stdout)).summary.violations;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function write(folder: string, path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  await writeFile(join(folder, path), text);
+}
+
+/** The project in small, with nothing wrong about it. */
+const sound: Tree = {
+  'src/payments/limits.ts': 'export const LIMIT = 6;',
+  'src/payments/order.ts':
+    "import { LIMIT } from './limits.js'; export const most = LIMIT; export type Order = number;",
+  'src/payments/derive-payment-id.ts':
+    "import { createHash } from 'node:crypto'; import { LIMIT } from './limits.js'; export const derive = () => [createHash, LIMIT];",
+  'src/provider/wire.ts':
+    "import { z } from 'zod'; import { LIMIT } from '../payments/limits.js'; export const wire = [z, LIMIT];",
+  'src/provider/client.ts': "import { wire } from './wire.js'; export const client = wire;",
+  'src/activities/activities.ts':
+    "import { client } from '../provider/client.js'; import type { Order } from '../payments/order.js'; export type Activities = Order; export const activities = client;",
+  'src/temporal/search-attributes.ts':
+    "import { keyword } from '@temporalio/common'; export const attributes = keyword;",
+  'src/temporal/connect.ts':
+    "import { attributes } from './search-attributes.js'; export const connect = attributes;",
+  'src/temporal/embedded/start.ts': "import { connect } from '../connect.js'; export const start = connect;",
+  'src/workflows/messages.ts':
+    "import { defineSignal } from '@temporalio/workflow'; export const hint = defineSignal;",
+  'src/workflows/index.ts':
+    "import type { Activities } from '../activities/activities.js'; import { most } from '../payments/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; export const run = (a: Activities) => [a, most, attributes, hint];",
+  'src/config.ts': "import { LIMIT } from './payments/limits.js'; export const config = LIMIT;",
+  'src/logger.ts': "import { z } from 'zod'; export const logger = z;",
+  'src/run-process.ts': "import { config } from './config.js'; export const runProcess = config;",
+  'src/api/app.ts':
+    "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/derive-payment-id.js'; import { wire } from '../provider/wire.js'; import { connect } from '../temporal/connect.js'; import { hint } from '../workflows/messages.js'; export const app = [logger, config, derive, wire, connect, hint];",
+  'src/server.ts':
+    "import { app } from './api/app.js'; import { runProcess } from './run-process.js'; void [app, runProcess];",
+  'src/worker.ts': "import { activities } from './activities/activities.js'; void activities;",
+  'src/sandbox/ledger.ts': "import { wire } from '../provider/wire.js'; export const ledger = wire;",
+  'src/sandbox/main.ts':
+    "import { ledger } from './ledger.js'; import { config } from '../config.js'; import { logger } from '../logger.js'; import { runProcess } from '../run-process.js'; void [ledger, config, logger, runProcess];",
+  'src/cli/demo.ts':
+    "import { start } from '../temporal/embedded/start.js'; import { ledger } from '../sandbox/ledger.js'; import { app } from '../api/app.js'; export const demo = [start, ledger, app];",
+  'src/cli.ts': "import { demo } from './cli/demo.js'; void demo;",
+};
+
+interface WrongImport {
+  readonly rule: string;
+  readonly from: string;
+  readonly to: string;
+  /** The statement, when it isn't just an import of a file of ours. */
+  readonly text?: string;
+}
+
+const wrongImports: readonly WrongImport[] = [
+  { rule: 'payments-are-pure', from: 'src/payments/a.ts', to: 'src/provider/wire.ts' },
+  {
+    rule: 'payments-are-pure',
+    from: 'src/payments/b.ts',
+    to: 'node_modules/zod/index.js',
+    text: "import 'zod';",
+  },
+  { rule: 'payments-are-pure', from: 'src/payments/c.ts', to: 'crypto', text: "import 'node:crypto';" },
+  {
+    rule: 'payment-ids-need-a-hash-alone',
+    from: 'src/payments/derive-payment-id.ts',
+    to: 'fs',
+    text: "import 'node:fs';",
+  },
+  { rule: 'workflows-never-hash', from: 'src/workflows/a.ts', to: 'src/payments/derive-payment-id.ts' },
+  { rule: 'workflows-are-deterministic', from: 'src/workflows/b.ts', to: 'src/temporal/connect.ts' },
+  { rule: 'workflows-are-deterministic', from: 'src/workflows/c.ts', to: 'src/provider/client.ts' },
+  {
+    rule: 'workflows-are-deterministic',
+    from: 'src/workflows/d.ts',
+    to: 'timers/promises',
+    text: "import 'node:timers/promises';",
+  },
+  {
+    rule: 'workflows-are-deterministic',
+    from: 'src/workflows/e.ts',
+    to: 'node_modules/zod/index.js',
+    text: "import 'zod';",
+  },
+  {
+    rule: 'workflows-know-activities-by-type',
+    from: 'src/workflows/f.ts',
+    to: 'src/activities/activities.ts',
+  },
+  {
+    rule: 'search-attributes-go-into-the-bundle',
+    from: 'src/temporal/search-attributes.ts',
+    to: 'src/temporal/connect.ts',
+  },
+  { rule: 'activities-only-call', from: 'src/activities/a.ts', to: 'src/workflows/messages.ts' },
+  { rule: 'activities-only-call', from: 'src/activities/b.ts', to: 'src/config.ts' },
+  { rule: 'provider-knows-the-domain-alone', from: 'src/provider/a.ts', to: 'src/activities/activities.ts' },
+  { rule: 'provider-knows-the-domain-alone', from: 'src/provider/b.ts', to: 'src/logger.ts' },
+  { rule: 'api-is-a-front-door', from: 'src/api/a.ts', to: 'src/activities/activities.ts' },
+  { rule: 'api-knows-workflows-by-their-messages', from: 'src/api/b.ts', to: 'src/workflows/index.ts' },
+  { rule: 'temporal-is-only-a-connection', from: 'src/temporal/a.ts', to: 'src/config.ts' },
+  {
+    rule: 'embedded-temporal-is-for-the-command-line',
+    from: 'src/temporal/b.ts',
+    to: 'src/temporal/embedded/start.ts',
+  },
+  {
+    rule: 'embedded-temporal-is-for-the-command-line',
+    from: 'src/server.ts',
+    to: 'src/temporal/embedded/start.ts',
+  },
+  { rule: 'sandbox-is-another-company', from: 'src/sandbox/a.ts', to: 'src/payments/limits.ts' },
+  { rule: 'sandbox-is-another-company', from: 'src/sandbox/b.ts', to: 'src/provider/client.ts' },
+  { rule: 'sandbox-is-another-company', from: 'src/sandbox/c.ts', to: 'src/config.ts' },
+  { rule: 'sandbox-starts-like-the-others', from: 'src/sandbox/main.ts', to: 'src/payments/limits.ts' },
+  { rule: 'settings-depend-on-nothing', from: 'src/config.ts', to: 'src/logger.ts' },
+  { rule: 'api-is-for-the-server', from: 'src/worker.ts', to: 'src/api/app.ts' },
+  { rule: 'sandbox-is-for-the-command-line', from: 'src/worker.ts', to: 'src/sandbox/ledger.ts' },
+  { rule: 'processes-are-imported-by-nobody', from: 'src/server.ts', to: 'src/worker.ts' },
+  { rule: 'processes-are-imported-by-nobody', from: 'src/api/c.ts', to: 'src/cli/demo.ts' },
+  { rule: 'src-knows-no-tests', from: 'src/logger.ts', to: 'test/support/clock.ts' },
+  {
+    rule: 'src-needs-no-dev-dependency',
+    from: 'src/api/d.ts',
+    to: 'node_modules/playwright-core/index.js',
+    text: "import 'playwright-core';",
+  },
+  {
+    rule: 'packages-are-declared',
+    from: 'src/api/e.ts',
+    to: 'node_modules/undeclared/index.js',
+    text: "import 'undeclared';",
+  },
+  { rule: 'imports-resolve', from: 'src/api/f.ts', to: './absent.js', text: "import './absent.js';" },
+  { rule: 'no-circles', from: 'src/payments/limits.ts', to: 'src/payments/order.ts' },
+];
+
+/** The sound tree with the wrong imports added to it. */
+function spoilt(): Tree {
+  const tree: Record<string, string> = {
+    ...sound,
+    'test/support/clock.ts': 'export const clock = 0;',
+    'src/forgotten.ts': 'export const forgotten = 0;',
+    'src/dead.ts': "import { logger } from './logger.js'; export const dead = logger;",
+  };
+  for (const { from, to, text } of wrongImports) {
+    const up = '../'.repeat(from.split('/').length - 1);
+    const statement = text ?? `import '${up}${to.replace(/\.ts$/, '.js')}';`;
+    tree[from] = `${statement}\n${tree[from] ?? ''}`;
+  }
+  return tree;
+}
+
+describe('the dependency rules', () => {
+  let found: Awaited<ReturnType<typeof violationsOf>>;
+  beforeAll(async () => {
+    found = await violationsOf(spoilt());
+  }, 60_000);
+
+  it('let the right directions pass', async () => {
+    expect(await violationsOf(sound)).toEqual([]);
+  }, 60_000);
+
+  it.each(wrongImports)('$rule: $from may not import $to', ({ rule, from, to }) => {
+    expect(found).toContainEqual(
+      expect.objectContaining({ rule: expect.objectContaining({ name: rule }), from, to }),
+    );
+  });
+
+  it('no-orphans: a file that nothing leads to or from is reported', () => {
+    expect(rulesOn('src/forgotten.ts')).toContain('no-orphans');
+  });
+
+  it('nothing-is-dead: a file that no process reaches is reported', () => {
+    expect(rulesOn('src/dead.ts')).toContain('nothing-is-dead');
+  });
+
+  it('each have a wrong import here that they catch', async () => {
+    const config: unknown = createRequire(import.meta.url)('../.dependency-cruiser.cjs');
+    const tried = new Set([...wrongImports.map(({ rule }) => rule), 'no-orphans', 'nothing-is-dead']);
+    const names = z.object({ forbidden: z.array(z.object({ name: z.string() })) }).parse(config);
+    expect(new Set(names.forbidden.map(({ name }) => name))).toEqual(tried);
+  });
+
+  const rulesOn = (path: string) => found.filter(({ to }) => to === path).map(({ rule }) => rule.name);
+});

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+const script = fileURLToPath(new URL('../../scripts/test.js', import.meta.url));
+
+describe('npm test', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sanaga-suites-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const suite = (name: string, body: string) => writeFile(join(folder, `${name}.test.js`), body);
+
+  async function run(...args: string[]) {
+    const config = JSON.stringify({ rootDir: folder, transform: {}, testEnvironment: 'node' });
+    const child = spawn(process.execPath, [script, '--config', config, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [output, , [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    return { lastLine: output.trimEnd().split('\n').at(-1), code };
+  }
+
+  it('closes with how many tests passed', async () => {
+    await suite('good', "test('one', () => {}); test('two', () => {});");
+    expect(await run()).toEqual({ lastLine: '2 passed, 0 failed', code: 0 });
+  });
+
+  it('counts failed and skipped tests, and exits with 1', async () => {
+    await suite(
+      'mixed',
+      "test('a', () => {}); test('b', () => { throw new Error(); }); test.skip('c', () => {});",
+    );
+    expect(await run()).toEqual({ lastLine: '1 passed, 1 failed, 1 skipped', code: 1 });
+  });
+
+  it('counts a suite that does not run as a failure', async () => {
+    await suite('good', "test('one', () => {});");
+    await suite('broken', "throw new Error('not to be loaded');");
+    expect(await run()).toEqual({ lastLine: '1 passed, 1 failed', code: 1 });
+  });
+
+  it('fails when there is no test to run', async () => {
+    expect(await run('no-such-suite')).toEqual({ lastLine: '0 passed, 1 failed', code: 1 });
+  });
+
+  it('passes on what it is given', async () => {
+    await suite('good', "test('one', () => {}); test('two', () => {});");
+    expect(await run('-t', 'two')).toEqual({ lastLine: '1 passed, 0 failed, 1 skipped', code: 0 });
+  });
+});

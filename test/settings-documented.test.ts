@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from '@jest/globals';
+import ms, { type StringValue } from 'ms';
+import { type Part, readConfig, settingNames } from '../src/config.js';
+
+const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8');
+
+/** One row of the guide: the setting, the processes that read it, and its default as written there. */
+interface Row {
+  readonly name: string;
+  readonly parts: readonly string[];
+  readonly fallback: string;
+}
+
+const guide = await read('docs/settings.md');
+/** Temporal's own settings are read by its library, and not by us. */
+const [ours = ''] = guide.split('\n## Where Temporal is');
+const rows = [...ours.matchAll(/^\| `([A-Z_]+)` \| ([a-z, ]+) \| (?:`([^`]*)` )?\|/gm)].map(
+  ([, name = '', parts = '', fallback = '']): Row => ({ name, parts: parts.split(', '), fallback }),
+);
+
+/** Everything that is required, for every process. */
+const required = {
+  API_KEYS: 'shop:12345678:read',
+  WEBHOOK_TOKEN: '0123456789abcdef',
+  PROVIDER_COLLECTION_URL: 'http://127.0.0.1',
+  PROVIDER_COLLECTION_API_USER: 'user',
+  PROVIDER_COLLECTION_API_KEY: 'key',
+  PROVIDER_PAYOUT_URL: 'http://127.0.0.1',
+  PROVIDER_PAYOUT_API_USER: 'user',
+  PROVIDER_PAYOUT_API_KEY: 'key',
+};
+
+/** What is optional, filled in so that the processes that read it show it. */
+const optional = {
+  TEMPORAL_UI_URL: 'http://127.0.0.1',
+  MERCHANT_WEBHOOK_URL: 'http://127.0.0.1',
+  MERCHANT_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}`,
+  WORKER_BUILD_ID: '1',
+  SANDBOX_PUBLIC_URL: 'http://127.0.0.1',
+  SANDBOX_WEBHOOK_URL: 'http://127.0.0.1',
+};
+
+const config: Readonly<Record<Part, Readonly<Record<string, unknown>>>> = {
+  api: readConfig('api', { ...required, ...optional }),
+  worker: readConfig('worker', { ...required, ...optional }),
+  sandbox: readConfig('sandbox', { ...required, ...optional }),
+};
+
+describe('docs/settings.md', () => {
+  it('names every setting that there is, once, and no other', () => {
+    expect(rows.map(({ name }) => name).sort()).toEqual([...new Set(settingNames())].sort());
+  });
+
+  it.each(rows)('says which processes read $name', ({ name, parts }) => {
+    const readers = Object.entries(config).filter(([, settings]) => name in settings);
+    expect(parts).toEqual(readers.map(([part]) => part));
+  });
+
+  it.each(rows)('says the default of $name', ({ name, parts, fallback }) => {
+    if (name in required || name in optional) {
+      expect(fallback).toBe('');
+      return;
+    }
+    const part = Object.entries(config).find(([reader]) => reader === parts[0]);
+    const value = part?.[1][name];
+    const isDuration = /^\d+(ms|s|m|h|d)$/.test(fallback);
+    expect(isDuration ? ms(fallback as StringValue) : fallback).toBe(isDuration ? value : String(value));
+  });
+});
+
+describe('the settings of docker-compose.yml', () => {
+  it('hand every setting on to the processes', async () => {
+    const compose = await read('docker-compose.yml');
+    expect(settingNames().filter((name) => !compose.includes(` ${name}: `))).toEqual([]);
+  });
+
+  it('are named in .env.example where they have no default', async () => {
+    const example = await read('.env.example');
+    // The compose file itself knows where its processes find each other.
+    const fixed = ['SANDBOX_PUBLIC_URL', 'SANDBOX_WEBHOOK_URL', 'WORKER_BUILD_ID'];
+    const needed = Object.keys({ ...required, ...optional }).filter((name) => !fixed.includes(name));
+    expect(needed.filter((name) => !new RegExp(`^${name}=`, 'm').test(example))).toEqual([]);
+  });
+});
