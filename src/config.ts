@@ -42,11 +42,24 @@ const text = z.string().min(1, 'is empty');
 const host = text.default('127.0.0.1');
 const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info');
 
-/** Standard Webhooks: `whsec_` and base64 of 24 to 64 random bytes. */
-const webhookSecret = text.refine((secret) => {
+/** Standard Webhooks: `whsec_` and base64 of 24 to 64 random bytes. During a rotation there are two, with a comma. */
+const webhookSecrets = text
+  .transform((value) => value.split(',').map((secret) => secret.trim()))
+  .refine((secrets) => secrets.length <= 2 && secrets.every(isWebhookSecret), {
+    error:
+      'is not one or two Standard Webhooks secrets (comma between): whsec_ and the base64 of 24 to 64 random bytes',
+  });
+
+function isWebhookSecret(secret: string): boolean {
   const bytes = Buffer.from(secret.replace(/^whsec_/, ''), 'base64').length;
   return bytes >= 24 && bytes <= 64;
-}, 'is not a Standard Webhooks secret: whsec_ and the base64 of 24 to 64 random bytes');
+}
+
+const yesNo = (fallback: boolean) =>
+  z
+    .enum(['true', 'false'], 'is neither true nor false')
+    .default(fallback ? 'true' : 'false')
+    .transform((value) => value === 'true');
 
 export const SCOPES = ['collections', 'payouts', 'read', 'balance', 'review'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -130,15 +143,19 @@ const schemas = {
       ...provider,
       LOG_LEVEL: logLevel,
       MERCHANT_WEBHOOK_URL: httpUrl.optional(),
-      MERCHANT_WEBHOOK_SECRET: webhookSecret.optional(),
+      MERCHANT_WEBHOOK_SECRET: webhookSecrets.optional(),
+      MERCHANT_WEBHOOK_ALLOW_PRIVATE: yesNo(false),
       MERCHANT_WEBHOOK_TIMEOUT: duration('5s'),
       WORKER_MAX_CACHED_WORKFLOWS: count(500),
       WORKER_MAX_CONCURRENT_WORKFLOW_TASKS: count(40),
       WORKER_MAX_CONCURRENT_ACTIVITIES: count(100),
       WORKER_MAX_CONCURRENT_LOCAL_ACTIVITIES: count(100),
-      WORKER_MAX_CONCURRENT_WORKFLOW_TASK_POLLS: count(10),
       WORKER_DEPLOYMENT: text.default('sanaga'),
       WORKER_BUILD_ID: text.optional(),
+      WORKER_METRICS_ADDRESS: z
+        .string()
+        .regex(/^[\w.[\]:-]+:\d{1,5}$/, 'is not an address like 127.0.0.1:9464')
+        .optional(),
       WORKER_SHUTDOWN_GRACE: duration('8s'),
     })
     .superRefine((worker, context) => {
@@ -159,6 +176,7 @@ const schemas = {
     SANDBOX_CLOCK_SCALE: count(1),
     SANDBOX_MERCHANT_NAME: text.default('Sanaga demo shop'),
     SANDBOX_SEED: count(1),
+    SANDBOX_JOURNAL: text.optional(),
   }),
 };
 

@@ -1,5 +1,6 @@
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from './activities/activities.js';
+import { notificationsQueue } from './temporal/task-queues.js';
 
 /** How much a worker takes on at a time, and how long it may take to stop (ms). */
 export interface WorkerLimits {
@@ -24,21 +25,34 @@ export interface PaymentWorkerOptions {
 /** Time between the end of the grace period and giving up on what still runs, in ms. */
 const FORCE_AFTER_MS = 1_000;
 
-/** The worker that runs payments. Closing the connection, after its `run` has ended, is the caller's. */
-export function createPaymentWorker(options: PaymentWorkerOptions): Promise<Worker> {
-  const { limits, deployment } = options;
-  return Worker.create({
+/** What runs until it is told to stop. */
+export interface PaymentWorker {
+  /** Ends when it has stopped; rejects when it can't go on. */
+  run(): Promise<void>;
+  shutdown(): void;
+}
+
+/**
+ * The worker that runs payments, and beside it one that only makes slow deliveries to the merchant, on a queue and with
+ * slots of its own. Closing the connection, after `run` has ended, is the caller's.
+ */
+export async function createPaymentWorker(options: PaymentWorkerOptions): Promise<PaymentWorker> {
+  const { limits, deployment, activities, taskQueue } = options;
+  const shared = {
     connection: options.connection,
     namespace: options.namespace,
-    taskQueue: options.taskQueue,
-    activities: options.activities,
+    activities,
+    shutdownGraceTime: limits.shutdownGraceMs,
+    shutdownForceTime: limits.shutdownGraceMs + FORCE_AFTER_MS,
+  };
+  const payments = await Worker.create({
+    ...shared,
+    taskQueue,
     workflowBundle: options.workflowBundle,
     maxCachedWorkflows: limits.maxCachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: limits.maxConcurrentWorkflowTasks,
     maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
     maxConcurrentLocalActivityExecutions: limits.maxConcurrentLocalActivities,
-    shutdownGraceTime: limits.shutdownGraceMs,
-    shutdownForceTime: limits.shutdownGraceMs + FORCE_AFTER_MS,
     ...(deployment && {
       workerDeploymentOptions: {
         version: deployment,
@@ -48,4 +62,22 @@ export function createPaymentWorker(options: PaymentWorkerOptions): Promise<Work
       },
     }),
   });
+  const deliveries = await Worker.create({
+    ...shared,
+    taskQueue: notificationsQueue(taskQueue),
+    maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
+  });
+  const workers = [payments, deliveries];
+  const shutdown = () => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  return {
+    shutdown,
+    async run() {
+      // One can't do without the other: when one ends, for whatever reason, so does the other.
+      const running = workers.map((worker) => worker.run().finally(shutdown));
+      await Promise.allSettled(running);
+      await Promise.all(running);
+    },
+  };
 }

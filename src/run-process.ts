@@ -8,7 +8,8 @@ import { ConfigError } from './config.js';
 export async function runProcess(main: (stop: AbortSignal) => Promise<void>): Promise<void> {
   const stopping = new AbortController();
   const stop = () => stopping.abort();
-  process.once('SIGTERM', stop).once('SIGINT', stop);
+  // Kept until the end: a second signal, as npm sends one, must not end the process in the middle of its stop.
+  process.on('SIGTERM', stop).on('SIGINT', stop);
   try {
     await main(stopping.signal);
   } catch (error) {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { DefaultLogger, type NativeConnection, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from './activities/activities.js';
-import { createMerchantNotifier } from './activities/notify-merchant.js';
+import { createMerchantNotifier, type MerchantEndpoint } from './activities/notify-merchant.js';
 import { type Config, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import { createPaymentWorker } from './payment-worker.js';
@@ -22,7 +22,13 @@ const CONNECT_AGAIN_MS = 2_000;
 await runProcess(async (stop) => {
   const config = readConfig('worker', process.env);
   const logger = createLogger('worker', config.LOG_LEVEL);
-  Runtime.install({ logger: temporalLogger(logger), shutdownSignals: [] });
+  Runtime.install({
+    logger: temporalLogger(logger),
+    shutdownSignals: [],
+    ...(config.WORKER_METRICS_ADDRESS !== undefined && {
+      telemetryOptions: { metrics: { prometheus: { bindAddress: config.WORKER_METRICS_ADDRESS } } },
+    }),
+  });
 
   const providers = createProviderServices(config);
   const target = loadTemporalTarget(process.env);
@@ -35,7 +41,7 @@ await runProcess(async (stop) => {
       taskQueue: config.TEMPORAL_TASK_QUEUE,
       activities: createActivities({
         providers,
-        notifyMerchant: createMerchantNotifier(merchantEndpoint(config)),
+        merchant: createMerchantNotifier(merchantEndpoint(config)),
       }),
       workflowBundle: { codePath: WORKFLOW_BUNDLE },
       limits: {
@@ -78,13 +84,15 @@ async function connectPatiently(
   return undefined;
 }
 
-function merchantEndpoint(config: Config<'worker'>) {
-  const {
-    MERCHANT_WEBHOOK_URL: url,
-    MERCHANT_WEBHOOK_SECRET: secret,
-    MERCHANT_WEBHOOK_TIMEOUT: timeoutMs,
-  } = config;
-  return url === undefined || secret === undefined ? undefined : { url, secret, timeoutMs };
+function merchantEndpoint(config: Config<'worker'>): MerchantEndpoint | undefined {
+  const { MERCHANT_WEBHOOK_URL: url, MERCHANT_WEBHOOK_SECRET: secrets } = config;
+  if (url === undefined || secrets === undefined) return undefined;
+  return {
+    url,
+    secrets,
+    timeoutMs: config.MERCHANT_WEBHOOK_TIMEOUT,
+    allowPrivate: config.MERCHANT_WEBHOOK_ALLOW_PRIVATE,
+  };
 }
 
 /** Temporal's log lines as lines of ours. */

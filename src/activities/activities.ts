@@ -4,13 +4,13 @@ import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '
 import type { PaymentId, TransId } from '../payments/payment-id.js';
 import type { Transaction } from '../payments/transaction.js';
 import type { ProviderClient } from '../provider/client.js';
-import type { Delivery, MerchantNotification } from './notify-merchant.js';
+import type { MerchantNotifier } from './notify-merchant.js';
 import { toDirectPay, toInitiatePay, toPayout } from './to-request.js';
 
 /** What the activities need of the world. */
 export interface ActivityDependencies {
   readonly providers: Readonly<Record<Service, ProviderClient>>;
-  readonly notifyMerchant: (notification: MerchantNotification) => Promise<Delivery>;
+  readonly merchant: MerchantNotifier;
 }
 
 /** The transactions of one user, or only those made for one payment. */
@@ -24,7 +24,7 @@ export interface LookUpRequest {
  * What payment workflows may do to the world. None of them throws for what the provider or a network does: every
  * answer is a value that the workflow decides on, so that no retry of Temporal's ever repeats a call on its own.
  */
-export function createActivities({ providers, notifyMerchant }: ActivityDependencies) {
+export function createActivities({ providers, merchant }: ActivityDependencies) {
   return {
     initiatePay: (order: LinkOrder): Promise<InitiationOutcome> =>
       providers.collection.initiatePay(toInitiatePay(order), untilStopped()),
@@ -50,7 +50,7 @@ export function createActivities({ providers, notifyMerchant }: ActivityDependen
       return { ...answer, transactions: answer.transactions.filter((found) => !anothers(found)) };
     },
 
-    notifyMerchant,
+    ...merchant,
   };
 }
 

@@ -2,6 +2,8 @@ import { got, RequestError } from 'got';
 import { Webhook } from 'standardwebhooks';
 import type { Payment } from '../payments/payment.js';
 import type { PaymentEventType } from '../payments/payment-event.js';
+import { createEndpointHealth } from './endpoint-health.js';
+import { lookupPublic, PrivateAddressError, refusePrivateHost } from './public-addresses.js';
 
 /** One notification: what happened, and the payment as it stands at the moment of sending. */
 export interface MerchantNotification {
@@ -21,49 +23,74 @@ export type Delivery =
 
 export interface MerchantEndpoint {
   readonly url: string;
-  /** A Standard Webhooks secret: base64, with or without the prefix `whsec_`. */
-  readonly secret: string;
+  /** Standard Webhooks secrets, base64 with or without the prefix `whsec_`. Each signs, so that one can take over from another. */
+  readonly secrets: readonly string[];
   /** ms that one try may take. */
   readonly timeoutMs: number;
+  /** Deliver to addresses that aren't on the public internet too. */
+  readonly allowPrivate: boolean;
 }
 
-/**
- * Delivers notifications to the merchant as Standard Webhooks: a signed POST, acknowledged by any 2xx. Never throws
- * for what the merchant's side does.
- */
-export function createMerchantNotifier(endpoint: MerchantEndpoint | undefined) {
-  if (endpoint === undefined) return async (): Promise<Delivery> => ({ kind: 'noAddress' });
-  const signer = new Webhook(endpoint.secret);
+/** The two ways to notify: the first try, and the later ones. Neither throws for what the merchant's side does. */
+export interface MerchantNotifier {
+  readonly notifyMerchant: (notification: MerchantNotification) => Promise<Delivery>;
+  readonly notifyMerchantAgain: (notification: MerchantNotification) => Promise<Delivery>;
+}
+
+/** Delivers notifications to the merchant as Standard Webhooks: a signed POST, acknowledged by any 2xx. */
+export function createMerchantNotifier(endpoint: MerchantEndpoint | undefined): MerchantNotifier {
+  if (endpoint === undefined) {
+    const nowhere = async (): Promise<Delivery> => ({ kind: 'noAddress' });
+    return { notifyMerchant: nowhere, notifyMerchantAgain: nowhere };
+  }
+  const deliver = createDelivery(endpoint);
+  const health = createEndpointHealth();
+  const notifyMerchantAgain = async (notification: MerchantNotification): Promise<Delivery> => {
+    const delivery = await deliver(notification);
+    health.record(delivery.kind === 'delivered');
+    return delivery;
+  };
+  const notifyMerchant = async (notification: MerchantNotification): Promise<Delivery> =>
+    health.isDown()
+      ? { kind: 'failed', reason: "the merchant's address has not taken the last notifications" }
+      : await notifyMerchantAgain(notification);
+  return { notifyMerchant, notifyMerchantAgain };
+}
+
+function createDelivery({ url, secrets, timeoutMs, allowPrivate }: MerchantEndpoint) {
+  const signers = secrets.map((secret) => new Webhook(secret));
   const client = got.extend({
-    timeout: { request: endpoint.timeoutMs },
+    timeout: { request: timeoutMs },
     retry: { limit: 0 },
     followRedirect: false,
     throwHttpErrors: false,
     headers: { 'content-type': 'application/json', 'user-agent': 'sanaga' },
+    ...(allowPrivate ? {} : { dnsLookup: lookupPublic }),
   });
 
-  return async function notifyMerchant({
-    id,
-    type,
-    timestamp,
-    payment,
-  }: MerchantNotification): Promise<Delivery> {
+  return async ({ id, type, timestamp, payment }: MerchantNotification): Promise<Delivery> => {
     const body = JSON.stringify({ type, timestamp, data: payment });
     const sentAt = new Date();
     try {
-      const { statusCode } = await client.post(endpoint.url, {
+      if (!allowPrivate) refusePrivateHost(new URL(url));
+      const { statusCode } = await client.post(url, {
         body,
         headers: {
           'webhook-id': id,
           'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
-          'webhook-signature': signer.sign(id, sentAt, body),
+          'webhook-signature': signers.map((signer) => signer.sign(id, sentAt, body)).join(' '),
         },
       });
       if (statusCode >= 200 && statusCode < 300) return { kind: 'delivered' };
       return { kind: 'failed', reason: `the merchant's address answered ${statusCode}` };
     } catch (error) {
-      if (error instanceof RequestError) return { kind: 'failed', reason: `not delivered: ${error.code}` };
+      if (error instanceof PrivateAddressError) return { kind: 'failed', reason: error.message };
+      if (error instanceof RequestError) return { kind: 'failed', reason: reasonOf(error) };
       throw error;
     }
   };
+}
+
+function reasonOf({ cause, code }: RequestError): string {
+  return cause instanceof PrivateAddressError ? cause.message : `not delivered: ${code}`;
 }

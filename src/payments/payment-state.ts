@@ -1,10 +1,11 @@
+import type { Resolved } from './decision.js';
 import { disagreement } from './disagreement.js';
 import { isFinal } from './final.js';
+import type { PaymentNotification } from './notification.js';
 import type { PaymentOrder, PaymentTerms } from './order.js';
 import type { PaymentStatus } from './payment.js';
 import type { PaymentEventType } from './payment-event.js';
 import type { TransId } from './payment-id.js';
-import type { PendingNotification } from './pending-notification.js';
 import type { Medium, Transaction } from './transaction.js';
 import { pollDelay, type Watch } from './watch.js';
 
@@ -14,8 +15,10 @@ export interface Ambiguity {
   readonly since: number;
   /** Look-ups made so far. */
   readonly lookUps: number;
-  /** The one resend that the policy `resend` allows has been spent. */
+  /** It was sent more than once: the one resend that the policy `resend` allows has been spent. */
   readonly resent: boolean;
+  /** An operator wants it sent once more, if it still isn't found. */
+  readonly approved?: boolean | undefined;
 }
 
 /** All that is known of a payment: plain data, so that a workflow can carry it from one run to the next. */
@@ -28,6 +31,8 @@ export interface PaymentState {
   /** ms since the epoch, as are all times here. */
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** The first request for it has had an outcome, known or not: it is never sent as new again. */
+  readonly begun: boolean;
   readonly initiatedAt?: number | undefined;
   /** When the link ends, as the merchant is told. */
   readonly expiresAt?: number | undefined;
@@ -46,9 +51,13 @@ export interface PaymentState {
   readonly watch: Watch;
   /** A notification came in, and no look-up since has been answered. */
   readonly hinted: boolean;
-  /** Notifications made so far; the next one's number is one more. */
-  readonly notified: number;
-  readonly undelivered: readonly PendingNotification[];
+  /** Transactions that notifications named and that the provider has yet to be asked about. */
+  readonly claims: readonly TransId[];
+  /** Only a person can end the review: what the provider says of the payment's transaction doesn't settle it. */
+  readonly held: boolean;
+  readonly resolved?: Resolved | undefined;
+  /** What the merchant was told, or is still to be told, oldest first. */
+  readonly notifications: readonly PaymentNotification[];
 }
 
 /** What became of a payment, and what the merchant is to be told of it, if anything. */
@@ -66,10 +75,12 @@ export function openPayment(order: PaymentOrder, terms: PaymentTerms, now: numbe
     final: false,
     createdAt: now,
     updatedAt: now,
+    begun: false,
     watch: { spent: [], asked: 0, unanswered: 0, nextAt: now },
     hinted: false,
-    notified: 0,
-    undelivered: [],
+    claims: [],
+    held: false,
+    notifications: [],
   };
 }
 
@@ -87,7 +98,11 @@ export function accepted(
       order,
       terms,
       status: 'CREATED',
+      final: false,
+      held: false,
+      begun: true,
       transId: transaction.transId,
+      claims: state.claims.filter((claim) => claim !== transaction.transId),
       link: transaction.link,
       initiatedAt: now,
       updatedAt: now,
@@ -110,7 +125,7 @@ export function rejected(state: PaymentState, message: string, now: number): Cha
 /** Nothing was begun at the provider, and we stop trying: no money will move. */
 export function failed(state: PaymentState, reason: string, now: number): Change {
   return {
-    state: { ...state, status: 'FAILED', final: true, reason, updatedAt: now },
+    state: { ...state, begun: true, status: 'FAILED', final: true, held: false, reason, updatedAt: now },
     event: 'payment.failed',
   };
 }
@@ -122,19 +137,17 @@ export function failed(state: PaymentState, reason: string, now: number): Change
 export function ambiguous(state: PaymentState, reason: string, now: number): Change {
   const { ambiguity: before, order } = state;
   const since = before !== undefined && order.method === 'link' ? before.since : now;
-  return {
-    state: {
-      ...state,
-      ambiguity: { reason, since, lookUps: 0, resent: before !== undefined },
-      updatedAt: now,
-    },
-  };
+  const ambiguity = { reason, since, lookUps: 0, resent: before !== undefined };
+  return { state: { ...state, begun: true, ambiguity, updatedAt: now } };
 }
 
-/** A person must look: the payment is not final, and nothing is sent for it until somebody decides. */
-export function underReview(state: PaymentState, reason: string, now: number): Change {
-  if (state.final) return { state };
-  const reviewed: PaymentState = { ...state, status: 'REVIEW', reason, updatedAt: now };
+/**
+ * A person must look: the payment is not final, and nothing is sent for it until somebody decides. When it is `held`,
+ * the provider's word on the payment's own transaction doesn't end the review either.
+ */
+export function underReview(state: PaymentState, reason: string, now: number, held = false): Change {
+  if (state.final || state.held) return { state };
+  const reviewed: PaymentState = { ...state, status: 'REVIEW', held, reason, updatedAt: now };
   return state.status === 'REVIEW' ? { state: reviewed } : { state: reviewed, event: 'payment.review' };
 }
 
@@ -146,6 +159,8 @@ export function observed(state: PaymentState, transaction: Transaction, now: num
   if (state.final) return { state };
   const wrong = disagreement(state.order, transaction);
   if (wrong !== undefined) return underReview(state, wrong, now);
+
+  if (state.held) return { state };
 
   const known = { ...state, ...facts(transaction) };
   if (isFinal(state.order, transaction.status)) return settled(known, transaction, now);

@@ -7,6 +7,15 @@ import type { Medium, ProviderStatus } from './transaction.js';
 export const PAYMENT_STATUSES = ['CREATED', 'PENDING', 'SUCCESSFUL', 'FAILED', 'EXPIRED', 'REVIEW'] as const;
 export type PaymentStatus = ProviderStatus | 'REVIEW';
 
+/** What an operator decided, who it was, and why. */
+export interface PaymentResolution {
+  readonly action: 'resend' | 'fail' | 'match';
+  readonly transId?: TransId | undefined;
+  readonly by: string;
+  readonly why: string;
+  readonly at: string;
+}
+
 /** A payment as it stands, in the words of the merchant's API; times are ISO 8601 in UTC, amounts XAF. */
 export interface Payment {
   readonly id: PaymentId;
@@ -25,6 +34,8 @@ export interface Payment {
   /** Why it failed or must be looked at, in words meant for the merchant. */
   readonly reason?: string | undefined;
   readonly financialTransId?: string | undefined;
+  /** The operator's decision that ended the last review. */
+  readonly resolution?: PaymentResolution | undefined;
   readonly externalId?: string | undefined;
   readonly userId?: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;

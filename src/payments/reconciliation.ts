@@ -58,6 +58,7 @@ export function judge(state: PaymentState, answer: ListAnswer, now: number): Ver
         ? { kind: 'review', reason: `${unclear(state)}; ${finding.reason}` }
         : { kind: 'lookAgain' };
     case 'absent':
+      if (state.ambiguity?.approved) return { kind: 'resend', orphans: [] };
       if (!over) return { kind: 'lookAgain' };
       return state.terms.ambiguousPolicy === 'resend' && !state.ambiguity?.resent
         ? { kind: 'resend', orphans: [] }

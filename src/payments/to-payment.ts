@@ -1,5 +1,6 @@
+import type { Resolved } from './decision.js';
 import { CURRENCY } from './limits.js';
-import type { Payment } from './payment.js';
+import type { Payment, PaymentResolution } from './payment.js';
 import type { PaymentState } from './payment-state.js';
 
 /** The payment as the merchant sees it. */
@@ -20,6 +21,7 @@ export function toPayment(state: PaymentState): Payment {
     revenue: state.revenue,
     reason: state.reason,
     financialTransId: state.financialTransId,
+    resolution: state.resolved && toResolution(state.resolved),
     externalId: order.externalId,
     userId: order.userId,
     metadata: order.metadata,
@@ -27,6 +29,11 @@ export function toPayment(state: PaymentState): Payment {
     updatedAt: iso(state.updatedAt),
     expiresAt: state.expiresAt === undefined ? undefined : iso(state.expiresAt),
   };
+}
+
+function toResolution({ decision, by, why, at }: Resolved): PaymentResolution {
+  const transId = decision.action === 'match' ? decision.transId : undefined;
+  return { action: decision.action, transId, by, why, at: iso(at) };
 }
 
 function iso(time: number): string {

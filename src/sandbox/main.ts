@@ -1,15 +1,21 @@
-import { pino } from 'pino';
-import { ConfigError, readConfig } from '../config.js';
+import { once } from 'node:events';
+import { readConfig } from '../config.js';
+import { createLogger } from '../logger.js';
+import { runProcess } from '../run-process.js';
 import { scaledClock } from './clock.js';
+import { openJournal } from './journal/journal.js';
 import { createSandbox } from './sandbox.js';
 
-/** The sandbox as a process of its own, set from the environment; SIGTERM and SIGINT end it cleanly. */
-async function main(): Promise<void> {
+/** The sandbox as a process of its own, set from the environment, until it is told to stop. */
+await runProcess(async (stop) => {
   const config = readConfig('sandbox', process.env);
-  const logger = pino({ name: 'sandbox', level: config.LOG_LEVEL });
+  const logger = createLogger('sandbox', config.LOG_LEVEL);
   const webhookUrl = config.SANDBOX_WEBHOOK_URL;
+  const scale = config.SANDBOX_CLOCK_SCALE;
+  const journal = config.SANDBOX_JOURNAL === undefined ? undefined : openJournal(config.SANDBOX_JOURNAL);
   const sandbox = createSandbox({
-    clock: scaledClock({ scale: config.SANDBOX_CLOCK_SCALE }),
+    clock: scaledClock({ scale, startMs: journal?.clockNow(scale) }),
+    journal,
     merchantName: config.SANDBOX_MERCHANT_NAME,
     publicUrl: config.SANDBOX_PUBLIC_URL,
     seed: config.SANDBOX_SEED,
@@ -30,22 +36,10 @@ async function main(): Promise<void> {
     log: (event, details) => (event === 'error' ? logger.error(details, event) : logger.info(details, event)),
   });
   const { url } = await sandbox.listen(config.SANDBOX_PORT, config.HOST);
-  logger.info({ url, clockScale: config.SANDBOX_CLOCK_SCALE }, 'listening');
+  logger.info({ url, clockScale: scale, kept: journal?.entries.length }, 'listening');
 
-  let stopping = false;
-  const stop = async (signal: string) => {
-    if (stopping) return;
-    stopping = true;
-    await sandbox.close();
-    logger.info({ signal }, 'stopped');
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-}
-
-main().catch((error: unknown) => {
-  const message =
-    error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error);
-  process.stderr.write(`${message}\n`);
-  process.exitCode = 1;
+  if (!stop.aborted) await once(stop, 'abort');
+  await sandbox.close();
+  journal?.close();
+  logger.info('stopped');
 });

@@ -7,6 +7,8 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
  * This file is imported by workflow code, so it may import nothing but `@temporalio/common`.
  */
 export const paymentSearchAttributes = {
+  /** The name of the API key that began the payment: a merchant lists nobody else's. */
+  merchant: defineSearchAttributeKey('Merchant', SearchAttributeType.KEYWORD),
   status: defineSearchAttributeKey('PaymentStatus', SearchAttributeType.KEYWORD),
   kind: defineSearchAttributeKey('PaymentKind', SearchAttributeType.KEYWORD),
   externalId: defineSearchAttributeKey('ExternalId', SearchAttributeType.KEYWORD),
@@ -14,4 +16,6 @@ export const paymentSearchAttributes = {
   transId: defineSearchAttributeKey('TransId', SearchAttributeType.KEYWORD),
   /** In XAF. */
   amount: defineSearchAttributeKey('Amount', SearchAttributeType.INT),
+  /** ms since the epoch. The same in all runs of a payment, unlike their start times. */
+  createdAt: defineSearchAttributeKey('CreatedAt', SearchAttributeType.INT),
 } as const;

@@ -2,7 +2,20 @@ import type { PaymentState } from '../payments/payment-state.js';
 
 /** What an operator sees of a payment at a glance, as Markdown; no personal data. */
 export function describePayment(state: PaymentState): string {
-  const { order, status, final, transId, reason, expiresAt, ambiguity, watch, undelivered, revenue } = state;
+  const {
+    order,
+    status,
+    final,
+    transId,
+    reason,
+    expiresAt,
+    ambiguity,
+    watch,
+    notifications,
+    revenue,
+    held,
+    resolved,
+  } = state;
   const rows: [string, string | undefined][] = [
     ['Amount', `${order.amount.toLocaleString('en')} XAF`],
     ['Transaction', transId && `\`${transId}\``],
@@ -12,15 +25,22 @@ export function describePayment(state: PaymentState): string {
     ['Link ends', final || expiresAt === undefined ? undefined : shown(expiresAt)],
     [
       'Next look at the provider',
-      final || transId === undefined ? undefined : `${shown(watch.nextAt)} or when notified`,
+      final || held || transId === undefined ? undefined : `${shown(watch.nextAt)} or when notified`,
     ],
-    ['Merchant still to be told', undelivered.map(({ type }) => type).join(', ') || undefined],
+    ['Merchant still to be told', untold(notifications)],
+    ['To do', status === 'REVIEW' ? 'decide it with the resolve call: resend, fail or match' : undefined],
+    ['Decided', resolved && `${resolved.decision.action} by ${resolved.by}: ${resolved.why}`],
   ];
   const told = rows.filter(([, value]) => value !== undefined);
   return [
     `**${status}**${final ? ', final' : ''}`,
     ...told.map(([name, value]) => `- ${name}: ${value}`),
   ].join('\n\n');
+}
+
+function untold(notifications: PaymentState['notifications']): string | undefined {
+  const due = notifications.filter(({ delivery }) => delivery.kind === 'due');
+  return due.map(({ type }) => type).join(', ') || undefined;
 }
 
 function shown(time: number): string {

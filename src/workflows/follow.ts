@@ -1,3 +1,4 @@
+import { condition } from '@temporalio/workflow';
 import { observed, type PaymentState, underReview } from '../payments/payment-state.js';
 import { undecided } from '../payments/undecided.js';
 import { broughtForward, looked } from '../payments/watch.js';
@@ -6,11 +7,17 @@ import type { PaymentRun } from './payment-run.js';
 
 /**
  * Follows a begun payment to its final status: waits for a hint, the next poll, or the end of the link's life, and
- * asks the provider. A hint only brings the look forward; what counts is what the provider answers.
+ * asks the provider. A hint only brings the look forward; what counts is what the provider answers. While only a
+ * person can go on, it waits for that person.
  */
 export async function follow(run: PaymentRun): Promise<void> {
-  while (!run.state.final && run.state.transId !== undefined) {
+  while (!run.state.final) {
     await run.handOverWhenLong();
+    if (run.state.held || run.state.transId === undefined) {
+      await condition(() => run.state.final || !run.state.held || run.long);
+      if (run.state.transId === undefined && run.state.ambiguity !== undefined) return;
+      continue;
+    }
     const { act, at, summary } = nextStep(run.state);
     const woken = await run.sleepUntil(at, summary);
     if (!woken) await (act === 'close' ? closeLink(run) : look(run));

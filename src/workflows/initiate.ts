@@ -1,16 +1,16 @@
 import { sleep } from '@temporalio/workflow';
-import { NOT_SENT_PATIENCE_MS, sendAgainDelay, UNAUTHORIZED_PAUSE_MS } from '../payments/initiation.js';
+import { NOT_SENT_PATIENCE_MS, sendAgainDelay, unauthorizedDelay } from '../payments/initiation.js';
 import type { InitiationOutcome } from '../payments/outcome.js';
 import { accepted, ambiguous, failed, rejected } from '../payments/payment-state.js';
 import type { PaymentRun } from './payment-run.js';
 
 /**
- * Sends the payment to the provider, and leaves the payment begun, failed, or ambiguous. Only a request that surely
+ * Sends the payment to the provider, and leaves it begun: accepted, failed, or ambiguous. Only a request that surely
  * was not taken is sent again. Does nothing when an earlier run has done it.
  */
 export async function initiate(run: PaymentRun, send: () => Promise<InitiationOutcome>): Promise<void> {
-  for (let tries = 1; !begun(run); tries++) {
-    const outcome = await send();
+  for (let tries = 1; !run.state.begun; tries++) {
+    const outcome = await run.sending(send);
     const now = Date.now();
     switch (outcome.kind) {
       case 'accepted':
@@ -20,7 +20,7 @@ export async function initiate(run: PaymentRun, send: () => Promise<InitiationOu
       case 'ambiguous':
         return run.apply(ambiguous(run.state, outcome.reason, now));
       case 'unauthorized':
-        await sleep(UNAUTHORIZED_PAUSE_MS, {
+        await sleep(unauthorizedDelay(tries), {
           summary: `The provider refuses our credentials: ${outcome.message}`,
         });
         break;
@@ -35,8 +35,4 @@ export async function initiate(run: PaymentRun, send: () => Promise<InitiationOu
     }
     await run.handOverWhenLong();
   }
-}
-
-function begun({ state }: PaymentRun): boolean {
-  return state.final || state.transId !== undefined || state.ambiguity !== undefined;
 }

@@ -8,11 +8,19 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import { withNotification } from '../payments/notification.js';
+import type { InitiationOutcome } from '../payments/outcome.js';
 import { type Change, openPayment, type PaymentState } from '../payments/payment-state.js';
 import { toPayment } from '../payments/to-payment.js';
 import { paymentSearchAttributes } from '../temporal/search-attributes.js';
 import { describePayment } from './describe-payment.js';
-import { type PaymentInput, type PaymentResult, type PaymentWorkflowType, paymentQuery } from './messages.js';
+import {
+  type EndedPayment,
+  type PaymentInput,
+  type PaymentResult,
+  type PaymentWorkflowType,
+  paymentQuery,
+} from './messages.js';
 import { type World, worldOf } from './world.js';
 
 /** Events of history after which a run hands over to a new one; the rest of a run takes far fewer than the 2,000 that it may have. */
@@ -25,6 +33,8 @@ const HISTORY_LIMIT = 1_500;
 export class PaymentRun {
   state: PaymentState;
   readonly world: World;
+  /** A request that begins the payment is on its way. */
+  isSending = false;
   /** Answered and unanswered looks of this run, for those who wait for the next one. */
   looks = 0;
   /** Set by whatever should wake a waiting payment. */
@@ -53,7 +63,10 @@ export class PaymentRun {
   /** Takes a change over: into search attributes and details where it shows, and into the notifications to deliver. */
   apply({ state, event }: Change): void {
     const before = this.state;
-    this.state = event === undefined ? state : withNotification(state, event, Date.now());
+    this.state =
+      event === undefined
+        ? state
+        : { ...state, notifications: withNotification(state.notifications, event, Date.now()) };
     if (state.status !== before.status || state.transId !== before.transId) {
       log.info('payment changed', { from: before.status, to: state.status });
       upsertSearchAttributes([
@@ -67,6 +80,16 @@ export class PaymentRun {
     }
     this.describe();
     this.wake();
+  }
+
+  /** Runs the one request that may begin the payment; nothing is decided about other transactions meanwhile. */
+  async sending(send: () => Promise<InitiationOutcome>): Promise<InitiationOutcome> {
+    this.isSending = true;
+    try {
+      return await send();
+    } finally {
+      this.isSending = false;
+    }
   }
 
   /** Wakes the payment from {@link sleepUntil}. */
@@ -100,7 +123,7 @@ export class PaymentRun {
     if (!this.long) return;
     this.handingOver = true;
     await condition(allHandlersFinished);
-    const continueWith = makeContinueAsNewFunc<(input: PaymentInput) => Promise<PaymentResult>>({
+    const continueWith = makeContinueAsNewFunc<(input: PaymentInput) => Promise<EndedPayment>>({
       workflowType: workflowInfo().workflowType as PaymentWorkflowType,
     });
     await continueWith({ ...this.input, carried: this.state });
@@ -109,13 +132,4 @@ export class PaymentRun {
   private describe(): void {
     setCurrentDetails(describePayment(this.state));
   }
-}
-
-function withNotification(state: PaymentState, type: NonNullable<Change['event']>, at: number): PaymentState {
-  const number = state.notified + 1;
-  return {
-    ...state,
-    notified: number,
-    undelivered: [...state.undelivered, { number, type, at, tries: 0, dueAt: at }],
-  };
 }

@@ -1,4 +1,5 @@
 import { sleep } from '@temporalio/workflow';
+import { reopened } from '../payments/claim.js';
 import type { InitiationOutcome } from '../payments/outcome.js';
 import {
   accepted,
@@ -22,7 +23,10 @@ const LEAST_PAUSE_MS = 10_000;
 export async function reconcile(run: PaymentRun, send: () => Promise<InitiationOutcome>): Promise<void> {
   while (unresolved(run.state)) {
     await pause(run);
+    if (!unresolved(run.state)) return;
     const answer = await run.world.lookUp(run.state.order);
+    // A notification or an operator may have brought the transaction while we asked.
+    if (!unresolved(run.state)) return;
     const now = Date.now();
     run.apply({ state: withLookUp(run.state) });
     const verdict = judge(run.state, answer, now);
@@ -58,8 +62,14 @@ async function pause(run: PaymentRun): Promise<void> {
 }
 
 async function resend(run: PaymentRun, send: () => Promise<InitiationOutcome>): Promise<void> {
-  const outcome = await send();
+  const outcome = await run.sending(send);
   const now = Date.now();
+  // A question about the first request's transaction was under way, and has found it.
+  if (!unresolved(run.state)) {
+    return outcome.kind === 'accepted' && outcome.transId !== run.state.transId
+      ? run.apply(reopened(run.state, `it was sent twice: ${run.state.transId} and ${outcome.transId}`, now))
+      : undefined;
+  }
   switch (outcome.kind) {
     case 'accepted':
       return run.apply(accepted(run.state, outcome, now));
@@ -69,11 +79,19 @@ async function resend(run: PaymentRun, send: () => Promise<InitiationOutcome>): 
       // A link's refusal is the end of it. Of money, the first request may still have been taken.
       return run.state.order.method === 'link'
         ? run.apply(rejected(run.state, outcome.message, now))
-        : run.apply(underReview(run.state, `sent once more, and rejected: ${outcome.message}`, now));
+        : run.apply(underReview(spent(run.state), `sent once more, and rejected: ${outcome.message}`, now));
     case 'notSent':
     case 'unauthorized':
       return; // nothing went out: it is looked for once more before the next try
   }
+}
+
+/** The state once a resend has been used, whatever came of it. */
+function spent(state: PaymentState): PaymentState {
+  const { ambiguity } = state;
+  return ambiguity === undefined
+    ? state
+    : { ...state, ambiguity: { ...ambiguity, resent: true, approved: false } };
 }
 
 async function expireOrphans(run: PaymentRun, orphans: readonly Transaction[]): Promise<void> {

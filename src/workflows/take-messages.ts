@@ -1,25 +1,34 @@
-import { ApplicationFailure, condition, setHandler } from '@temporalio/workflow';
+import { condition, setHandler } from '@temporalio/workflow';
+import { withClaim } from '../payments/claim.js';
+import { due, withDelivery } from '../payments/notification.js';
 import { broughtForward } from '../payments/watch.js';
 import {
   expireUpdate,
   FINGERPRINT_MISMATCH,
   hintSignal,
   initiationUpdate,
+  NO_SUCH_NOTIFICATION,
   NOT_A_LINK,
   NOT_EXPIRABLE,
   NOT_INITIATED,
+  notificationsQuery,
   refreshUpdate,
+  resendNotificationUpdate,
   settledUpdate,
 } from './messages.js';
 import type { PaymentRun } from './payment-run.js';
+import { refusal } from './refusal.js';
+import { resolveReviews } from './resolve-review.js';
 
 /**
  * Lets a payment hear what the front door has to say. Handlers only note a wish in the state and wake the payment,
  * or wait for what it does; none of them calls the provider, so that they can interleave with anything.
  */
 export function takeMessages(run: PaymentRun): void {
-  setHandler(hintSignal, () => {
-    if (run.state.final) return;
+  setHandler(hintSignal, ({ transId, status }) => {
+    const { state } = run;
+    run.state = withClaim(state, transId, status);
+    if (state.final || (state.transId !== undefined && state.transId !== transId)) return;
     lookSoon(run);
     run.state = { ...run.state, hinted: true };
   });
@@ -63,6 +72,26 @@ export function takeMessages(run: PaymentRun): void {
     },
   );
 
+  setHandler(notificationsQuery, () => run.state.notifications);
+
+  setHandler(
+    resendNotificationUpdate,
+    (number) => {
+      const notifications = withDelivery(run.state.notifications, number, due(Date.now()));
+      if (notifications !== undefined) run.apply({ state: { ...run.state, notifications } });
+      return run.result();
+    },
+    {
+      validator: (number) => {
+        if (withDelivery(run.state.notifications, number, due(0)) === undefined) {
+          throw refusal(NO_SUCH_NOTIFICATION, `the payment has no notification ${number}`);
+        }
+      },
+    },
+  );
+
+  resolveReviews(run);
+
   setHandler(refreshUpdate, async () => {
     const { looks } = run;
     lookSoon(run);
@@ -77,9 +106,4 @@ function lookSoon(run: PaymentRun): void {
     run.state = { ...run.state, watch: broughtForward(run.state.watch, Date.now()) };
   }
   run.wake();
-}
-
-/** Temporal shows the type to the caller, who turns it into a problem document. */
-function refusal(type: string, message: string): ApplicationFailure {
-  return ApplicationFailure.create({ type, message, nonRetryable: true });
 }

@@ -1,4 +1,12 @@
-import { ActivityFailure, proxyActivities, proxyLocalActivities, TimeoutFailure } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  log,
+  metricMeter,
+  proxyActivities,
+  proxyLocalActivities,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Activities } from '../activities/activities.js';
 import type { MerchantNotification } from '../activities/notify-merchant.js';
 import { sentUserId } from '../payments/find-own.js';
@@ -11,6 +19,7 @@ import type {
   StatusAnswer,
 } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
+import { notificationsQueue } from '../temporal/task-queues.js';
 
 /** What an activity may take beyond the provider's own time limit, in ms, before its worker counts as lost. */
 const MARGIN_MS = 5_000;
@@ -64,9 +73,10 @@ export function worldOf(terms: PaymentTerms) {
       ),
     notifyAgain: (notification: MerchantNotification, tries: number) =>
       delivered(
-        proxyActivities<Activities>(
-          notifying(`Tell the merchant: ${notification.type}, try ${tries + 1}`),
-        ).notifyMerchant(notification),
+        proxyActivities<Activities>({
+          ...notifying(`Tell the merchant: ${notification.type}, try ${tries + 1}`),
+          taskQueue: notificationsQueue(workflowInfo().taskQueue),
+        }).notifyMerchantAgain(notification),
       ),
   };
 }
@@ -74,12 +84,37 @@ export function worldOf(terms: PaymentTerms) {
 export type World = ReturnType<typeof worldOf>;
 
 /** An activity that failed to report leaves it open whether its request went out. */
-function sent(outcome: Promise<InitiationOutcome>): Promise<InitiationOutcome> {
-  return outcome.catch((error: unknown) => ({ kind: 'ambiguous', reason: lost(error) }));
+async function sent(outcome: Promise<InitiationOutcome>): Promise<InitiationOutcome> {
+  try {
+    return heeded(await outcome);
+  } catch (error) {
+    return { kind: 'ambiguous', reason: lost(error) };
+  }
 }
 
-function asked<Answer>(answer: Promise<Answer | NoAnswer>): Promise<Answer | NoAnswer> {
-  return answer.catch((error: unknown) => ({ kind: 'unavailable', reason: lost(error) }));
+async function asked<Answer extends { readonly kind: string }>(
+  answer: Promise<Answer>,
+): Promise<Answer | NoAnswer> {
+  try {
+    return heeded(await answer);
+  } catch (error) {
+    return { kind: 'unavailable', reason: lost(error) };
+  }
+}
+
+/** Refused credentials stop every payment, and only an operator can mend that: it is said loudly, each time. */
+function heeded<Answer extends { readonly kind: string }>(answer: Answer): Answer {
+  if (answer.kind === 'unauthorized') {
+    log.error('the provider refuses our credentials: payments wait until they are mended', { ...answer });
+    metricMeter
+      .createCounter(
+        'sanaga_credentials_refused',
+        undefined,
+        'Calls that the provider refused our credentials for',
+      )
+      .add(1);
+  }
+  return answer;
 }
 
 function delivered(

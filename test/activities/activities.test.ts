@@ -31,7 +31,7 @@ beforeAll(async () => {
   const client = (service: 'collection' | 'payout') =>
     createProviderClient({ service, url, apiUser: `${service}-user`, apiKey: 'key', timeoutMs: 5_000 });
   const providers = { collection: client('collection'), payout: client('payout') };
-  activities = createActivities({ providers, notifyMerchant: createMerchantNotifier(undefined) });
+  activities = createActivities({ providers, merchant: createMerchantNotifier(undefined) });
   stop = () => {
     for (const { close } of Object.values(providers)) close();
     provider.closeAllConnections();

@@ -25,7 +25,13 @@ const merchant = createServer(async (request, response) => {
   else response.writeHead(307, { location: answer.redirect }).end();
 });
 const url = () => `http://127.0.0.1:${(merchant.address() as AddressInfo).port}/hook`;
-const notify = () => createMerchantNotifier({ url: url(), secret: SECRET, timeoutMs: 300 })(notification);
+const notify = () =>
+  createMerchantNotifier({
+    url: url(),
+    secrets: [SECRET],
+    timeoutMs: 300,
+    allowPrivate: true,
+  }).notifyMerchant(notification);
 
 beforeAll(() => new Promise<void>((resolve) => merchant.listen(0, '127.0.0.1', resolve)));
 afterAll(() => {
@@ -48,6 +54,29 @@ describe('a notification to the merchant', () => {
       data: JSON.parse(JSON.stringify(notification.payment)),
     });
     expect(headers['webhook-id']).toBe('evt_col_1_1');
+  });
+
+  it('is signed with both secrets during a rotation, so that either verifies it', async () => {
+    const next = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+    const endpoint = { url: url(), secrets: [SECRET, next], timeoutMs: 300, allowPrivate: true };
+    await createMerchantNotifier(endpoint).notifyMerchant(notification);
+    const [{ headers, body } = { headers: {}, body: '' }] = got;
+    for (const secret of [SECRET, next]) {
+      expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toBeDefined();
+    }
+  });
+
+  it('spares the first tries once the merchant is down, and not the later ones, which find out when it is back', async () => {
+    answer = 500;
+    const endpoint = { url: url(), secrets: [SECRET], timeoutMs: 300, allowPrivate: true };
+    const { notifyMerchant, notifyMerchantAgain } = createMerchantNotifier(endpoint);
+    for (let failure = 0; failure < 3; failure++) await notifyMerchant(notification);
+    expect(await notifyMerchant(notification)).toMatchObject({ kind: 'failed' });
+    expect(got).toHaveLength(3);
+    answer = 200;
+    expect(await notifyMerchantAgain(notification)).toEqual({ kind: 'delivered' });
+    expect(await notifyMerchant(notification)).toEqual({ kind: 'delivered' });
+    expect(got).toHaveLength(5);
   });
 
   it("can't be verified with another secret", async () => {
@@ -83,6 +112,8 @@ describe('a notification to the merchant', () => {
   });
 
   it('has nowhere to go without an address', async () => {
-    expect(await createMerchantNotifier(undefined)(notification)).toEqual({ kind: 'noAddress' });
+    expect(await createMerchantNotifier(undefined).notifyMerchant(notification)).toEqual({
+      kind: 'noAddress',
+    });
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
   accepted,
+  ambiguous,
   failed,
   observed,
   openPayment,
@@ -48,6 +49,19 @@ describe('a payment', () => {
     const { state } = failed(openPayment(payoutOrder, terms, START), 'never sent', later);
     expect(state).toMatchObject({ status: 'FAILED', final: true, reason: 'never sent' });
     expect(state.rejection).toBeUndefined();
+  });
+
+  it('is never sent as new again once its first request has had any outcome', () => {
+    const opened = openPayment(payoutOrder, terms, START);
+    expect(opened.begun).toBe(false);
+    for (const { state } of [
+      accepted(opened, { transId: transId('T1') }, later),
+      rejected(opened, 'no', later),
+      failed(opened, 'never sent', later),
+      ambiguous(opened, 'reset', later),
+    ]) {
+      expect(state.begun).toBe(true);
+    }
   });
 
   it('looks at the provider at once when a hint came before the answer to the initiation', () => {

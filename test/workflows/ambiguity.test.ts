@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Payment } from '../../src/payments/payment.js';
 import type { FaultRequest } from '../../src/sandbox/faults/fault-rule.js';
 import { HOUR, MINUTE } from '../payments/orders.js';
@@ -10,6 +10,7 @@ let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({ terms: { providerTimeoutMs: 500 } });
 }, 60_000);
+beforeEach(() => world.sandbox.faults.clear());
 afterAll(() => world.stop(), 30_000);
 
 async function ordered(path: 'collections' | 'payouts', body: object): Promise<Payment> {
@@ -64,8 +65,8 @@ describe.each(kinds)('an ambiguous $name', ({ name, endpoint, order }) => {
   it('is not given up because the provider shows it late', async () => {
     world.sandbox.faults.add({ fault: 'timeoutAfterCommit', endpoint });
     world.sandbox.faults.add({ fault: 'listLag', endpoint, delayMs: 12 * MINUTE });
+    world.sandbox.faults.add({ fault: 'webhookDrop', rate: 1 });
     const payment = await order();
-    world.sandbox.faults.add({ fault: 'webhookDrop', externalId: payment.id, rate: 1 });
     await world.pass(20 * MINUTE);
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     expect(world.transactionsOf(payment.id)).toHaveLength(1);
@@ -74,8 +75,8 @@ describe.each(kinds)('an ambiguous $name', ({ name, endpoint, order }) => {
   it('is found even when it shows after the grace period, under review', async () => {
     world.sandbox.faults.add({ fault: 'timeoutAfterCommit', endpoint });
     world.sandbox.faults.add({ fault: 'listLag', endpoint, delayMs: 30 * MINUTE });
+    world.sandbox.faults.add({ fault: 'webhookDrop', rate: 1 });
     const payment = await order();
-    world.sandbox.faults.add({ fault: 'webhookDrop', externalId: payment.id, rate: 1 });
     await world.pass(20 * MINUTE);
     await world.untilStatus(payment.id, 'REVIEW');
     await world.pass(2 * HOUR);
@@ -84,6 +85,7 @@ describe.each(kinds)('an ambiguous $name', ({ name, endpoint, order }) => {
   });
 
   it('goes to review when it cannot be looked up for the whole grace period', async () => {
+    world.sandbox.faults.add({ fault: 'webhookDrop', rate: 1 });
     world.sandbox.faults.add({ fault: 'timeoutAfterCommit', endpoint });
     world.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'transaction', rate: 1, count: 100 });
     const payment = await order();

@@ -64,7 +64,9 @@ describe('a direct collection', () => {
       { method: 'direct', amount: 700, phone: STAYS_PENDING },
       key,
     );
-    const { externalId } = await firstTransaction(700, 'PENDING');
+    const { externalId } = await world.untilTransaction(
+      ({ amount, status }) => amount === 700 && status === 'PENDING',
+    );
     await world.settle(String(externalId), 'SUCCESSFUL');
     const { body: payment } = await answer;
     await world.untilStatus(payment.id, 'SUCCESSFUL');
@@ -133,13 +135,3 @@ describe('a payout', () => {
     expect(world.transactionsOf(body.id)).toEqual([]);
   });
 });
-
-async function firstTransaction(amount: number, status: string) {
-  for (;;) {
-    const found = world.sandbox.ledger
-      .all()
-      .find((entry) => entry.amount === amount && entry.status === status);
-    if (found) return found;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

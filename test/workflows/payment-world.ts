@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createActivities } from '../../src/activities/activities.js';
 import {
@@ -13,11 +13,12 @@ import {
   type MerchantNotification,
 } from '../../src/activities/notify-merchant.js';
 import { createApp } from '../../src/api/create-app.js';
-import { createPaymentWorker } from '../../src/payment-worker.js';
+import { createPaymentWorker, type PaymentWorker } from '../../src/payment-worker.js';
 import type { PaymentTerms } from '../../src/payments/order.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import { type ManualClock, manualClock } from '../../src/sandbox/clock.js';
+import type { Entry } from '../../src/sandbox/entry.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { startDevServer } from '../../src/temporal/embedded/start-dev-server.js';
 import { startTimeSkippingEnvironment } from '../../src/temporal/embedded/time-skipping.js';
@@ -61,7 +62,8 @@ export interface WorldOptions {
 export class PaymentWorld {
   /** What the merchant was told, in order. */
   readonly told: MerchantNotification[] = [];
-  private worker: { readonly worker: Worker; readonly running: Promise<void> } | undefined;
+  private providerPort = 0;
+  private worker: { readonly worker: PaymentWorker; readonly running: Promise<void> } | undefined;
 
   private constructor(
     readonly env: TestWorkflowEnvironment,
@@ -141,17 +143,18 @@ export class PaymentWorld {
       addressOf(this.servers.provider),
       this.options.terms?.providerTimeoutMs ?? 2_000,
     );
-    const notify = this.options.notify ?? createMerchantNotifier(undefined);
+    const deliver = this.options.notify ?? createMerchantNotifier(undefined).notifyMerchant;
+    const notify = async (notification: MerchantNotification) => {
+      this.told.push(notification);
+      return await deliver(notification);
+    };
     const worker = await createPaymentWorker({
       connection: this.env.nativeConnection,
       namespace: 'default',
       taskQueue: 'payments',
       activities: createActivities({
         providers,
-        notifyMerchant: async (notification) => {
-          this.told.push(notification);
-          return await notify(notification);
-        },
+        merchant: { notifyMerchant: notify, notifyMerchantAgain: notify },
       }),
       workflowBundle: workflowBundle(),
       limits: {
@@ -206,6 +209,29 @@ export class PaymentWorld {
     await this.notified();
   }
 
+  /** From now on the provider's address takes no connection, or takes them again. */
+  async refuseConnections(refuse: boolean): Promise<void> {
+    const { provider } = this.servers;
+    if (refuse) {
+      this.providerPort = (provider.address() as AddressInfo).port;
+      provider.closeAllConnections();
+      await new Promise((resolve) => provider.close(resolve));
+    } else {
+      await new Promise<void>((resolve) => provider.listen(this.providerPort, '127.0.0.1', resolve));
+    }
+  }
+
+  /** The provider's first transaction that is as expected. */
+  async untilTransaction(expected: (transaction: Entry) => boolean): Promise<Entry> {
+    const deadline = Date.now() + PATIENCE_MS;
+    while (Date.now() < deadline) {
+      const found = this.sandbox.ledger.all().find(expected);
+      if (found !== undefined) return found;
+      await pause(20);
+    }
+    throw new Error('the provider has no such transaction');
+  }
+
   /** Every notification that is due has been taken. */
   private async notified(): Promise<void> {
     this.clock.advanceTo(await this.env.currentTimeMs());
@@ -252,7 +278,9 @@ export class PaymentWorld {
     const handle = this.client.workflow.getHandle(id);
     await Promise.race([
       handle.result(),
-      pause(PATIENCE_MS, undefined, { ref: false }).then(() => Promise.reject(new Error(`${id} did not end`))),
+      pause(PATIENCE_MS, undefined, { ref: false }).then(() =>
+        Promise.reject(new Error(`${id} did not end`)),
+      ),
     ]);
     const history = await handle.fetchHistory();
     if (scenario !== undefined && process.env.SAVE_HISTORIES !== undefined)

@@ -1,11 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Delivery } from '../../src/activities/notify-merchant.js';
 import type { Payment } from '../../src/payments/payment.js';
+import { MINUTE } from '../payments/orders.js';
 import { PaymentWorld } from './payment-world.js';
 
 /** Without workflows in memory, every task of these payments is a replay, as it is after a restart. */
+let answer: Delivery = { kind: 'delivered' };
 let world: PaymentWorld;
 beforeAll(async () => {
-  world = await PaymentWorld.start({ cachedWorkflows: 0 });
+  world = await PaymentWorld.start({
+    cachedWorkflows: 0,
+    terms: { providerTimeoutMs: 1_500 },
+    notify: async () => answer,
+  });
 }, 60_000);
 afterAll(() => world.stop(), 30_000);
 
@@ -30,5 +37,31 @@ describe('a payment whose worker is away', () => {
     await world.startWorker();
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     await world.ended(payment.id, 'link-worker-restarted');
+  });
+
+  it('is found when the request that moves money had gone out, and is not sent again', async () => {
+    world.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: 10_000 });
+    const answered = world.post('/v1/payouts', { amount: 900, phone: '670000000' });
+    await world.untilTransaction(({ method }) => method === 'payout');
+    await world.stopWorker();
+    await world.startWorker();
+    const { body } = await answered;
+    await world.pass(2 * MINUTE);
+    await world.untilStatus(body.id, 'SUCCESSFUL');
+    await world.ended(body.id, 'payout-worker-stopped-while-sending');
+    expect(world.transactionsOf(body.id)).toHaveLength(1);
+  });
+
+  it('is told to the merchant when the worker is back', async () => {
+    answer = { kind: 'failed', reason: 'down' };
+    const payment = await link();
+    await world.visit(payment, 'pay');
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    await world.stopWorker();
+    answer = { kind: 'delivered' };
+    await world.startWorker();
+    await world.pass(10 * MINUTE);
+    await world.ended(payment.id);
+    expect(world.told.at(-1)).toMatchObject({ id: `evt_${payment.id}_1`, type: 'payment.succeeded' });
   });
 });

@@ -17,6 +17,8 @@ export interface TemporalServer {
   readonly ended: Promise<string>;
   /** Stops the embedded server; an external one is left alone. */
   stop(): Promise<void>;
+  /** Kills the embedded server with SIGKILL; an external one is left alone. */
+  kill(): Promise<void>;
 }
 
 /**
@@ -44,6 +46,7 @@ export async function bringUpTemporal(options: StartDevServerOptions): Promise<T
     pid: server.pid,
     ended: server.ended,
     stop: server.stop,
+    kill: server.kill,
   };
 }
 
@@ -75,6 +78,7 @@ async function useExternal(env: NodeJS.ProcessEnv, report: (line: string) => voi
     ...(uiUrl && { uiUrl }),
     ended: new Promise(() => undefined),
     stop: async () => undefined,
+    kill: async () => undefined,
   };
 }
 

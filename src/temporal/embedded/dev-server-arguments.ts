@@ -14,6 +14,13 @@ export interface DevServerSettings {
  */
 const POLLS_PER_SECOND = 2_000;
 
+/**
+ * What the server has answered must be in the file: a transaction is only done when the system says that it is on the
+ * disk. Both are set so that no build of the CLI can choose less; the log written ahead costs one such wait in place of
+ * the several of SQLite's default.
+ */
+const DURABLE = ['journal_mode=WAL', 'synchronous=FULL'] as const;
+
 const processors = ['transferProcessor', 'timerProcessor', 'visibilityProcessor'] as const;
 
 /** The arguments for `temporal`. */
@@ -24,11 +31,15 @@ export function devServerArguments({ port, uiPort, namespace, databaseFile }: De
     ...['--port', String(port)],
     ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
     ...['--namespace', namespace],
-    ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile]),
+    ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile, ...pragmas()]),
     ...['--log-level', 'error'],
     ...processors.flatMap((name) => [
       '--dynamic-config-value',
       `history.${name}MaxPollRPS=${POLLS_PER_SECOND}`,
     ]),
   ];
+}
+
+function pragmas(): string[] {
+  return DURABLE.flatMap((pragma) => ['--sqlite-pragma', pragma]);
 }

@@ -12,6 +12,8 @@ export interface ServerProcess {
   log(): string;
   /** SIGTERM, and SIGKILL when that has not ended it within `grace` ms. Resolves when it has ended. */
   stop(grace?: number): Promise<void>;
+  /** SIGKILL. Resolves when it has ended. */
+  kill(): Promise<void>;
 }
 
 const STOP_GRACE = 5_000;
@@ -57,6 +59,11 @@ export async function startServerProcess(
       const killing = setTimeout(() => child.kill('SIGKILL'), grace);
       await ended;
       clearTimeout(killing);
+    },
+    async kill() {
+      child.ref();
+      child.kill('SIGKILL');
+      await ended;
     },
   };
 }

@@ -20,6 +20,8 @@ export interface DevServer {
   /** Resolves when the server has ended, by `stop` or on its own, with how it ended. */
   readonly ended: Promise<string>;
   stop(): Promise<void>;
+  /** SIGKILL. Resolves when it has ended. */
+  kill(): Promise<void>;
 }
 
 export interface StartDevServerOptions {
@@ -92,6 +94,7 @@ export async function startDevServer({
     pid: server.pid,
     ended: server.ended,
     stop: async () => await server.stop(),
+    kill: server.kill,
   };
 }
 

@@ -1,0 +1,46 @@
+import { type LookupAddress, type LookupAllOptions, type LookupOptions, lookup } from 'node:dns';
+import ipaddr from 'ipaddr.js';
+
+/** Thrown when an address is not on the public internet, and so may be a machine of ours. */
+export class PrivateAddressError extends Error {
+  override readonly name = 'PrivateAddressError';
+  readonly code = 'EPRIVATE';
+}
+
+/** Whether an IP address (v4, v6, or v4 in v6) is one of the public internet's. */
+export function isPublicAddress(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+}
+
+/**
+ * Refuses a URL whose host is written as an address that isn't public.
+ *
+ * @throws {PrivateAddressError}
+ */
+export function refusePrivateHost(url: URL): void {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (ipaddr.isValid(host) && !isPublicAddress(host))
+    throw new PrivateAddressError(`${host} is not a public address`);
+}
+
+type Callback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+
+/**
+ * Node's `dns.lookup`, less the names that lead to an address that isn't public. The check is on the very answer that
+ * the connection is made with, so that a name can't be one thing for the check and another for the connection.
+ */
+export function lookupPublic(hostname: string, options: LookupOptions, callback: Callback): void {
+  const all: LookupAllOptions = { ...options, all: true };
+  lookup(hostname, all, (error, addresses) => {
+    if (error) return callback(error, []);
+    const hidden = addresses.find(({ address }) => !isPublicAddress(address));
+    if (hidden)
+      return callback(
+        new PrivateAddressError(`${hostname} leads to ${hidden.address}, not a public address`),
+        [],
+      );
+    const [first] = addresses;
+    if (options.all || first === undefined) return callback(null, addresses);
+    callback(null, first.address, first.family);
+  });
+}

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Delivery, MerchantNotification } from '../../src/activities/notify-merchant.js';
+import type { Payment } from '../../src/payments/payment.js';
+import { DAY, HOUR, MINUTE } from '../payments/orders.js';
+import { PaymentWorld } from './payment-world.js';
+
+const down: Delivery = { kind: 'failed', reason: 'down' };
+let answer: (notification: MerchantNotification) => Delivery;
+
+let world: PaymentWorld;
+beforeAll(async () => {
+  world = await PaymentWorld.start({ notify: async (notification) => answer(notification) });
+}, 60_000);
+beforeEach(() => {
+  answer = () => ({ kind: 'delivered' });
+});
+afterAll(() => world.stop(), 30_000);
+
+const link = (): Promise<Payment> => world.begin('collections', { method: 'link', amount: 5_000 });
+const toldOf = ({ id }: Payment) => world.told.filter(({ payment }) => payment.id === id);
+
+describe('telling the merchant', () => {
+  it('goes on until the merchant takes it, under one id, without holding up the payment', async () => {
+    answer = () => down;
+    const payment = await link();
+    await world.visit(payment, 'pay');
+    expect(await world.untilStatus(payment.id, 'SUCCESSFUL')).toMatchObject({ final: true });
+    await world.pass(HOUR);
+    answer = () => ({ kind: 'delivered' });
+    await world.pass(3 * HOUR);
+    await world.ended(payment.id, 'merchant-told-late');
+    const ids = new Set(toldOf(payment).map(({ id }) => id));
+    expect(ids).toEqual(new Set([`evt_${payment.id}_1`]));
+    expect(toldOf(payment).length).toBeGreaterThanOrEqual(4);
+  });
+
+  it('keeps the order, and tells each time how the payment stands by then', async () => {
+    answer = () => down;
+    const payment = await link();
+    await world.visit(payment, 'decline');
+    await world.untilStatus(payment.id, 'FAILED');
+    await world.visit(payment, 'pay');
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    answer = () => ({ kind: 'delivered' });
+    await world.pass(10 * MINUTE);
+    await world.ended(payment.id, 'merchant-told-in-order');
+    const told = toldOf(payment).map(({ type, payment: { status } }) => `${type} ${status}`);
+    expect(told[0]).toBe('payment.attempt_failed FAILED');
+    // By the time it was taken, the payer had paid: the merchant is not told that the payment stands as FAILED.
+    expect(told.at(-2)).toBe('payment.attempt_failed SUCCESSFUL');
+    expect(told.at(-1)).toBe('payment.succeeded SUCCESSFUL');
+  });
+
+  it('is given up after three days, and can be asked for again', async () => {
+    answer = () => down;
+    const payment = await link();
+    await world.visit(payment, 'pay');
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    await world.pass(3 * DAY + HOUR);
+    await world.ended(payment.id, 'merchant-never-told');
+    const before = toldOf(payment).length;
+    expect(before).toBeLessThan(20);
+
+    answer = () => ({ kind: 'delivered' });
+    const again = await world.post(`/v1/payments/${payment.id}/notifications/1/resend`, {});
+    expect(again.status).toBe(202);
+    await world.ended(payment.id, 'merchant-told-again');
+    expect(toldOf(payment)).toHaveLength(before + 1);
+    expect(toldOf(payment).at(-1)).toMatchObject({
+      id: `evt_${payment.id}_1`,
+      payment: { status: 'SUCCESSFUL' },
+    });
+    const missing = await world.post(`/v1/payments/${payment.id}/notifications/2/resend`, {});
+    expect([missing.status, missing.body.code]).toEqual([404, 'no_such_notification']);
+  }, 90_000);
+});
