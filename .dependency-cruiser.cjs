@@ -7,14 +7,18 @@
  *   sandbox ─▶ the provider's wire schemas, and nothing else of ours
  */
 
-/** The command line and what belongs to it: it starts every process, so it alone may know them all. */
-const COMMAND_LINE = '^src/(cli\\.ts$|cli/)';
+/** The command line, simulation and chaos: they start the whole of it, so they alone may know it all. */
+const COMMAND_LINE = '^src/(cli\\.ts$|(cli|simulation|chaos)/)';
 
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
-const ENTRIES = ['^src/(cli|server|worker)\\.ts$', '^src/sandbox/main\\.ts$', '^src/workflows/index\\.ts$'];
+const ENTRIES = [
+  '^src/(cli|server|worker)\\.ts$',
+  '^src/(sandbox|simulation|chaos)/(.*/)?(worker-)?main\\.ts$',
+  '^src/workflows/index\\.ts$',
+];
 
-/** Temporal's servers for tests: nothing that runs in production uses them. */
-const FOR_TESTS = '^src/temporal/embedded/(time-skipping|prepare-executables)\\.ts$';
+/** Called by scripts/test.js, before the tests. */
+const FOR_TESTS = '^src/temporal/embedded/prepare-executables\\.ts$';
 
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
@@ -48,7 +52,7 @@ module.exports = {
         pathNot: [
           '^src/(workflows|payments)/',
           '^src/activities/',
-          '^src/temporal/search-attributes\\.ts$',
+          '^src/temporal/(search-attributes|task-queues)\\.ts$',
           'node_modules/@temporalio/(workflow|common)/',
         ],
       },
@@ -61,8 +65,8 @@ module.exports = {
     ),
     forbid(
       'search-attributes-go-into-the-bundle',
-      'Workflows import this file, so what holds for them holds for it.',
-      { path: '^src/temporal/search-attributes\\.ts$' },
+      'Workflows import these files, so what holds for them holds for them.',
+      { path: '^src/temporal/(search-attributes|task-queues)\\.ts$' },
       { pathNot: 'node_modules/@temporalio/common/' },
     ),
     forbid(

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { prepareExecutables } from '../lib/temporal/embedded/prepare-executables.js';
+
 const jest = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));
 const given = process.argv.slice(2);
 
@@ -19,6 +21,9 @@ const quiet = process.allowedNodeEnvironmentFlags.has('--disable-warning')
   ? '--disable-warning=ExperimentalWarning'
   : '';
 const options = `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules ${quiet}`.trim();
+
+// Temporal's servers, of which the first use may take minutes: longer than a test may wait.
+await prepareExecutables({ report: (line) => process.stderr.write(`${line}\n`) });
 
 const folder = await mkdtemp(join(tmpdir(), 'sanaga-results-'));
 const file = join(folder, 'results.json');

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { PaymentTerms, Service } from '../payments/order.js';
 import type { BalanceAnswer } from '../payments/outcome.js';
+import type { HintLimit } from './hint-limit.js';
 import type { Metrics } from './metrics.js';
 import type { WebUi } from './payment-view.js';
 import type { Shutdown } from './shutdown.js';
@@ -23,6 +24,8 @@ export interface Api {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly shutdown: Shutdown;
+  /** For the provider's notifications; each process keeps its own count. */
+  readonly limits: { readonly hints: HintLimit; readonly reopenings: HintLimit };
   /** ms after which a POST is answered 202 when the provider has not answered yet. */
   readonly answerWithinMs: number;
 }

@@ -3,6 +3,7 @@ import helmet from 'helmet';
 import type { ApiKeySetting } from '../config.js';
 import type { Api } from './api.js';
 import { createAuthenticate } from './authenticate.js';
+import { HintLimit, MOST_HINTS, MOST_REOPENINGS } from './hint-limit.js';
 import { logRequests } from './log-requests.js';
 import { createMetrics } from './metrics.js';
 import { mountRoutes } from './mount-routes.js';
@@ -39,6 +40,7 @@ export function createApp({
 }: AppOptions): Express {
   const ui = { url: temporalUiUrl, namespace: options.namespace };
   const metrics = createMetrics();
+  const limits = { hints: new HintLimit(MOST_HINTS), reopenings: new HintLimit(MOST_REOPENINGS) };
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -47,7 +49,7 @@ export function createApp({
   mountRoutes(
     app,
     routes,
-    { ...options, ui, metrics, shutdown, answerWithinMs },
+    { ...options, ui, metrics, shutdown, answerWithinMs, limits },
     createAuthenticate(apiKeys),
   );
   app.use(() => {

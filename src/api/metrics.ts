@@ -3,7 +3,16 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 import { recordOf } from './request-record.js';
 
 /** What came of a provider's notification. */
-export const WEBHOOK_RESULTS = ['taken', 'late', 'unknown', 'malformed', 'too_large', 'unavailable'] as const;
+export const WEBHOOK_RESULTS = [
+  'taken',
+  'agrees',
+  'late',
+  'unknown',
+  'throttled',
+  'malformed',
+  'too_large',
+  'unavailable',
+] as const;
 export type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
 
 export interface Metrics {

@@ -10,14 +10,18 @@ export const PROBLEMS = {
   unauthenticated: { status: 401, title: 'An API key is needed' },
   forbidden: { status: 403, title: 'The API key may not do this' },
   not_found: { status: 404, title: 'There is nothing here' },
+  no_such_notification: { status: 404, title: 'The payment has no such notification' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },
   idempotency_key_reused: { status: 409, title: 'The Idempotency-Key was used for another request' },
   not_a_link: { status: 409, title: 'Only a payment link can be expired' },
   not_expirable: { status: 409, title: 'The payment can no longer be expired' },
   not_initiated: { status: 409, title: 'The provider has not taken the payment yet' },
+  not_under_review: { status: 409, title: 'The payment is not under review' },
+  resolution_refused: { status: 409, title: 'The decision can’t be carried out' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body is not of a type that is taken here' },
   rejected_by_provider: { status: 422, title: 'The provider rejected the payment' },
+  too_many_notifications: { status: 429, title: 'Too many notifications' },
   internal_error: { status: 500, title: 'Something went wrong on our side' },
   provider_refused: { status: 502, title: 'The provider refused to answer' },
   temporarily_unavailable: { status: 503, title: 'Not available for the moment' },
@@ -89,6 +93,19 @@ export const paymentNotFound = (): ApiError =>
 
 export const methodNotAllowed = (allow: string): ApiError =>
   new ApiError('method_not_allowed', `This address answers ${allow}.`, { headers: { Allow: allow } });
+
+export const noSuchNotification = (): ApiError =>
+  new ApiError('no_such_notification', 'The payment has no notification of this number, or has it no more.');
+
+/** @param waitMs ms until another one is taken */
+export const tooManyNotifications = (waitMs: number): ApiError =>
+  new ApiError(
+    'too_many_notifications',
+    'More notifications than are of use. The provider is asked all the same.',
+    {
+      headers: { 'Retry-After': String(Math.ceil(waitMs / 1_000)) },
+    },
+  );
 
 /** Seconds after which a repetition has a fair chance. */
 const RETRY_AFTER_SECONDS = 5;

@@ -32,10 +32,8 @@ export function describePayment(state: PaymentState): string {
     ['Decided', resolved && `${resolved.decision.action} by ${resolved.by}: ${resolved.why}`],
   ];
   const told = rows.filter(([, value]) => value !== undefined);
-  return [
-    `**${status}**${final ? ', final' : ''}`,
-    ...told.map(([name, value]) => `- ${name}: ${value}`),
-  ].join('\n\n');
+  const list = told.map(([name, value]) => `- ${name}: ${value}`).join('\n');
+  return `**${status}**${final ? ', final' : ''}\n\n${list}`;
 }
 
 function untold(notifications: PaymentState['notifications']): string | undefined {

@@ -49,8 +49,14 @@ export function worldOf(terms: PaymentTerms) {
   return {
     createLink: (order: LinkOrder) => sent(local('Create the payment link').initiatePay(order)),
     requestOnPhone: (order: DirectOrder) =>
-      sent(atMostOnce("Send the request to the payer's phone").directPay(order)),
-    sendPayout: (order: PayoutOrder) => sent(atMostOnce('Send the payout').payOut(order)),
+      sent(
+        atMostOnce("Send the request to the payer's phone").directPay(
+          order,
+          workflowInfo().originalExecutionRunId,
+        ),
+      ),
+    sendPayout: (order: PayoutOrder) =>
+      sent(atMostOnce('Send the payout').payOut(order, workflowInfo().originalExecutionRunId)),
 
     askStatus: (order: PaymentOrder, transId: TransId): Promise<StatusAnswer> =>
       asked(local('Ask the provider for the status').paymentStatus(order.kind, transId)),

@@ -44,6 +44,9 @@ beforeEach(() => {
   answer = { status: 200, body: { transId: 'T1', message: 'ok', link: 'http://pay.example/1' } };
 });
 
+/** The run that activities find themselves in here. */
+const RUN = new MockActivityEnvironment().context.info.workflowExecution?.runId ?? '';
+
 /** Runs an activity as a worker would; `cancelAfterMs` as one that has to stop. */
 function run<Result>(activity: () => Promise<Result>, cancelAfterMs?: number): Promise<Result> {
   const environment = new MockActivityEnvironment();
@@ -77,7 +80,7 @@ describe('an activity that begins a payment', () => {
   });
 
   it("sends the merchant's userId when there is one, and never the merchant's externalId", async () => {
-    await run(() => activities.directPay({ ...directOrder, userId: 'user-7', externalId: 'order-7' }));
+    await run(() => activities.directPay({ ...directOrder, userId: 'user-7', externalId: 'order-7' }, RUN));
     expect(asked[0]).toMatchObject({
       line: 'POST /direct-pay',
       body: { userId: 'user-7', externalId: 'col_2' },
@@ -86,7 +89,7 @@ describe('an activity that begins a payment', () => {
 
   it('sends a payout to the payout service', async () => {
     const { phone: _, ...order } = payoutOrder;
-    await run(() => activities.payOut({ ...order, medium: 'platform', email: 'to@example.com' }));
+    await run(() => activities.payOut({ ...order, medium: 'platform', email: 'to@example.com' }, RUN));
     expect(asked[0]).toMatchObject({
       line: 'POST /payout',
       user: 'payout-user',
@@ -94,9 +97,15 @@ describe('an activity that begins a payment', () => {
     });
   });
 
+  it('is not sent, and ambiguous, when the workflow was reset', async () => {
+    const outcome = await run(() => activities.payOut(payoutOrder, 'the run that was reset'));
+    expect(outcome).toMatchObject({ kind: 'ambiguous', reason: expect.stringContaining('reset') });
+    expect(asked).toEqual([]);
+  });
+
   it('is ambiguous at once when the worker has to stop while it waits', async () => {
     answer = 'nothing';
-    expect(await run(() => activities.payOut(payoutOrder), 100)).toMatchObject({ kind: 'ambiguous' });
+    expect(await run(() => activities.payOut(payoutOrder, RUN), 100)).toMatchObject({ kind: 'ambiguous' });
     expect(asked).toHaveLength(1);
   });
 });

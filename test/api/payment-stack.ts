@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createActivities } from '../../src/activities/activities.js';
-import { createMerchantNotifier } from '../../src/activities/notify-merchant.js';
+import { createMerchantNotifier, type MerchantNotifier } from '../../src/activities/notify-merchant.js';
 import type { AppOptions } from '../../src/api/create-app.js';
 import { createPaymentWorker } from '../../src/payment-worker.js';
 import { createProviderClient } from '../../src/provider/client.js';
@@ -18,13 +19,18 @@ const services = {
 /** How long the API under test waits for the provider's answer before it answers 202, in ms. */
 export const ANSWER_WITHIN = 1_500;
 
+interface StackOptions {
+  /** Without it, merchants have no address. */
+  readonly merchant?: MerchantNotifier;
+}
+
 export type PaymentStack = Awaited<ReturnType<typeof startStack>>;
 
 /**
  * Temporal's dev server, a worker, the provider's sandbox and the API over real HTTP. The sandbox sends no
  * notifications, and the worker doesn't poll for minutes, so that a payment moves only when a test moves it.
  */
-export async function startStack() {
+export async function startStack({ merchant = createMerchantNotifier(undefined) }: StackOptions = {}) {
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const server = await startDevServer({ report: () => undefined, ui: false });
   const sandbox = createSandbox({ clock: scaledClock(), merchantName: 'Shop', services, settleDelayMs: 1 });
@@ -54,7 +60,7 @@ export async function startStack() {
       connection,
       namespace: 'default',
       taskQueue: 'payments',
-      activities: createActivities({ providers, notifyMerchant: createMerchantNotifier(undefined) }),
+      activities: createActivities({ providers, merchant }),
       workflowBundle: workflowBundle(),
       limits: {
         maxCachedWorkflows: 100,
@@ -73,11 +79,11 @@ export async function startStack() {
   let stopWorker = await startWorker();
   const api = await startMore();
 
-  const merchant = merchantOf(api);
   return {
     api,
     sandbox,
-    ...merchant,
+    providers,
+    ...clientsOf(api),
     startMore,
     /** Runs something while no worker does. */
     async withoutWorker<T>(run: () => Promise<T>): Promise<T> {
@@ -102,7 +108,7 @@ export async function startStack() {
 }
 
 /** What a merchant and the provider say to the API. */
-function merchantOf(api: ApiUnderTest) {
+function clientsOf(api: ApiUnderTest) {
   const post = (
     path: string,
     body?: unknown,
@@ -114,10 +120,10 @@ function merchantOf(api: ApiUnderTest) {
       body,
       headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
     });
-  const hint = ({ id, transId }: { id: string; transId: string }) =>
-    api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, {
-      body: { transId, status: 'SUCCESSFUL', externalId: id },
-    });
+  const notify = (transaction: object) =>
+    api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body: transaction });
+  const hint = ({ id, transId }: { id: string; transId: string }, status = 'SUCCESSFUL') =>
+    notify({ transId, status, externalId: id });
   /** A payment that the provider has taken. */
   async function begun(path: string, body: unknown, idempotencyKey?: string) {
     const answer = await post(path, body, idempotencyKey);
@@ -127,7 +133,15 @@ function merchantOf(api: ApiUnderTest) {
 
   return {
     post,
+    notify,
     hint,
+    /** How often notifications have come to this, by the metrics. */
+    async counted(result: string): Promise<number> {
+      const { text } = await api.ask('GET', '/metrics');
+      return Number(
+        new RegExp(`sanaga_provider_webhooks_total\\{result="${result}"\\} (\\d+)`).exec(text)?.[1],
+      );
+    },
     begun,
     read: (id: string, query = '', key: string = KEYS.shop) =>
       api.ask('GET', `/v1/payments/${id}${query}`, { key }),
@@ -147,4 +161,15 @@ async function visit(payment: { link: string }, action: 'pay' | 'decline'): Prom
   const body = new URLSearchParams({ phone: '670000000', medium: '', action });
   const { status } = await fetch(payment.link, { method: 'POST', body, redirect: 'manual' });
   if (status >= 400) throw new Error(`the checkout page answered ${status}`);
+}
+
+/** Asks again until something holds, for what Temporal's visibility shows some moments late. */
+export async function eventually<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  const end = Date.now() + 15_000;
+  for (;;) {
+    const value = await read();
+    if (holds(value)) return value;
+    if (Date.now() > end) throw new Error(`it never came to that: ${JSON.stringify(value)}`);
+    await pause(100);
+  }
 }

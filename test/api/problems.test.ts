@@ -29,7 +29,7 @@ describe('a problem', () => {
     });
   });
 
-  it.each(['/', '/v1', '/v1/payments', '/v1/collections/col_1', '/webhooks/provider'])(
+  it.each(['/', '/v1', '/v1/collections/col_1', '/webhooks/provider'])(
     'answers the unknown address %s with 404',
     async (path) => {
       expect((await api.ask('GET', path, { key })).body.code).toBe('not_found');

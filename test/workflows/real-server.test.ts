@@ -34,3 +34,24 @@ describe("a link collection's history on a real server", () => {
     expect(events.filter((event) => event === 'WORKFLOW_TASK_COMPLETED')).toHaveLength(2);
   });
 });
+
+describe('a payout whose workflow somebody resets to before it was sent', () => {
+  it('is not sent a second time, but found', async () => {
+    const payment = await world.begin('payouts', { amount: 900, phone: '670000800' });
+    const { events } = await world.client.workflow.getHandle(payment.id).fetchHistory();
+    const [firstTask] = events?.filter(({ workflowTaskCompletedEventAttributes: task }) => task) ?? [];
+    await world.client.workflowService.resetWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: payment.id },
+      reason: 'a mistake in the Web UI',
+      requestId: 'reset-1',
+      // Everything that the first workflow task led to is forgotten.
+      workflowTaskFinishEventId: firstTask?.eventId ?? null,
+    });
+    const found = await world.until(payment.id, ({ transId }) => transId !== undefined);
+    expect(found.transId).toBe(payment.transId);
+    expect(world.transactionsOf(payment.id)).toHaveLength(1);
+    await world.settle(payment.id, 'SUCCESSFUL');
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+  });
+});

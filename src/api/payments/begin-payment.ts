@@ -88,7 +88,7 @@ function initiate(api: Api, beginning: Beginning, attempt: string): Promise<Wait
       client.workflow.executeUpdateWithStart(initiationUpdate, {
         updateId: fingerprint,
         args: [{ fingerprint }],
-        startWorkflowOperation: startOperation({ input, taskQueue, owner }),
+        startWorkflowOperation: startOperation({ input, taskQueue, owner, createdAt: Date.now() }),
       }),
     ),
   );
@@ -113,7 +113,7 @@ async function underway(api: Api, beginning: Beginning, attempt: string): Promis
     return judge(await currentState(api, found, isOurs ? GLANCE : undefined), 'undecided');
   } catch (error) {
     if (!(isOurs && found.running && error instanceof ApiError)) throw error;
-    const state = openPayment(beginning.order, api.terms, found.startedAt.getTime());
+    const state = openPayment(beginning.order, api.terms, found.createdAt);
     return { kind: 'undecided', payment: toPayment(state) };
   }
 }

@@ -1,28 +1,19 @@
 import { WorkflowFailedError, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
-import { z } from 'zod';
 import type { PaymentId } from '../../payments/payment-id.js';
-import { type PaymentInput, type PaymentResult, paymentQuery } from '../../workflows/messages.js';
+import { paymentSearchAttributes } from '../../temporal/search-attributes.js';
+import { type PaymentResult, paymentQuery } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
+import { memoSchema, type PaymentMemo, type PaymentWorkflow } from './payment-workflow.js';
 import { ask } from './temporal-calls.js';
-
-/** Any payment's workflow, by its type alone. */
-export type PaymentWorkflow = (input: PaymentInput) => Promise<PaymentResult>;
-
-/** What is put down beside a payment's workflow when it starts, readable without a worker. */
-export const memoSchema = z.object({
-  owner: z.string(),
-  fingerprint: z.string(),
-  /** The attempt to begin the payment that did begin it. */
-  attempt: z.string(),
-});
-export type PaymentMemo = z.infer<typeof memoSchema>;
 
 /** A payment that exists. */
 export interface Found extends PaymentMemo {
   readonly id: PaymentId;
+  /** Of the payment whatever its run, while it runs; of the run that ended, once it has. */
   readonly handle: WorkflowHandle<PaymentWorkflow>;
   readonly running: boolean;
-  readonly startedAt: Date;
+  /** When it began, in ms since the epoch. */
+  readonly createdAt: number;
 }
 
 /**
@@ -42,10 +33,15 @@ export async function findPayment(
 ): Promise<Found | undefined> {
   const handle = client.workflow.getHandle<PaymentWorkflow>(id);
   try {
-    const { status, memo, startTime } = await ask(client, () => handle.describe());
-    const read = memoSchema.safeParse(memo);
+    const described = await ask(client, () => handle.describe());
+    const read = memoSchema.safeParse(described.memo);
     if (!read.success) return undefined;
-    return { ...read.data, id, handle, running: status.name === 'RUNNING', startedAt: startTime };
+    const { runId, startTime, typedSearchAttributes } = described;
+    const running = described.status.name === 'RUNNING';
+    const createdAt = typedSearchAttributes.get(paymentSearchAttributes.createdAt) ?? startTime.getTime();
+    // An ended payment may be opened again at any moment, and whoever waits for that run's result would wait long.
+    const ended = () => client.workflow.getHandle<PaymentWorkflow>(id, runId);
+    return { ...read.data, id, handle: running ? handle : ended(), running, createdAt };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;

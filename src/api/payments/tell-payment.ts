@@ -1,8 +1,16 @@
-import { type UpdateDefinition, WorkflowNotFoundError } from '@temporalio/client';
-import { NOT_A_LINK, NOT_EXPIRABLE, NOT_INITIATED, type PaymentResult } from '../../workflows/messages.js';
+import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  NOT_A_LINK,
+  NOT_EXPIRABLE,
+  NOT_INITIATED,
+  NOT_UNDER_REVIEW,
+  type PaymentResult,
+  RESOLUTION_REFUSED,
+} from '../../workflows/messages.js';
 import type { Api } from '../api.js';
 import { currentState, type Found, findPayment } from './find-payment.js';
-import { ENDED_MEANWHILE, refusalOf, waitFor } from './temporal-calls.js';
+import type { PaymentWorkflow } from './payment-workflow.js';
+import { ENDED_MEANWHILE, refusalOf, waitFor, wordsOf } from './temporal-calls.js';
 
 /** What became of telling a payment to do something. */
 export type Told =
@@ -11,14 +19,27 @@ export type Told =
   | { readonly kind: 'ended'; readonly result: PaymentResult }
   /** It is at it, and has not finished within the time that an answer may take. */
   | { readonly kind: 'underway'; readonly result: PaymentResult }
-  | { readonly kind: 'refused'; readonly why: Refusal; readonly result: PaymentResult };
+  | {
+      readonly kind: 'refused';
+      readonly why: Refusal;
+      /** The payment's own words for it. */
+      readonly words: string;
+      readonly result: PaymentResult;
+    };
 
-export type Refusal = 'not_a_link' | 'not_expirable' | 'not_initiated';
+export type Refusal =
+  | 'not_a_link'
+  | 'not_expirable'
+  | 'not_initiated'
+  | 'not_under_review'
+  | 'resolution_refused';
 
 const refusals = new Map<string | undefined, Refusal>([
   [NOT_A_LINK, 'not_a_link'],
   [NOT_EXPIRABLE, 'not_expirable'],
   [NOT_INITIATED, 'not_initiated'],
+  [NOT_UNDER_REVIEW, 'not_under_review'],
+  [RESOLUTION_REFUSED, 'resolution_refused'],
 ]);
 
 /** ms that a payment gets to say how it stands when the time to answer is over already. */
@@ -27,12 +48,13 @@ const GLANCE = 1_000;
 /**
  * Sends a payment an update and waits for its answer as long as a merchant's request may take.
  *
+ * @param update sends it
  * @throws {ApiError} `temporarily_unavailable`.
  */
 export async function tellPayment(
   api: Api,
   found: Found,
-  update: UpdateDefinition<PaymentResult, []>,
+  update: (handle: WorkflowHandle<PaymentWorkflow>) => Promise<PaymentResult>,
 ): Promise<Told> {
   // Asked first, because a payment that does what it was told may be deaf until it is done.
   const before = await currentState(api, found);
@@ -43,14 +65,14 @@ export async function tellPayment(
     await currentState(api, (await findPayment(api, found.id)) ?? found, limitMs);
   try {
     const waited = await api.shutdown.commands.within(api.answerWithinMs, (signal) =>
-      waitFor(api.client, signal, api.answerWithinMs, () => found.handle.executeUpdate(update)),
+      waitFor(api.client, signal, api.answerWithinMs, () => update(found.handle)),
     );
     if (waited !== undefined) return { kind: 'done', result: waited.value };
     return { kind: 'underway', result: await now(GLANCE).catch(() => before) };
   } catch (error) {
     const type = refusalOf(error);
     const why = refusals.get(type);
-    if (why !== undefined) return { kind: 'refused', why, result: await now() };
+    if (why !== undefined) return { kind: 'refused', why, words: wordsOf(error), result: await now() };
     if (error instanceof WorkflowNotFoundError || type === ENDED_MEANWHILE) {
       return { kind: 'ended', result: await now() };
     }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   type Client,
   isGrpcServiceError,
@@ -49,7 +50,8 @@ export async function waitFor<T>(
   try {
     // The deadline covers a call that began just as the signal was given, which the SDK would not cancel any more.
     const deadline = Date.now() + limitMs + DEADLINE_MARGIN;
-    const value = await client.withDeadline(deadline, () => client.withAbortSignal(signal, request));
+    const repeated = () => repeatWhenDropped(request, signal);
+    const value = await client.withDeadline(deadline, () => client.withAbortSignal(signal, repeated));
     return { value };
   } catch (error) {
     if (signal.aborted && isTrouble(error)) return undefined;
@@ -57,10 +59,37 @@ export async function waitFor<T>(
   }
 }
 
+/** ms between two tries of a request that the server dropped. */
+const DROPPED_PAUSE = 20;
+
+/**
+ * Repeats a request that the server dropped, however often: it takes an update back when a signal comes in just as
+ * the workflow's task, which was to end it, is reported. All our updates may be sent again.
+ */
+async function repeatWhenDropped<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await request();
+    } catch (error) {
+      if (signal.aborted || !isDropped(error)) throw error;
+    }
+    await pause(DROPPED_PAUSE);
+  }
+}
+
 /** The type of the ApplicationFailure that an update was refused with; `undefined` for any other error. */
 export function refusalOf(error: unknown): string | undefined {
+  return failureOf(error)?.type ?? undefined;
+}
+
+/** What an update was refused with, in the workflow's own words. */
+export function wordsOf(error: unknown): string {
+  return failureOf(error)?.message ?? '';
+}
+
+function failureOf(error: unknown): ApplicationFailure | undefined {
   if (!(error instanceof WorkflowUpdateFailedError)) return undefined;
-  return error.cause instanceof ApplicationFailure ? (error.cause.type ?? undefined) : undefined;
+  return error.cause instanceof ApplicationFailure ? error.cause : undefined;
 }
 
 /** The type of the failure with which the server answers an update that the workflow's end overtook. */
@@ -68,6 +97,14 @@ export const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
 
 /** gRPC's code for a call that is wrong in itself, such as one that names an unregistered search attribute. */
 const INVALID_ARGUMENT = 3;
+
+/** gRPC's codes for an update that a failed workflow task took with it. */
+const DROPPED: readonly number[] = [9, 10];
+
+function isDropped(error: unknown): boolean {
+  const { cause } = error instanceof ServiceError ? error : { cause: error };
+  return isGrpcServiceError(cause) && DROPPED.includes(cause.code) && cause.message.includes('workflow task');
+}
 
 /** Any error of the call itself that may pass, as against an answer: the SDK turns answers into types of their own. */
 function isTrouble(error: unknown): boolean {

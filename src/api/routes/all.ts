@@ -6,18 +6,28 @@ import { getBalance } from './get-balance.js';
 import { getMetrics } from './get-metrics.js';
 import { getPayment } from './get-payment.js';
 import { healthz, readyz } from './health.js';
+import { listNotifications } from './list-notifications.js';
+import { listPayments } from './list-payments.js';
+import { listUnclaimed } from './list-unclaimed.js';
 import { providerWebhook } from './provider-webhook.js';
 import { refreshPayment } from './refresh-payment.js';
+import { resendNotification } from './resend-notification.js';
+import { resolvePayment } from './resolve-payment.js';
 
 /** Every call of the API, one file each. */
 export const routes: readonly Route[] = [
   createCollection,
   createPayout,
+  listPayments,
   getPayment,
   expireCollection,
   refreshPayment,
+  resolvePayment,
+  listNotifications,
+  resendNotification,
   getBalance,
   providerWebhook,
+  listUnclaimed,
   healthz,
   readyz,
   getMetrics,

@@ -17,14 +17,14 @@ export const expireCollection = keyedRoute({
     const found = await ownPayment(api, call);
     if (!found.id.startsWith(PAYMENT_ID_PREFIX.collection)) throw paymentNotFound();
 
-    const told = await tellPayment(api, found, expireUpdate);
+    const told = await tellPayment(api, found, (handle) => handle.executeUpdate(expireUpdate));
     const { payment } = told.result;
 
     const json = viewPayment(payment, api.ui);
     if (payment.status === 'EXPIRED') return { status: 200, json };
     if (payment.method !== 'link') throw refusal('not_a_link', json);
     if (payment.final) throw refusal('not_expirable', json);
-    if (told.kind === 'refused') throw refusal(told.why, json);
+    if (told.kind === 'refused') throw refusal(told.why, json, told.words);
     return { status: 202, json };
   },
 });

@@ -1,10 +1,14 @@
-import type { TransId } from '../../payments/payment-id.js';
+import { IDENTIFIER_PATTERN } from '../../payments/limits.js';
+import type { PaymentId, TransId } from '../../payments/payment-id.js';
 import { parsePaymentId } from '../../payments/payment-id.js';
 import { transactionSchema } from '../../provider/wire.js';
+import type { Hint, UnclaimedNotification } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
 import { sameSecret } from '../authenticate.js';
 import type { WebhookResult } from '../metrics.js';
 import { deliverHint } from '../payments/deliver-hint.js';
+import { findByTransId } from '../payments/find-by-trans-id.js';
+import { keepUnclaimed } from '../payments/unclaimed.js';
 import { ApiError, notFound } from '../problem.js';
 import { parseJson } from '../read-body.js';
 import type { Call, OpenRoute } from '../route.js';
@@ -12,9 +16,13 @@ import type { Call, OpenRoute } from '../route.js';
 /** Of the provider's notification, all that a hint needs; the rest is not read, and nothing of it is believed. */
 const notificationSchema = transactionSchema.pick({ transId: true, status: true, externalId: true });
 
+/** All that belong to no payment share one limit, under a key that no payment and no transaction can have. */
+const UNCLAIMED = ' ';
+
 /**
  * The provider's notifications. They carry no credential, so the address holds a secret; and they are hints, so all
- * they do is wake the payment. What can't be used is answered 200 too: sending it again would not mend it.
+ * they do is wake the payment. What can't be used is answered 200 too: sending it again would not mend it. More than
+ * a payment has use for are refused, which does no harm either, for the payment is watched without them.
  */
 export const providerWebhook: OpenRoute = {
   method: 'post',
@@ -35,17 +43,49 @@ export const providerWebhook: OpenRoute = {
 const troubles: Readonly<Record<string, WebhookResult>> = {
   temporarily_unavailable: 'unavailable',
   body_too_large: 'too_large',
+  too_many_notifications: 'throttled',
 };
 
 async function take(call: Call, api: Api): Promise<WebhookResult> {
   const notification = readNotification(await call.readBody());
   if (notification === undefined) return 'malformed';
 
-  const id = parsePaymentId(notification.externalId);
-  if (id === undefined) return 'unknown';
-  call.record.paymentId = id;
-  const { transId, status } = notification;
-  return await deliverHint(api, id, { transId: transId as TransId, status });
+  const { transId, status, externalId } = notification;
+  const hint: Hint = { transId: transId as TransId, status };
+  const id = await addressee(api, hint, externalId);
+  if (id !== undefined) {
+    call.record.paymentId = id;
+    const delivery = await deliverHint(api, id, hint);
+    if (delivery !== 'unknown') return delivery;
+  }
+  api.limits.hints.pass(UNCLAIMED);
+  await keepUnclaimed(api, unclaimed(hint, externalId));
+  return 'unknown';
+}
+
+/**
+ * The payment that a notification is about. Its id is the transaction's externalId; since the provider doesn't say
+ * which fields it sends, one without is found by its transaction, if that is known to be one payment's.
+ */
+async function addressee(
+  api: Api,
+  { transId }: Hint,
+  externalId: string | undefined,
+): Promise<PaymentId | undefined> {
+  if (externalId !== undefined) {
+    const id = parsePaymentId(externalId);
+    if (id !== undefined) api.limits.hints.pass(id);
+    return id;
+  }
+  api.limits.hints.pass(`transaction ${transId}`);
+  const [id, ...others] = await findByTransId(api, transId);
+  return others.length === 0 ? id : undefined;
+}
+
+/** Somebody else's externalId may be anything; what isn't an identifier is not kept. */
+function unclaimed(hint: Hint, externalId: string | undefined): UnclaimedNotification {
+  const isKept = externalId !== undefined && IDENTIFIER_PATTERN.test(externalId);
+  return { ...hint, at: new Date().toISOString(), ...(isKept && { externalId }) };
 }
 
 function readNotification(body: Buffer) {

@@ -11,9 +11,11 @@ export const refreshPayment = keyedRoute({
   summary: 'Ask the provider now, as far as its limit allows',
   scopes: ['read', 'review'],
   async answer(call, api) {
-    const told = await tellPayment(api, await ownPayment(api, call), refreshUpdate);
+    const told = await tellPayment(api, await ownPayment(api, call), (handle) =>
+      handle.executeUpdate(refreshUpdate),
+    );
     const json = viewPayment(told.result.payment, api.ui);
-    if (told.kind === 'refused') throw refusal(told.why, json);
+    if (told.kind === 'refused') throw refusal(told.why, json, told.words);
     const isUnderway = told.kind === 'underway' && !told.result.payment.final;
     return { status: isUnderway ? 202 : 200, json };
   },

@@ -22,6 +22,9 @@ describe('while Temporal is down', () => {
     ['GET', '/v1/payments/col_1?wait=30', undefined],
     ['POST', '/v1/collections/col_1/expire', undefined],
     ['POST', '/v1/payments/col_1/refresh', undefined],
+    ['GET', '/v1/payments', undefined],
+    ['GET', '/v1/payments/col_1/notifications', undefined],
+    ['POST', '/v1/payments/col_1/notifications/1/resend', undefined],
   ])('%s %s is answered 503 at once', async (method, path, sent) => {
     const answer = await api.ask(method, path, { key, body: sent });
     expect([answer.status, answer.body.code]).toEqual([503, 'temporarily_unavailable']);

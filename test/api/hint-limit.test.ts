@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { HintLimit, MOST_HINTS } from '../../src/api/hint-limit.js';
+
+const MINUTE = 60_000;
+
+describe('the limit of hints', () => {
+  it('passes 60 within a minute, and says how long it is until the next', () => {
+    const limit = new HintLimit(MOST_HINTS);
+    const waits = Array.from({ length: 61 }, (_, index) => limit.take('a', 1_000 + index));
+    expect(waits.slice(0, 60)).toEqual(Array(60).fill(0));
+    expect(waits[60]).toBe(MINUTE - 60);
+    expect(limit.take('a', 1_000 + MINUTE)).toBe(0);
+  });
+
+  it('is one for each key', () => {
+    const limit = new HintLimit(1);
+    expect([limit.take('a', 0), limit.take('b', 0), limit.take('a', 0)]).toEqual([0, 0, MINUTE]);
+  });
+
+  it('never passes more than it may within any minute, whatever comes', () => {
+    const pauses = fc.array(fc.integer({ min: 0, max: MINUTE / 2 }), { maxLength: 300 });
+    fc.assert(
+      fc.property(pauses, (list) => {
+        const limit = new HintLimit(5);
+        let now = 0;
+        const passed = list.flatMap((pause) => {
+          now += pause;
+          return limit.take('a', now) === 0 ? [now] : [];
+        });
+        return passed.every(
+          (start) => passed.filter((time) => time >= start && time < start + MINUTE).length <= 5,
+        );
+      }),
+    );
+  });
+
+  it('lets one through as soon as it said it would', () => {
+    const limit = new HintLimit(2);
+    limit.take('a', 0);
+    limit.take('a', 10_000);
+    const wait = limit.take('a', 15_000);
+    expect(limit.take('a', 15_000 + wait - 1)).toBe(1);
+    expect(limit.take('a', 15_000 + wait)).toBe(0);
+  });
+
+  it('forgets the key used longest ago when there are too many', () => {
+    const limit = new HintLimit(1, 2);
+    for (const key of ['a', 'b', 'a', 'c']) limit.take(key, 0);
+    expect(limit.take('a', 0)).toBe(MINUTE);
+    expect(limit.take('b', 0)).toBe(0);
+  });
+});

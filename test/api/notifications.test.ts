@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Delivery, MerchantNotification } from '../../src/activities/notify-merchant.js';
+import { KEYS } from './api-under-test.js';
+import { eventually, type PaymentStack, startStack } from './payment-stack.js';
+
+jest.setTimeout(60_000);
+
+const told: MerchantNotification[] = [];
+let answer: Delivery = { kind: 'delivered' };
+const take = async (notification: MerchantNotification) => {
+  told.push(notification);
+  return answer;
+};
+
+let stack: PaymentStack;
+beforeAll(async () => {
+  stack = await startStack({ merchant: { notifyMerchant: take, notifyMerchantAgain: take } });
+}, 120_000);
+afterAll(() => stack.stop(), 30_000);
+
+const link = { method: 'link', amount: 500 };
+
+const list = (id: string, key: string = KEYS.shop) =>
+  stack.api.ask('GET', `/v1/payments/${id}/notifications`, { key });
+const resend = (id: string, number: number | string = 1, key: string = KEYS.shop) =>
+  stack.post(`/v1/payments/${id}/notifications/${number}/resend`, undefined, undefined, key);
+const toldOf = (id: string) => told.filter(({ payment }) => payment.id === id);
+
+describe('the notifications of a payment', () => {
+  it('are none before anything has happened', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    const { status, body } = await list(id);
+    expect([status, body]).toEqual([200, { data: [] }]);
+  });
+
+  it('are listed while it runs and after it has ended, with what became of each', async () => {
+    const payment = await stack.begun('/v1/collections', link);
+    await stack.visit(payment, 'decline');
+    await stack.post(`/v1/payments/${payment.id}/refresh`);
+    const at = expect.stringMatching(/^\d{4}-.*Z$/);
+    const first = {
+      number: 1,
+      id: `evt_${payment.id}_1`,
+      type: 'payment.attempt_failed',
+      at,
+      delivery: { status: 'delivered', at },
+    };
+    const running = await eventually(
+      () => list(payment.id),
+      ({ body }) => body.data[0]?.delivery.status === 'delivered',
+    );
+    expect(running.body).toEqual({ data: [first] });
+
+    await stack.visit(payment, 'pay');
+    await stack.hint(payment);
+    await stack.api.client.workflow.getHandle(payment.id).result();
+    const ended = await list(payment.id);
+    expect(ended.body.data).toMatchObject([first, { number: 2, type: 'payment.succeeded' }]);
+    expect(toldOf(payment.id).map(({ id }) => id)).toEqual(
+      ended.body.data.map(({ id }: { id: string }) => id),
+    );
+  });
+
+  it('that are still to be told say when, and how often that was tried', async () => {
+    answer = { kind: 'failed', reason: 'down' };
+    const payment = await stack.begun('/v1/collections', link);
+    await stack.visit(payment, 'pay');
+    await stack.hint(payment);
+    const { body } = await eventually(
+      () => list(payment.id),
+      (listed) => listed.body.data[0]?.delivery.tries > 0,
+    );
+    answer = { kind: 'delivered' };
+    expect(body.data[0].delivery).toMatchObject({ status: 'due', tries: 1 });
+    expect(Date.parse(body.data[0].delivery.at)).toBeGreaterThan(Date.now() - 60_000);
+  });
+
+  it('are nobody else’s business', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    expect((await list(id, KEYS.rival)).status).toBe(404);
+    expect((await list(id, KEYS.operator)).status).toBe(200);
+    expect((await resend(id, 1, KEYS.rival)).body.code).toBe('not_found');
+  });
+});
+
+describe('a notification that is sent again', () => {
+  it('goes out once more under its id while the payment runs', async () => {
+    const payment = await stack.begun('/v1/collections', link);
+    await stack.visit(payment, 'decline');
+    await stack.post(`/v1/payments/${payment.id}/refresh`);
+    await eventually(
+      () => list(payment.id),
+      ({ body }) => body.data[0]?.delivery.status === 'delivered',
+    );
+    const { status, body } = await resend(payment.id);
+    expect([status, body.id, body.status]).toEqual([202, payment.id, 'FAILED']);
+    await eventually(
+      async () => toldOf(payment.id),
+      (sent) => sent.length === 2,
+    );
+    expect(new Set(toldOf(payment.id).map(({ id }) => id)).size).toBe(1);
+  });
+
+  it('goes out once more when the payment has ended, which ends again as it was', async () => {
+    const payment = await stack.paid('told-again');
+    const { runId } = await stack.api.client.workflow.getHandle(payment.id).describe();
+    const { status, body } = await resend(payment.id, 1, KEYS.operator);
+    expect([status, body.status, body.final]).toEqual([202, 'SUCCESSFUL', true]);
+    await stack.api.client.workflow.getHandle(payment.id).result();
+    const described = await stack.api.client.workflow.getHandle(payment.id).describe();
+    expect(described.runId).not.toBe(runId);
+    expect(described.status.name).toBe('COMPLETED');
+    expect(toldOf(payment.id).map(({ id, type }) => [id, type])).toEqual([
+      [`evt_${payment.id}_1`, 'payment.succeeded'],
+      [`evt_${payment.id}_1`, 'payment.succeeded'],
+    ]);
+    expect((await stack.post('/v1/collections', link, 'told-again')).body).toMatchObject({
+      id: payment.id,
+      status: 'SUCCESSFUL',
+    });
+  });
+
+  it('must be there, and asking for one that isn’t opens nothing again', async () => {
+    const running = await stack.begun('/v1/collections', link);
+    const ended = await stack.paid();
+    const { runId } = await stack.api.client.workflow.getHandle(ended.id).describe();
+    for (const [id, number] of [
+      [running.id, 1],
+      [ended.id, 2],
+      [ended.id, 0],
+      [ended.id, 'one'],
+      [ended.id, '1e0'],
+      [ended.id, '9'.repeat(40)],
+    ]) {
+      const { status, body } = await resend(id, number);
+      expect([status, body.code]).toEqual([404, 'no_such_notification']);
+    }
+    expect((await stack.api.client.workflow.getHandle(ended.id).describe()).runId).toBe(runId);
+  });
+
+  it('is not promised while no worker takes it', async () => {
+    const payment = await stack.paid();
+    const { status, body } = await stack.withoutWorker(() => resend(payment.id));
+    expect([status, body.code]).toEqual([503, 'temporarily_unavailable']);
+  });
+});

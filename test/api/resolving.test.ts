@@ -1,0 +1,198 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { type ApiUnderTest, KEYS, terms } from './api-under-test.js';
+import { ANSWER_WITHIN, eventually, type PaymentStack, startStack } from './payment-stack.js';
+
+jest.setTimeout(60_000);
+
+let stack: PaymentStack;
+let hasty: ApiUnderTest;
+beforeAll(async () => {
+  stack = await startStack();
+  hasty = await stack.startMore({ terms: { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 1_000 } });
+}, 120_000);
+afterAll(async () => {
+  await hasty.stop();
+  await stack.stop();
+}, 30_000);
+afterEach(() => stack.sandbox.faults.clear());
+
+const why = 'the provider’s support says so, ticket 4711';
+
+const decide = (id: string, body: object, key: string = KEYS.operator) =>
+  stack.post(`/v1/payments/${id}/resolve`, body, undefined, key);
+
+/** A payout of 700 XAF of which nobody knows whether the provider took it. */
+async function reviewed(): Promise<string> {
+  stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
+  const body = { amount: 700, phone: '677000000' };
+  const { body: payment } = await hasty.ask('POST', '/v1/payouts', { key: KEYS.shop, body });
+  await eventually(
+    () => stack.read(payment.id),
+    (answer) => answer.body.status === 'REVIEW',
+  );
+  return payment.id;
+}
+
+/** The transaction that the provider made after all, late. */
+async function transactionFor(id: string, amount = 700): Promise<string> {
+  const order = { amount, phone: '677000000', externalId: id, userId: id };
+  const outcome = await stack.providers.payout.payout(order);
+  if (outcome.kind !== 'accepted') throw new Error(outcome.kind);
+  return outcome.transId;
+}
+
+describe('a decision to fail', () => {
+  it('ends the payment, with who decided and why', async () => {
+    const id = await reviewed();
+    const { status, body } = await decide(id, { action: 'fail', why });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ id, status: 'FAILED', final: true });
+    expect(body.resolution).toMatchObject({ action: 'fail', by: 'operator', why });
+    expect((await stack.read(id)).body.status).toBe('FAILED');
+  });
+
+  it('can’t be made twice', async () => {
+    const id = await reviewed();
+    await decide(id, { action: 'fail', why });
+    const { status, body } = await decide(id, { action: 'fail', why });
+    expect([status, body.code, body.payment.status]).toEqual([409, 'not_under_review', 'FAILED']);
+  });
+
+  it('is refused while the provider shows a transaction for it, with the payment’s words', async () => {
+    const id = await reviewed();
+    const transId = await transactionFor(id);
+    const { status, body } = await decide(id, { action: 'fail', why });
+    expect([status, body.code, body.payment.status]).toEqual([409, 'resolution_refused', 'REVIEW']);
+    expect(body.detail).toContain(transId);
+  });
+});
+
+describe('a payment that was decided to have failed', () => {
+  it('comes up again when the provider notifies of money that moved after all', async () => {
+    const id = await reviewed();
+    await decide(id, { action: 'fail', why });
+    await stack.api.client.workflow.getHandle(id).result();
+    const transId = await transactionFor(id);
+    expect((await stack.hint({ id, transId })).status).toBe(200);
+    const { body } = await eventually(
+      () => stack.read(id),
+      (answer) => answer.body.status === 'REVIEW',
+    );
+    expect(body.final).toBe(false);
+    expect(body.reason).toContain(transId);
+    const matched = await decide(id, { action: 'match', transId, why });
+    expect([matched.status, matched.body.transId]).toEqual([200, transId]);
+  });
+});
+
+describe('a decision to resend', () => {
+  it('sends the payment once more', async () => {
+    const id = await reviewed();
+    const { status } = await decide(id, { action: 'resend', why });
+    expect(status).toBe(200);
+    const { body } = await eventually(
+      () => stack.read(id),
+      (answer) => answer.body.transId !== undefined,
+    );
+    expect(body.resolution).toMatchObject({ action: 'resend', by: 'operator' });
+    expect(stack.transactionsOf(id)).toHaveLength(1);
+  });
+
+  it('is refused while a matching transaction is found', async () => {
+    const id = await reviewed();
+    const transId = await transactionFor(id);
+    const { status, body } = await decide(id, { action: 'resend', why });
+    expect([status, body.code]).toEqual([409, 'resolution_refused']);
+    expect(body.detail).toContain(transId);
+    expect(stack.transactionsOf(id)).toHaveLength(1);
+  });
+});
+
+describe('a decision to match', () => {
+  it('takes the transaction over, once the provider confirms it', async () => {
+    const id = await reviewed();
+    const transId = await transactionFor(id);
+    const { status, body } = await decide(id, { action: 'match', transId, why });
+    expect([status, body.transId, body.resolution.transId]).toEqual([200, transId, transId]);
+    await eventually(
+      () => stack.post(`/v1/payments/${id}/refresh`),
+      (answer) => answer.body.status === 'SUCCESSFUL',
+    );
+    expect(stack.transactionsOf(id)).toHaveLength(1);
+  });
+
+  it('is refused for a transaction of which the provider knows nothing, or that is of another amount', async () => {
+    const id = await reviewed();
+    const unknown = await decide(id, { action: 'match', transId: 'invented', why });
+    expect([unknown.status, unknown.body.code]).toEqual([409, 'resolution_refused']);
+    expect(unknown.body.detail).toContain('invented');
+    const other = await decide(id, { action: 'match', transId: await transactionFor(id, 900), why });
+    expect([other.status, other.body.payment.status]).toEqual([409, 'REVIEW']);
+  });
+
+  it('is refused for a transaction that is another payment’s', async () => {
+    const id = await reviewed();
+    const other = await stack.begun('/v1/payouts', { amount: 700, phone: '677000000' });
+    // Known to visibility or not: the payment asks the provider, too.
+    const atOnce = await decide(id, { action: 'match', transId: other.transId, why });
+    expect([atOnce.status, atOnce.body.code]).toEqual([409, 'resolution_refused']);
+    const { body } = await eventually(
+      () => decide(id, { action: 'match', transId: other.transId, why }),
+      (answer) => answer.body.detail.includes(other.id),
+    );
+    expect(body.payment).toMatchObject({ id, status: 'REVIEW' });
+  });
+});
+
+describe('a decision', () => {
+  it('is for operators alone, and for payments that exist', async () => {
+    const { status } = await decide('col_1', { action: 'fail', why }, KEYS.shop);
+    expect(status).toBe(403);
+    expect((await decide(`pay_${'0'.repeat(32)}`, { action: 'fail', why })).body.code).toBe('not_found');
+  });
+
+  it('needs a payment under review', async () => {
+    const { id } = await stack.begun('/v1/collections', { method: 'link', amount: 500 });
+    const { status, body } = await decide(id, { action: 'fail', why });
+    expect([status, body.code, body.payment.status]).toEqual([409, 'not_under_review', 'CREATED']);
+    const paid = await stack.paid();
+    expect((await decide(paid.id, { action: 'fail', why })).body.code).toBe('not_under_review');
+  });
+
+  it('is refused when the payment’s workflow was stopped', async () => {
+    const { id } = await stack.begun('/v1/collections', { method: 'link', amount: 500 });
+    await stack.api.client.workflow.getHandle(id).terminate('by mistake');
+    const { status, body } = await decide(id, { action: 'fail', why });
+    expect([status, body.code]).toEqual([409, 'resolution_refused']);
+    expect(body.detail).toContain('stopped');
+  });
+
+  it('is answered 202 while the provider takes its time to confirm', async () => {
+    const id = await reviewed();
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'transaction', delayMs: ANSWER_WITHIN + 1_000 });
+    const { status, body } = await decide(id, { action: 'fail', why });
+    expect([status, body.status]).toEqual([202, 'REVIEW']);
+    await eventually(
+      () => stack.read(id),
+      (answer) => answer.body.status === 'FAILED',
+    );
+  });
+
+  it.each([
+    ['action', { why }],
+    ['action', { action: 'forget', why }],
+    ['why', { action: 'fail' }],
+    ['why', { action: 'fail', why: '  ' }],
+    ['why', { action: 'fail', why: 'x'.repeat(501) }],
+    ['transId', { action: 'match', why }],
+    ['transId', { action: 'match', why, transId: '' }],
+    ['transId', { action: 'match', why, transId: 'x'.repeat(201) }],
+    ['transId', { action: 'fail', why, transId: 'T1' }],
+    ['transId', { action: 'resend', why, transId: 'T1' }],
+    ['by', { action: 'fail', why, by: 'somebody else' }],
+  ])('is refused for its %s: %j', async (field, body) => {
+    const answer = await decide('col_1', body);
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
+    expect(answer.body.errors).toMatchObject([{ field }]);
+  });
+});
