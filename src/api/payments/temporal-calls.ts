@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   type Client,
   isGrpcServiceError,
+  QueryNotRegisteredError,
   ServiceError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
@@ -108,6 +109,8 @@ function isDropped(error: unknown): boolean {
 
 /** Any error of the call itself that may pass, as against an answer: the SDK turns answers into types of their own. */
 function isTrouble(error: unknown): boolean {
+  // What every payment of ours can be asked can't be unknown to it: its worker could not make it answer.
+  if (error instanceof QueryNotRegisteredError) return true;
   const { cause } = error instanceof ServiceError ? error : { cause: error };
   if (isGrpcServiceError(cause)) return cause.code !== INVALID_ARGUMENT;
   return error instanceof ServiceError || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
