@@ -79,7 +79,9 @@ export class PaymentRun {
       ]);
     }
     this.describe();
-    this.wake();
+    // Whoever sleeps is woken for news alone. A timer that is cancelled for nothing costs events; and where a query is
+    // answered just as a local activity ends, the SDK may record the cancellation where a replay can't find it.
+    if (isNews(before, state)) this.wake();
   }
 
   /** Runs the one request that may begin the payment; nothing is decided about other transactions meanwhile. */
@@ -132,4 +134,13 @@ export class PaymentRun {
   private describe(): void {
     setCurrentDetails(describePayment(this.state));
   }
+}
+
+function isNews(before: PaymentState, after: PaymentState): boolean {
+  return (
+    before.status !== after.status ||
+    before.transId !== after.transId ||
+    before.final !== after.final ||
+    before.held !== after.held
+  );
 }

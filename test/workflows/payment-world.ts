@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { DefaultLogger, Runtime, type RuntimeOptions } from '@temporalio/worker';
 import { pino } from 'pino';
-import { createActivities } from '../../src/activities/activities.js';
+import { type Activities, createActivities } from '../../src/activities/activities.js';
 import {
   createMerchantNotifier,
   type Delivery,
@@ -53,6 +53,10 @@ export interface WorldOptions {
   /** Workflows that the worker keeps in memory; with 0 it replays the history for each task. */
   readonly cachedWorkflows?: number;
   readonly notify?: (notification: MerchantNotification) => Promise<Delivery>;
+  /** Takes the place of the worker's activities, for one that doesn't do as it should. */
+  readonly activities?: (usual: Activities) => Activities;
+  /** The SDK's runtime, of which a test file has one: where logs and metrics go. */
+  readonly runtime?: RuntimeOptions;
 }
 
 /**
@@ -76,7 +80,7 @@ export class PaymentWorld {
   ) {}
 
   static async start(options: WorldOptions = {}): Promise<PaymentWorld> {
-    quietRuntime();
+    quietRuntime(options.runtime);
     const { env, stopServer } = options.realServer ? await realEnvironment() : await skippingEnvironment();
     const clock = manualClock(await env.currentTimeMs());
     const client = new Client({ connection: env.connection });
@@ -148,14 +152,15 @@ export class PaymentWorld {
       this.told.push(notification);
       return await deliver(notification);
     };
+    const activities = createActivities({
+      providers,
+      merchant: { notifyMerchant: notify, notifyMerchantAgain: notify },
+    });
     const worker = await createPaymentWorker({
       connection: this.env.nativeConnection,
       namespace: 'default',
       taskQueue: 'payments',
-      activities: createActivities({
-        providers,
-        merchant: { notifyMerchant: notify, notifyMerchantAgain: notify },
-      }),
+      activities: this.options.activities?.(activities) ?? activities,
       workflowBundle: workflowBundle(),
       limits: {
         maxCachedWorkflows: this.options.cachedWorkflows ?? 100,
@@ -180,6 +185,9 @@ export class PaymentWorld {
   /** A payment that the API has begun. */
   async begin(path: 'collections' | 'payouts', body: object): Promise<Payment> {
     const answer = await this.post(`/v1/${path}`, body);
+    // On a busy machine the answer to the request may come before the provider's.
+    if (answer.status === 202)
+      return await this.until(answer.body.id, ({ transId }) => transId !== undefined);
     if (answer.status !== 201) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
     return answer.body;
   }
@@ -341,7 +349,7 @@ function addressOf(server: Server): string {
 
 /** Workers log what they do for operators; a test's output is for what failed. The runtime is one for each test file. */
 let quiet = false;
-function quietRuntime(): void {
-  if (!quiet) Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+function quietRuntime(more: RuntimeOptions = {}): void {
+  if (!quiet) Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [], ...more });
   quiet = true;
 }

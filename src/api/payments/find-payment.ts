@@ -1,8 +1,15 @@
-import { WorkflowFailedError, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type Client,
+  WorkflowFailedError,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { paymentSearchAttributes } from '../../temporal/search-attributes.js';
 import { type PaymentResult, paymentQuery } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
+import { temporarilyUnavailable } from '../problem.js';
 import { memoSchema, type PaymentMemo, type PaymentWorkflow } from './payment-workflow.js';
 import { ask } from './temporal-calls.js';
 
@@ -21,6 +28,12 @@ export interface Found extends PaymentMemo {
  * for up to the 8 s after which the worker extends the task, however healthy everything is.
  */
 const STATE_LIMIT = 9_000;
+
+/** ms that a query gets at the least, however long the wait for it was. */
+const LEAST_LIMIT = 500;
+
+/** ms between two looks at whether a payment is at work. */
+const BUSY_PAUSE = 25;
 
 /**
  * Finds a payment's workflow; `undefined` when there is none, or none that the API started.
@@ -59,13 +72,38 @@ export async function currentState(
   { handle, running }: Found,
   limitMs: number = STATE_LIMIT,
 ): Promise<PaymentResult> {
-  const query = () => ask(client, () => handle.query(paymentQuery), limitMs);
-  if (running) return await query();
+  const deadline = Date.now() + limitMs;
+  const query = () =>
+    ask(client, () => handle.query(paymentQuery), Math.max(deadline - Date.now(), LEAST_LIMIT));
+  if (running) {
+    await untilIdle(client, handle, deadline);
+    return await query();
+  }
   try {
     return await ask(client, () => handle.result());
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) throw error;
     return orphaned(await query());
+  }
+}
+
+/**
+ * Waits until the payment has no workflow task before it. A query that finds one is answered within that task, and
+ * with it the SDK (1.24) completes the task, even when a local activity has just ended whose effect is still to come:
+ * a later replay then sees the effect in another task than it was recorded in, and may fail for good.
+ *
+ * @throws {ApiError} `temporarily_unavailable` when the deadline (ms since the epoch) passes.
+ */
+async function untilIdle(
+  client: Client,
+  handle: WorkflowHandle<PaymentWorkflow>,
+  deadline: number,
+): Promise<void> {
+  for (;;) {
+    const { raw } = await ask(client, () => handle.describe());
+    if (!raw.pendingWorkflowTask) return;
+    if (Date.now() >= deadline) throw temporarilyUnavailable();
+    await pause(BUSY_PAUSE);
   }
 }
 

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MINUTE } from '../payments/orders.js';
+import { PaymentWorld } from './payment-world.js';
+
+let world: PaymentWorld;
+beforeAll(async () => {
+  world = await PaymentWorld.start();
+}, 60_000);
+afterAll(() => world.stop(), 30_000);
+
+const cancel = (id: string) => world.client.workflow.getHandle(id).cancel();
+
+describe('a payment whose workflow somebody asks to be cancelled', () => {
+  it('is seen through to its outcome', async () => {
+    const payment = await world.begin('collections', { method: 'link', amount: 5_000 });
+    await cancel(payment.id);
+    await world.visit(payment, 'pay');
+    expect(await world.untilStatus(payment.id, 'SUCCESSFUL')).toMatchObject({ final: true });
+    expect(await world.ended(payment.id)).toContain('WORKFLOW_EXECUTION_CANCEL_REQUESTED');
+  });
+
+  it('is sent and followed all the same when the request that moves money is on its way', async () => {
+    world.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: 1_000 });
+    const answer = world.post('/v1/payouts', { amount: 900, phone: '670000000' });
+    const { externalId } = await world.untilTransaction(({ method }) => method === 'payout');
+    await cancel(String(externalId));
+    const { body } = await answer;
+    await world.pass(MINUTE);
+    await world.untilStatus(body.id, 'SUCCESSFUL');
+    await world.ended(body.id);
+    expect(world.transactionsOf(body.id)).toHaveLength(1);
+  });
+});

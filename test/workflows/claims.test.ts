@@ -1,0 +1,54 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Payment } from '../../src/payments/payment.js';
+import { MINUTE } from '../payments/orders.js';
+import { PaymentWorld } from './payment-world.js';
+
+const STAYS_PENDING = '670000800';
+
+let world: PaymentWorld;
+beforeAll(async () => {
+  world = await PaymentWorld.start();
+}, 60_000);
+afterAll(() => world.stop(), 30_000);
+
+const payout = (): Promise<Payment> => world.begin('payouts', { amount: 900, phone: STAYS_PENDING });
+const statusCalls = ({ id }: Payment) => world.transactionsOf(id)[0]?.statusCalls;
+
+/** The payment has ended, and its workflow with it. */
+async function settled(payment: Payment, status: 'SUCCESSFUL' | 'FAILED'): Promise<void> {
+  await world.settle(payment.id, status);
+  await world.ended(payment.id);
+}
+
+describe('a transaction that notifications name', () => {
+  it('is asked about once a minute, however many name it: its questions are its own payment’s', async () => {
+    const other = await payout();
+    const payment = await payout();
+    for (let copy = 0; copy < 30; copy++) {
+      expect(await world.notify(payment, { transId: other.transId })).toBe(200);
+      await pause(20);
+    }
+    expect(statusCalls(other)).toMatchObject({ answered: 1, throttled: 0 });
+    for (const { id } of [other, payment]) await world.settle(id, 'FAILED');
+  });
+
+  it('is asked about within the budget when it is the payment’s own, though the payment has ended', async () => {
+    const payment = await payout();
+    for (let look = 0; look < 4; look++) await world.post(`/v1/payments/${payment.id}/refresh`, {});
+    await settled(payment, 'SUCCESSFUL');
+    expect(statusCalls(payment)?.answered).toBe(5);
+    for (let copy = 0; copy < 3; copy++) {
+      expect(await world.notify(payment, { status: 'FAILED' })).toBe(200);
+      await pause(500);
+    }
+    expect(statusCalls(payment)?.answered).toBe(5);
+    await world.pass(2 * MINUTE);
+    await world.ended(payment.id);
+    expect(statusCalls(payment)).toMatchObject({ answered: 6, throttled: 0 });
+    expect((await world.get(`/v1/payments/${payment.id}`)).body).toMatchObject({
+      status: 'SUCCESSFUL',
+      final: true,
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Payment } from '../../src/payments/payment.js';
+import { HOUR, MINUTE } from '../payments/orders.js';
+import { PaymentWorld } from './payment-world.js';
+
+let world: PaymentWorld;
+beforeAll(async () => {
+  world = await PaymentWorld.start({ terms: { providerTimeoutMs: 500, ambiguousPolicy: 'resend' } });
+}, 60_000);
+beforeEach(() => world.sandbox.faults.clear());
+afterAll(() => world.stop(), 30_000);
+
+const payout = async (): Promise<Payment> =>
+  (await world.post('/v1/payouts', { amount: 900, phone: '670000000' })).body;
+const toldOf = ({ id }: Payment) =>
+  world.told.filter(({ payment }) => payment.id === id).map(({ type }) => type);
+
+describe('an ambiguous payout under the policy resend', () => {
+  it('is sent once more when the provider shows nothing for the whole grace period', async () => {
+    world.sandbox.faults.add({ fault: 'resetBeforeCommit', endpoint: 'payout' });
+    const payment = await payout();
+    await world.pass(14 * MINUTE);
+    expect(world.transactionsOf(payment.id)).toEqual([]);
+    await world.pass(2 * MINUTE);
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    await world.ended(payment.id);
+    expect(world.transactionsOf(payment.id)).toHaveLength(1);
+    expect(toldOf(payment)).toEqual(['payment.succeeded']);
+  });
+
+  it('is not sent a third time when the second is ambiguous as well: a person is asked', async () => {
+    world.sandbox.faults.add({ fault: 'resetBeforeCommit', endpoint: 'payout', count: 2 });
+    const payment = await payout();
+    await world.pass(40 * MINUTE);
+    await world.untilStatus(payment.id, 'REVIEW');
+    await world.pass(10 * HOUR);
+    expect(world.transactionsOf(payment.id)).toEqual([]);
+  });
+
+  it('is not FAILED when the second is rejected: the first may still have been taken', async () => {
+    world.sandbox.faults.add({ fault: 'resetBeforeCommit', endpoint: 'payout' });
+    const payment = await payout();
+    world.sandbox.faults.add({ fault: 'lowBalance', endpoint: 'payout' });
+    await world.pass(16 * MINUTE);
+    expect(await world.untilStatus(payment.id, 'REVIEW')).toMatchObject({ final: false });
+    expect(toldOf(payment)).toEqual(['payment.review']);
+  });
+
+  it('is not sent while it cannot be looked up', async () => {
+    world.sandbox.faults.add({ fault: 'resetBeforeCommit', endpoint: 'payout' });
+    world.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'transaction', rate: 1, count: 1_000 });
+    const payment = await payout();
+    await world.pass(HOUR);
+    await world.untilStatus(payment.id, 'REVIEW');
+    expect(world.transactionsOf(payment.id)).toEqual([]);
+  });
+
+  it('comes before a person when the provider turns out to have taken the first, too', async () => {
+    world.sandbox.faults.add({ fault: 'timeoutAfterCommit', endpoint: 'payout' });
+    world.sandbox.faults.add({ fault: 'listLag', endpoint: 'payout', delayMs: 10 * HOUR });
+    world.sandbox.faults.add({ fault: 'webhookDrop', rate: 1, count: 1 });
+    const payment = await payout();
+    await world.pass(16 * MINUTE);
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    const [first, second] = world.transactionsOf(payment.id);
+    expect(second?.transId).toBeDefined();
+    await world.notify(payment, { transId: first?.transId });
+    const review = await world.untilStatus(payment.id, 'REVIEW');
+    expect(review).toMatchObject({ final: false, reason: expect.stringContaining(String(first?.transId)) });
+  });
+});
