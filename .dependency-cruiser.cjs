@@ -13,7 +13,8 @@ const COMMAND_LINE = '^src/(cli\\.ts$|(cli|simulation|chaos)/)';
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
   '^src/(cli|server|worker)\\.ts$',
-  '^src/(sandbox|simulation|chaos)/(.*/)?(worker-)?main\\.ts$',
+  '^src/(sandbox|simulation|chaos)/main\\.ts$',
+  '^src/simulation/world/worker-main\\.ts$',
   '^src/workflows/index\\.ts$',
 ];
 

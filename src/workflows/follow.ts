@@ -51,7 +51,8 @@ interface Step {
 }
 
 function nextStep({ watch, expiry }: PaymentState): Step {
-  if (expiry !== undefined && expiry.at <= watch.nextAt) {
+  // Where both are due, the link is closed first: the look that follows tells what came of it, and is the only one.
+  if (expiry !== undefined && (expiry.at <= watch.nextAt || expiry.at <= Date.now())) {
     return { act: 'close', at: expiry.at, summary: 'End of the link, unless the provider notifies before' };
   }
   return { act: 'look', at: watch.nextAt, summary: 'Ask the provider, unless it notifies before' };

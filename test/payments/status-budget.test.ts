@@ -32,8 +32,8 @@ describe('the status budget', () => {
     expect(nextFreeAt(spent, START + 10)).toBe(START + STATUS_WINDOW_MS + 1);
   });
 
-  it('keeps one of the calls that the provider allows in hand', () => {
-    expect(STATUS_CALLS_BUDGETED).toBe(STATUS_CALLS_PER_WINDOW - 1);
+  it('keeps two of the calls that the provider allows in hand', () => {
+    expect(STATUS_CALLS_BUDGETED).toBe(STATUS_CALLS_PER_WINDOW - 2);
   });
 
   it('does not grow', () => {
@@ -43,9 +43,15 @@ describe('the status budget', () => {
   });
 
   it('never lets more than 6 calls into any 60 s, whatever the hints, the answers and their delays', () => {
+    // Mostly much faster than the budget allows, or the budget would never be what holds it back.
+    const time = (longest: number) =>
+      fc.oneof(
+        { weight: 4, arbitrary: fc.nat({ max: 500 }) },
+        { weight: 1, arbitrary: fc.nat({ max: longest }) },
+      );
     const step = fc.record({
-      pause: fc.integer({ min: 0, max: 30_000 }),
-      latency: fc.integer({ min: 0, max: 20_000 }),
+      pause: time(30_000),
+      latency: time(20_000),
       // when, between sending and answer, the provider counted the call
       countedAt: fc.double({ min: 0, max: 1, noNaN: true }),
       hint: fc.boolean(),
@@ -56,16 +62,16 @@ describe('the status budget', () => {
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         let watch: Watch = { spent: [], asked: 0, unanswered: 0, nextAt: START };
         let now = START;
-        let crashesInWindow = START - STATUS_WINDOW_MS - 1;
+        const lost: number[] = [];
         const counted: number[] = [];
         for (const { pause, latency, countedAt, hint, lostAnswer, answer } of steps) {
           now += pause;
           if (hint) watch = broughtForward(watch, now);
           if (now < watch.nextAt) continue;
-          if (lostAnswer && now - crashesInWindow > STATUS_WINDOW_MS) {
+          if (lostAnswer && lost.filter((at) => now - at <= STATUS_WINDOW_MS).length < 2) {
             // the worker dies after asking; the next one asks at once and doesn't know
             counted.push(now);
-            crashesInWindow = now;
+            lost.push(now);
           }
           counted.push(now + Math.floor(latency * countedAt));
           now += latency;

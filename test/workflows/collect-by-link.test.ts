@@ -133,13 +133,13 @@ describe('a collection by link', () => {
     await world.ended(payment.id, 'link-forged-hint');
   });
 
-  it('asks no more than five times a minute in a flood of notifications, and is never answered 429', async () => {
+  it('asks no more than four times a minute in a flood of notifications, and is never answered 429', async () => {
     const payment = await link();
     for (let copy = 0; copy < 100; copy++) await world.notify(payment, {});
     await world.pass(3 * MINUTE);
     const [transaction] = world.transactionsOf(payment.id);
     expect(transaction?.statusCalls.throttled).toBe(0);
-    expect(transaction?.statusCalls.answered).toBeLessThanOrEqual(20);
+    expect(transaction?.statusCalls.answered).toBeLessThanOrEqual(16);
     await world.post(`/v1/collections/${payment.id}/expire`, {});
     await world.ended(payment.id);
   });

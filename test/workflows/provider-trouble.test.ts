@@ -61,6 +61,16 @@ describe('a payment in the provider’s trouble', () => {
     await world.ended(payment.id, 'link-provider-away-at-its-end');
   });
 
+  it('is expired, as a link, though the provider could not be told at its end', async () => {
+    const order = { method: 'link', amount: 5_000, expiresIn: '10m' };
+    const payment = await world.begin('collections', order);
+    world.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'expire-pay', count: 3 });
+    await world.pass(HOUR);
+    await world.untilStatus(payment.id, 'EXPIRED');
+    expect(world.transactionsOf(payment.id)).toMatchObject([{ status: 'EXPIRED' }]);
+    await world.ended(payment.id);
+  });
+
   it('takes a slow answer for an answer', async () => {
     world.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: 300 });
     const payment = await payout();

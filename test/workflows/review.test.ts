@@ -98,6 +98,18 @@ describe('an operator’s decision', () => {
     await world.ended(payment.id);
   });
 
+  it('is checked within the provider’s limit, however often it is made', async () => {
+    const payment = await world.begin('payouts', { amount: 900, phone: STAYS_PENDING });
+    await world.pass(DAY + HOUR + MINUTE);
+    await world.untilStatus(payment.id, 'REVIEW');
+    for (let copy = 0; copy < 8; copy++) await resolve(payment, { action: 'fail' });
+    await world.pass(5 * MINUTE);
+    expect(world.transactionsOf(payment.id)[0]?.statusCalls.throttled).toBe(0);
+    await world.settle(payment.id, 'SUCCESSFUL');
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    await world.ended(payment.id);
+  });
+
   it('is refused for a payment that is not under review', async () => {
     const payment = await world.begin('payouts', { amount: 900, phone: STAYS_PENDING });
     expect((await resolve(payment, { action: 'fail' })).body.code).toBe('not_under_review');
