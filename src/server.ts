@@ -7,7 +7,7 @@ import { createLogger } from './logger.js';
 import type { PaymentTerms } from './payments/order.js';
 import { createProviderClient } from './provider/client.js';
 import { runProcess } from './run-process.js';
-import { connectClient } from './temporal/connect.js';
+import { closeClient, connectClient } from './temporal/connect.js';
 import { loadTemporalTarget } from './temporal/target.js';
 
 /** The API process: serves until it is told to stop, and finishes what it has begun. It starts without Temporal. */
@@ -37,7 +37,7 @@ await runProcess(async (stop) => {
     logger.info('API is stopping');
     await serving.stop();
   } finally {
-    await client.connection.close();
+    await closeClient(client);
     for (const provider of Object.values(providers)) provider.close();
     logger.info('API has stopped');
   }

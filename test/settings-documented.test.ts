@@ -39,6 +39,8 @@ const optional = {
   WORKER_BUILD_ID: '1',
   SANDBOX_PUBLIC_URL: 'http://127.0.0.1',
   SANDBOX_WEBHOOK_URL: 'http://127.0.0.1',
+  SANDBOX_JOURNAL: '/tmp/sandbox.jsonl',
+  WORKER_METRICS_ADDRESS: '127.0.0.1:9464',
 };
 
 const config: Readonly<Record<Part, Readonly<Record<string, unknown>>>> = {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   Client,
   type ClientOptions,
@@ -23,7 +24,7 @@ const RECONNECT = { first: 100, most: 2_000 };
  * SDK's ten tries, so that the API can answer 503 at once. It reconnects by itself within two seconds of Temporal's
  * return. A server that swallows packets is not noticed that way: give calls a deadline with `connection.withDeadline`.
  *
- * Close it with `client.connection.close()`.
+ * Close it with {@link closeClient}.
  */
 export function connectClient(
   target: TemporalTarget,
@@ -31,6 +32,18 @@ export function connectClient(
 ): Client & { readonly connection: Connection } {
   const connection = lazyConnection(target);
   return Object.assign(new Client({ ...options, connection, namespace: target.namespace }), { connection });
+}
+
+/** ms in which every retry that was begun has been made: there are few, and their pauses are short. */
+const LAST_RETRIES = 1_000;
+
+/**
+ * Closes a client once the retries of its calls have run out: the SDK (1.24) makes one on a closed connection too, from
+ * a timer, and the error it then throws would end the process.
+ */
+export async function closeClient({ connection }: { readonly connection: Connection }): Promise<void> {
+  await pause(LAST_RETRIES);
+  await connection.close();
 }
 
 /** The connection of {@link connectClient} without a client. */

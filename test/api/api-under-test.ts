@@ -8,7 +8,7 @@ import { serve } from '../../src/api/serve.js';
 import { Shutdown } from '../../src/api/shutdown.js';
 import type { ApiKeySetting } from '../../src/config.js';
 import type { PaymentTerms } from '../../src/payments/order.js';
-import { connectClient } from '../../src/temporal/connect.js';
+import { closeClient, connectClient } from '../../src/temporal/connect.js';
 
 export const WEBHOOK_TOKEN = 'hook-token-0123456789';
 
@@ -120,7 +120,7 @@ export async function startApi(options: Partial<AppOptions> & { address?: string
     ask,
     async stop() {
       await serving.stop();
-      await client.connection.close();
+      await closeClient(client);
     },
   };
 }

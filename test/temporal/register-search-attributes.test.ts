@@ -15,7 +15,16 @@ import { paymentSearchAttributes as keys } from '../../src/temporal/search-attri
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 const DAY = 24 * 60 * 60 * 1_000;
-const names = ['PaymentStatus', 'PaymentKind', 'ExternalId', 'UserId', 'TransId', 'Amount'];
+const names = [
+  'Merchant',
+  'PaymentStatus',
+  'PaymentKind',
+  'ExternalId',
+  'UserId',
+  'TransId',
+  'Amount',
+  'CreatedAt',
+];
 
 describe('a namespace that payments are to live in', () => {
   let server: DevServer;
@@ -106,12 +115,14 @@ describe('a namespace that payments are to live in', () => {
       workflowId: 'w',
       taskQueue: 'q',
       typedSearchAttributes: new TypedSearchAttributes([
+        { key: keys.merchant, value: 'shop' },
         { key: keys.status, value: 'CREATED' },
         { key: keys.kind, value: 'collection' },
         { key: keys.externalId, value: 'order-1' },
         { key: keys.userId, value: 'user-1' },
         { key: keys.transId, value: 'trans-1' },
         { key: keys.amount, value: 100 },
+        { key: keys.createdAt, value: 1_795_249_234_191 },
       ]),
     });
 

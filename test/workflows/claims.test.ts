@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Payment } from '../../src/payments/payment.js';
+import { STATUS_CALLS_BUDGETED } from '../../src/payments/status-budget.js';
 import { MINUTE } from '../payments/orders.js';
 import { PaymentWorld } from './payment-world.js';
 
@@ -35,20 +36,39 @@ describe('a transaction that notifications name', () => {
 
   it('is asked about within the budget when it is the payment’s own, though the payment has ended', async () => {
     const payment = await payout();
-    for (let look = 0; look < 4; look++) await world.post(`/v1/payments/${payment.id}/refresh`, {});
+    for (let look = 0; look < STATUS_CALLS_BUDGETED - 1; look++)
+      await world.post(`/v1/payments/${payment.id}/refresh`, {});
     await settled(payment, 'SUCCESSFUL');
-    expect(statusCalls(payment)?.answered).toBe(5);
+    expect(statusCalls(payment)?.answered).toBe(STATUS_CALLS_BUDGETED);
     for (let copy = 0; copy < 3; copy++) {
       expect(await world.notify(payment, { status: 'FAILED' })).toBe(200);
       await pause(500);
     }
-    expect(statusCalls(payment)?.answered).toBe(5);
+    expect(statusCalls(payment)?.answered).toBe(STATUS_CALLS_BUDGETED);
     await world.pass(2 * MINUTE);
     await world.ended(payment.id);
-    expect(statusCalls(payment)).toMatchObject({ answered: 6, throttled: 0 });
+    expect(statusCalls(payment)).toMatchObject({ answered: STATUS_CALLS_BUDGETED + 1, throttled: 0 });
     expect((await world.get(`/v1/payments/${payment.id}`)).body).toMatchObject({
       status: 'SUCCESSFUL',
       final: true,
     });
+  });
+});
+
+describe('a payment that was opened again by a notification', () => {
+  it('is not sent again when its request is repeated after that', async () => {
+    const body = { amount: 900, phone: STAYS_PENDING };
+    const key = { 'idempotency-key': 'opened-again' };
+    const { body: payment } = await world.post('/v1/payouts', body, key);
+    await settled(payment, 'SUCCESSFUL');
+    const { runId } = await world.client.workflow.getHandle(payment.id).describe();
+    expect(await world.notify(payment, { status: 'FAILED' })).toBe(200);
+    await world.pass(2 * MINUTE);
+    await world.ended(payment.id);
+    expect((await world.client.workflow.getHandle(payment.id).describe()).runId).not.toBe(runId);
+
+    const again = await world.post('/v1/payouts', body, key);
+    expect([again.status, again.body.id, again.body.status]).toEqual([200, payment.id, 'SUCCESSFUL']);
+    expect(world.transactionsOf(payment.id)).toHaveLength(1);
   });
 });

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Delivery, MerchantNotification } from '../../src/activities/notify-merchant.js';
 import type { Payment } from '../../src/payments/payment.js';
@@ -5,7 +6,7 @@ import { DAY, HOUR, MINUTE } from '../payments/orders.js';
 import { PaymentWorld } from './payment-world.js';
 
 const down: Delivery = { kind: 'failed', reason: 'down' };
-let answer: (notification: MerchantNotification) => Delivery;
+let answer: (notification: MerchantNotification) => Delivery | Promise<Delivery>;
 
 let world: PaymentWorld;
 beforeAll(async () => {
@@ -49,6 +50,24 @@ describe('telling the merchant', () => {
     // By the time it was taken, the payer had paid: the merchant is not told that the payment stands as FAILED.
     expect(told.at(-2)).toBe('payment.attempt_failed SUCCESSFUL');
     expect(told.at(-1)).toBe('payment.succeeded SUCCESSFUL');
+  });
+
+  it('holds up no request that moves money, however many wait for a merchant who never answers', async () => {
+    answer = () => down;
+    for (let copy = 0; copy < 12; copy++) await world.visit(await link(), 'pay');
+    let release: (delivery: Delivery) => void = () => undefined;
+    const silence = new Promise<Delivery>((resolve) => {
+      release = resolve;
+    });
+    answer = () => silence;
+    const before = world.told.length;
+    const passing = world.pass(MINUTE);
+    // There are more second tries than a worker has slots for activities.
+    while (world.told.length < before + 10) await pause(20);
+    const { status } = await world.post('/v1/payouts', { amount: 900, phone: '670000800' });
+    release({ kind: 'delivered' });
+    await passing;
+    expect(status).toBe(201);
   });
 
   it('is given up after three days, and can be asked for again', async () => {

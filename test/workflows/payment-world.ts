@@ -37,7 +37,10 @@ const CREDENTIALS = {
 } as const;
 
 /** How long an expected state may take to come, in ms of real time. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 40_000;
+
+/** Before the connection closes, retries of calls that nobody waits for any more come to their end. */
+const LAST_RETRIES_MS = 500;
 
 /** What the API answers with: a payment, or a problem document. */
 export interface Answer {
@@ -126,7 +129,12 @@ export class PaymentWorld {
       clock.advanceTo(await env.currentTimeMs());
       sandbox.app(request, response);
     });
-    const closing = [...Object.values(clients).map(({ close }) => close), () => env.teardown(), stopServer];
+    const closing = [
+      ...Object.values(clients).map(({ close }) => close),
+      () => pause(LAST_RETRIES_MS),
+      () => env.teardown(),
+      stopServer,
+    ];
     const world = new PaymentWorld(env, client, sandbox, clock, { api, provider }, closing, options);
     await world.startWorker();
     return world;

@@ -35,6 +35,8 @@ describe('a payment in the provider’s trouble', () => {
       forMs: 5 * HOUR,
     });
     await world.visit(payment, 'pay');
+    const run = async () => (await world.client.workflow.getHandle(payment.id).describe()).runId;
+    const firstRun = await run();
     await world.pass(4 * HOUR);
     expect((await world.get(`/v1/payments/${payment.id}`)).body).toMatchObject({
       status: 'CREATED',
@@ -44,6 +46,7 @@ describe('a payment in the provider’s trouble', () => {
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     const events = await world.ended(payment.id, 'link-hours-of-5xx');
     expect(events.length).toBeLessThan(150);
+    expect(await run()).toBe(firstRun);
   });
 
   it('outlasts a provider that is away at the end of the link’s life', async () => {

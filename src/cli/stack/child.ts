@@ -15,6 +15,8 @@ export interface Child {
   logTail(): Promise<string>;
   /** SIGTERM, and SIGKILL when that has not ended it within `graceMs`. Resolves when it has ended. */
   stop(graceMs: number): Promise<void>;
+  /** SIGKILL. Resolves when it has ended. */
+  kill(): Promise<void>;
 }
 
 export interface ChildOptions {
@@ -23,6 +25,8 @@ export interface ChildOptions {
   readonly program: string;
   readonly env: NodeJS.ProcessEnv;
   readonly logFile: string;
+  /** Goes on with a log file that is there already. */
+  readonly appendLog?: boolean | undefined;
 }
 
 const TAIL_LINES = 20;
@@ -30,12 +34,12 @@ const TAIL_LINES = 20;
 /**
  * Starts a process of the stack, outside the terminal's process group: Ctrl-C reaches this process alone, which stops
  * the parts in their order. It ends with this process at the latest, even when this one is killed. A log file that
- * is there already is kept beside the new one.
+ * is there already is kept beside the new one, unless it is to be gone on with.
  *
  * @throws Error when the log can't be written or the process can't be started.
  */
-export async function startChild({ name, program, env, logFile }: ChildOptions): Promise<Child> {
-  await rename(logFile, `${logFile}.before`).catch(() => undefined);
+export async function startChild({ name, program, env, logFile, appendLog }: ChildOptions): Promise<Child> {
+  if (!appendLog) await rename(logFile, `${logFile}.before`).catch(() => undefined);
   const log = await open(logFile, 'a', 0o600);
   const child = spawn(process.execPath, [program], {
     env,
@@ -66,6 +70,10 @@ export async function startChild({ name, program, env, logFile }: ChildOptions):
       const killing = setTimeout(() => child.kill('SIGKILL'), graceMs);
       await ended;
       clearTimeout(killing);
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await ended;
     },
   };
 }

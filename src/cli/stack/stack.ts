@@ -11,6 +11,8 @@ import { untilReady } from './until-ready.js';
 /** The parts beside Temporal, in the order in which they are started. */
 export const PARTS = ['sandbox', 'worker', 'api'] as const;
 export type Part = (typeof PARTS)[number];
+/** Every process of a stack. */
+export type StackProcess = Part | 'temporal';
 
 /** Each part's compiled program. */
 const PROGRAMS: Readonly<Record<Part, string>> = {
@@ -32,7 +34,9 @@ export interface StackOptions {
   readonly taskQueue: string;
   readonly logFolder: string;
   readonly report: (line: string) => void;
-  readonly temporal?: Pick<StartDevServerOptions, 'databaseFile' | 'port' | 'uiPort' | 'env'>;
+  readonly temporal?: Pick<StartDevServerOptions, 'databaseFile' | 'port' | 'uiPort' | 'ui' | 'env'>;
+  /** A part that is started anew goes on with the log of its last process. */
+  readonly appendLogs?: boolean;
   /** The folder of the compiled programs. */
   readonly programs?: string;
   /** Ends the bringing up when it is aborted. */
@@ -43,11 +47,16 @@ export interface StackOptions {
 export interface Stack {
   readonly apiUrl: string;
   readonly sandboxUrl: string;
+  /** The server that was brought up last. */
   readonly temporal: TemporalServer;
   /** The process of a part that was started last. */
   part(name: Part): Child;
   /** Starts a part anew, once its process has ended; resolves when it does its work. */
   restart(name: Part): Promise<Child>;
+  /** Starts Temporal anew, once its server has ended; to be found as before only if its port was given. */
+  restartTemporal(): Promise<void>;
+  /** Kills a process with SIGKILL, as a machine's trouble would; the stack doesn't count as broken by that. */
+  kill(name: StackProcess): Promise<void>;
   /** Resolves when a part has ended though nobody stopped the stack, with what to tell about it. */
   readonly broken: Promise<string>;
   /** Stops the parts in reverse order, and Temporal when it is ours; within 10 s. */
@@ -63,7 +72,8 @@ export interface Stack {
 export async function bringUpStack(options: StackOptions): Promise<Stack> {
   const { report, stop, programs = fileURLToPath(new URL('../..', import.meta.url)) } = options;
   await mkdir(options.logFolder, { recursive: true, mode: 0o700 });
-  const temporal = await orStopped(bringUpTemporal({ ...options.temporal, report }), stop);
+  const bringUp = () => orStopped(bringUpTemporal({ ...options.temporal, report }), stop);
+  let temporal = await bringUp();
   const env = {
     ...options.env,
     ...temporal.env,
@@ -72,10 +82,15 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   };
   const urls = addressesOf(options.ports);
   const parts = new Map<Part, Child>();
+  /** Process ids of those that have been killed on purpose. */
+  const killed = new Set<number | undefined>();
+  let stopping: Promise<void> | undefined;
+  const isExpected = (pid: number | undefined) => stopping !== undefined || killed.has(pid);
 
   const spawn = async (name: Part): Promise<Child> => {
     const program = join(programs, PROGRAMS[name]);
-    const child = await startChild({ name, program, env, logFile: join(options.logFolder, `${name}.log`) });
+    const logFile = join(options.logFolder, `${name}.log`);
+    const child = await startChild({ name, program, env, logFile, appendLog: options.appendLogs });
     parts.set(name, child);
     return child;
   };
@@ -86,7 +101,6 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   };
   const ready = (name: Part, child: Child) => untilReady(child, probes[name](child));
 
-  let stopping: Promise<void> | undefined;
   const stopAll = () => {
     stopping ??= stopParts(parts, temporal);
     return stopping;
@@ -103,22 +117,33 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   const broken = new Promise<string>((resolve) => {
     for (const child of parts.values()) {
       void child.ended.then(async (how) => {
-        if (stopping !== undefined) return;
+        if (isExpected(child.pid)) return;
         resolve(`${child.name}: ended with ${how}; its log is ${child.logFile}\n${await child.logTail()}`);
       });
     }
-    void temporal.ended.then((how) => {
-      if (stopping === undefined) resolve(`temporal: ended with ${how}`);
+    const { pid, ended } = temporal;
+    void ended.then((how) => {
+      if (!isExpected(pid)) resolve(`temporal: ended with ${how}`);
     });
   });
   return {
     ...urls,
-    temporal,
+    get temporal() {
+      return temporal;
+    },
     part: (name) => known(parts.get(name), name),
     async restart(name) {
       const child = await spawn(name);
       await ready(name, child);
       return child;
+    },
+    async restartTemporal() {
+      temporal = await bringUp();
+    },
+    async kill(name) {
+      const victim = name === 'temporal' ? temporal : known(parts.get(name), name);
+      killed.add(victim.pid);
+      await victim.kill();
     },
     broken,
     stop: stopAll,

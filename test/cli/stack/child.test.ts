@@ -64,6 +64,28 @@ describe('a process of the stack', () => {
     expect(await child.ended).toBe('SIGKILL');
   });
 
+  it('is killed at once when it is to be', async () => {
+    const child = await run(STAYS);
+    await child.kill();
+    expect(await child.ended).toBe('SIGKILL');
+  });
+
+  it('goes on with a log when it is told to', async () => {
+    const file = join(folder, 'part.mjs');
+    const options = {
+      name: 'part',
+      program: file,
+      env: {},
+      logFile: join(folder, 'part.log'),
+      appendLog: true,
+    };
+    for (const word of ['first', 'second']) {
+      await writeFile(file, `console.log("${word}");`);
+      await (await startChild(options)).ended;
+    }
+    expect(await readFile(options.logFile, 'utf8')).toBe('first\nsecond\n');
+  });
+
   it('can be stopped after its end', async () => {
     const child = await run('');
     await child.ended;

@@ -16,6 +16,13 @@ describe("the dev server's arguments", () => {
     expect(args).not.toContain('--headless');
   });
 
+  it('have a database file written to the disk before anything is answered', () => {
+    const args = devServerArguments({ port: 1, namespace: 'n', databaseFile: '/state/t.db' }).join(' ');
+
+    expect(args).toContain('--sqlite-pragma journal_mode=WAL --sqlite-pragma synchronous=FULL');
+    expect(devServerArguments({ port: 1, namespace: 'n' })).not.toContain('--sqlite-pragma');
+  });
+
   it('let every processor of the single shard look for tasks without delay', () => {
     const args = devServerArguments({ port: 1, namespace: 'n' });
 

@@ -46,6 +46,15 @@ describe('a server process', () => {
     expect(await server.ended).toBe('SIGKILL');
   });
 
+  it('is killed at once when it is to be', async () => {
+    const server = await start("trap '' TERM; echo ready; while :; do sleep 0.1; done");
+
+    await server.kill();
+
+    expect(await server.ended).toBe('SIGKILL');
+    expect(isAlive(server.pid)).toBe(false);
+  });
+
   it('tells how it ended by itself and what it wrote last', async () => {
     const server = await start('echo "no room" >&2; exit 4');
 

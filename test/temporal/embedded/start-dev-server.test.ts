@@ -57,6 +57,24 @@ describe('the dev server', () => {
     expect(status.name).toBe('RUNNING');
   }, 60_000);
 
+  it('has kept what it has answered when it is killed, and comes back on its port', async () => {
+    const databaseFile = join(scratch.path, 'temporal.db');
+    const port = await freePort();
+    const first = await startDevServer({ report, databaseFile, port, ui: false });
+    const { workflow, connection } = connectClient(first);
+    for (let nth = 0; nth < 20; nth++)
+      await workflow.start('any', { workflowId: `kept-${nth}`, taskQueue: 'q' });
+    await first.kill();
+    expect(await first.ended).toBe('SIGKILL');
+
+    const second = await startDevServer({ report, databaseFile, port, ui: false });
+    for (let nth = 0; nth < 20; nth++) {
+      expect((await workflow.getHandle(`kept-${nth}`).describe()).status.name).toBe('RUNNING');
+    }
+    await connection.close();
+    await second.stop();
+  }, 60_000);
+
   it('makes the namespace it is told to', async () => {
     const server = await startDevServer({ report, ui: false, namespace: 'payments' });
     const { workflow, connection } = connectClient(server);
