@@ -40,14 +40,16 @@ const ONCE = { maximumAttempts: 1 };
  */
 export function worldOf(terms: PaymentTerms) {
   const startToCloseTimeout = terms.providerTimeoutMs + MARGIN_MS;
-  const local = (summary: string) =>
-    proxyLocalActivities<Activities>({ startToCloseTimeout, retry: ONCE, summary });
+  const inTurn = oneAtATime();
+  const local = <Answer>(summary: string, call: (activities: LocalActivities) => Promise<Answer>) =>
+    inTurn(() => call(proxyLocalActivities<Activities>({ startToCloseTimeout, retry: ONCE, summary })));
   const atMostOnce = (summary: string) =>
     proxyActivities<Activities>({ startToCloseTimeout, retry: ONCE, summary });
   const notifying = (summary: string) => ({ startToCloseTimeout: NOTIFY_TIMEOUT_MS, retry: ONCE, summary });
 
   return {
-    createLink: (order: LinkOrder) => sent(local('Create the payment link').initiatePay(order)),
+    createLink: (order: LinkOrder) =>
+      sent(local('Create the payment link', (activities) => activities.initiatePay(order))),
     requestOnPhone: (order: DirectOrder) =>
       sent(
         atMostOnce("Send the request to the payer's phone").directPay(
@@ -59,22 +61,30 @@ export function worldOf(terms: PaymentTerms) {
       sent(atMostOnce('Send the payout').payOut(order, workflowInfo().originalExecutionRunId)),
 
     askStatus: (order: PaymentOrder, transId: TransId): Promise<StatusAnswer> =>
-      asked(local('Ask the provider for the status').paymentStatus(order.kind, transId)),
+      asked(
+        local('Ask the provider for the status', (activities) =>
+          activities.paymentStatus(order.kind, transId),
+        ),
+      ),
     expireLink: (transId: TransId): Promise<ExpiryAnswer> =>
-      asked(local('Expire the link').expirePay(transId)),
+      asked(local('Expire the link', (activities) => activities.expirePay(transId))),
     lookUp: (order: PaymentOrder): Promise<ListAnswer> =>
       asked(
-        local('Look for the transaction').lookUp({
-          service: order.kind,
-          userId: sentUserId(order),
-          externalId: order.id,
-        }),
+        local('Look for the transaction', (activities) =>
+          activities.lookUp({
+            service: order.kind,
+            userId: sentUserId(order),
+            externalId: order.id,
+          }),
+        ),
       ),
 
     notifyFirst: (notification: MerchantNotification) =>
       delivered(
-        proxyLocalActivities<Activities>(notifying(`Tell the merchant: ${notification.type}`)).notifyMerchant(
-          notification,
+        inTurn(() =>
+          proxyLocalActivities<Activities>(
+            notifying(`Tell the merchant: ${notification.type}`),
+          ).notifyMerchant(notification),
         ),
       ),
     notifyAgain: (notification: MerchantNotification, tries: number) =>
@@ -88,6 +98,22 @@ export function worldOf(terms: PaymentTerms) {
 }
 
 export type World = ReturnType<typeof worldOf>;
+
+type LocalActivities = ReturnType<typeof proxyLocalActivities<Activities>>;
+
+/**
+ * Runs calls one after the other. Of two local activities at once, the SDK (1.24) gives a replay both results together,
+ * where the first run had them one by one: what follows them may then come in another order, and the payment would be
+ * stuck for good.
+ */
+function oneAtATime() {
+  let last: Promise<unknown> = Promise.resolve();
+  return <Answer>(call: () => Promise<Answer>): Promise<Answer> => {
+    const turn = last.then(call);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+}
 
 /** An activity that failed to report leaves it open whether its request went out. */
 async function sent(outcome: Promise<InitiationOutcome>): Promise<InitiationOutcome> {
