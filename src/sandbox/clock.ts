@@ -15,17 +15,22 @@ export interface Clock {
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * A clock that starts at the real time and runs `scale` times as fast.
+ * A clock that starts at the real time, or at `startMs`, and runs `scale` times as fast.
  *
  * @example scaledClock({ scale: 8640 }) // 24 hours pass in 10 seconds
  * @throws RangeError when the scale isn't a number above 0
  */
-export function scaledClock({ scale = 1 }: { scale?: number } = {}): Clock {
+export function scaledClock({
+  scale = 1,
+  startMs = Date.now(),
+}: {
+  scale?: number;
+  startMs?: number | undefined;
+} = {}): Clock {
   if (!(scale > 0 && Number.isFinite(scale)))
     throw new RangeError(`A clock's scale is above 0, not ${scale}`);
-  const startedAt = Date.now();
   const startedTick = performance.now();
-  const now = () => Math.floor(startedAt + (performance.now() - startedTick) * scale);
+  const now = () => Math.floor(startMs + (performance.now() - startedTick) * scale);
 
   const at = (timeMs: number, run: () => void) => {
     let timer: NodeJS.Timeout;

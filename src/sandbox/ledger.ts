@@ -21,6 +21,8 @@ export interface LedgerOptions {
   readonly capacity?: number | undefined;
   /** How long "at once" takes for direct payments and payouts, in ms of the clock. */
   readonly settleDelayMs?: number | undefined;
+  /** Called with a transaction after each change to it, before anybody is told of it. */
+  readonly onKeep?: ((entry: Entry) => void) | undefined;
 }
 
 const REASONS = {
@@ -38,6 +40,8 @@ const DECLINED = 'The payer declined';
  * Nothing comes after SUCCESSFUL or EXPIRED.
  */
 export class Ledger {
+  /** To be called by whoever has recorded something with an entry. */
+  readonly keep: (entry: Entry) => void;
   readonly #clock: Clock;
   readonly #random: KeyedRandom;
   readonly #settleDelayMs: number;
@@ -46,9 +50,10 @@ export class Ledger {
   readonly #listeners = new Set<(entry: Entry, change: StatusChange) => void>();
   #created = 0;
 
-  constructor({ clock, random, capacity = 100_000, settleDelayMs = 1000 }: LedgerOptions) {
+  constructor({ clock, random, capacity = 100_000, settleDelayMs = 1000, onKeep }: LedgerOptions) {
     this.#clock = clock;
     this.#random = random;
+    this.keep = onKeep ?? (() => undefined);
     this.#shelf = new Shelf(capacity);
     this.#settleDelayMs = settleDelayMs;
   }
@@ -56,6 +61,17 @@ export class Ledger {
   /** How many transactions were ever created, those that have left included. */
   get created(): number {
     return this.#created;
+  }
+
+  /** Takes in the transactions of an earlier run, oldest first; what has fallen due meanwhile comes true soon. */
+  restore(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      this.#shelf.makeRoom();
+      this.#shelf.put(entry);
+      if (isFinal(entry)) this.#shelf.markEnded(entry);
+      this.#created = Math.max(this.#created, entry.sequence + 1);
+      this.#arm(entry);
+    }
   }
 
   /** Calls `listener` at each status change after the first status, in order. */
@@ -68,6 +84,7 @@ export class Ledger {
     const token = this.#random.text(32, ALPHANUMERIC, 'link', this.#created);
     const entry = this.#open(draft, 'CREATED', token);
     this.#arm(entry);
+    this.keep(entry);
     return entry;
   }
 
@@ -175,6 +192,7 @@ export class Ledger {
       entry.settlement = { at: from + afterMs, status: outcome.status };
     }
     this.#arm(entry);
+    this.keep(entry);
   }
 
   #current(entry: Entry | undefined, now?: number): Entry | undefined {
@@ -207,6 +225,7 @@ export class Ledger {
     if (isFinal(entry)) this.#shelf.markEnded(entry);
     this.#arm(entry);
     for (const listener of this.#listeners) listener(entry, change);
+    this.keep(entry);
   }
 
   /** Keeps one timer for an entry, for the next thing that is to happen to it by itself. */

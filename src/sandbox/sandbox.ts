@@ -7,8 +7,9 @@ import { createCheckout } from './checkout/checkout.js';
 import type { Clock } from './clock.js';
 import { RequestEnder } from './endpoints/end-request.js';
 import { providerApi } from './endpoints/provider-api.js';
-import type { ServiceKind } from './entry.js';
+import type { Entry, ServiceKind } from './entry.js';
 import { Faults } from './faults/faults.js';
+import type { Journal } from './journal/journal.js';
 import { keyedRandom } from './keyed-random.js';
 import { Ledger } from './ledger.js';
 import type { Log } from './log.js';
@@ -39,6 +40,8 @@ export interface SandboxOptions {
   readonly settleDelayMs?: number | undefined;
   /** Most transactions kept. */
   readonly capacity?: number | undefined;
+  /** Outlives the sandbox: what it holds is taken in, and whatever happens is written to it. */
+  readonly journal?: Pick<Journal, 'entries' | 'keep'> | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -70,15 +73,20 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const { clock, merchantName, webhookDelayMs = 100, webhookTries = 3, webhookTimeoutMs = 10_000 } = options;
   const log: Log = options.log ?? (() => {});
   const random = keyedRandom(options.seed);
-  const { capacity, settleDelayMs } = options;
+  const { capacity, settleDelayMs, journal } = options;
   // Ids are never seeded: a seeded sandbox, started again, would give the ids of its first run a second time.
-  const ledger = new Ledger({ clock, random: keyedRandom(), capacity, settleDelayMs });
+  const onKeep = journal && ((entry: Entry) => journal.keep(entry, clock.now()));
+  const ledger = new Ledger({ clock, random: keyedRandom(), capacity, settleDelayMs, onKeep });
   const faults = new Faults({ clock, seed: options.seed ?? random.text(16, 'abcdef0123456789', 'faults') });
   const timing = { delayMs: webhookDelayMs, tries: webhookTries, timeoutMs: webhookTimeoutMs };
   const webhooks = new WebhookSender({ clock, ledger, faults, log, ...timing });
   const traffic = new Traffic();
   const ender = new RequestEnder();
   ledger.onChange(({ transId }, { status }) => log('status', { transId, status }));
+  if (journal !== undefined) {
+    ledger.restore(journal.entries);
+    webhooks.resume(journal.entries);
+  }
 
   const services = (['collection', 'payout'] as const).map((kind): Service => {
     return { name: `${merchantName} ${kind}s`, ...options.services[kind], kind };

@@ -50,6 +50,23 @@ export class WebhookSender {
     options.ledger.onChange((entry, change) => this.#announce(entry, change));
   }
 
+  /**
+   * Goes on with what an earlier run still owed to an address: its truth as it is now, without what faults had made of
+   * it, once more if the answer to the last try was lost with that run.
+   */
+  resume(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      for (const notification of entry.notifications) {
+        const dueMs = owedAt(notification, this.#options.tries);
+        if (dueMs === undefined) continue;
+        const { status, faults } = notification;
+        const body = JSON.stringify(wireTransaction(entry, { as: status }));
+        const delivery = { status, body, delayMs: 0, genuine: true, faults };
+        this.#later(dueMs, () => this.#try(entry, delivery, notification));
+      }
+    }
+  }
+
   /** Resolves once nothing that was due is still on its way. */
   async quiet(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
@@ -115,8 +132,9 @@ export class WebhookSender {
     if (answer === 200) {
       notification.acknowledged = true;
       this.totals.acknowledged++;
-      return;
     }
+    this.#options.ledger.keep(entry);
+    if (notification.acknowledged) return;
     const wait = RETRY_AFTER_MS[notification.tries.length - 1];
     if (!delivery.genuine || wait === undefined || notification.tries.length >= tries) return;
     this.#later(clock.now() + wait, () => this.#try(entry, delivery, notification));
@@ -157,4 +175,13 @@ export class WebhookSender {
     const running = run().finally(() => this.#underWay.delete(running));
     this.#underWay.add(running);
   }
+}
+
+/** When a notification's next try is due, in ms of the clock; `undefined` when there is none to come. */
+function owedAt({ at, faults, tries, acknowledged }: Notification, most: number): number | undefined {
+  if (acknowledged || faults.includes('webhookDrop') || faults.includes('webhookForge')) return undefined;
+  const last = tries.at(-1);
+  if (last === undefined) return at;
+  const wait = RETRY_AFTER_MS[tries.length - 1];
+  return wait === undefined || tries.length >= most ? undefined : last.at + wait;
 }

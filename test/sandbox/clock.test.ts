@@ -90,3 +90,11 @@ describe('scaledClock', () => {
     expect(() => scaledClock({ scale })).toThrow(RangeError);
   });
 });
+
+describe('a scaledClock that goes on from a time', () => {
+  it('runs from there', () => {
+    const now = scaledClock({ startMs: 1_000 }).now();
+    expect(now).toBeGreaterThanOrEqual(1_000);
+    expect(now).toBeLessThan(60_000);
+  });
+});

@@ -87,6 +87,8 @@ function respond(
     : { kind: 'answer', answer: answer(), delayMs: 0 };
   const entry = answered?.entry ?? (site.transId === undefined ? undefined : ledger.find(site.transId));
   for (const kind of fault ? [...struck, fault.fault] : struck) faults.record(kind, entry);
+  // Written down before the answer goes out: what was answered must have happened.
+  if (entry !== undefined) ledger.keep(entry);
   const status = ending.kind === 'answer' ? ending.answer.status : undefined;
   if (status === 429) traffic.throttled++;
   log('request', { endpoint: endpoint.name, status, transId: entry?.transId, fault: fault?.fault });
