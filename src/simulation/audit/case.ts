@@ -1,0 +1,42 @@
+import type { Entry } from '../../sandbox/entry.js';
+import type { SeenPayment } from '../actors/api-client.js';
+import type { PaymentRecord } from '../payment-record.js';
+
+/** What must hold, whatever happens; see docs/safety.md. */
+export const INVARIANTS = [
+  'doublePaid',
+  'lost',
+  'wrongOutcome',
+  'unnotified',
+  'notifiedWrong',
+  'overLimit',
+  'stuck',
+] as const;
+export type Invariant = (typeof INVARIANTS)[number];
+
+/** One way in which an invariant did not hold. */
+export interface Violation {
+  readonly invariant: Invariant;
+  /** The payment's id, or what else it is about. */
+  readonly about: string;
+  readonly what: string;
+}
+
+/** A transaction of the provider's ledger, as far as it is compared; wherever it was read. */
+export type Booked = Pick<Entry, 'status'> & {
+  readonly statusCalls: Pick<Entry['statusCalls'], 'throttled'>;
+};
+
+/** Everything there is to know about one payment at the end. */
+export interface Case {
+  readonly record: PaymentRecord;
+  /** What the API shows at the end; `undefined` when it knows no such payment. */
+  readonly shown: SeenPayment | undefined;
+  /** The provider's transactions that were made for it. */
+  readonly transactions: readonly Booked[];
+  /** No operator's decision could end its review. */
+  readonly hopeless: boolean;
+}
+
+/** A violation found, before it is said whose. */
+export type Found = Omit<Violation, 'about'>;

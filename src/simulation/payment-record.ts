@@ -1,0 +1,25 @@
+import type { Notice } from './actors/merchant-endpoint.js';
+import type { PlannedPayment } from './plan/plan-payments.js';
+
+/** What is known of one payment outside of Sanaga: what its merchant asked, was answered and was told. */
+export interface PaymentRecord {
+  readonly planned: PlannedPayment;
+  /** The API has answered that it has the payment. */
+  taken: boolean;
+  /** The API has answered that it will not have it. */
+  refused: boolean;
+  /** The checkout page's address, once it is known. */
+  link?: string | undefined;
+  /** What the merchant was told by notification, in order. */
+  readonly notices: Notice[];
+  /** Times at which an operator had it sent once more, and how many transactions there were already. */
+  readonly resends: { readonly at: number; readonly transactions: number }[];
+  /** Reviews that operators have looked at. */
+  reviews: number;
+  /** Answers that the API should not have given. */
+  readonly wrongAnswers: string[];
+}
+
+export function recordOf(planned: PlannedPayment): PaymentRecord {
+  return { planned, taken: false, refused: false, notices: [], resends: [], reviews: 0, wrongAnswers: [] };
+}

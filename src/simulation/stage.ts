@@ -1,0 +1,109 @@
+import type { Entry } from '../sandbox/entry.js';
+import { ApiClient } from './actors/api-client.js';
+import { Attacker } from './actors/attacker.js';
+import type { Cast } from './actors/cast.js';
+import { askForPayment } from './actors/merchant.js';
+import { MerchantEndpoint } from './actors/merchant-endpoint.js';
+import { Operators } from './actors/operators.js';
+import { type PaymentRecord, recordOf } from './payment-record.js';
+import { HOUR, MINUTE } from './plan/durations.js';
+import { faultRules } from './plan/fault-rules.js';
+import { planPayments } from './plan/plan-payments.js';
+import { planTrouble } from './plan/plan-trouble.js';
+import type { SimulationOptions } from './simulation-options.js';
+import { Tally } from './tally.js';
+import { MERCHANT_SECRET, WEBHOOK_TOKEN } from './world/credentials.js';
+import { Timeline } from './world/timeline.js';
+import { Troublemaker } from './world/troublemaker.js';
+import { startWorld, type World } from './world/world.js';
+
+/** People's doings are put off to ticks of this length, in ms. */
+const TICK_MS = 10 * MINUTE;
+/** One forged notification for so many payments. */
+const PAYMENTS_FOR_AN_ATTACK = 8;
+
+/** Everything and everyone in a simulation, in their places, with all that they are going to do. */
+export interface Stage {
+  readonly world: World;
+  readonly timeline: Timeline;
+  readonly cast: Cast;
+  readonly records: readonly PaymentRecord[];
+  readonly operators: Operators;
+  readonly merchant: MerchantEndpoint;
+  readonly troublemaker: Troublemaker;
+  /** Faults by kind that are not the sandbox's own. */
+  readonly faults: Tally;
+  readonly crashes: Tally;
+  /** When the last payment arrives, in ms since the epoch. */
+  readonly lastArrival: number;
+  close(): Promise<void>;
+}
+
+/** Sets everything up: nothing happens before time is let pass. */
+export async function setStage(options: SimulationOptions): Promise<Stage> {
+  const { payments: count, seed } = options;
+  const plan = planPayments(count, seed);
+  const records = plan.payments.map(recordOf);
+  const byId = new Map<string, PaymentRecord>(records.map((record) => [record.planned.id, record]));
+  const timeline = new Timeline(TICK_MS);
+  const [tally, faults, crashes] = [new Tally(), new Tally(), new Tally()];
+
+  const merchant = new MerchantEndpoint({
+    seed,
+    secret: MERCHANT_SECRET,
+    now: () => world.time.now(),
+    truthOf: (id) => {
+      const record = byId.get(id);
+      return record === undefined ? [] : transactionsOf(record).map(({ status }) => status);
+    },
+    onNotice: (notice) => {
+      const record = byId.get(notice.told.data.id);
+      record?.notices.push(notice);
+      if (record !== undefined && notice.told.type === 'payment.review') operators.bring(record);
+    },
+    count: (fault) => faults.add(fault),
+  });
+  const troublemaker = new Troublemaker(planTrouble(count, plan.lengthMs, seed), crashes, faults, merchant);
+  const world = await startWorld({
+    seed,
+    workerProgram: options.workerProgram,
+    wrapActivities: options.wrapActivities,
+    report: options.report ?? (() => undefined),
+    onProviderRequest: troublemaker.onProviderRequest,
+    merchant: merchant.take,
+  });
+  const { ledger } = world.sandbox;
+  const transactionsOf = ({ planned }: PaymentRecord): Entry[] =>
+    ledger.ofUser(planned.userId ?? planned.id).filter(({ externalId }) => externalId === planned.id);
+
+  const api = new ApiClient(world.api.url);
+  const cast: Cast = { seed, api, timeline, tally, now: () => world.clock.now(), transactionsOf };
+  const operators = new Operators(cast, ledger);
+  const start = world.clock.now();
+  for (const rule of faultRules(seed)) world.sandbox.faults.add(rule);
+  for (const record of records)
+    timeline.at(start + record.planned.arrivesAt, () => askForPayment(record, cast));
+  operators.begin();
+  troublemaker.begin(world, timeline);
+  const webhookUrl = `${world.api.url}/webhooks/provider/${WEBHOOK_TOKEN}`;
+  const attacks = Math.ceil(count / PAYMENTS_FOR_AN_ATTACK);
+  new Attacker(cast, webhookUrl, records).begin(attacks, start + HOUR, start + plan.lengthMs);
+
+  return {
+    world,
+    timeline,
+    cast,
+    records,
+    operators,
+    merchant,
+    troublemaker,
+    faults,
+    crashes,
+    lastArrival: start + plan.lengthMs,
+    async close() {
+      api.close();
+      await troublemaker.settled();
+      await world.stop();
+    },
+  };
+}

@@ -1,0 +1,16 @@
+/** Counts by kind, in the order of the kinds' names when read. */
+export class Tally {
+  readonly #counts = new Map<string, number>();
+
+  add(kind: string, count = 1): void {
+    this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + count);
+  }
+
+  of(kind: string): number {
+    return this.#counts.get(kind) ?? 0;
+  }
+
+  toJSON(): Record<string, number> {
+    return Object.fromEntries([...this.#counts].sort(([one], [other]) => (one < other ? -1 : 1)));
+  }
+}

@@ -1,0 +1,41 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+
+/** A server on a free port of this machine that can be away for a while and come back at the same address. */
+export class LocalServer {
+  readonly #server: Server;
+  #port = 0;
+
+  constructor(listener: RequestListener) {
+    this.#server = createServer({ keepAliveTimeout: 60_000 }, listener);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** Listens; after {@link leave}, at the address of before. */
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(this.#port, '127.0.0.1', () => {
+        this.#server.off('error', reject);
+        resolve();
+      });
+    });
+    const address = this.#server.address();
+    if (typeof address === 'object' && address !== null) this.#port = address.port;
+  }
+
+  /** Cuts every connection, in the middle of whatever it carries. */
+  cut(): void {
+    this.#server.closeAllConnections();
+  }
+
+  /** Is not there any more: connections are refused. */
+  async leave(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.cut();
+    await closed;
+  }
+}

@@ -1,0 +1,155 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@temporalio/client';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { pino } from 'pino';
+import type { Activities } from '../../activities/activities.js';
+import { createApp } from '../../api/create-app.js';
+import type { PaymentTerms } from '../../payments/order.js';
+import { type ManualClock, manualClock } from '../../sandbox/clock.js';
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
+import { startTimeSkippingEnvironment } from '../../temporal/embedded/time-skipping.js';
+import { DAY, HOUR, MINUTE } from '../plan/durations.js';
+import { bundleWorkflows } from './bundle-workflows.js';
+import { API_KEYS, CREDENTIALS, WEBHOOK_TOKEN } from './credentials.js';
+import { LocalServer } from './local-server.js';
+import { SimulatedTime } from './simulated-time.js';
+import { TemporalWire } from './temporal-wire.js';
+import { workerChild } from './worker-child.js';
+import type { WorkerHost } from './worker-host.js';
+import { workerInThisProcess } from './worker-in-this-process.js';
+import { NAMESPACE, providerClients, TASK_QUEUE, type WorkerSettings } from './worker-settings.js';
+import { WorkerSuccession } from './worker-succession.js';
+
+export interface WorldOptions {
+  readonly seed: string | number;
+  /** The compiled worker process; without it the worker runs in this process and can't be killed. */
+  readonly workerProgram?: string | undefined;
+  /** Changes what activities do; for a worker in this process. */
+  readonly wrapActivities?: ((activities: Activities) => Activities) | undefined;
+  readonly report: (line: string) => void;
+  /** Sees every request to the provider first; `false` when the request is to go no further. */
+  readonly onProviderRequest: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Takes the merchant's notifications. */
+  readonly merchant: (request: IncomingMessage, response: ServerResponse) => void;
+}
+
+/** The settings that payments live by: production's, but for the time that a connection may take. */
+export const TERMS: PaymentTerms = {
+  linkLifetimeMs: DAY,
+  pollFirstMs: 3 * MINUTE,
+  pollMaxMs: HOUR,
+  ambiguousGraceMs: 15 * MINUTE,
+  ambiguousPolicy: 'review',
+  providerTimeoutMs: 1_000,
+};
+
+/** Real ms after which a POST is answered 202: those who wait hold up simulated time. */
+const ANSWER_WITHIN_MS = 700;
+/** Real ms that the merchant's endpoint may take. */
+const MERCHANT_TIMEOUT_MS = 500;
+/** Real ms that the API may take to acknowledge the provider's notification. */
+const WEBHOOK_TIMEOUT_MS = 5_000;
+
+/**
+ * All of Sanaga and everyone around it: API, provider and merchant's endpoint over real HTTP, a worker, and Temporal's
+ * time-skipping server, whose time all of them follow.
+ */
+export interface World {
+  readonly time: SimulatedTime;
+  readonly clock: ManualClock;
+  readonly sandbox: Sandbox;
+  readonly api: LocalServer;
+  readonly provider: LocalServer;
+  readonly worker: WorkerHost;
+  stop(): Promise<void>;
+}
+
+export async function startWorld(options: WorldOptions): Promise<World> {
+  quietRuntime();
+  const folder = await mkdtemp(join(tmpdir(), 'sanaga-simulation-'));
+  const workflowBundle = join(folder, 'workflows.js');
+  await bundleWorkflows(workflowBundle);
+  const env = await startTimeSkippingEnvironment({ report: options.report });
+  const clock = manualClock(await env.currentTimeMs());
+  const time = new SimulatedTime(env, clock);
+
+  const provider = new LocalServer(async (request, response) => {
+    if (!options.onProviderRequest(request, response)) return;
+    await time.now();
+    sandbox.app(request, response);
+  });
+  const api = new LocalServer((request, response) => app(request, response));
+  const merchant = new LocalServer(options.merchant);
+  await Promise.all([provider.listen(), api.listen(), merchant.listen()]);
+
+  const webhookUrl = `${api.url}/webhooks/provider/${WEBHOOK_TOKEN}`;
+  const sandbox = createSandbox({
+    clock,
+    merchantName: 'Simulated shop',
+    publicUrl: provider.url,
+    services: {
+      collection: { ...CREDENTIALS.collection, webhookUrl },
+      payout: { ...CREDENTIALS.payout, webhookUrl },
+    },
+    seed: options.seed,
+    webhookTimeoutMs: WEBHOOK_TIMEOUT_MS,
+  });
+  const providers = providerClients(provider.url, TERMS.providerTimeoutMs);
+  const app = createApp({
+    client: new Client({ connection: env.connection }),
+    taskQueue: TASK_QUEUE,
+    namespace: NAMESPACE,
+    terms: TERMS,
+    apiKeys: API_KEYS,
+    webhookToken: WEBHOOK_TOKEN,
+    providers,
+    logger: pino({ level: 'error' }, process.stderr),
+    answerWithinMs: ANSWER_WITHIN_MS,
+  });
+
+  const wire = await TemporalWire.to(env.address);
+  const settings: WorkerSettings = {
+    temporalAddress: wire.address,
+    providerUrl: provider.url,
+    merchantUrl: `${merchant.url}/notifications`,
+    workflowBundle,
+    providerTimeoutMs: TERMS.providerTimeoutMs,
+    merchantTimeoutMs: MERCHANT_TIMEOUT_MS,
+  };
+  const { workerProgram, wrapActivities = (activities) => activities } = options;
+  const host =
+    workerProgram === undefined
+      ? workerInThisProcess(settings, wrapActivities)
+      : workerChild(settings, workerProgram);
+  const worker = new WorkerSuccession(host, wire, env.connection);
+  await worker.start();
+
+  return {
+    time,
+    clock,
+    sandbox,
+    api,
+    provider,
+    worker,
+    async stop() {
+      await worker.stop();
+      worker.close();
+      await wire.close();
+      await sandbox.close();
+      await Promise.all([provider.leave(), api.leave(), merchant.leave()]);
+      for (const { close } of Object.values(providers)) close();
+      await env.teardown();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Workers log for operators. The runtime is one for each process. */
+let quiet = false;
+function quietRuntime(): void {
+  if (!quiet) Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+  quiet = true;
+}
