@@ -47,6 +47,19 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
     expect(judge(again, nothing, graceOver + 15 * MINUTE).kind).toBe('review');
   });
 
+  it('is sent again on an operator’s word only when one more look-up shows nothing, and once', () => {
+    const state = unclear(order);
+    const approved = {
+      ...state,
+      ambiguity: { reason: 'reset', since: START, lookUps: 9, resent: false, approved: true },
+    };
+    expect(judge(approved, nothing, START).kind).toBe('resend');
+    expect(judge(approved, { kind: 'listed', transactions: [own] }, START).kind).toBe('adopt');
+    expect(judge(approved, { kind: 'unavailable', reason: 'x' }, graceOver).kind).toBe('review');
+    const again = ambiguous(approved, 'reset', START).state;
+    expect(judge(again, nothing, START).kind).toBe('lookAgain');
+  });
+
   it.each([
     { kind: 'unavailable', reason: 'the provider answered 502' },
     { kind: 'throttled' },
