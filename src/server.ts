@@ -5,7 +5,7 @@ import { Shutdown } from './api/shutdown.js';
 import { type Config, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import type { PaymentTerms } from './payments/order.js';
-import { createProviderClient } from './provider/client.js';
+import { createProviderServices } from './provider-services.js';
 import { runProcess } from './run-process.js';
 import { closeClient, connectClient } from './temporal/connect.js';
 import { loadTemporalTarget } from './temporal/target.js';
@@ -16,7 +16,7 @@ await runProcess(async (stop) => {
   const logger = createLogger('api', config.LOG_LEVEL);
   const target = loadTemporalTarget(process.env);
   const client = connectClient(target);
-  const providers = createProviders(config);
+  const providers = createProviderServices(config);
   const shutdown = new Shutdown();
   const app = createApp({
     client,
@@ -42,26 +42,6 @@ await runProcess(async (stop) => {
     logger.info('API has stopped');
   }
 });
-
-function createProviders(config: Config<'api'>) {
-  const timeoutMs = config.PROVIDER_TIMEOUT;
-  return {
-    collection: createProviderClient({
-      service: 'collection',
-      url: config.PROVIDER_COLLECTION_URL,
-      apiUser: config.PROVIDER_COLLECTION_API_USER,
-      apiKey: config.PROVIDER_COLLECTION_API_KEY,
-      timeoutMs,
-    }),
-    payout: createProviderClient({
-      service: 'payout',
-      url: config.PROVIDER_PAYOUT_URL,
-      apiUser: config.PROVIDER_PAYOUT_API_USER,
-      apiKey: config.PROVIDER_PAYOUT_API_KEY,
-      timeoutMs,
-    }),
-  };
-}
 
 function toTerms(config: Config<'api'>): PaymentTerms {
   return {
