@@ -5,6 +5,7 @@ import { findOwn } from './find-own.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import { accepted, type Change, failed, observed, type PaymentState } from './payment-state.js';
+import type { Transaction } from './transaction.js';
 
 /** What the provider says while an operator decides; what wasn't asked is left out. */
 export interface Evidence {
@@ -69,9 +70,7 @@ function fail(state: PaymentState, by: string, { status, listed }: Evidence, now
     }
   }
   if (listed?.kind !== 'listed') return refused("the provider's list can't be read at the moment; try again");
-  const alive = listed.transactions.filter(
-    ({ externalId, status: shown }) => externalId === state.order.id && !ended(state, shown),
-  );
+  const alive = listed.transactions.filter((found) => mayBeIts(state, found) && !ended(state, found.status));
   if (alive.length > 0) {
     return refused(
       `the provider shows ${alive.map((found) => `${found.transId} (${found.status})`).join(', ')} for it`,
@@ -98,6 +97,12 @@ function resend(state: PaymentState, { listed }: Evidence, now: number): Verdict
     kind: 'done',
     change: { state: { ...kept, ambiguity, status: 'CREATED', held: false, updatedAt: now } },
   };
+}
+
+/** Made for the payment, or not saying what for: then it can't be ruled out, unless it isn't what was ordered. */
+function mayBeIts({ order }: PaymentState, found: Transaction): boolean {
+  if (found.externalId !== undefined) return found.externalId === order.id;
+  return order.userId === undefined || disagreement(order, found) === undefined;
 }
 
 /** A status in which no money has moved and none will. */

@@ -122,6 +122,15 @@ describe('an operator’s fail', () => {
     },
   );
 
+  it('is refused while what has moved may be it, though it doesn’t say so', () => {
+    const unnamed = { ...own, externalId: undefined };
+    expect(decide(unclear(), fail, listed(unnamed)).kind).toBe('refused');
+    const ofUser = unclear({ ...payoutOrder, userId: 'user-1' });
+    expect(decide(ofUser, fail, listed(unnamed)).kind).toBe('refused');
+    expect(decide(ofUser, fail, listed({ ...unnamed, amount: 1 })).kind).toBe('done');
+    expect(decide(ofUser, fail, listed({ ...unnamed, status: 'FAILED' })).kind).toBe('done');
+  });
+
   it('is refused when money moved of another amount', () => {
     expect(decide(unclear(), fail, listed({ ...own, amount: 1 })).kind).toBe('refused');
   });
