@@ -27,6 +27,10 @@ export async function untilOver(doing: Promise<void>): Promise<void> {
   try {
     await doing;
   } catch (error) {
-    if (!(error instanceof Error && error.name === 'AbortError')) throw error;
+    if (!isAbort(error)) throw error;
   }
+}
+
+function isAbort(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'name' in error && error.name === 'AbortError';
 }

@@ -13,7 +13,7 @@ import {
   START,
   startSandbox,
 } from '../sandbox/running-sandbox.js';
-import { sceneAt } from './scene.js';
+import { sceneOf, stackAt } from './scene.js';
 
 const planned = planPayments(50, 1_000, 1).find(({ way }) => way === 'direct');
 if (planned === undefined) throw new Error('the plan has no direct payment');
@@ -55,7 +55,7 @@ describe("comparing the provider's books with everything else", () => {
   });
 
   async function violations(): Promise<string[]> {
-    const scene = sceneAt({ apiUrl: api.url, sandboxUrl: books.url }, [record], new AbortController().signal);
+    const scene = sceneOf(stackAt({ apiUrl: api.url, sandboxUrl: books.url }), [record]);
     const found = await compare(scene);
     scene.api.close();
     return found.map(({ invariant }) => invariant);

@@ -4,35 +4,42 @@ import type { Stack } from '../../src/cli/stack/stack.js';
 import { ApiClient } from '../../src/simulation/actors/api-client.js';
 import { Tally } from '../../src/simulation/tally.js';
 
-/** A scene whose stack is nothing but addresses. */
-export function sceneAt(
-  { apiUrl = '', sandboxUrl = '' }: { apiUrl?: string; sandboxUrl?: string },
-  records: readonly ChaosRecord[],
-  over: AbortSignal,
-): Scene & { readonly api: ApiClient } {
-  const away = () => Promise.reject(new Error('there is no such process'));
-  const stack: Stack = {
-    apiUrl,
-    sandboxUrl,
+const away = (): never => {
+  throw new Error('there is no such process');
+};
+
+/** A stack that is nothing but addresses, unless `parts` has more of it. */
+export function stackAt(parts: Partial<Stack>): Stack {
+  return {
+    apiUrl: '',
+    sandboxUrl: '',
     get temporal(): never {
-      throw new Error('there is no Temporal');
+      return away();
     },
-    part(): never {
-      throw new Error('there is no such process');
-    },
+    part: away,
     restart: away,
     restartTemporal: away,
     kill: away,
     broken: new Promise(() => undefined),
     stop: async () => undefined,
+    ...parts,
   };
+}
+
+/** A scene around a stack; its reports go to `reports`. */
+export function sceneOf(
+  stack: Stack,
+  records: readonly ChaosRecord[],
+  over: AbortSignal = new AbortController().signal,
+  reports: string[] = [],
+): Scene {
   return {
     seed: 1,
     stack,
-    api: new ApiClient(apiUrl),
+    api: new ApiClient(stack.apiUrl),
     records,
     doings: new Tally(),
     over,
-    report: () => undefined,
+    report: (line) => reports.push(line),
   };
 }

@@ -17,10 +17,10 @@ type UnderReview = z.infer<typeof listSchema>['data'][number];
  * The operators: again and again they go through the payments under review, look at the provider's books, as its
  * support would let them, and decide by those.
  */
-export async function operate(scene: Scene): Promise<void> {
+export async function operate(scene: Scene, roundMs = ROUND_MS): Promise<void> {
   const byId = new Map<string, ChaosRecord>(scene.records.map((record) => [record.planned.id, record]));
   for (;;) {
-    await wait(ROUND_MS, scene);
+    await wait(roundMs, scene);
     for (const payment of await underReview(scene)) {
       const record = byId.get(payment.id);
       if (record !== undefined) await lookInto(record, payment, scene);

@@ -5,7 +5,7 @@ import { takePayment } from '../../../src/chaos/actors/merchant.js';
 import { type ChaosRecord, chaosRecordOf } from '../../../src/chaos/chaos-record.js';
 import { planPayments } from '../../../src/chaos/plan/plan-payments.js';
 import { LocalServer } from '../../../src/simulation/world/local-server.js';
-import { sceneAt } from '../scene.js';
+import { sceneOf, stackAt } from '../scene.js';
 
 const quiet = { twin: false, repeatsAfter: [], looksAfter: [] };
 /** A planned direct payment, of a merchant without habits. */
@@ -41,7 +41,7 @@ describe('a merchant in a chaos run', () => {
     });
     servers.push(server);
     await server.listen();
-    const scene = sceneAt({ apiUrl: server.url }, [record], new AbortController().signal);
+    const scene = sceneOf(stackAt({ apiUrl: server.url }), [record]);
     await takePayment(record, scene);
     scene.api.close();
     return { record, seen, doings: scene.doings };
