@@ -102,7 +102,11 @@ const INVALID_ARGUMENT = 3;
 /** gRPC's codes for an update that a failed workflow task took with it. */
 const DROPPED: readonly number[] = [9, 10];
 
+/** The type of the server's own refusal of an update that its workflow task was completed without. */
+const UNPROCESSED = 'UnprocessedUpdate';
+
 function isDropped(error: unknown): boolean {
+  if (refusalOf(error) === UNPROCESSED) return true;
   const { cause } = error instanceof ServiceError ? error : { cause: error };
   return isGrpcServiceError(cause) && DROPPED.includes(cause.code) && cause.message.includes('workflow task');
 }
