@@ -170,7 +170,7 @@ describe('a decision', () => {
   it('is answered 202 while the provider takes its time to confirm', async () => {
     const id = await reviewed();
     // The payment's own next look may come first, and is as slow.
-    const delayMs = ANSWER_WITHIN + 1_000;
+    const delayMs = ANSWER_WITHIN + 2_500;
     stack.sandbox.faults.add({ fault: 'slow', endpoint: 'transaction', delayMs, count: 3 });
     const { status, body } = await decide(id, { action: 'fail', why });
     stack.sandbox.faults.clear();
