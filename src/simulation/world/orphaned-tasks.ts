@@ -53,7 +53,10 @@ export async function returnOrphanedTasks(
 }
 
 /** Each call gets a signal of its own, as the client never lets go of one. */
-async function pollUntil<Task>(signal: AbortSignal, poll: (end: AbortSignal) => Promise<Task>): Promise<Task> {
+async function pollUntil<Task>(
+  signal: AbortSignal,
+  poll: (end: AbortSignal) => Promise<Task>,
+): Promise<Task> {
   const end = new AbortController();
   const abort = () => end.abort();
   signal.addEventListener('abort', abort, { once: true });
