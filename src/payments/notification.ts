@@ -1,8 +1,9 @@
 import type { PaymentEventType } from './payment-event.js';
+import type { PaymentId } from './payment-id.js';
 
 /** One thing that a merchant is told of a payment; times in ms since the epoch. */
 export interface PaymentNotification {
-  /** 1 for the payment's first. The webhook-id is made from it, so it never changes. */
+  /** 1 for the payment's first. */
   readonly number: number;
   readonly type: PaymentEventType;
   /** When it happened. */
@@ -18,6 +19,18 @@ export type Delivery =
 
 /** Notifications remembered for a payment: the latest, so that a link of many attempts doesn't grow without end. */
 const REMEMBERED = 50;
+
+/**
+ * The `webhook-id` of a notification, the same for every try. It names the type, too: when a worker dies, or a signal comes
+ * in, between telling and writing it down, the next may find that something else has happened first. That is news with the
+ * same number, and a merchant who drops an id that it has seen must not miss it.
+ */
+export function notificationId(
+  payment: PaymentId,
+  { number, type }: Pick<PaymentNotification, 'number' | 'type'>,
+): string {
+  return `evt_${payment}_${type.replace('payment.', '')}_${number}`;
+}
 
 /** The notifications with one more, due at once. */
 export function withNotification(

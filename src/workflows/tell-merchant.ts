@@ -1,7 +1,13 @@
 import { condition, log, sleep } from '@temporalio/workflow';
 import type { MerchantNotification } from '../activities/notify-merchant.js';
 import { deliverAgainDelay } from '../payments/delivery-schedule.js';
-import { type Delivery, nextDue, type PaymentNotification, withDelivery } from '../payments/notification.js';
+import {
+  type Delivery,
+  nextDue,
+  notificationId,
+  type PaymentNotification,
+  withDelivery,
+} from '../payments/notification.js';
 import { toPayment } from '../payments/to-payment.js';
 import type { PaymentRun } from './payment-run.js';
 
@@ -51,7 +57,13 @@ function record(run: PaymentRun, { number }: PaymentNotification, delivery: Deli
   if (notifications !== undefined) run.apply({ state: { ...run.state, notifications } });
 }
 
-function compose(run: PaymentRun, { number, type, at }: PaymentNotification): MerchantNotification {
+function compose(run: PaymentRun, notification: PaymentNotification): MerchantNotification {
   const payment = toPayment(run.state);
-  return { id: `evt_${payment.id}_${number}`, type, timestamp: new Date(at).toISOString(), payment };
+  const { type, at } = notification;
+  return {
+    id: notificationId(payment.id, notification),
+    type,
+    timestamp: new Date(at).toISOString(),
+    payment,
+  };
 }

@@ -199,9 +199,9 @@ describe('a payment that was opened again', () => {
   it('has told its merchant of everything, in order and under numbers of their own', () => {
     const own = told.filter(({ payment: { id } }) => id === payment.id);
     expect(own.map(({ id, type }) => [id, type])).toEqual([
-      [`evt_${payment.id}_1`, 'payment.succeeded'],
-      [`evt_${payment.id}_2`, 'payment.review'],
-      [`evt_${payment.id}_3`, 'payment.failed'],
+      [`evt_${payment.id}_succeeded_1`, 'payment.succeeded'],
+      [`evt_${payment.id}_review_2`, 'payment.review'],
+      [`evt_${payment.id}_failed_3`, 'payment.failed'],
     ]);
   });
 });

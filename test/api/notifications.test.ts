@@ -40,7 +40,7 @@ describe('the notifications of a payment', () => {
     const at = expect.stringMatching(/^\d{4}-.*Z$/);
     const first = {
       number: 1,
-      id: `evt_${payment.id}_1`,
+      id: `evt_${payment.id}_attempt_failed_1`,
       type: 'payment.attempt_failed',
       at,
       delivery: { status: 'delivered', at },
@@ -111,8 +111,8 @@ describe('a notification that is sent again', () => {
     expect(described.runId).not.toBe(runId);
     expect(described.status.name).toBe('COMPLETED');
     expect(toldOf(payment.id).map(({ id, type }) => [id, type])).toEqual([
-      [`evt_${payment.id}_1`, 'payment.succeeded'],
-      [`evt_${payment.id}_1`, 'payment.succeeded'],
+      [`evt_${payment.id}_succeeded_1`, 'payment.succeeded'],
+      [`evt_${payment.id}_succeeded_1`, 'payment.succeeded'],
     ]);
     expect((await stack.post('/v1/collections', link, 'told-again')).body).toMatchObject({
       id: payment.id,

@@ -2,11 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import {
   due,
   nextDue,
+  notificationId,
   type PaymentNotification,
   withDelivery,
   withNotification,
 } from '../../src/payments/notification.js';
-import { START } from './orders.js';
+import { paymentId, START } from './orders.js';
 
 const delivered = { kind: 'delivered', at: START } as const;
 
@@ -23,6 +24,14 @@ describe('a payment’s notifications', () => {
     expect(nextDue(told)?.number).toBe(1);
     told = withDelivery(told, 1, delivered) ?? [];
     expect(nextDue(told)?.number).toBe(2);
+  });
+
+  it('have an id of their own for each number and type', () => {
+    const id = (number: number, type: PaymentNotification['type']) =>
+      notificationId(paymentId('col_1'), { number, type });
+    expect(id(1, 'payment.attempt_failed')).toBe('evt_col_1_attempt_failed_1');
+    expect(id(1, 'payment.expired')).toBe('evt_col_1_expired_1');
+    expect(id(2, 'payment.expired')).toBe('evt_col_1_expired_2');
   });
 
   it('can be sent again under the same number', () => {

@@ -66,7 +66,7 @@ describe("a link collection's history", () => {
     const told = world.told
       .filter((event) => event.payment.id === payment.id)
       .map(({ id, type }) => `${id} ${type}`);
-    expect(new Set(told)).toEqual(new Set([`evt_${payment.id}_1 payment.succeeded`]));
+    expect(new Set(told)).toEqual(new Set([`evt_${payment.id}_succeeded_1 payment.succeeded`]));
   });
 });
 

@@ -31,7 +31,7 @@ describe('telling the merchant', () => {
     await world.pass(3 * HOUR);
     await world.ended(payment.id, 'merchant-told-late');
     const ids = new Set(toldOf(payment).map(({ id }) => id));
-    expect(ids).toEqual(new Set([`evt_${payment.id}_1`]));
+    expect(ids).toEqual(new Set([`evt_${payment.id}_succeeded_1`]));
     expect(toldOf(payment).length).toBeGreaterThanOrEqual(4);
   });
 
@@ -86,7 +86,7 @@ describe('telling the merchant', () => {
     await world.ended(payment.id, 'merchant-told-again');
     expect(toldOf(payment)).toHaveLength(before + 1);
     expect(toldOf(payment).at(-1)).toMatchObject({
-      id: `evt_${payment.id}_1`,
+      id: `evt_${payment.id}_succeeded_1`,
       payment: { status: 'SUCCESSFUL' },
     });
     const missing = await world.post(`/v1/payments/${payment.id}/notifications/2/resend`, {});

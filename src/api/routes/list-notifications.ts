@@ -1,4 +1,4 @@
-import type { PaymentNotification } from '../../payments/notification.js';
+import { notificationId, type PaymentNotification } from '../../payments/notification.js';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { readNotifications } from '../payments/notifications.js';
 import { ownPayment } from '../payments/own-payment.js';
@@ -17,10 +17,11 @@ export const listNotifications = keyedRoute({
 });
 
 /** `at` is when it happened; the delivery's, when it is due, was done or was given up. */
-function view(payment: PaymentId, { number, type, at, delivery }: PaymentNotification) {
+function view(payment: PaymentId, notification: PaymentNotification) {
+  const { number, type, at, delivery } = notification;
   return {
     number,
-    id: `evt_${payment}_${number}`,
+    id: notificationId(payment, notification),
     type,
     at: iso(at),
     delivery: {
