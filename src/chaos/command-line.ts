@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { readOptions } from '../simulation/command-line.js';
 
 const schema = z.strictObject({
   payments: z.coerce.number<string>().int().min(1).max(100_000),
@@ -16,20 +16,8 @@ export const USAGE = 'usage: npm run chaos -- [--payments N] [--kills K] [--seed
 /**
  * Reads the arguments; 300 payments, 30 kills and seed 1 unless they say otherwise.
  *
- * @throws Error saying what is wrong with them.
+ * @throws UsageError saying what is wrong with them.
  */
 export function readCommandLine(args: readonly string[]): CommandLine {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      payments: { type: 'string', default: '300' },
-      kills: { type: 'string', default: '30' },
-      seed: { type: 'string', default: '1' },
-      json: { type: 'boolean', default: false },
-    },
-  });
-  const read = schema.safeParse(values);
-  if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  throw new Error(`--${issue?.path.join('.')}: ${issue?.message}`);
+  return readOptions(schema, { payments: '300', kills: '30', seed: '1' }, args);
 }

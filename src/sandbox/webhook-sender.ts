@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got, { RequestError } from 'got';
@@ -47,6 +48,8 @@ export class WebhookSender {
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options;
+    // Every request under way listens to it.
+    setMaxListeners(0, this.#stopping.signal);
     options.ledger.onChange((entry, change) => this.#announce(entry, change));
   }
 

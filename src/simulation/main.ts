@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { readCommandLine, USAGE } from './command-line.js';
+import { readCommandLine, USAGE, UsageError } from './command-line.js';
 import { describeReport } from './describe-report.js';
 import { runSimulation } from './run-simulation.js';
 
@@ -21,7 +21,7 @@ try {
   write(JSON.stringify(result));
   process.exitCode = violations.length === 0 ? 0 : 1;
 } catch (error) {
-  const isUsage = error instanceof Error && (error.message.startsWith('--') || 'code' in error);
+  const isUsage = error instanceof UsageError;
   process.stderr.write(
     isUsage ? `${error.message}\n${USAGE}\n` : `${error instanceof Error ? error.stack : error}\n`,
   );

@@ -12,8 +12,6 @@ export interface PaymentRecord {
   link?: string | undefined;
   /** What the merchant was told by notification, in order. */
   readonly notices: Notice[];
-  /** Times at which an operator had it sent once more, and how many transactions there were already. */
-  readonly resends: { readonly at: number; readonly transactions: number }[];
   /** Reviews that operators have looked at. */
   reviews: number;
   /** Answers that the API should not have given. */
@@ -21,5 +19,5 @@ export interface PaymentRecord {
 }
 
 export function recordOf(planned: PlannedPayment): PaymentRecord {
-  return { planned, taken: false, refused: false, notices: [], resends: [], reviews: 0, wrongAnswers: [] };
+  return { planned, taken: false, refused: false, notices: [], reviews: 0, wrongAnswers: [] };
 }

@@ -13,6 +13,7 @@ import { planTrouble } from './plan/plan-trouble.js';
 import type { SimulationOptions } from './simulation-options.js';
 import { Tally } from './tally.js';
 import { MERCHANT_SECRET, WEBHOOK_TOKEN } from './world/credentials.js';
+import { FirstAnswers } from './world/first-answers.js';
 import { Timeline } from './world/timeline.js';
 import { Troublemaker } from './world/troublemaker.js';
 import { startWorld, type World } from './world/world.js';
@@ -34,6 +35,9 @@ export interface Stage {
   /** Faults by kind that are not the sandbox's own. */
   readonly faults: Tally;
   readonly crashes: Tally;
+  readonly firstAnswers: FirstAnswers;
+  /** When the first payment may arrive, in ms since the epoch. */
+  readonly start: number;
   /** When the last payment arrives, in ms since the epoch. */
   readonly lastArrival: number;
   close(): Promise<void>;
@@ -45,8 +49,8 @@ export async function setStage(options: SimulationOptions): Promise<Stage> {
   const plan = planPayments(count, seed);
   const records = plan.payments.map(recordOf);
   const byId = new Map<string, PaymentRecord>(records.map((record) => [record.planned.id, record]));
-  const timeline = new Timeline(TICK_MS);
   const [tally, faults, crashes] = [new Tally(), new Tally(), new Tally()];
+  const firstAnswers = new FirstAnswers();
 
   const merchant = new MerchantEndpoint({
     seed,
@@ -69,17 +73,21 @@ export async function setStage(options: SimulationOptions): Promise<Stage> {
     workerProgram: options.workerProgram,
     wrapActivities: options.wrapActivities,
     report: options.report ?? (() => undefined),
-    onProviderRequest: troublemaker.onProviderRequest,
+    onProviderRequest(request, response) {
+      firstAnswers.watch(request, response);
+      return troublemaker.onProviderRequest(request, response);
+    },
     merchant: merchant.take,
   });
   const { ledger } = world.sandbox;
+  const start = world.clock.now();
+  const timeline = new Timeline(start, TICK_MS);
   const transactionsOf = ({ planned }: PaymentRecord): Entry[] =>
     ledger.ofUser(planned.userId ?? planned.id).filter(({ externalId }) => externalId === planned.id);
 
   const api = new ApiClient(world.api.url);
   const cast: Cast = { seed, api, timeline, tally, now: () => world.clock.now(), transactionsOf };
   const operators = new Operators(cast, ledger);
-  const start = world.clock.now();
   for (const rule of faultRules(seed)) world.sandbox.faults.add(rule);
   for (const record of records)
     timeline.at(start + record.planned.arrivesAt, () => askForPayment(record, cast));
@@ -99,6 +107,8 @@ export async function setStage(options: SimulationOptions): Promise<Stage> {
     troublemaker,
     faults,
     crashes,
+    firstAnswers,
+    start,
     lastArrival: start + plan.lengthMs,
     async close() {
       api.close();

@@ -10,7 +10,7 @@ import {
 import type { Api } from '../api.js';
 import type { Found } from './find-payment.js';
 import { type PaymentWorkflow, paymentWorkflow } from './payment-workflow.js';
-import { ask, type Waited, waitFor } from './temporal-calls.js';
+import { ask, deliver, type Waited, waitFor } from './temporal-calls.js';
 
 const REOPENED: PaymentWorkflowType = 'reconcileLate';
 
@@ -44,7 +44,7 @@ export async function reopenWithHint(
   state: PaymentState,
   hint: Hint,
 ): Promise<void> {
-  await ask(client, () =>
+  await deliver(client, () =>
     client.workflow.signalWithStart<PaymentWorkflow, [Hint]>(REOPENED, {
       ...reopening(found, state, taskQueue),
       signal: hintSignal,

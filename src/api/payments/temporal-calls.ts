@@ -4,6 +4,7 @@ import {
   isGrpcServiceError,
   QueryNotRegisteredError,
   ServiceError,
+  WorkflowExecutionAlreadyStartedError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
@@ -12,6 +13,9 @@ import { temporarilyUnavailable } from '../problem.js';
 
 /** ms that a question to Temporal itself may take; it is answered in a few. */
 const QUESTION_LIMIT = 4_000;
+
+/** ms between two tries of a request that the server dropped, or that was overtaken. */
+const DROPPED_PAUSE = 20;
 
 /** ms by which a call may outlive the wait that it belongs to, before its own deadline ends it. */
 const DEADLINE_MARGIN = 500;
@@ -31,6 +35,29 @@ export async function ask<T>(
   } catch (error) {
     throw isTrouble(error) ? temporarilyUnavailable(undefined, { cause: error }) : error;
   }
+}
+
+/** Tries of a message that a workflow's beginning or end has overtaken. */
+const OVERTAKEN_TRIES = 4;
+
+/**
+ * Sends a message that starts its workflow when it doesn't run. Should the workflow begin or end in that very moment, the
+ * server may refuse it as started already, and it is sent again: then to the one that runs, or to a new one.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function deliver<T>(client: Client, message: () => Promise<T>): Promise<T> {
+  return await ask(client, async () => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await message();
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+        if (tries === OVERTAKEN_TRIES) throw temporarilyUnavailable(undefined, { cause: error });
+      }
+      await pause(DROPPED_PAUSE);
+    }
+  });
 }
 
 /** The answer to a request that may take its time; `undefined` when the wait for it was over first. */
@@ -59,9 +86,6 @@ export async function waitFor<T>(
     throw isTrouble(error) ? temporarilyUnavailable(undefined, { cause: error }) : error;
   }
 }
-
-/** ms between two tries of a request that the server dropped. */
-const DROPPED_PAUSE = 20;
 
 /**
  * Repeats a request that the server dropped, however often: it takes an update back when a signal comes in just as

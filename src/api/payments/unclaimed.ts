@@ -6,7 +6,7 @@ import {
   unclaimedSignal,
 } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
-import { ask } from './temporal-calls.js';
+import { ask, deliver } from './temporal-calls.js';
 
 /**
  * Keeps a notification that belongs to no payment we know; resolves only once Temporal has it for good.
@@ -18,7 +18,7 @@ export async function keepUnclaimed(
   notification: UnclaimedNotification,
 ): Promise<void> {
   const { id: workflowId, type } = UNCLAIMED_WORKFLOW;
-  await ask(client, () =>
+  await deliver(client, () =>
     client.workflow.signalWithStart(type, {
       workflowId,
       taskQueue,

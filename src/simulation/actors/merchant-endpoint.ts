@@ -45,7 +45,7 @@ export type MerchantFault =
   | 'merchantTimeout';
 
 /** Real ms: within the sender's patience, and beyond it. */
-const SLOW_MS = 60;
+const SLOW_MS = 30;
 const TOO_SLOW_MS = 700;
 
 /**

@@ -18,8 +18,6 @@ const ROUND_MS = 3 * HOUR;
  * say, which they know from its support. At times they first make a mistake, which Sanaga has to refuse.
  */
 export class Operators {
-  /** Whether this API takes decisions at all. */
-  canResolve = true;
   readonly #inbox = new Map<string, PaymentRecord>();
   #rounds = 0;
 
@@ -27,11 +25,6 @@ export class Operators {
     private readonly cast: Cast,
     private readonly ledger: Pick<Ledger, 'settle'>,
   ) {}
-
-  /** How many payments they have yet to look at. */
-  get open(): number {
-    return this.#inbox.size;
-  }
 
   /** Begins their rounds. */
   begin(): void {
@@ -74,19 +67,14 @@ export class Operators {
   }
 
   async #decide(record: PaymentRecord, decision: Decision): Promise<boolean> {
-    if (!this.canResolve) return false;
     const { cast } = this;
-    const transactions = cast.transactionsOf(record).length;
     const why = `round ${this.#rounds}: as the provider's support told us`;
     const { status } = await cast.api.post('operator', `/v1/payments/${record.planned.id}/resolve`, {
       ...decision,
       why,
     });
-    if (status === 404) this.canResolve = false;
     cast.tally.add(`operator:${decision.action}:${status}`);
-    const taken = status >= 200 && status < 300;
-    if (taken && decision.action === 'resend') record.resends.push({ at: cast.now(), transactions });
-    return taken;
+    return status >= 200 && status < 300;
   }
 
   /** Has the provider decide at last what would stay PENDING for ever. */

@@ -19,14 +19,13 @@ const statuses = (transactions: readonly Booked[]) =>
   transactions.map(({ status }) => status).join(', ') || 'nothing';
 
 /**
- * A link moves money when it is paid. What goes straight to a phone may move money as soon as it is there: there may
- * be one of it, and one more for each time that an operator had it sent again when there was none.
+ * A link moves money when it is paid; what goes straight to a phone may move money as soon as it is there. Operators
+ * have a payment sent again only when there is none of it, so that theirs is the first, too.
  */
 function doublePaid({ record, transactions }: Case): Found[] {
   const isLink = record.planned.way === 'link';
   const moving = isLink ? transactions.filter(({ status }) => status === 'SUCCESSFUL') : transactions;
-  const allowed = isLink ? 1 : 1 + record.resends.filter((resend) => resend.transactions === 0).length;
-  if (moving.length <= allowed) return [];
+  if (moving.length <= 1) return [];
   return [{ invariant: 'doublePaid', what: `${moving.length} transactions: ${statuses(transactions)}` }];
 }
 

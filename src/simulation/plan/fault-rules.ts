@@ -1,14 +1,14 @@
 import type { FaultRequest } from '../../sandbox/faults/fault-rule.js';
 import { DAY, HOUR, MINUTE, SECOND } from './durations.js';
 
-/** Seconds of real time that a connection is held before it is cut without an answer, in ms. */
-const HELD_MS = 40;
+/** Real ms for which a connection is held before it is cut without an answer. */
+const HELD_MS = 15;
 
 /** Faults that strike every endpoint of the provider at these rates, all the time. */
 const ANSWERS: readonly FaultRequest[] = [
   // Held until the client gives up; rare, as everybody waits for it.
-  { fault: 'timeoutBeforeCommit', rate: 0.001 },
-  { fault: 'timeoutAfterCommit', rate: 0.001 },
+  { fault: 'timeoutBeforeCommit', rate: 0.0005 },
+  { fault: 'timeoutAfterCommit', rate: 0.0005 },
   // Held, and then cut by the provider.
   { fault: 'timeoutBeforeCommit', rate: 0.008, holdMs: HELD_MS },
   { fault: 'timeoutAfterCommit', rate: 0.012, holdMs: HELD_MS },
@@ -25,7 +25,7 @@ const ANSWERS: readonly FaultRequest[] = [
   { fault: 'throttle', rate: 0.015, retryAfter: 20 },
   { fault: 'wrongCredentials', rate: 0.003 },
   { fault: 'lowBalance', rate: 0.02 },
-  { fault: 'slow', rate: 0.01, delayMs: 60 },
+  { fault: 'slow', rate: 0.01, delayMs: 25 },
 ];
 
 const UNTRUTHS: readonly FaultRequest[] = [

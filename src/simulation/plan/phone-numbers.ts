@@ -30,15 +30,15 @@ function lastDigits(dice: Dice, label: string, fate: NumberFate): string {
       return `1${two(99)}`;
     case 'paysLater':
       return dice.pick(`${label} unit`, [
-        [3, `2${two(59)}`],
-        [4, `4${two(59)}`],
-        [3, `6${two(30)}`],
+        [4, `2${two(59)}`],
+        [5, `4${two(59)}`],
+        [1, `6${two(30)}`],
       ]);
     case 'failsLater':
       return dice.pick(`${label} unit`, [
-        [3, `3${two(59)}`],
-        [4, `5${two(59)}`],
-        [3, `7${two(30)}`],
+        [4, `3${two(59)}`],
+        [5, `5${two(59)}`],
+        [1, `7${two(30)}`],
       ]);
     case 'stays':
       return `8${two(99)}`;

@@ -66,16 +66,17 @@ function fateOf(dice: Dice): NumberFate {
     [16, 'fails'],
     [22, 'paysLater'],
     [10, 'failsLater'],
-    [2, 'stays'],
+    [1, 'stays'],
   ]);
 }
 
+/** Most links live for less than their usual day: one that nobody pays costs a question an hour. */
 function lifetime(dice: Dice): Record<string, unknown> {
-  if (!dice.chance('expiresIn', 0.4)) return {};
+  if (!dice.chance('expiresIn', 0.8)) return {};
   const minutes = dice.pick('minutes', [
-    [1, 10],
-    [2, 60],
-    [2, 240],
+    [3, 10],
+    [3, 45],
+    [2, 120],
     [1, 720],
   ]);
   return { expiresIn: `${minutes}m` };

@@ -41,9 +41,9 @@ export interface PaymentPlan {
   readonly lengthMs: number;
 }
 
-/** Plans `count` payments that arrive at random over three to seven days, however many they are. */
+/** Plans `count` payments that arrive at random over two to four days, however many they are. */
 export function planPayments(count: number, seed: string | number): PaymentPlan {
-  const lengthMs = diceOf(seed, 'days').between('length', 3, 7) * DAY;
+  const lengthMs = diceOf(seed, 'days').between('length', 2, 4) * DAY;
   const users = Math.max(3, Math.ceil(count / 20));
   const payments = Array.from({ length: count }, (_, index) => planPayment(index, seed, lengthMs, users));
   return { payments: payments.sort((one, other) => one.arrivesAt - other.arrivesAt), lengthMs };

@@ -5,11 +5,11 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 /** Whether this runs from the source, as tests do, or compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
-/** Bundles the workflows into a file, as they are but for {@link file://./uncancelled-timers.ts}. */
+/** Bundles the workflows into a file, as they are but for their timers: see `workflow-timers.ts`. */
 export async function bundleWorkflows(file: string): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: here(`../../workflows/index.${EXTENSION}`),
-    workflowInterceptorModules: [here(`./uncancelled-timers.${EXTENSION}`)],
+    workflowInterceptorModules: [here(`./workflow-timers.${EXTENSION}`)],
     logger: new DefaultLogger('WARN'),
     webpackConfigHook: (config) => ({
       ...config,

@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 export class LocalServer {
   readonly #server: Server;
   #port = 0;
+  #absences = 0;
 
   constructor(listener: RequestListener) {
     this.#server = createServer({ keepAliveTimeout: 60_000 }, listener);
@@ -13,7 +14,7 @@ export class LocalServer {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Listens; after {@link leave}, at the address of before. */
+  /** Listens, always at the same address. */
   async listen(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
@@ -31,8 +32,15 @@ export class LocalServer {
     this.#server.closeAllConnections();
   }
 
+  /** Is back, once for each time that it has left: absences may overlap. */
+  async comeBack(): Promise<void> {
+    this.#absences--;
+    if (this.#absences === 0) await this.listen();
+  }
+
   /** Is not there any more: connections are refused. */
   async leave(): Promise<void> {
+    this.#absences++;
     if (!this.#server.listening) return;
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.cut();

@@ -1,5 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { ManualClock } from '../../sandbox/clock.js';
+
+/** Simulated time stands still: some workflow's task never ends. */
+export class StalledError extends Error {
+  override readonly name = 'StalledError';
+}
+
+/** Real ms that any sleep may take: a worker that was killed is missed after ten seconds. */
+const STALL_MS = 120_000;
 
 /**
  * The time of the time-skipping server, which the sandbox's clock follows. It stands in for the real one everywhere
@@ -28,12 +37,16 @@ export class SimulatedTime {
     return this.clock.now();
   }
 
-  /** Lets time pass until `time`. */
+  /**
+   * Lets time pass until `time`.
+   *
+   * @throws StalledError when it doesn't.
+   */
   async sleepUntil(time: number): Promise<void> {
     const left = time - (await this.now());
     if (left <= 0) return;
     this.#known = undefined;
-    await this.env.sleep(left);
+    await orStall(this.env.sleep(left), time);
     const now = await this.env.currentTimeMs();
     this.#known = { time: now, tick: performance.now() };
     this.clock.advanceTo(now);
@@ -49,5 +62,16 @@ export class SimulatedTime {
         return this.#asking;
       });
     return this.#queued;
+  }
+}
+
+async function orStall(sleep: Promise<void>, time: number): Promise<void> {
+  const woken = new AbortController();
+  const stall = pause(STALL_MS, true, { signal: woken.signal }).catch(() => false);
+  try {
+    const isStalled = await Promise.race([sleep.then(() => false), stall]);
+    if (isStalled) throw new StalledError(`time does not get to ${new Date(time).toISOString()}`);
+  } finally {
+    woken.abort();
   }
 }

@@ -13,16 +13,18 @@ export class Timeline {
   readonly #happenings: Happening[] = [];
   #added = 0;
 
-  /** @param tickMs ms between two ticks */
-  constructor(readonly tickMs: number) {}
-
-  get size(): number {
-    return this.#happenings.length;
-  }
+  /**
+   * @param origin the first tick, in ms since the epoch
+   * @param tickMs ms between two ticks
+   */
+  constructor(
+    private readonly origin: number,
+    private readonly tickMs: number,
+  ) {}
 
   /** Plans something for the first tick at or after a time. */
   at(time: number, run: Happening['run']): void {
-    this.exactly(Math.ceil(time / this.tickMs) * this.tickMs, run);
+    this.exactly(this.origin + Math.ceil((time - this.origin) / this.tickMs) * this.tickMs, run);
   }
 
   /** Plans something for just this moment. */

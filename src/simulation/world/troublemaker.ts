@@ -66,7 +66,7 @@ export class Troublemaker {
       case 'providerAway':
         this.faultTally.add(kind);
         await world.provider.leave();
-        return timeline.at(world.clock.now() + forMs, () => world.provider.listen());
+        return timeline.at(world.clock.now() + forMs, () => world.provider.comeBack());
       case 'merchantAway':
         this.faultTally.add(kind);
         this.merchant.away = true;

@@ -1,12 +1,13 @@
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import { createPaymentWorker } from '../../payment-worker.js';
 import { runProcess } from '../../run-process.js';
+import { quietRuntime } from './quiet-runtime.js';
 import { connectionOptions, workerParts, workerSettingsSchema } from './worker-settings.js';
 
 /** A worker in a process of its own, so that it can be killed. Its settings are its one argument, as JSON. */
 await runProcess(async (stop) => {
   const settings = workerSettingsSchema.parse(JSON.parse(process.argv[2] ?? ''));
-  Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+  quietRuntime();
   const connection = await NativeConnection.connect(connectionOptions(settings));
   const { options, activities, close } = workerParts(settings);
   try {

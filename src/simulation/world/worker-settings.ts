@@ -21,7 +21,7 @@ export const NAMESPACE = 'default';
 export const TASK_QUEUE = 'payments';
 
 const LIMITS: PaymentWorkerOptions['limits'] = {
-  maxCachedWorkflows: 2_000,
+  maxCachedWorkflows: 5_000,
   maxConcurrentWorkflowTasks: 40,
   maxConcurrentActivities: 40,
   maxConcurrentLocalActivities: 100,

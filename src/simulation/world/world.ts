@@ -3,9 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
-import type { Activities } from '../../activities/activities.js';
 import { createApp } from '../../api/create-app.js';
 import type { PaymentTerms } from '../../payments/order.js';
 import { type ManualClock, manualClock } from '../../sandbox/clock.js';
@@ -14,7 +12,10 @@ import { startTimeSkippingEnvironment } from '../../temporal/embedded/time-skipp
 import { DAY, HOUR, MINUTE } from '../plan/durations.js';
 import { bundleWorkflows } from './bundle-workflows.js';
 import { API_KEYS, CREDENTIALS, WEBHOOK_TOKEN } from './credentials.js';
+import { Hearsay } from './hearsay.js';
 import { LocalServer } from './local-server.js';
+import { quickTaskTimeout } from './quick-task-timeout.js';
+import { quietRuntime } from './quiet-runtime.js';
 import { SimulatedTime } from './simulated-time.js';
 import { TemporalWire } from './temporal-wire.js';
 import { workerChild } from './worker-child.js';
@@ -22,13 +23,14 @@ import type { WorkerHost } from './worker-host.js';
 import { workerInThisProcess } from './worker-in-this-process.js';
 import { NAMESPACE, providerClients, TASK_QUEUE, type WorkerSettings } from './worker-settings.js';
 import { WorkerSuccession } from './worker-succession.js';
+import type { WrapActivities } from './wrap-activities.js';
 
 export interface WorldOptions {
   readonly seed: string | number;
   /** The compiled worker process; without it the worker runs in this process and can't be killed. */
   readonly workerProgram?: string | undefined;
   /** Changes what activities do; for a worker in this process. */
-  readonly wrapActivities?: ((activities: Activities) => Activities) | undefined;
+  readonly wrapActivities?: WrapActivities | undefined;
   readonly report: (line: string) => void;
   /** Sees every request to the provider first; `false` when the request is to go no further. */
   readonly onProviderRequest: (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -36,18 +38,18 @@ export interface WorldOptions {
   readonly merchant: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
-/** The settings that payments live by: production's, but for the time that a connection may take. */
+/** The settings that payments live by: production's, but for fewer polls, and the real time that a connection may take. */
 export const TERMS: PaymentTerms = {
   linkLifetimeMs: DAY,
-  pollFirstMs: 3 * MINUTE,
-  pollMaxMs: HOUR,
+  pollFirstMs: 10 * MINUTE,
+  pollMaxMs: 4 * HOUR,
   ambiguousGraceMs: 15 * MINUTE,
   ambiguousPolicy: 'review',
-  providerTimeoutMs: 1_000,
+  providerTimeoutMs: 700,
 };
 
 /** Real ms after which a POST is answered 202: those who wait hold up simulated time. */
-const ANSWER_WITHIN_MS = 700;
+const ANSWER_WITHIN_MS = 200;
 /** Real ms that the merchant's endpoint may take. */
 const MERCHANT_TIMEOUT_MS = 500;
 /** Real ms that the API may take to acknowledge the provider's notification. */
@@ -81,7 +83,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     await time.now();
     sandbox.app(request, response);
   });
-  const api = new LocalServer((request, response) => app(request, response));
+  const hearsay = new Hearsay();
+  const api = new LocalServer((request, response) => {
+    hearsay.listenTo(request, response);
+    app(request, response);
+  });
   const merchant = new LocalServer(options.merchant);
   await Promise.all([provider.listen(), api.listen(), merchant.listen()]);
 
@@ -99,7 +105,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   });
   const providers = providerClients(provider.url, TERMS.providerTimeoutMs);
   const app = createApp({
-    client: new Client({ connection: env.connection }),
+    client: new Client({ connection: env.connection, interceptors: { workflow: [quickTaskTimeout] } }),
     taskQueue: TASK_QUEUE,
     namespace: NAMESPACE,
     terms: TERMS,
@@ -122,7 +128,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const { workerProgram, wrapActivities = (activities) => activities } = options;
   const host =
     workerProgram === undefined
-      ? workerInThisProcess(settings, wrapActivities)
+      ? workerInThisProcess(settings, (activities) => wrapActivities(activities, hearsay.of))
       : workerChild(settings, workerProgram);
   const worker = new WorkerSuccession(host, wire, env.connection);
   await worker.start();
@@ -145,11 +151,4 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** Workers log for operators. The runtime is one for each process. */
-let quiet = false;
-function quietRuntime(): void {
-  if (!quiet) Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
-  quiet = true;
 }

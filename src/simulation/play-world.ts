@@ -1,0 +1,92 @@
+import type { SeenPayment } from './actors/api-client.js';
+import { audit } from './audit/audit.js';
+import type { Violation } from './audit/case.js';
+import { eachOf } from './each-of.js';
+import type { PaymentRecord } from './payment-record.js';
+import { play } from './play.js';
+import type { SimulationOptions } from './simulation-options.js';
+import { type Stage, setStage } from './stage.js';
+import type { Tally } from './tally.js';
+import { StalledError } from './world/simulated-time.js';
+
+/** What came of one world. */
+export interface Outcome {
+  readonly violations: readonly Violation[];
+  readonly faults: Tally;
+  readonly crashes: Tally;
+  /** What people did, by kind, and how payments ended. */
+  readonly doings: Tally;
+  /** Payments that were put before operators. */
+  readonly reviews: number;
+  /** Digest of how the provider answered the first request for each payment. */
+  readonly digest: string;
+}
+
+/** Requests of the audit under way at a time. */
+const IN_FLIGHT = 32;
+/** Tries to read a payment at the end. */
+const TRIES = 4;
+
+/** Plays one world from the first payment to the audit. */
+export async function playWorld(options: SimulationOptions): Promise<Outcome> {
+  const report = options.report ?? (() => undefined);
+  const stage = await setStage(options);
+  try {
+    const stalled = await playOrStall(stage, report);
+    report('comparing the ledger with every payment');
+    const violations = [...stalled, ...(await auditAll(stage))];
+    const { world, faults, crashes, records, cast, firstAnswers } = stage;
+    for (const [kind, count] of world.sandbox.faults.totals) faults.add(kind, count);
+    const reviews = records.filter(({ notices }) => notices.some(isReview)).length;
+    return { violations, faults, crashes, doings: cast.tally, reviews, digest: firstAnswers.digest() };
+  } finally {
+    await stage.close();
+  }
+}
+
+async function playOrStall(stage: Stage, report: (line: string) => void): Promise<Violation[]> {
+  try {
+    await play(stage, report);
+    return [];
+  } catch (error) {
+    if (!(error instanceof StalledError)) throw error;
+    return [{ invariant: 'stuck', about: 'everything', what: error.message }];
+  }
+}
+
+async function auditAll(stage: Stage): Promise<Violation[]> {
+  const { records, cast, merchant, world } = stage;
+  const violations: Violation[] = [];
+  await eachOf(records, IN_FLIGHT, async (record) => {
+    const shown = await showAtLast(record, stage);
+    const about = record.planned.id;
+    if (shown === 'unreadable') {
+      violations.push({ invariant: 'stuck', about, what: "it can't be read" });
+      return;
+    }
+    cast.tally.add(`ended:${shown?.status ?? 'unknown'}`);
+    // Operators have gone through every review many times over: nobody is left to wait for.
+    violations.push(...audit({ record, shown, transactions: cast.transactionsOf(record), hopeless: true }));
+  });
+  const ids = new Set<string | undefined>(records.map(({ planned }) => planned.id));
+  for (const { externalId, transId } of world.sandbox.ledger.all()) {
+    if (!ids.has(externalId))
+      violations.push({ invariant: 'lost', about: transId, what: 'nobody asked for it' });
+  }
+  for (const what of merchant.unreadable)
+    violations.push({ invariant: 'notifiedWrong', about: 'merchant', what });
+  return violations;
+}
+
+async function showAtLast(
+  { planned }: PaymentRecord,
+  { cast }: Stage,
+): Promise<SeenPayment | undefined | 'unreadable'> {
+  for (let tries = 1; tries <= TRIES; tries++) {
+    const { status, payment } = await cast.api.get(planned.owner, `/v1/payments/${planned.id}`);
+    if (payment !== undefined || status === 404) return payment;
+  }
+  return 'unreadable';
+}
+
+const isReview = ({ told }: PaymentRecord['notices'][number]): boolean => told.type === 'payment.review';

@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import { runSimulation, type SimulationReport } from '../../src/simulation/run-simulation.js';
+import type { WrapActivities } from '../../src/simulation/world/wrap-activities.js';
+
+/** A simulation lasts for some days of its own, and for as long as it takes in ours. */
+const LIMIT_MS = 240_000;
+
+async function simulate(seed: number, payments: number, wrapActivities?: WrapActivities) {
+  return await runSimulation({ payments, seed, wrapActivities });
+}
+
+const broken = ({ result, violations }: SimulationReport) => ({
+  ...Object.fromEntries(Object.entries(result.invariants).filter(([, count]) => count > 0)),
+  first: violations[0],
+});
+
+describe('a simulation', () => {
+  it(
+    'keeps every invariant, whatever the provider, the network and people do',
+    async () => {
+      const report = await simulate(3, 60);
+      expect(broken(report)).toEqual({ first: undefined });
+      expect(report.result).toMatchObject({ payments: 60, seed: 3 });
+      expect(Object.keys(report.result.faults).length).toBeGreaterThan(15);
+      expect(report.result.crashes.workerRestarted).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'meets the same faults with the same seed',
+    async () => {
+      const [one, other] = [await simulate(5, 20), await simulate(5, 20)];
+      expect(other.digest).toBe(one.digest);
+      expect((await simulate(6, 20)).digest).not.toBe(one.digest);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'catches money that is sent again when nobody knows whether it was taken',
+    async () => {
+      const sentAgain: WrapActivities = (activities) => ({
+        ...activities,
+        async directPay(order, startedAs) {
+          const outcome = await activities.directPay(order, startedAs);
+          return outcome.kind === 'ambiguous' ? await activities.directPay(order, startedAs) : outcome;
+        },
+        async payOut(order, startedAs) {
+          const outcome = await activities.payOut(order, startedAs);
+          return outcome.kind === 'ambiguous' ? await activities.payOut(order, startedAs) : outcome;
+        },
+      });
+      const { result } = await simulate(2, 60, sentAgain);
+      expect(result.invariants.doublePaid).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'catches a notification that is believed',
+    async () => {
+      const believed: WrapActivities = (activities, claimed) => ({
+        ...activities,
+        async paymentStatus(service, transId) {
+          const answer = await activities.paymentStatus(service, transId);
+          const status = claimed(transId);
+          if (answer.kind !== 'found' || (status !== 'SUCCESSFUL' && status !== 'FAILED')) return answer;
+          return { ...answer, transaction: { ...answer.transaction, status } };
+        },
+      });
+      const { result } = await simulate(2, 60, believed);
+      expect(result.invariants.wrongOutcome).toBeGreaterThan(0);
+      expect(result.invariants.notifiedWrong).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'catches a merchant who is told another status than the payment has',
+    async () => {
+      const lied: WrapActivities = (activities) => ({
+        ...activities,
+        notifyMerchant: async (notification) =>
+          await activities.notifyMerchant(
+            notification.payment.status === 'FAILED'
+              ? { ...notification, payment: { ...notification.payment, status: 'SUCCESSFUL' } }
+              : notification,
+          ),
+      });
+      const { result } = await simulate(4, 30, lied);
+      expect(result.invariants.notifiedWrong).toBeGreaterThan(0);
+      expect(result.invariants.wrongOutcome).toBe(0);
+    },
+    LIMIT_MS,
+  );
+});
