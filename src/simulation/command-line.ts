@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseArgs, types } from 'node:util';
 import { z } from 'zod';
 
 /** The command line can't be followed; the message says why. */
@@ -55,6 +55,6 @@ function valuesOf(
   try {
     return parseArgs({ args: [...args], ...(options && { options }) }).values;
   } catch (error) {
-    throw error instanceof TypeError ? new UsageError(error.message) : error;
+    throw types.isNativeError(error) ? new UsageError(error.message) : error;
   }
 }
