@@ -4,6 +4,7 @@ import type { InitiationOutcome } from '../payments/outcome.js';
 import {
   accepted,
   ambiguous,
+  type Change,
   failed,
   type PaymentState,
   rejected,
@@ -79,19 +80,20 @@ async function resend(run: PaymentRun, send: () => Promise<InitiationOutcome>): 
       // A link's refusal is the end of it. Of money, the first request may still have been taken.
       return run.state.order.method === 'link'
         ? run.apply(rejected(run.state, outcome.message, now))
-        : run.apply(underReview(spent(run.state), `sent once more, and rejected: ${outcome.message}`, now));
+        : run.apply(reviewOnceRejected(run.state, outcome.message, now));
     case 'notSent':
     case 'unauthorized':
       return; // nothing went out: it is looked for once more before the next try
   }
 }
 
-/** The state once a resend has been used, whatever came of it. */
-function spent(state: PaymentState): PaymentState {
+/** The resend is used up; that it was rejected says nothing of the first request, and goes with whatever is found next. */
+function reviewOnceRejected(state: PaymentState, message: string, now: number): Change {
   const { ambiguity } = state;
-  return ambiguity === undefined
-    ? state
-    : { ...state, ambiguity: { ...ambiguity, resent: true, approved: false } };
+  const reason = `sent once more, and rejected: ${message}`;
+  if (ambiguity === undefined) return underReview(state, reason, now);
+  const spent = { ...ambiguity, resent: true, approved: false, reason: `${ambiguity.reason}; ${reason}` };
+  return underReview({ ...state, ambiguity: spent }, reason, now);
 }
 
 async function expireOrphans(run: PaymentRun, orphans: readonly Transaction[]): Promise<void> {

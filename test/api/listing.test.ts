@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { paymentWorkflow } from '../../src/api/payments/payment-workflow.js';
+import { paymentId, payoutOrder } from '../payments/orders.js';
 import { type Answered, KEYS, terms } from './api-under-test.js';
 import { eventually, type PaymentStack, startStack } from './payment-stack.js';
 
@@ -126,6 +128,25 @@ describe('a list of payments', () => {
     const { status, headers, body } = await stack.withoutWorker(() => list(`?userId=${user}`));
     expect([status, body.code, body.paymentId]).toEqual([503, 'temporarily_unavailable', id]);
     expect(headers.get('retry-after')).toMatch(/\d/);
+  });
+
+  it('names to an operator the one that can’t be asked, beside the others', async () => {
+    const user = 'one-deaf';
+    const { id } = await stack.begun('/v1/payouts', { ...payout, userId: user });
+    const order = { ...payoutOrder, id: paymentId('pay_that_nobody_follows'), userId: user };
+    const input = { order, terms, fingerprint: '', requestId: '' };
+    const start = { input, owner: 'shop', taskQueue: 'nobody', createdAt: Date.now() };
+    const handle = await stack.api.client.workflow.start('payOut', paymentWorkflow(start));
+    const answer = await eventually(
+      () => list(`?userId=${user}`, KEYS.operator),
+      ({ status, body }) => status === 200 && body.unreadable.length > 0,
+    );
+    expect(ids(answer)).toEqual([id]);
+    expect(answer.body.unreadable).toEqual([
+      { id: order.id, temporalUrl: expect.stringContaining(order.id) },
+    ]);
+    expect((await list(`?userId=${user}`)).body).toMatchObject({ status: 503, paymentId: order.id });
+    await handle.terminate();
   });
 
   it('shows a payment once that was opened again, as it is now', async () => {

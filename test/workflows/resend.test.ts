@@ -44,6 +44,9 @@ describe('an ambiguous payout under the policy resend', () => {
     await world.pass(16 * MINUTE);
     expect(await world.untilStatus(payment.id, 'REVIEW')).toMatchObject({ final: false });
     expect(toldOf(payment)).toEqual(['payment.review']);
+    await world.pass(2 * HOUR);
+    const later = await world.untilStatus(payment.id, 'REVIEW');
+    expect(later.reason).toMatch(/sent once more, and rejected: .*doesn't show it/);
   });
 
   it('is not sent while it cannot be looked up', async () => {

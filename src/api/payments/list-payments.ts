@@ -1,4 +1,5 @@
 import type { Payment } from '../../payments/payment.js';
+import type { PaymentId } from '../../payments/payment-id.js';
 import type { Api } from '../api.js';
 import type { Place } from '../page-cursor.js';
 import { ApiError, temporarilyUnavailable } from '../problem.js';
@@ -9,6 +10,8 @@ import type { PaymentFilter } from './visibility-query.js';
 /** One page of a list. */
 export interface Page {
   readonly payments: readonly Payment[];
+  /** Payments that belong in the list by what visibility knows, and couldn't be asked themselves. */
+  readonly unreadable: readonly PaymentId[];
   /** The place after which the next page begins; without it, this one is the last. */
   readonly last?: Place | undefined;
 }
@@ -18,8 +21,11 @@ const AT_ONCE = 8;
 
 /**
  * Payments as they stand now, newest first. Visibility only says where to look: each payment is asked itself, and one
- * that the filter doesn't fit any more is left out. When one can't be asked there is no list, for a list that leaves
- * payments out, or shows them as they were, could make somebody pay twice.
+ * that the filter doesn't fit any more is left out.
+ *
+ * When one can't be asked, a merchant gets no list, for a list that leaves payments out, or shows them as they were,
+ * could make somebody pay twice. Everybody's list, which is the operators', names it beside the others: they have to
+ * get at those, and are the ones to mend it.
  *
  * @param after the last place of the page before
  * @throws {ApiError} `temporarily_unavailable`, with the id of a payment that couldn't be asked.
@@ -31,26 +37,34 @@ export async function listPayments(
   after: Place | undefined,
 ): Promise<Page> {
   const payments: Payment[] = [];
+  const unreadable: PaymentId[] = [];
   let last: Place | undefined;
   for await (const places of newestFirst(api, filter, after)) {
     for (let next = 0; next < places.length; ) {
-      if (payments.length >= limit) return { payments, last };
-      const some = places.slice(next, next + Math.min(AT_ONCE, limit - payments.length));
+      const room = limit - payments.length - unreadable.length;
+      if (room <= 0) return { payments, unreadable, last };
+      const some = places.slice(next, next + Math.min(AT_ONCE, room));
       const read = await Promise.all(some.map((place) => readOne(api, filter, place)));
-      payments.push(...read.filter((payment) => payment !== undefined));
+      const failures = read.filter((one) => one instanceof ApiError);
+      const [failure] = failures;
+      // When none can be asked, it is not the payments: the workers are away.
+      const isNone = failures.length === read.length;
+      if (failure !== undefined && (isNone || filter.owner !== undefined)) throw failure;
+      unreadable.push(...failures.flatMap(({ extras }) => extras.paymentId ?? []));
+      payments.push(...read.filter((one): one is Payment => one !== undefined && !(one instanceof ApiError)));
       last = some.at(-1);
       next += some.length;
     }
   }
-  return { payments };
+  return { payments, unreadable };
 }
 
-/** The payment at a place; `undefined` when it is gone, or isn't what was looked for. */
+/** The payment at a place; `undefined` when it is gone, or isn't what was looked for; what is wrong when it can't be asked. */
 async function readOne(
   api: Pick<Api, 'client'>,
   filter: PaymentFilter,
   { id }: Place,
-): Promise<Payment | undefined> {
+): Promise<Payment | ApiError | undefined> {
   try {
     const found = await findPayment(api, id);
     if (found === undefined) return undefined;
@@ -59,7 +73,7 @@ async function readOne(
     return fits(payment, filter) ? payment : undefined;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw temporarilyUnavailable(`The payment ${id} can’t be asked for the moment. Try again shortly.`, {
+    return temporarilyUnavailable(`The payment ${id} can’t be asked for the moment. Try again shortly.`, {
       paymentId: id,
       cause: error.cause,
     });

@@ -40,7 +40,7 @@ const query = z.strictObject({
   cursor: cursor.optional(),
 });
 
-/** The caller's own payments; for operators, everybody's. */
+/** The caller's own payments; for operators, everybody's, and the names of those that can't be read at the moment. */
 export const listPayments = keyedRoute({
   method: 'get',
   path: '/v1/payments',
@@ -49,8 +49,9 @@ export const listPayments = keyedRoute({
   query,
   async answer({ query: { limit: most, cursor: after, ...wanted }, caller }, api) {
     const { status, kind, externalId, userId } = wanted;
+    const isOperator = caller.scopes.has('review');
     const filter = {
-      owner: caller.scopes.has('review') ? undefined : caller.owner,
+      owner: isOperator ? undefined : caller.owner,
       status,
       kind,
       externalId,
@@ -58,8 +59,14 @@ export const listPayments = keyedRoute({
       createdFrom: wanted['created[gte]'],
       createdBefore: wanted['created[lt]'],
     };
-    const { payments, last } = await list(api, filter, most, after);
-    const data = payments.map((payment) => viewPayment(payment, api.ui));
-    return { status: 200, json: { data, ...(last && { nextCursor: toCursor(last) }) } };
+    const { payments, unreadable, last } = await list(api, filter, most, after);
+    return {
+      status: 200,
+      json: {
+        data: payments.map((payment) => viewPayment(payment, api.ui)),
+        ...(isOperator && { unreadable: unreadable.map((id) => viewPayment({ id }, api.ui)) }),
+        ...(last && { nextCursor: toCursor(last) }),
+      },
+    };
   },
 });
