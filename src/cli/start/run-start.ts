@@ -12,8 +12,8 @@ import { welcome } from './welcome.js';
 const STATE_FOLDER = '.sanaga';
 
 /**
- * Brings the stack up and leaves it running until `stop`. Temporal's database, the secrets and the logs are kept in
- * the state folder, so that the next start goes on where this one ended.
+ * Brings the stack up and leaves it running until `stop`. Temporal's database, what the sandbox knows, the secrets and
+ * the logs are kept in the state folder, so that the next start goes on where this one ended.
  *
  * @returns the exit code: 0 when it was asked to stop, 1 when a part of it failed.
  * @throws ConfigError for wrong settings; Error for taken ports and for a part that doesn't come up; whatever `stop`
@@ -29,7 +29,7 @@ export async function runStart({ stop }: { readonly stop: AbortSignal }): Promis
   await claimPorts([...ours(ports), ...(own.TEMPORAL_ADDRESS ? [] : temporals(temporalPorts))], report);
   const stack = await bringUpStack({
     ports,
-    env,
+    env: { SANDBOX_JOURNAL: join(folder, 'sandbox.journal'), ...env },
     taskQueue,
     logFolder: join(folder, 'logs'),
     report,
