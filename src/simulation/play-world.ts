@@ -27,10 +27,14 @@ const IN_FLIGHT = 32;
 /** Tries to read a payment at the end. */
 const TRIES = 4;
 
-/** Plays one world from the first payment to the audit. */
-export async function playWorld(options: SimulationOptions): Promise<Outcome> {
+/**
+ * Plays one world from the first payment to the audit.
+ *
+ * @param workflowBundle the file with the workflows, as `bundleWorkflows` makes it
+ */
+export async function playWorld(options: SimulationOptions, workflowBundle: string): Promise<Outcome> {
   const report = options.report ?? (() => undefined);
-  const stage = await setStage(options);
+  const stage = await setStage(options, workflowBundle);
   try {
     const stalled = await playOrStall(stage, report);
     report('comparing the ledger with every payment');

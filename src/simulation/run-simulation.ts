@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { INVARIANTS, type Invariant, type Violation } from './audit/case.js';
 import { eachOf } from './each-of.js';
 import { type Outcome, playWorld } from './play-world.js';
 import type { SimulationOptions } from './simulation-options.js';
 import { Tally } from './tally.js';
+import { bundleWorkflows } from './world/bundle-workflows.js';
 import { AT_ONCE, worldsOf } from './worlds.js';
 
 /** What came of a simulation. */
@@ -32,15 +36,27 @@ export interface SimulationReport {
 /** Runs one simulation from the first payment to the audit, in one world or several. */
 export async function runSimulation(options: SimulationOptions): Promise<SimulationReport> {
   const began = performance.now();
+  const folder = await mkdtemp(join(tmpdir(), 'sanaga-simulation-'));
+  try {
+    const outcomes = await playAll(options, folder);
+    return toReport(options, outcomes, (performance.now() - began) / 1_000);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What came of each world, in their order. */
+async function playAll(options: SimulationOptions, folder: string): Promise<Outcome[]> {
+  const workflowBundle = join(folder, 'workflows.js');
+  await bundleWorkflows(workflowBundle);
   const worlds = worldsOf(options);
   const outcomes = new Map<number, Outcome>();
   await eachOf([...worlds.entries()], AT_ONCE, async ([index, world]) => {
     const report = (line: string) =>
       options.report?.(worlds.length === 1 ? line : `world ${index + 1} of ${worlds.length}: ${line}`);
-    outcomes.set(index, await playWorld({ ...world, report }));
+    outcomes.set(index, await playWorld({ ...world, report }, workflowBundle));
   });
-  const inOrder = worlds.flatMap((_, index) => outcomes.get(index) ?? []);
-  return toReport(options, inOrder, (performance.now() - began) / 1_000);
+  return worlds.flatMap((_, index) => outcomes.get(index) ?? []);
 }
 
 function toReport(

@@ -44,7 +44,7 @@ export interface Stage {
 }
 
 /** Sets everything up: nothing happens before time is let pass. */
-export async function setStage(options: SimulationOptions): Promise<Stage> {
+export async function setStage(options: SimulationOptions, workflowBundle: string): Promise<Stage> {
   const { payments: count, seed } = options;
   const plan = planPayments(count, seed);
   const records = plan.payments.map(recordOf);
@@ -70,6 +70,7 @@ export async function setStage(options: SimulationOptions): Promise<Stage> {
   const troublemaker = new Troublemaker(planTrouble(count, plan.lengthMs, seed), crashes, faults, merchant);
   const world = await startWorld({
     seed,
+    workflowBundle,
     workerProgram: options.workerProgram,
     wrapActivities: options.wrapActivities,
     report: options.report ?? (() => undefined),

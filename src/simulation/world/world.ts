@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { createApp } from '../../api/create-app.js';
@@ -10,7 +7,6 @@ import { type ManualClock, manualClock } from '../../sandbox/clock.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { startTimeSkippingEnvironment } from '../../temporal/embedded/time-skipping.js';
 import { DAY, HOUR, MINUTE } from '../plan/durations.js';
-import { bundleWorkflows } from './bundle-workflows.js';
 import { API_KEYS, CREDENTIALS, WEBHOOK_TOKEN } from './credentials.js';
 import { Hearsay } from './hearsay.js';
 import { LocalServer } from './local-server.js';
@@ -27,6 +23,8 @@ import type { WrapActivities } from './wrap-activities.js';
 
 export interface WorldOptions {
   readonly seed: string | number;
+  /** The file with the workflows, as `bundleWorkflows` makes it. */
+  readonly workflowBundle: string;
   /** The compiled worker process; without it the worker runs in this process and can't be killed. */
   readonly workerProgram?: string | undefined;
   /** Changes what activities do; for a worker in this process. */
@@ -71,9 +69,6 @@ export interface World {
 
 export async function startWorld(options: WorldOptions): Promise<World> {
   quietRuntime();
-  const folder = await mkdtemp(join(tmpdir(), 'sanaga-simulation-'));
-  const workflowBundle = join(folder, 'workflows.js');
-  await bundleWorkflows(workflowBundle);
   const env = await startTimeSkippingEnvironment({ report: options.report });
   const clock = manualClock(await env.currentTimeMs());
   const time = new SimulatedTime(env, clock);
@@ -121,7 +116,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     temporalAddress: wire.address,
     providerUrl: provider.url,
     merchantUrl: `${merchant.url}/notifications`,
-    workflowBundle,
+    workflowBundle: options.workflowBundle,
     providerTimeoutMs: TERMS.providerTimeoutMs,
     merchantTimeoutMs: MERCHANT_TIMEOUT_MS,
   };
@@ -148,7 +143,6 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       await Promise.all([provider.leave(), api.leave(), merchant.leave()]);
       for (const { close } of Object.values(providers)) close();
       await env.teardown();
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }
