@@ -14,7 +14,7 @@ const COMMAND_LINE = '^src/(cli\\.ts$|(cli|simulation|chaos)/)';
 const ENTRIES = [
   '^src/(cli|server|worker)\\.ts$',
   '^src/(sandbox|simulation|chaos)/main\\.ts$',
-  '^src/simulation/world/(worker-main|uncancelled-timers)\\.ts$',
+  '^src/simulation/world/(worker-main|workflow-timers)\\.ts$',
   '^src/workflows/index\\.ts$',
 ];
 
