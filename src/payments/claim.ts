@@ -38,7 +38,11 @@ export function claimed(state: PaymentState, transaction: Transaction, now: numb
 }
 
 /** A payment whose outcome turns out to be in doubt: it is not final any more, until a person has decided. */
-export function reopened(state: PaymentState, reason: string, now: number): Change {
+export function reopened(
+  { rejection: _untrue, ...state }: PaymentState,
+  reason: string,
+  now: number,
+): Change {
   return underReview({ ...state, final: false }, reason, now, true);
 }
 

@@ -53,6 +53,8 @@ export interface PaymentState {
   readonly hinted: boolean;
   /** Transactions that notifications named and that the provider has yet to be asked about. */
   readonly claims: readonly TransId[];
+  /** When the next of them may be asked about. */
+  readonly claimsFrom?: number | undefined;
   /** Only a person can end the review: what the provider says of the payment's transaction doesn't settle it. */
   readonly held: boolean;
   readonly resolved?: Resolved | undefined;
@@ -90,7 +92,7 @@ export function accepted(
   transaction: { readonly transId: TransId; readonly link?: string | undefined },
   now: number,
 ): Change {
-  const { order, terms, ambiguity: _resolved, reason: _settled, ...kept } = state;
+  const { order, terms, ambiguity: _resolved, reason: _settled, rejection: _untrue, ...kept } = state;
   const lifetime = order.method === 'link' ? (order.expiresInMs ?? terms.linkLifetimeMs) : undefined;
   return {
     state: {
@@ -123,7 +125,7 @@ export function rejected(state: PaymentState, message: string, now: number): Cha
 }
 
 /** Nothing was begun at the provider, and we stop trying: no money will move. */
-export function failed(state: PaymentState, reason: string, now: number): Change {
+export function failed({ ambiguity: _over, ...state }: PaymentState, reason: string, now: number): Change {
   return {
     state: { ...state, begun: true, status: 'FAILED', final: true, held: false, reason, updatedAt: now },
     event: 'payment.failed',

@@ -58,6 +58,8 @@ export function judge(state: PaymentState, answer: ListAnswer, now: number): Ver
         ? { kind: 'review', reason: `${unclear(state)}; ${finding.reason}` }
         : { kind: 'lookAgain' };
     case 'absent':
+      // A notification names a transaction that the list doesn't show: it may be this payment's.
+      if (state.claims.length > 0) return { kind: 'lookAgain' };
       if (state.ambiguity?.approved) return { kind: 'resend', orphans: [] };
       if (!over) return { kind: 'lookAgain' };
       return state.terms.ambiguousPolicy === 'resend' && !state.ambiguity?.resent

@@ -22,9 +22,14 @@ export type Verdict =
 
 /** Why a decision can't even be looked into, without asking the provider; `undefined` when it can. */
 export function objection(state: PaymentState, { action }: Decision): string | undefined {
-  if (action !== 'resend') return undefined;
+  if (action === 'match') return undefined;
+  const [claim] = state.claims;
+  if (claim !== undefined)
+    return `a notification names ${claim} for it, and the provider has yet to say what that is; try again in a minute`;
+  if (action === 'fail') return undefined;
   if (state.transId !== undefined)
     return `the provider has taken it as ${state.transId}: it can't be sent again`;
+  if (state.held) return `the provider has a transaction for it: match that, or fail it (${state.reason})`;
   return state.ambiguity === undefined ? "it has ended once: it can't be sent again" : undefined;
 }
 
@@ -33,6 +38,9 @@ export function objection(state: PaymentState, { action }: Decision): string | u
  * can be wrong, and money that moved because of it doesn't come back.
  */
 export function resolve(state: PaymentState, resolved: Resolved, evidence: Evidence): Verdict {
+  // A notification may have come in while the provider was asked.
+  const why = objection(state, resolved.decision);
+  if (why !== undefined) return refused(why);
   const verdict = decide(state, resolved, evidence);
   if (verdict.kind === 'refused') return verdict;
   const { change } = verdict;

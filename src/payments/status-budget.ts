@@ -4,11 +4,12 @@ import { STATUS_CALLS_PER_WINDOW, STATUS_WINDOW_MS } from './limits.js';
  * Keeps one transaction's status look-ups below the provider's limit, so that it never has to answer 429.
  *
  * A call counts from when it was *answered*: the provider counted it at some moment before that, so that a slow
- * call can never slide out of our window while it is still in the provider's. Two calls of the provider's six are
- * kept in hand: a worker that dies between asking and recording leaves no trace of what it asked, and its successor asks
- * again; one dead worker may take two calls along, or two may die within a minute.
+ * call can never slide out of our window while it is still in the provider's. Three calls of the provider's six are
+ * kept in hand. What is asked within a workflow task that comes to nothing leaves no trace, and is asked again: a worker
+ * dies, or a signal overtakes the payment's end. At the end of a link that may be two calls; the third is for a
+ * transaction that a notification claims.
  */
-export const STATUS_CALLS_BUDGETED = STATUS_CALLS_PER_WINDOW - 2;
+export const STATUS_CALLS_BUDGETED = STATUS_CALLS_PER_WINDOW - 3;
 
 /** Times (ms since the epoch) at which the latest look-ups were answered, oldest first. */
 export type Spent = readonly number[];

@@ -11,19 +11,23 @@ import type { PaymentRun } from './payment-run.js';
  */
 export async function checkClaims(run: PaymentRun): Promise<void> {
   let unanswered = 0;
-  let notBefore = 0;
   for (;;) {
     // Until the first request's answer is in, the claim may well be that very answer.
     await condition(() => run.state.claims.length > 0 && run.state.begun && !run.isSending);
     const [claim] = run.state.claims;
     if (claim === undefined) continue;
     await waitFor(
-      Math.max(notBefore, claim === run.state.transId ? nextFreeAt(run.state.watch.spent, Date.now()) : 0),
+      Math.max(
+        run.state.claimsFrom ?? 0,
+        claim === run.state.transId ? nextFreeAt(run.state.watch.spent, Date.now()) : 0,
+      ),
     );
 
     const answered = await ask(run, claim);
     unanswered = answered ? 0 : unanswered + 1;
-    notBefore = Date.now() + (answered ? CLAIM_PAUSE_MS : retryDelay(unanswered - 1, run.state.terms));
+    const pause = answered ? CLAIM_PAUSE_MS : retryDelay(unanswered - 1, run.state.terms);
+    // Kept with the payment, so that it holds when the payment is opened again.
+    run.state = { ...run.state, claimsFrom: Date.now() + pause };
   }
 }
 

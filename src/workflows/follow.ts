@@ -1,5 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import { observed, type PaymentState, underReview } from '../payments/payment-state.js';
+import { nextFreeAt } from '../payments/status-budget.js';
 import { undecided } from '../payments/undecided.js';
 import { broughtForward, looked } from '../payments/watch.js';
 import { closeLink } from './close-link.js';
@@ -11,6 +12,7 @@ import type { PaymentRun } from './payment-run.js';
  * person can go on, it waits for that person.
  */
 export async function follow(run: PaymentRun): Promise<void> {
+  let closing = false;
   while (!run.state.final) {
     await run.handOverWhenLong();
     if (run.state.held || run.state.transId === undefined) {
@@ -20,8 +22,27 @@ export async function follow(run: PaymentRun): Promise<void> {
     }
     const { act, at, summary } = nextStep(run.state);
     const woken = await run.sleepUntil(at, summary);
-    if (!woken) await (act === 'close' ? closeLink(run) : look(run));
+    if (woken) continue;
+    if (act === 'close') {
+      const isAsked = await endLink(run);
+      closing = isAsked;
+      if (!isAsked) run.closings += 1;
+    } else {
+      await look(run);
+      if (closing) run.closings += 1;
+      closing = false;
+    }
   }
+}
+
+/**
+ * Looks whether the link is paid, and has it expired if not: the provider's interface lets a paid one be expired, too.
+ * True when the provider was asked to and has answered, so that the next look tells what came of it.
+ */
+async function endLink(run: PaymentRun): Promise<boolean> {
+  await look(run);
+  const { final, held, watch } = run.state;
+  return !final && !held && watch.unanswered === 0 && (await closeLink(run));
 }
 
 /** Asks the provider for the status, once, and takes over what it says. */
@@ -51,9 +72,11 @@ interface Step {
 }
 
 function nextStep({ watch, expiry }: PaymentState): Step {
-  // Where both are due, the link is closed first: the look that follows tells what came of it, and is the only one.
-  if (expiry !== undefined && (expiry.at <= watch.nextAt || expiry.at <= Date.now())) {
-    return { act: 'close', at: expiry.at, summary: 'End of the link, unless the provider notifies before' };
+  // Ending a link begins with a look, which keeps to the budget, and waits as others do while the provider doesn't answer.
+  const free = watch.unanswered > 0 ? watch.nextAt : nextFreeAt(watch.spent, Date.now());
+  const closeAt = expiry === undefined ? undefined : Math.max(expiry.at, free);
+  if (closeAt !== undefined && (closeAt <= watch.nextAt || closeAt <= Date.now())) {
+    return { act: 'close', at: closeAt, summary: 'End of the link, unless the provider notifies before' };
   }
   return { act: 'look', at: watch.nextAt, summary: 'Ask the provider, unless it notifies before' };
 }

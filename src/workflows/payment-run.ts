@@ -37,6 +37,8 @@ export class PaymentRun {
   isSending = false;
   /** Answered and unanswered looks of this run, for those who wait for the next one. */
   looks = 0;
+  /** Attempts of this run to end the link, with the look that follows. */
+  closings = 0;
   /** Set by whatever should wake a waiting payment. */
   private awake = false;
   private handingOver = false;

@@ -100,8 +100,9 @@ async function expireOrphans(run: PaymentRun, orphans: readonly Transaction[]): 
   for (const { transId } of orphans) await run.world.expireLink(transId);
 }
 
+/** What is held waits for a person, whatever a list shows. */
 function unresolved(state: PaymentState): boolean {
-  return !state.final && state.transId === undefined && state.ambiguity !== undefined;
+  return !state.final && !state.held && state.transId === undefined && state.ambiguity !== undefined;
 }
 
 function withLookUp(state: PaymentState): PaymentState {

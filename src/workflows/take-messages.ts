@@ -1,6 +1,7 @@
 import { condition, setHandler } from '@temporalio/workflow';
 import { withClaim } from '../payments/claim.js';
 import { due, withDelivery } from '../payments/notification.js';
+import type { PaymentState } from '../payments/payment-state.js';
 import { broughtForward } from '../payments/watch.js';
 import {
   expireUpdate,
@@ -21,10 +22,24 @@ import { refusal } from './refusal.js';
 import { resolveReviews } from './resolve-review.js';
 
 /**
+ * Wishes that wait for what becomes of them; the others are answered at once with the payment as it stands. Temporal
+ * takes ten updates of a workflow at a time, and an operator's decision must always be among them.
+ */
+const MOST_WAITING = 4;
+
+/**
  * Lets a payment hear what the front door has to say. Handlers only note a wish in the state and wake the payment,
  * or wait for what it does; none of them calls the provider, so that they can interleave with anything.
  */
 export function takeMessages(run: PaymentRun): void {
+  let waiting = 0;
+  const waitBriefly = async (isDone: () => boolean) => {
+    if (waiting >= MOST_WAITING) return;
+    waiting += 1;
+    await condition(isDone);
+    waiting -= 1;
+  };
+
   setHandler(hintSignal, ({ transId, status }) => {
     const { state } = run;
     run.state = withClaim(state, transId, status);
@@ -59,7 +74,8 @@ export function takeMessages(run: PaymentRun): void {
       const now = Date.now();
       run.state = { ...run.state, expiresAt: now, expiry: { at: now, tries: 0 } };
       run.wake();
-      await condition(() => run.ending);
+      const { closings } = run;
+      await waitBriefly(() => run.ending || run.state.held || run.closings > closings);
       return run.result();
     },
     {
@@ -95,9 +111,14 @@ export function takeMessages(run: PaymentRun): void {
   setHandler(refreshUpdate, async () => {
     const { looks } = run;
     lookSoon(run);
-    await condition(() => run.ending || run.looks > looks);
+    await waitBriefly(() => run.ending || run.looks > looks || !isFollowed(run.state));
     return run.result();
   });
+}
+
+/** The provider is going to be asked for its status, without anybody's decision. */
+function isFollowed({ held, transId }: PaymentState): boolean {
+  return !held && transId !== undefined;
 }
 
 /** Brings the next look forward, within the budget. */

@@ -1,4 +1,4 @@
-import { condition, log, sleep } from '@temporalio/workflow';
+import { condition, log } from '@temporalio/workflow';
 import type { MerchantNotification } from '../activities/notify-merchant.js';
 import { deliverAgainDelay } from '../payments/delivery-schedule.js';
 import {
@@ -27,15 +27,20 @@ export async function tellMerchant(run: PaymentRun): Promise<void> {
 async function deliver(
   run: PaymentRun,
   notification: PaymentNotification,
-  { at, tries, since }: Delivery & { readonly kind: 'due' },
+  delivery: Delivery & { readonly kind: 'due' },
 ): Promise<void> {
+  const { at, tries, since } = delivery;
+  // Somebody may ask for it to be sent again, which begins it anew.
+  const isOvertaken = () => deliveryOf(run, notification) !== delivery;
   const pause = at - Date.now();
-  if (pause > 0) await sleep(pause, { summary: `Tell the merchant again: ${notification.type}` });
+  const summary = `Tell the merchant again: ${notification.type}`;
+  if (pause > 0 && (await condition(isOvertaken, pause, { summary }))) return;
   const message = compose(run, notification);
   const outcome =
     tries === 0 ? await run.world.notifyFirst(message) : await run.world.notifyAgain(message, tries);
 
   const now = Date.now();
+  if (isOvertaken()) return;
   if (outcome.kind !== 'failed') return record(run, notification, { kind: 'delivered', at: now });
   const delay = deliverAgainDelay(tries + 1, since, now);
   log.warn(delay === undefined ? 'merchant not told, given up' : 'merchant not told yet', {
@@ -50,6 +55,10 @@ async function deliver(
       ? { kind: 'abandoned', at: now }
       : { kind: 'due', at: now + delay, tries: tries + 1, since },
   );
+}
+
+function deliveryOf({ state }: PaymentRun, { number }: PaymentNotification): Delivery | undefined {
+  return state.notifications.find((told) => told.number === number)?.delivery;
 }
 
 function record(run: PaymentRun, { number }: PaymentNotification, delivery: Delivery): void {

@@ -32,8 +32,8 @@ describe('the status budget', () => {
     expect(nextFreeAt(spent, START + 10)).toBe(START + STATUS_WINDOW_MS + 1);
   });
 
-  it('keeps two of the calls that the provider allows in hand', () => {
-    expect(STATUS_CALLS_BUDGETED).toBe(STATUS_CALLS_PER_WINDOW - 2);
+  it('keeps three of the calls that the provider allows in hand', () => {
+    expect(STATUS_CALLS_BUDGETED).toBe(STATUS_CALLS_PER_WINDOW - 3);
   });
 
   it('does not grow', () => {

@@ -38,7 +38,7 @@ describe('a watch', () => {
 
   it('waits for the budget when a hint comes in and it is spent', () => {
     let watch = fresh;
-    for (let call = 0; call < 4; call++) watch = looked(watch, found, terms, false, START + call);
+    for (let call = 0; call < 3; call++) watch = looked(watch, found, terms, false, START + call);
     expect(broughtForward(watch, START + 10).nextAt).toBe(START + MINUTE + 1);
   });
 

@@ -133,13 +133,13 @@ describe('a collection by link', () => {
     await world.ended(payment.id, 'link-forged-hint');
   });
 
-  it('asks no more than four times a minute in a flood of notifications, and is never answered 429', async () => {
+  it('asks no more than three times a minute in a flood of notifications, and is never answered 429', async () => {
     const payment = await link();
     for (let copy = 0; copy < 100; copy++) await world.notify(payment, {});
     await world.pass(3 * MINUTE);
     const [transaction] = world.transactionsOf(payment.id);
     expect(transaction?.statusCalls.throttled).toBe(0);
-    expect(transaction?.statusCalls.answered).toBeLessThanOrEqual(16);
+    expect(transaction?.statusCalls.answered).toBeLessThanOrEqual(12);
     await world.post(`/v1/collections/${payment.id}/expire`, {});
     await world.ended(payment.id);
   });
@@ -161,5 +161,25 @@ describe('a collection by link', () => {
     expect(answers.map(({ body }) => body.status)).toEqual(['SUCCESSFUL', 'SUCCESSFUL', 'SUCCESSFUL']);
     const events = await world.ended(payment.id, 'link-waited-for');
     expect(events.filter((event) => event === 'WORKFLOW_EXECUTION_UPDATE_ACCEPTED')).toHaveLength(2);
+  });
+
+  it('is not expired when it is paid, which the provider would let us do', async () => {
+    const payment = await link();
+    world.sandbox.faults.add({ fault: 'webhookDrop', externalId: payment.id, rate: 1 });
+    await world.visit(payment, 'pay');
+    const [transaction] = world.transactionsOf(payment.id);
+    const { ledger } = world.sandbox;
+    const asked: string[] = [];
+    const expire = ledger.expire.bind(ledger);
+    ledger.expire = (transId) => {
+      asked.push(transId);
+      return expire(transId);
+    };
+    const { status, body } = await world.post(`/v1/collections/${payment.id}/expire`, {});
+    ledger.expire = expire;
+    expect([status, body.code]).toEqual([409, 'not_expirable']);
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    expect(asked).not.toContain(transaction?.transId);
+    await world.ended(payment.id, 'link-paid-before-expire');
   });
 });

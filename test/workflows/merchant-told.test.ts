@@ -92,4 +92,18 @@ describe('telling the merchant', () => {
     const missing = await world.post(`/v1/payments/${payment.id}/notifications/2/resend`, {});
     expect([missing.status, missing.body.code]).toEqual([404, 'no_such_notification']);
   }, 90_000);
+
+  it('begins anew at once when it is asked for again between two tries', async () => {
+    answer = () => down;
+    const payment = await link();
+    await world.visit(payment, 'pay');
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    await world.pass(3 * HOUR);
+    const before = toldOf(payment).length;
+    answer = () => ({ kind: 'delivered' });
+    const again = await world.post(`/v1/payments/${payment.id}/notifications/1/resend`, {});
+    expect(again.status).toBe(202);
+    await world.ended(payment.id);
+    expect(toldOf(payment)).toHaveLength(before + 1);
+  });
 });

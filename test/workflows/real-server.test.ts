@@ -3,7 +3,7 @@ import { PaymentWorld } from './payment-world.js';
 
 let world: PaymentWorld;
 beforeAll(async () => {
-  world = await PaymentWorld.start({ realServer: true });
+  world = await PaymentWorld.start({ realServer: true, terms: { ambiguousGraceMs: 3_000 } });
 }, 300_000);
 afterAll(() => world.stop(), 30_000);
 
@@ -53,5 +53,29 @@ describe('a payout whose workflow somebody resets to before it was sent', () => 
     expect(world.transactionsOf(payment.id)).toHaveLength(1);
     await world.settle(payment.id, 'SUCCESSFUL');
     await world.untilStatus(payment.id, 'SUCCESSFUL');
+  });
+});
+
+describe('a payment that its merchant keeps refreshing', () => {
+  it('leaves room for an operator’s decision', async () => {
+    world.sandbox.faults.add({ fault: 'resetBeforeCommit', endpoint: 'payout' });
+    const { body: payment } = await world.post('/v1/payouts', { amount: 900, phone: '670000800' });
+    await world.untilStatus(payment.id, 'REVIEW');
+    const refresh = () => world.post(`/v1/payments/${payment.id}/refresh`, {});
+    const refreshed = await Promise.all(Array.from({ length: 12 }, refresh));
+    expect(new Set(refreshed.map(({ status }) => status))).toEqual(new Set([200]));
+    const why = 'nothing was taken';
+    const { status, body } = await world.post(`/v1/payments/${payment.id}/resolve`, { action: 'fail', why });
+    expect([status, body.status]).toEqual([200, 'FAILED']);
+  });
+
+  it('answers all of many refreshes while the provider doesn’t answer', async () => {
+    const payment = await world.begin('collections', { method: 'link', amount: 5_000 });
+    world.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payment-status', rate: 1 });
+    const calls = Array.from({ length: 12 }, () => world.post(`/v1/collections/${payment.id}/expire`, {}));
+    const answers = await Promise.all(calls);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+    const { status } = await world.post(`/v1/payments/${payment.id}/refresh`, {});
+    expect([200, 202]).toContain(status);
   });
 });

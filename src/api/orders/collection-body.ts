@@ -13,12 +13,13 @@ import {
   onlyFor,
   phone,
   redirectUrl,
+  userId,
 } from './order-fields.js';
 
 const both = {
   amount,
   email: email.optional(),
-  userId: identifier.optional(),
+  userId: userId.optional(),
   externalId: identifier.optional(),
   message: message.optional(),
   metadata,

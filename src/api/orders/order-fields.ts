@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { IDENTIFIER_PATTERN, MINIMUM_AMOUNT } from '../../payments/limits.js';
+import { parsePaymentId } from '../../payments/payment-id.js';
 import { readExpiresIn } from './expires-in.js';
 import { readPhoneNumber } from './phone-number.js';
 
@@ -25,6 +26,12 @@ export const amount = z
 export const identifier = z
   .string()
   .regex(IDENTIFIER_PATTERN, 'must have 1 to 100 characters of a-z, A-Z, 0-9, "-" and "_"');
+
+/** The merchant's own name of its client. A payment's id is none: payments are found by it at the provider. */
+export const userId = identifier.refine(
+  (given) => parsePaymentId(given) === undefined,
+  'must not look like a payment’s id: col_… and pay_… are kept for those',
+);
 
 export const email = z.email({ error: says('must be an e-mail address') });
 export const name = text.max(LONGEST_TEXT);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PayoutOrder } from '../../payments/order.js';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { mediumSchema } from '../../provider/wire.js';
-import { amount, email, identifier, message, metadata, name, phone } from './order-fields.js';
+import { amount, email, identifier, message, metadata, name, phone, userId } from './order-fields.js';
 
 /**
  * Body of `POST /v1/payouts`. As the provider has it, an account on its own platform is reached by an e-mail address
@@ -15,7 +15,7 @@ export const payoutBody = z
     medium: mediumSchema.optional(),
     name: name.optional(),
     email: email.optional(),
-    userId: identifier.optional(),
+    userId: userId.optional(),
     externalId: identifier.optional(),
     message: message.optional(),
     metadata,

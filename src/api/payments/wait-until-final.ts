@@ -11,6 +11,9 @@ const SHARED_UPDATE = 'settled';
 /** ms between two waits of which the first ended early: time for a new run to begin. */
 const PAUSE = 100;
 
+/** ms between two looks at a payment that was final in this run, and is not any more. */
+const REOPENED_PAUSE = 1_000;
+
 /**
  * The payment once it is final, or as it stands when `waitMs` have passed, the caller has hung up or the process is
  * to stop.
@@ -29,28 +32,36 @@ export async function waitUntilFinal(
     hangUp,
   );
   if (settled !== undefined) return settled;
-  // It may have ended while we waited, and an ended one has a result in place of somebody who answers.
+  return await asItStands(api, found);
+}
+
+/** It may have ended while we waited, and an ended one has a result in place of somebody who answers. */
+async function asItStands(api: Api, found: Found): Promise<PaymentResult> {
   return await currentState(api, (await findPayment(api, found.id)) ?? found);
 }
 
 async function settle(
-  { client }: Api,
-  { handle }: Found,
+  api: Api,
+  found: Found,
   limitMs: number,
   signal: AbortSignal,
 ): Promise<PaymentResult | undefined> {
   while (!signal.aborted) {
     try {
       const options = { updateId: SHARED_UPDATE };
-      const waited = await waitFor(client, signal, limitMs, () =>
-        handle.executeUpdate(settledUpdate, options),
+      const waited = await waitFor(api.client, signal, limitMs, () =>
+        found.handle.executeUpdate(settledUpdate, options),
       );
-      if (waited === undefined || waited.value.payment.final) return waited?.value;
+      if (waited === undefined) return undefined;
+      // The update says what was so when it completed, once for all who ask under its id: by now it may not be so.
+      const now = await asItStands(api, found);
+      if (now.payment.final) return now;
+      const wasFinal = waited.value.payment.final;
+      await pause(wasFinal ? REOPENED_PAUSE : PAUSE, undefined, { signal }).catch(() => undefined);
     } catch (error) {
       if (hasEnded(error)) return undefined;
       throw error;
     }
-    await pause(PAUSE, undefined, { signal }).catch(() => undefined);
   }
   return undefined;
 }

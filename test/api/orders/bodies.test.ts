@@ -75,6 +75,11 @@ describe('an order', () => {
     expect(answer.text).not.toMatch(/not-a-phone|pigeon|jane/);
   });
 
+  it.each(['col_1', 'pay_3f2a'])('has no payment’s id as its userId, such as %s', async (userId) => {
+    expect(await payoutErrors({ ...payout, userId })).toMatchObject([{ field: 'userId' }]);
+    expect(await payoutErrors({ ...payout, externalId: userId })).toEqual([]);
+  });
+
   it.each(['userId', 'externalId'])('has a %s of the provider’s pattern', async (field) => {
     expect(await payoutErrors({ ...payout, [field]: 'Order-17_a' })).toEqual([]);
     for (const wrong of ['', 'with space', 'x'.repeat(101), 'é', 'a.b']) {
