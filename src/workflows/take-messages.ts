@@ -72,7 +72,8 @@ export function takeMessages(run: PaymentRun): void {
     expireUpdate,
     async () => {
       const now = Date.now();
-      run.state = { ...run.state, expiresAt: now, expiry: { at: now, tries: 0 } };
+      const watch = broughtForward(run.state.watch, now);
+      run.state = { ...run.state, watch, expiresAt: now, expiry: { at: now, tries: 0 } };
       run.wake();
       const { closings } = run;
       await waitBriefly(() => run.ending || run.state.held || run.closings > closings);

@@ -13,7 +13,7 @@ describe('payments, end to end', () => {
   let number = 0;
 
   beforeAll(async () => {
-    running = await bringUp({ POLL_FIRST: '2s' });
+    running = await bringUp({ POLL_FIRST: '6s' });
   }, 120_000);
 
   afterAll(async () => {

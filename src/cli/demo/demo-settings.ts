@@ -22,8 +22,8 @@ export function demoSettings(
     SANDBOX_SETTLE_DELAY: '90m',
     SANDBOX_WEBHOOK_DELAY: '15m',
     LINK_LIFETIME: `${DAY_IN_SECONDS}s`,
-    // Two polls in a link's life leave enough of the provider's six calls a minute for the end of it.
-    POLL_FIRST: '4s',
+    // One poll in a link's life leaves two of its three calls a minute for the end of it.
+    POLL_FIRST: '8s',
     POLL_MAX: '1h',
     MERCHANT_WEBHOOK_URL: merchantHook.url,
     MERCHANT_WEBHOOK_SECRET: merchantHook.secret,
