@@ -29,9 +29,7 @@ export async function compare(scene: Scene): Promise<Violation[]> {
     }
     scene.doings.add(`ended: ${shown?.status ?? 'unknown'}`);
     // Operators are there all the time: nothing may still be under review.
-    violations.push(
-      ...audit({ record: complete(record, shown, transactions), shown, transactions, hopeless: true }),
-    );
+    violations.push(...audit({ record: complete(record, shown, transactions), shown, transactions }));
   });
   for (const [about, transactions] of books)
     violations.push({

@@ -49,7 +49,7 @@ export class Killer {
   /** Takes down the faults that the provider's present process has counted. */
   async countFaults(): Promise<void> {
     const counts = await readFaults(this.scene.stack.sandboxUrl).catch(() => ({}));
-    for (const [kind, count] of Object.entries(counts)) this.faults.add(kind, count);
+    this.faults.addAll(Object.entries(counts));
   }
 
   /** What happens to one process happens one after the other. */
@@ -63,7 +63,7 @@ export class Killer {
   async #kill(target: StackProcess, downMs: number): Promise<void> {
     const { stack, report } = this.scene;
     if (target === 'sandbox') await this.countFaults();
-    this.#killed.add(this.#pidOf(target));
+    this.#killed.add(this.#processOf(target).pid);
     await stack.kill(target);
     this.kills[target]++;
     report(`killed ${target}, away for ${downMs} ms`);
@@ -89,18 +89,17 @@ export class Killer {
   }
 
   #watch(target: StackProcess): void {
-    const { stack, over } = this.scene;
-    const { pid, ended } = target === 'temporal' ? stack.temporal : stack.part(target);
+    const { pid, ended } = this.#processOf(target);
     void ended.then((how) => {
-      if (this.#killed.has(pid) || over.aborted) return;
+      if (this.#killed.has(pid) || this.scene.over.aborted) return;
       this.collapses.push(`${target} ended by itself with ${how}`);
       this.#queue(target, () => this.#startAgain(target));
     });
   }
 
-  #pidOf(target: StackProcess): number | undefined {
+  #processOf(target: StackProcess) {
     const { stack } = this.scene;
-    return target === 'temporal' ? stack.temporal.pid : stack.part(target).pid;
+    return target === 'temporal' ? stack.temporal : stack.part(target);
   }
 
   async #orderFaults(): Promise<void> {

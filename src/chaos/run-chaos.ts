@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { bringUpStack, type StackProcess } from '../cli/stack/stack.js';
 import { ApiClient } from '../simulation/actors/api-client.js';
 import { MerchantEndpoint, type MerchantFault } from '../simulation/actors/merchant-endpoint.js';
-import { INVARIANTS, type Invariant, type Violation } from '../simulation/audit/case.js';
+import { countByInvariant, type Invariant, type Violation } from '../simulation/audit/case.js';
+import { wasReviewed } from '../simulation/payment-record.js';
 import { Tally } from '../simulation/tally.js';
 import { MERCHANT_SECRET } from '../simulation/world/credentials.js';
 import { LocalServer } from '../simulation/world/local-server.js';
@@ -99,7 +100,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     const violations = await compare(scene);
     for (const what of merchant.unreadable)
       violations.push({ invariant: 'notifiedWrong', about: 'merchant', what });
-    for (const [kind, count] of Object.entries(killer.faults.toJSON())) faults.add(kind, count);
+    faults.addAll(killer.faults);
     const seconds = Math.round((performance.now() - begun) / 100) / 10;
     return {
       result: {
@@ -107,8 +108,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
         seed,
         kills: killer.kills,
         faults: faults.toJSON(),
-        invariants: countOf(violations),
-        reviews: records.filter(({ reviews, notices }) => reviews > 0 || notices.some(isReview)).length,
+        invariants: countByInvariant(violations),
+        reviews: records.filter(wasReviewed).length,
         seconds,
       },
       violations,
@@ -143,14 +144,3 @@ function merchantOf(records: readonly ChaosRecord[], seed: number, faults: Tally
           ]),
   });
 }
-
-function countOf(violations: readonly Violation[]): Record<Invariant, number> {
-  const count = (invariant: Invariant) =>
-    violations.filter((violation) => violation.invariant === invariant).length;
-  return Object.fromEntries(INVARIANTS.map((invariant) => [invariant, count(invariant)])) as Record<
-    Invariant,
-    number
-  >;
-}
-
-const isReview = ({ told }: ChaosRecord['notices'][number]): boolean => told.type === 'payment.review';

@@ -21,3 +21,8 @@ export interface PaymentRecord {
 export function recordOf(planned: PlannedPayment): PaymentRecord {
   return { planned, taken: false, refused: false, notices: [], reviews: 0, wrongAnswers: [] };
 }
+
+/** It was put before operators, or its merchant was told so. */
+export function wasReviewed({ reviews, notices }: PaymentRecord): boolean {
+  return reviews > 0 || notices.some(({ told }) => told.type === 'payment.review');
+}

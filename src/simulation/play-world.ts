@@ -2,7 +2,7 @@ import type { SeenPayment } from './actors/api-client.js';
 import { audit } from './audit/audit.js';
 import type { Violation } from './audit/case.js';
 import { eachOf } from './each-of.js';
-import type { PaymentRecord } from './payment-record.js';
+import { type PaymentRecord, wasReviewed } from './payment-record.js';
 import { play } from './play.js';
 import type { SimulationOptions } from './simulation-options.js';
 import { type Stage, setStage } from './stage.js';
@@ -40,8 +40,8 @@ export async function playWorld(options: SimulationOptions, workflowBundle: stri
     report('comparing the ledger with every payment');
     const violations = [...stalled, ...(await auditAll(stage))];
     const { world, faults, crashes, records, cast, firstAnswers } = stage;
-    for (const [kind, count] of world.sandbox.faults.totals) faults.add(kind, count);
-    const reviews = records.filter(({ notices }) => notices.some(isReview)).length;
+    faults.addAll(world.sandbox.faults.totals);
+    const reviews = records.filter(wasReviewed).length;
     return { violations, faults, crashes, doings: cast.tally, reviews, digest: firstAnswers.digest() };
   } finally {
     await stage.close();
@@ -69,8 +69,7 @@ async function auditAll(stage: Stage): Promise<Violation[]> {
       return;
     }
     cast.tally.add(`ended:${shown?.status ?? 'unknown'}`);
-    // Operators have gone through every review many times over: nobody is left to wait for.
-    violations.push(...audit({ record, shown, transactions: cast.transactionsOf(record), hopeless: true }));
+    violations.push(...audit({ record, shown, transactions: cast.transactionsOf(record) }));
   });
   const ids = new Set<string | undefined>(records.map(({ planned }) => planned.id));
   for (const { externalId, transId } of world.sandbox.ledger.all()) {
@@ -92,5 +91,3 @@ async function showAtLast(
   }
   return 'unreadable';
 }
-
-const isReview = ({ told }: PaymentRecord['notices'][number]): boolean => told.type === 'payment.review';

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { INVARIANTS, type Invariant, type Violation } from './audit/case.js';
+import { countByInvariant, type Invariant, type Violation } from './audit/case.js';
+import { digestOf } from './digest-of.js';
 import { eachOf } from './each-of.js';
 import { type Outcome, playWorld } from './play-world.js';
 import type { SimulationOptions } from './simulation-options.js';
@@ -65,29 +65,24 @@ function toReport(
   seconds: number,
 ): SimulationReport {
   const violations = outcomes.flatMap((outcome) => outcome.violations);
-  const count = (invariant: Invariant) =>
-    violations.filter((violation) => violation.invariant === invariant).length;
-  const invariants = Object.fromEntries(INVARIANTS.map((invariant) => [invariant, count(invariant)]));
-  const digests = outcomes.map(({ digest }) => digest).join('\n');
   return {
     result: {
       payments,
       seed,
       faults: sum(outcomes.map(({ faults }) => faults)),
       crashes: sum(outcomes.map(({ crashes }) => crashes)),
-      invariants: invariants as Record<Invariant, number>,
+      invariants: countByInvariant(violations),
       reviews: outcomes.reduce((total, { reviews }) => total + reviews, 0),
       seconds: Math.round(seconds * 10) / 10,
     },
     violations,
     doings: sum(outcomes.map(({ doings }) => doings)),
-    digest: createHash('sha256').update(digests).digest('hex').slice(0, 16),
+    digest: digestOf(outcomes.map(({ digest }) => digest)),
   };
 }
 
 function sum(tallies: readonly Tally[]): Record<string, number> {
   const total = new Tally();
-  for (const tally of tallies)
-    for (const [kind, count] of Object.entries(tally.toJSON())) total.add(kind, count);
+  for (const tally of tallies) total.addAll(tally);
   return total.toJSON();
 }

@@ -29,7 +29,6 @@ export interface Stage {
   readonly timeline: Timeline;
   readonly cast: Cast;
   readonly records: readonly PaymentRecord[];
-  readonly operators: Operators;
   readonly merchant: MerchantEndpoint;
   readonly troublemaker: Troublemaker;
   /** Faults by kind that are not the sandbox's own. */
@@ -103,7 +102,6 @@ export async function setStage(options: SimulationOptions, workflowBundle: strin
     timeline,
     cast,
     records,
-    operators,
     merchant,
     troublemaker,
     faults,

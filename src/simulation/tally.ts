@@ -6,8 +6,16 @@ export class Tally {
     this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + count);
   }
 
+  addAll(counts: Iterable<readonly [kind: string, count: number]>): void {
+    for (const [kind, count] of counts) this.add(kind, count);
+  }
+
   of(kind: string): number {
     return this.#counts.get(kind) ?? 0;
+  }
+
+  [Symbol.iterator](): Iterator<readonly [kind: string, count: number]> {
+    return this.#counts.entries();
   }
 
   toJSON(): Record<string, number> {

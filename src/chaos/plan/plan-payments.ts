@@ -1,9 +1,8 @@
-import { derivePaymentId } from '../../payments/derive-payment-id.js';
 import { type Dice, diceOf } from '../../simulation/plan/dice.js';
 import { SECOND } from '../../simulation/plan/durations.js';
 import type { PlannedOrder } from '../../simulation/plan/plan-order.js';
 import type { PlannedVisit } from '../../simulation/plan/plan-payer.js';
-import { type MerchantHabits, OWNERS, type PlannedPayment } from '../../simulation/plan/plan-payments.js';
+import { identityOf, type MerchantHabits, type PlannedPayment } from '../../simulation/plan/plan-payments.js';
 
 /** Plans `count` payments of all kinds that arrive at random over `lengthMs`, each of them settled within a minute. */
 export function planPayments(count: number, lengthMs: number, seed: string | number): PlannedPayment[] {
@@ -15,14 +14,9 @@ export function planPayments(count: number, lengthMs: number, seed: string | num
 function planPayment(index: number, lengthMs: number, seed: string | number): PlannedPayment {
   const dice = diceOf(seed, 'payment', index);
   const order = planOrder(dice);
-  const owner = OWNERS[index % OWNERS.length] ?? 'shop';
-  // Two owners use the same keys: they must not meet.
-  const key = `chaos-${seed}-${Math.floor(index / OWNERS.length)}`;
   return {
     ...order,
-    owner,
-    key,
-    id: derivePaymentId(order.way === 'payout' ? 'payout' : 'collection', owner, key),
+    ...identityOf(order.way, index, `chaos-${seed}`),
     arrivesAt: dice.between('arrival', 0, lengthMs),
     habits: planHabits(dice, order.way),
     visits: order.way === 'link' ? planVisits(dice) : [],

@@ -34,9 +34,14 @@ export interface Case {
   readonly shown: SeenPayment | undefined;
   /** The provider's transactions that were made for it. */
   readonly transactions: readonly Booked[];
-  /** No operator's decision could end its review. */
-  readonly hopeless: boolean;
 }
 
 /** A violation found, before it is said whose. */
 export type Found = Omit<Violation, 'about'>;
+
+/** How often each invariant was broken. */
+export function countByInvariant(violations: readonly Violation[]): Record<Invariant, number> {
+  const count = (invariant: Invariant) => violations.filter((found) => found.invariant === invariant).length;
+  const counts = INVARIANTS.map((invariant) => [invariant, count(invariant)]);
+  return Object.fromEntries(counts) as Record<Invariant, number>;
+}

@@ -52,19 +52,25 @@ export function planPayments(count: number, seed: string | number): PaymentPlan 
 function planPayment(index: number, seed: string | number, lengthMs: number, users: number): PlannedPayment {
   const dice = diceOf(seed, 'payment', index);
   const order = planOrder(dice, users);
-  const owner = OWNERS[index % OWNERS.length] ?? 'shop';
-  const key = `${seed}-${Math.floor(index / OWNERS.length)}`;
-  const kind = order.way === 'payout' ? 'payout' : 'collection';
   return {
     ...order,
-    owner,
-    key,
-    id: derivePaymentId(kind, owner, key),
+    ...identityOf(order.way, index, String(seed)),
     // Uniform and independent: the gaps between arrivals are then those of a Poisson process.
     arrivesAt: dice.between('arrival', 0, lengthMs),
     habits: habitsOf(dice, order.way),
     visits: order.way === 'link' ? planPayer(dice) : [],
   };
+}
+
+/** Merchants take turns, and use the same keys: their payments must not meet. */
+export function identityOf(
+  way: PlannedOrder['way'],
+  index: number,
+  keys: string,
+): Pick<PlannedPayment, 'owner' | 'key' | 'id'> {
+  const owner = OWNERS[index % OWNERS.length] ?? 'shop';
+  const key = `${keys}-${Math.floor(index / OWNERS.length)}`;
+  return { owner, key, id: derivePaymentId(way === 'payout' ? 'payout' : 'collection', owner, key) };
 }
 
 function habitsOf(dice: Dice, way: PlannedOrder['way']): MerchantHabits {

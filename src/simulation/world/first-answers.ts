@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { digestOf } from '../digest-of.js';
 import { bodyField } from './request-body.js';
 
 const INITIATIONS = /^\/(initiate-pay|direct-pay|payout)$/;
@@ -24,7 +24,6 @@ export class FirstAnswers {
 
   /** The same for two runs whose payments were answered alike. */
   digest(): string {
-    const lines = [...this.#answers.values()].sort();
-    return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16);
+    return digestOf([...this.#answers.values()].sort());
   }
 }
