@@ -6,6 +6,7 @@ import type { Transaction } from '../payments/transaction.js';
 import type { ProviderClient } from '../provider/client.js';
 import type { MerchantNotifier } from './notify-merchant.js';
 import { toDirectPay, toInitiatePay, toPayout } from './to-request.js';
+import { unlessReset } from './unless-reset.js';
 
 /** What the activities need of the world. */
 export interface ActivityDependencies {
@@ -29,11 +30,11 @@ export function createActivities({ providers, merchant }: ActivityDependencies) 
     initiatePay: (order: LinkOrder): Promise<InitiationOutcome> =>
       providers.collection.initiatePay(toInitiatePay(order), untilStopped()),
 
-    directPay: (order: DirectOrder, startedAs: string): Promise<InitiationOutcome> =>
-      unlessReset(startedAs, () => providers.collection.directPay(toDirectPay(order), untilStopped())),
+    directPay: (order: DirectOrder): Promise<InitiationOutcome> =>
+      unlessReset(() => providers.collection.directPay(toDirectPay(order), untilStopped())),
 
-    payOut: (order: PayoutOrder, startedAs: string): Promise<InitiationOutcome> =>
-      unlessReset(startedAs, () => providers.payout.payout(toPayout(order), untilStopped())),
+    payOut: (order: PayoutOrder): Promise<InitiationOutcome> =>
+      unlessReset(() => providers.payout.payout(toPayout(order), untilStopped())),
 
     paymentStatus: (service: Service, transId: TransId): Promise<StatusAnswer> =>
       providers[service].paymentStatus(transId, untilStopped()),
@@ -52,19 +53,6 @@ export function createActivities({ providers, merchant }: ActivityDependencies) 
 
     ...merchant,
   };
-}
-
-/**
- * Moves money, unless somebody has reset the workflow to before it did: the run then is another than the one it
- * started as, and whether the first has sent the request is a matter of looking, not of sending again.
- */
-async function unlessReset(
-  startedAs: string,
-  send: () => Promise<InitiationOutcome>,
-): Promise<InitiationOutcome> {
-  const { runId } = Context.current().info.workflowExecution ?? {};
-  if (runId === startedAs) return await send();
-  return { kind: 'ambiguous', reason: 'the workflow was reset, and may have sent it before' };
 }
 
 /** A worker that has to stop gives a call up, so that its outcome is known to be unknown at once. */

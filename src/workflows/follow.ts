@@ -24,9 +24,8 @@ export async function follow(run: PaymentRun): Promise<void> {
     const woken = await run.sleepUntil(at, summary);
     if (woken) continue;
     if (act === 'close') {
-      const isAsked = await endLink(run);
-      closing = isAsked;
-      if (!isAsked) run.closings += 1;
+      closing = await endLink(run);
+      if (!closing) run.closings += 1;
     } else {
       await look(run);
       if (closing) run.closings += 1;

@@ -51,14 +51,8 @@ export function worldOf(terms: PaymentTerms) {
     createLink: (order: LinkOrder) =>
       sent(local('Create the payment link', (activities) => activities.initiatePay(order))),
     requestOnPhone: (order: DirectOrder) =>
-      sent(
-        atMostOnce("Send the request to the payer's phone").directPay(
-          order,
-          workflowInfo().originalExecutionRunId,
-        ),
-      ),
-    sendPayout: (order: PayoutOrder) =>
-      sent(atMostOnce('Send the payout').payOut(order, workflowInfo().originalExecutionRunId)),
+      sent(atMostOnce("Send the request to the payer's phone").directPay(order)),
+    sendPayout: (order: PayoutOrder) => sent(atMostOnce('Send the payout').payOut(order)),
 
     askStatus: (order: PaymentOrder, transId: TransId): Promise<StatusAnswer> =>
       asked(
@@ -102,9 +96,9 @@ export type World = ReturnType<typeof worldOf>;
 type LocalActivities = ReturnType<typeof proxyLocalActivities<Activities>>;
 
 /**
- * Runs calls one after the other. Of two local activities at once, the SDK (1.24) gives a replay both results together,
- * where the first run had them one by one: what follows them may then come in another order, and the payment would be
- * stuck for good.
+ * Runs calls one after the other. Of two local activities at once, the SDK (seen with 1.24) gives a replay both results
+ * together, where the first run had them one by one: what follows them may then come in another order, and the payment
+ * would be stuck for good.
  */
 function oneAtATime() {
   let last: Promise<unknown> = Promise.resolve();

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
 import { createMerchantNotifier } from '../../src/activities/notify-merchant.js';
@@ -47,9 +48,27 @@ beforeEach(() => {
 /** The run that activities find themselves in here. */
 const RUN = new MockActivityEnvironment().context.info.workflowExecution?.runId ?? '';
 
-/** Runs an activity as a worker would; `cancelAfterMs` as one that has to stop. */
-function run<Result>(activity: () => Promise<Result>, cancelAfterMs?: number): Promise<Result> {
-  const environment = new MockActivityEnvironment();
+interface Circumstances {
+  /** As a worker that has to stop. */
+  readonly cancelAfterMs?: number;
+  /** What Temporal says of the run that the workflow started as. */
+  readonly startedAs?: () => Promise<string>;
+}
+
+/** Runs an activity as a worker would. */
+function run<Result>(
+  activity: () => Promise<Result>,
+  { cancelAfterMs, startedAs = async () => RUN }: Circumstances = {},
+): Promise<Result> {
+  const workflowService = {
+    getWorkflowExecutionHistory: async () => {
+      const workflowExecutionStartedEventAttributes = { originalExecutionRunId: await startedAs() };
+      return { history: { events: [{ workflowExecutionStartedEventAttributes }] } };
+    },
+  };
+  const simply = (_: unknown, question: () => Promise<unknown>) => question();
+  const client = { workflowService, withDeadline: simply, withAbortSignal: simply } as unknown as Client;
+  const environment = new MockActivityEnvironment({}, { client });
   if (cancelAfterMs !== undefined) setTimeout(() => environment.cancel(), cancelAfterMs);
   return environment.run(activity);
 }
@@ -80,7 +99,7 @@ describe('an activity that begins a payment', () => {
   });
 
   it("sends the merchant's userId when there is one, and never the merchant's externalId", async () => {
-    await run(() => activities.directPay({ ...directOrder, userId: 'user-7', externalId: 'order-7' }, RUN));
+    await run(() => activities.directPay({ ...directOrder, userId: 'user-7', externalId: 'order-7' }));
     expect(asked[0]).toMatchObject({
       line: 'POST /direct-pay',
       body: { userId: 'user-7', externalId: 'col_2' },
@@ -89,7 +108,7 @@ describe('an activity that begins a payment', () => {
 
   it('sends a payout to the payout service', async () => {
     const { phone: _, ...order } = payoutOrder;
-    await run(() => activities.payOut({ ...order, medium: 'platform', email: 'to@example.com' }, RUN));
+    await run(() => activities.payOut({ ...order, medium: 'platform', email: 'to@example.com' }));
     expect(asked[0]).toMatchObject({
       line: 'POST /payout',
       user: 'payout-user',
@@ -98,14 +117,28 @@ describe('an activity that begins a payment', () => {
   });
 
   it('is not sent, and ambiguous, when the workflow was reset', async () => {
-    const outcome = await run(() => activities.payOut(payoutOrder, 'the run that was reset'));
+    const outcome = await run(() => activities.payOut(payoutOrder), {
+      startedAs: async () => 'the run that was reset',
+    });
     expect(outcome).toMatchObject({ kind: 'ambiguous', reason: expect.stringContaining('reset') });
+    expect(asked).toEqual([]);
+  });
+
+  it('is not sent, and ambiguous, when Temporal does not say whether the workflow was reset', async () => {
+    const startedAs = () => Promise.reject(new Error('deadline exceeded'));
+    const outcome = await run(() => activities.payOut(payoutOrder), { startedAs });
+    expect(outcome).toMatchObject({
+      kind: 'ambiguous',
+      reason: expect.stringContaining('deadline exceeded'),
+    });
     expect(asked).toEqual([]);
   });
 
   it('is ambiguous at once when the worker has to stop while it waits', async () => {
     answer = 'nothing';
-    expect(await run(() => activities.payOut(payoutOrder, RUN), 100)).toMatchObject({ kind: 'ambiguous' });
+    expect(await run(() => activities.payOut(payoutOrder), { cancelAfterMs: 100 })).toMatchObject({
+      kind: 'ambiguous',
+    });
     expect(asked).toHaveLength(1);
   });
 });

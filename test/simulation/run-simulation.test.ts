@@ -42,13 +42,13 @@ describe('a simulation', () => {
     async () => {
       const sentAgain: WrapActivities = (activities) => ({
         ...activities,
-        async directPay(order, startedAs) {
-          const outcome = await activities.directPay(order, startedAs);
-          return outcome.kind === 'ambiguous' ? await activities.directPay(order, startedAs) : outcome;
+        async directPay(order) {
+          const outcome = await activities.directPay(order);
+          return outcome.kind === 'ambiguous' ? await activities.directPay(order) : outcome;
         },
-        async payOut(order, startedAs) {
-          const outcome = await activities.payOut(order, startedAs);
-          return outcome.kind === 'ambiguous' ? await activities.payOut(order, startedAs) : outcome;
+        async payOut(order) {
+          const outcome = await activities.payOut(order);
+          return outcome.kind === 'ambiguous' ? await activities.payOut(order) : outcome;
         },
       });
       const { result } = await simulate(2, 60, sentAgain);

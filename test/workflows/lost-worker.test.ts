@@ -10,12 +10,12 @@ const SUCCEEDS = '670000000';
 let lost: 'before' | 'after' | undefined;
 
 /** A worker that is gone never reports: Temporal only sees that its time is over. */
-function losing<Order, Outcome>(send: (order: Order, startedAs: string) => Promise<Outcome>) {
-  return async (order: Order, startedAs: string): Promise<Outcome> => {
+function losing<Order, Outcome>(send: (order: Order) => Promise<Outcome>) {
+  return async (order: Order): Promise<Outcome> => {
     const where = lost;
     lost = undefined;
-    if (where === undefined) return await send(order, startedAs);
-    if (where === 'after') await send(order, startedAs);
+    if (where === undefined) return await send(order);
+    if (where === 'after') await send(order);
     return await Context.current().cancelled;
   };
 }

@@ -89,8 +89,8 @@ export async function currentState(
 
 /**
  * Waits until the payment has no workflow task before it. A query that finds one is answered within that task, and
- * with it the SDK (1.24) completes the task, even when a local activity has just ended whose effect is still to come:
- * a later replay then sees the effect in another task than it was recorded in, and may fail for good.
+ * with it the SDK (seen with 1.24) completes the task, even when a local activity has just ended whose effect is still to
+ * come: a later replay then sees the effect in another task than it was recorded in, and may fail for good.
  *
  * @throws {ApiError} `temporarily_unavailable` when the deadline (ms since the epoch) passes.
  */
