@@ -84,7 +84,10 @@ describe('without a worker', () => {
       expect([status, body.status, body.amount]).toEqual([202, 'CREATED', 700]);
       return body;
     });
-    const { status, body } = await stack.post('/v1/payouts', payout, 'no-worker');
+    const patient = await stack.startMore({ answerWithinMs: 20_000 });
+    const asked = { key, body: payout, headers: { 'idempotency-key': 'no-worker' } };
+    const { status, body } = await patient.ask('POST', '/v1/payouts', asked);
+    await patient.stop();
     expect([status, body.id]).toEqual([200, id]);
     expect(stack.transactionsOf(id)).toHaveLength(1);
   });

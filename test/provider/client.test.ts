@@ -9,7 +9,13 @@ import { closeServers, json, serveHttp } from './local-servers.js';
 const clients: ProviderClient[] = [];
 
 function clientOf(url: string, options: Partial<ProviderClientOptions> = {}): ProviderClient {
-  const settings = { service: 'collection', url, apiUser: 'user', apiKey: 'secret', timeoutMs: 300 } as const;
+  const settings = {
+    service: 'collection',
+    url,
+    apiUser: 'user',
+    apiKey: 'secret',
+    timeoutMs: 1_000,
+  } as const;
   const client = createProviderClient({ ...settings, ...options });
   clients.push(client);
   return client;

@@ -1,12 +1,16 @@
 import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { findTestServer } from '../../../src/temporal/embedded/find-test-server.js';
 import { isPortFree } from '../../../src/temporal/embedded/free-port.js';
+import { sdkDownloadPath } from '../../../src/temporal/embedded/sdk-download.js';
 import { startTimeSkippingEnvironment } from '../../../src/temporal/embedded/time-skipping.js';
 import { paymentSearchAttributes } from '../../../src/temporal/search-attributes.js';
 import { begin, sleepADay } from './probe-workflow.js';
+import { makeScratchFolder } from './scratch-folder.js';
 
 const require = createRequire(import.meta.url);
 const DAY = 24 * 60 * 60 * 1_000;
@@ -58,6 +62,22 @@ describe('the time-skipping environment', () => {
     const { typedSearchAttributes } = await workflow.getHandle('probe').describe();
     expect(typedSearchAttributes.get(paymentSearchAttributes.status)).toBe('EXPIRED');
     expect(typedSearchAttributes.get(paymentSearchAttributes.amount)).toBe(100);
+  }, 60_000);
+
+  it('is started again when the server is late', async () => {
+    const folder = await makeScratchFolder();
+    const server = await findTestServer({ report: () => undefined });
+    const been = join(folder.path, 'been');
+    const lateOnce = `[ -e ${been} ] && exec ${server} "$@"; touch ${been}; exec sleep 10`;
+    await folder.script(basename(sdkDownloadPath('temporal-test-server', folder.path)), lateOnce);
+    const lines: string[] = [];
+    try {
+      const report = (line: string) => void lines.push(line);
+      await (await startTimeSkippingEnvironment({ folder: folder.path, report })).teardown();
+    } finally {
+      await folder.remove();
+    }
+    expect(lines).toContain('test server: too slow to start, trying again (2 of 3)');
   }, 60_000);
 
   it('leaves no server behind after its teardown', async () => {
