@@ -8,14 +8,21 @@ import type { Transaction } from './transaction.js';
  * - `rejected`: the provider refused it (4xx with its message): no money will move.
  * - `unauthorized`: the credentials or the service's permissions were refused (401, 403): no money will move, and
  *   every other payment would meet the same, so it is the operator's business and not the payment's failure.
- * - `notSent`: refused before it was taken (connection refused, DNS, 429): safe to send again.
- * - `ambiguous`: time-out, reset, 5xx, a body that can't be read: money may or may not move. Never send again blindly.
+ * - `throttled`: 429 in the provider's own form. It says that it didn't take the request; since its interface doesn't
+ *   promise that, the payment is looked up before it is sent again.
+ * - `notSent`: it never left (connection refused, DNS, no worker took it): safe to send again.
+ * - `unchecked`: this attempt sent nothing, because Temporal didn't say in time whether the workflow was reset. Safe to
+ *   attempt again, and checked again then; until that check is answered an earlier run may have sent it.
+ * - `ambiguous`: time-out, reset, 5xx, 429 without the provider's error body, a body that can't be read: money may or
+ *   may not move. Never send again without looking.
  */
 export type InitiationOutcome =
   | { readonly kind: 'accepted'; readonly transId: TransId; readonly link?: string | undefined }
   | { readonly kind: 'rejected'; readonly message: string; readonly statusCode: number }
   | { readonly kind: 'unauthorized'; readonly message: string; readonly statusCode: number }
-  | { readonly kind: 'notSent'; readonly reason: string; readonly retryAfterMs?: number | undefined }
+  | { readonly kind: 'throttled'; readonly reason: string; readonly retryAfterMs?: number | undefined }
+  | { readonly kind: 'notSent'; readonly reason: string }
+  | { readonly kind: 'unchecked'; readonly reason: string }
   | { readonly kind: 'ambiguous'; readonly reason: string };
 
 /** Why a question to the provider got no answer. Asking again does no harm. */
