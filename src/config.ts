@@ -124,6 +124,8 @@ const terms = {
   POLL_MAX: duration('1h'),
   AMBIGUOUS_GRACE: duration('15m'),
   AMBIGUOUS_POLICY: z.enum(['review', 'resend'], 'is neither review nor resend').default('review'),
+  RESOLVE_AFTER: duration('1h'),
+  SEND_BY: duration('24h'),
 };
 
 const schemas = {

@@ -14,11 +14,10 @@ export interface ActivityDependencies {
   readonly merchant: MerchantNotifier;
 }
 
-/** The transactions of one user, or only those made for one payment. */
+/** The transactions that were made for one payment. */
 export interface LookUpRequest {
   readonly service: Service;
-  readonly userId: string;
-  readonly externalId: PaymentId;
+  readonly paymentId: PaymentId;
 }
 
 /**
@@ -42,12 +41,12 @@ export function createActivities({ providers, merchant }: ActivityDependencies) 
     expirePay: (transId: TransId): Promise<ExpiryAnswer> =>
       providers.collection.expirePay(transId, untilStopped()),
 
-    /** The user's other payments are left out: they have no place in this payment's history. */
-    async lookUp({ service, userId, externalId }: LookUpRequest): Promise<ListAnswer> {
-      const answer = await providers[service].transactionsOf(userId, untilStopped());
+    /** Another payment's transactions are left out: they have no place in this payment's history. */
+    async lookUp({ service, paymentId }: LookUpRequest): Promise<ListAnswer> {
+      const answer = await providers[service].transactionsOf(paymentId, untilStopped());
       if (answer.kind !== 'listed') return answer;
       const anothers = (found: Transaction) =>
-        found.externalId !== undefined && found.externalId !== externalId;
+        found.externalId !== undefined && found.externalId !== paymentId;
       return { ...answer, transactions: answer.transactions.filter((found) => !anothers(found)) };
     },
 

@@ -1,7 +1,7 @@
 import { got, RequestError } from 'got';
 import { Webhook } from 'standardwebhooks';
 import type { Payment } from '../payments/payment.js';
-import type { PaymentEventType } from '../payments/payment-event.js';
+import type { PaymentEventType } from '../payments/payment.js';
 import { createEndpointHealth } from './endpoint-health.js';
 import { lookupPublic, PrivateAddressError, refusePrivateHost } from './public-addresses.js';
 

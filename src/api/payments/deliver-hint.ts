@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { PaymentId } from '../../payments/payment-id.js';
-import type { PaymentState } from '../../payments/payment-state.js';
+import { type PaymentState, statusOf, transIdOf } from '../../payments/payment-state.js';
 import { type Hint, hintSignal } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
 import { findPayment } from './find-payment.js';
@@ -54,6 +54,6 @@ async function tooLate(
   return 'late';
 }
 
-function agrees({ transId, status }: PaymentState, hint: Hint): boolean {
-  return hint.transId === transId && hint.status === status;
+function agrees(state: PaymentState, hint: Hint): boolean {
+  return hint.transId === transIdOf(state) && hint.status === statusOf(state);
 }

@@ -3,7 +3,6 @@ import type { PaymentNotification } from '../../payments/notification.js';
 import type { PaymentId } from '../../payments/payment-id.js';
 import type { PaymentState } from '../../payments/payment-state.js';
 import {
-  NO_SUCH_NOTIFICATION,
   notificationsQuery,
   type PaymentResult,
   resendNotificationUpdate,
@@ -49,7 +48,7 @@ export async function resendNotification(api: Api, id: PaymentId, number: number
       if (waited === undefined) throw temporarilyUnavailable();
       return waited.value;
     } catch (error) {
-      if (refusalOf(error) === NO_SUCH_NOTIFICATION) throw noSuchNotification();
+      if (refusalOf(error) === 'NoSuchNotification') throw noSuchNotification();
       if (!hasEnded(error)) throw error;
     }
   }

@@ -12,7 +12,7 @@ import type { Found } from './find-payment.js';
 import { type PaymentWorkflow, paymentWorkflow } from './payment-workflow.js';
 import { ask, deliver, type Waited, waitFor } from './temporal-calls.js';
 
-const REOPENED: PaymentWorkflowType = 'reconcileLate';
+const REOPENED: PaymentWorkflowType = 'reopenPayment';
 
 /**
  * What is known of a payment whose workflow has ended; `undefined` when it was stopped and could leave nothing.

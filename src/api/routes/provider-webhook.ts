@@ -2,7 +2,7 @@ import { IDENTIFIER_PATTERN } from '../../payments/limits.js';
 import type { PaymentId, TransId } from '../../payments/payment-id.js';
 import { parsePaymentId } from '../../payments/payment-id.js';
 import { transactionSchema } from '../../provider/wire.js';
-import type { Hint, UnclaimedNotification } from '../../workflows/messages.js';
+import type { Hint, UnmatchedNotification } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
 import { sameSecret } from '../authenticate.js';
 import type { WebhookResult } from '../metrics.js';
@@ -83,7 +83,7 @@ async function addressee(
 }
 
 /** Somebody else's externalId may be anything; what isn't an identifier is not kept. */
-function unclaimed(hint: Hint, externalId: string | undefined): UnclaimedNotification {
+function unclaimed(hint: Hint, externalId: string | undefined): UnmatchedNotification {
   const isKept = externalId !== undefined && IDENTIFIER_PATTERN.test(externalId);
   return { ...hint, at: new Date().toISOString(), ...(isKept && { externalId }) };
 }
