@@ -61,6 +61,14 @@ function readTransaction(body: unknown, transId: string): Read {
   return { kind: 'read', transaction: toTransaction(transaction.data) };
 }
 
+/** A question changes nothing, so it makes no difference who answered 429, or how far a failed request got. */
 function noAnswer(verdict: Exclude<Verdict, { kind: 'succeeded' | 'refused' }>): NoAnswer {
-  return verdict.kind === 'undecided' ? { kind: 'unavailable', reason: verdict.reason } : verdict;
+  switch (verdict.kind) {
+    case 'unauthorized':
+      return verdict;
+    case 'throttled':
+      return { kind: 'throttled', retryAfterMs: verdict.retryAfterMs };
+    case 'undecided':
+      return { kind: 'unavailable', reason: verdict.reason };
+  }
 }

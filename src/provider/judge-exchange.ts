@@ -7,14 +7,19 @@ import { errorSchema } from './wire.js';
  *
  * - `succeeded`: 2xx; whether its body says what it should is for the question to find out.
  * - `refused`, `unauthorized`: the provider itself said no, in a body of its own form.
- * - `throttled`: turned away before it was taken.
+ * - `throttled`: 429. `inProvidersForm` tells if the provider itself said so, in its own error body, or perhaps something
+ *   in between: a gateway that repeats requests may answer 429 for its second try of one that the provider has taken.
  * - `undecided`: no verdict. `sent` tells if the request may have been taken all the same.
  */
 export type Verdict =
   | { readonly kind: 'succeeded'; readonly body: unknown }
   | { readonly kind: 'refused'; readonly message: string; readonly statusCode: number }
   | { readonly kind: 'unauthorized'; readonly message: string; readonly statusCode: number }
-  | { readonly kind: 'throttled'; readonly retryAfterMs?: number | undefined }
+  | {
+      readonly kind: 'throttled';
+      readonly inProvidersForm: boolean;
+      readonly retryAfterMs?: number | undefined;
+    }
   | { readonly kind: 'undecided'; readonly sent: 'no' | 'perhaps'; readonly reason: string };
 
 /**
@@ -33,7 +38,8 @@ export function judgeExchange(exchange: Exchange, withheld: readonly string[]): 
   if (exchange.kind === 'failed') return { kind: 'undecided', sent: exchange.sent, reason: exchange.reason };
   const { statusCode, body, retryAfterMs } = exchange;
   if (statusCode >= 200 && statusCode <= 299) return { kind: 'succeeded', body };
-  if (statusCode === 429) return { kind: 'throttled', retryAfterMs };
+  const error = errorSchema.safeParse(body);
+  if (statusCode === 429) return { kind: 'throttled', inProvidersForm: error.success, retryAfterMs };
 
   const undecided = {
     kind: 'undecided',
@@ -41,7 +47,6 @@ export function judgeExchange(exchange: Exchange, withheld: readonly string[]): 
     reason: `the provider answered ${statusCode}`,
   } as const;
   if (statusCode < 400 || statusCode > 499 || TIMING_STATUS_CODES.includes(statusCode)) return undecided;
-  const error = errorSchema.safeParse(body);
   if (!error.success) return { ...undecided, reason: `${undecided.reason} with a body that can't be read` };
 
   const message = providerText(error.data.message, withheld) || 'the provider gave no reason';

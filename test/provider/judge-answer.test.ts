@@ -68,6 +68,7 @@ describe.each(questions)('%s', (name, ask, good, expected) => {
     ['404', json(404, { message: 'no such' }), { kind: refused, message: 'no such', statusCode: 404 }],
     ['400', json(400, { message: 'bad' }), { kind: refused, message: 'bad', statusCode: 400 }],
     ['429', json(429, { message: 'slow' }), { kind: 'throttled' }],
+    ["a gateway's 429", text(429, '<html>'), { kind: 'throttled' }],
     [
       '429 with Retry-After',
       text(429, '', { 'retry-after': '9' }),

@@ -91,12 +91,23 @@ const outcomes: [string, Reply, object][] = [
   ['499', json(499, { message: 'gone' }), { kind: 'ambiguous' }],
 
   [
-    '429',
+    "429 in the provider's own form",
     json(429, { message: 'slow down' }),
-    { kind: 'notSent', reason: 'the provider asked to slow down' },
+    { kind: 'throttled', reason: 'the provider asked to slow down' },
   ],
-  ['429 with a page', text(429, '<html>'), { kind: 'notSent' }],
-  ['429 with Retry-After', json(429, {}, { 'retry-after': '7' }), { kind: 'notSent', retryAfterMs: 7_000 }],
+  [
+    "429 in the provider's own form with Retry-After",
+    json(429, { message: 'slow down' }, { 'retry-after': '7' }),
+    { kind: 'throttled', retryAfterMs: 7_000 },
+  ],
+  [
+    '429 with a page',
+    text(429, '<html>', { 'retry-after': '7' }),
+    { kind: 'ambiguous', reason: "the provider answered 429 with a body that can't be read" },
+  ],
+  ['429 with another body', json(429, { error: 'slow down' }), { kind: 'ambiguous' }],
+  ['429 with a message that is no text', json(429, { message: 7 }), { kind: 'ambiguous' }],
+  ['429 with nothing', text(429, ''), { kind: 'ambiguous' }],
 
   ['500', json(500, { message: 'oops' }), { kind: 'ambiguous', reason: 'the provider answered 500' }],
   ['502', text(502, '<html>'), { kind: 'ambiguous', reason: 'the provider answered 502' }],
