@@ -132,9 +132,9 @@ export const errorSchema = z.object({ message: z.string() });
 
 /** The Initiation result; a link comes with initiate-pay only. */
 export const initiationSchema = z.object({
-  message: optional(z.string()),
+  message: incidental(z.string()),
   transId: transIdSchema,
-  dateInitiated: optional(z.string()),
+  dateInitiated: incidental(z.string()),
 });
 export const linkInitiationSchema = initiationSchema.extend({ link: webAddressSchema });
 

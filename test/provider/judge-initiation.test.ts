@@ -43,6 +43,11 @@ const outcomes: [string, Reply, object][] = [
   ['200 with a transaction', json(200, accepted), { kind: 'accepted', transId: 'T1' }],
   ['another success with a transaction', json(201, accepted), { kind: 'accepted', transId: 'T1' }],
   ['200 with nothing but an id', json(200, { transId: 'T1' }), { kind: 'accepted', transId: 'T1' }],
+  [
+    'a transaction whose message and date are of other types',
+    json(200, { ...accepted, message: { en: 'ok' }, dateInitiated: 1_772_323_200 }),
+    { kind: 'accepted', transId: 'T1' },
+  ],
   ['a transaction as text', text(200, JSON.stringify(accepted)), { kind: 'accepted', transId: 'T1' }],
   [
     'a transaction behind a byte order mark',
@@ -173,6 +178,13 @@ describe('a link', () => {
   it('comes with its address', async () => {
     const link = 'https://pay.example.com/T1';
     const server = await serveHttp(json(200, { ...accepted, link }));
+    const outcome = await clientOf('collection', server.url).initiatePay({ amount: 500 });
+    expect(outcome).toEqual({ kind: 'accepted', transId: 'T1', link });
+  });
+
+  it('comes with its address whatever the types of its message and date', async () => {
+    const link = 'https://pay.example.com/T1';
+    const server = await serveHttp(json(200, { ...accepted, link, message: 7, dateInitiated: 1_772_323_200 }));
     const outcome = await clientOf('collection', server.url).initiatePay({ amount: 500 });
     expect(outcome).toEqual({ kind: 'accepted', transId: 'T1', link });
   });
