@@ -46,7 +46,11 @@ export interface ProviderClient {
   paymentStatus(transId: string, call?: CallOptions): Promise<StatusAnswer>;
   /** `POST /expire-pay`: ends a link before its 24 hours are over. */
   expirePay(transId: string, call?: CallOptions): Promise<ExpiryAnswer>;
-  /** `GET /transaction/{userId}`: all that was ever made under a user identifier, in no promised order. */
+  /**
+   * `GET /transaction/{userId}`: all that was ever made under a user identifier, in no promised order. Sanaga sends a
+   * payment's own id as userId and as externalId, so an element that can't be read and names an externalId other than
+   * this userId is another payment's, and left out. Any other that can't be read makes the list unavailable.
+   */
   transactionsOf(userId: string, call?: CallOptions): Promise<ListAnswer>;
   /** `GET /search`. Rejects with a ZodError on a query that the provider would silently ignore. */
   search(query: SearchQuery, call?: CallOptions): Promise<ListAnswer>;
@@ -121,7 +125,7 @@ export function createProviderClient({ service, ...options }: ProviderClientOpti
       return judgeExpiry(await post('expire-pay', { transId }, call), transId);
     },
     async transactionsOf(userId, call) {
-      return judgeList(await getById('transaction', userId, BODY_MAX.list, call));
+      return judgeList(await getById('transaction', userId, BODY_MAX.list, call), userId);
     },
     async search(query, call) {
       return judgeList(await get(searchPath(query), BODY_MAX.list, call));

@@ -184,7 +184,9 @@ describe('a link', () => {
 
   it('comes with its address whatever the types of its message and date', async () => {
     const link = 'https://pay.example.com/T1';
-    const server = await serveHttp(json(200, { ...accepted, link, message: 7, dateInitiated: 1_772_323_200 }));
+    const server = await serveHttp(
+      json(200, { ...accepted, link, message: 7, dateInitiated: 1_772_323_200 }),
+    );
     const outcome = await clientOf('collection', server.url).initiatePay({ amount: 500 });
     expect(outcome).toEqual({ kind: 'accepted', transId: 'T1', link });
   });
