@@ -12,6 +12,7 @@ import { judgeExchange, type Verdict } from './judge-exchange.js';
 import { judgeInitiation } from './judge-initiation.js';
 import { pathSegment } from './path-segment.js';
 import { createProviderHttp, type ProviderHttpOptions } from './provider-http.js';
+import type { Confidential } from './provider-text.js';
 import { type SearchQuery, searchPath } from './search-query.js';
 import {
   type DirectPayRequest,
@@ -29,6 +30,9 @@ export interface CallOptions {
   /** Stops waiting for the answer. What a POST did by then stays unknown. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** What names a person in a request: the provider may repeat it in an error. */
+type Person = Omit<Confidential, 'credentials'>;
 
 /**
  * One of the provider's services. Whatever the provider or the network does, a call ends with one of its typed
@@ -73,8 +77,10 @@ export function createProviderClient({ service, ...options }: ProviderClientOpti
   const http = createProviderHttp(options);
   const credentials = [options.apiUser, options.apiKey];
 
-  const ask = async (request: ExchangeRequest, withheld: readonly string[] = []): Promise<Verdict> =>
-    judgeExchange(await exchange(http, request), [...credentials, ...withheld]);
+  const ask = async (request: ExchangeRequest, person: Person = {}): Promise<Verdict> => {
+    const { phone, name, email } = person;
+    return judgeExchange(await exchange(http, request), { credentials, phone, name, email });
+  };
 
   const get = (path: string, bodyMax: number, call?: CallOptions) =>
     ask({ method: 'GET', path, bodyMax, signal: call?.signal });
@@ -92,8 +98,8 @@ export function createProviderClient({ service, ...options }: ProviderClientOpti
     return get(`${folder}/${segment}`, bodyMax, call);
   };
 
-  const post = (path: string, body: object, call?: CallOptions, withheld?: readonly string[]) =>
-    ask({ method: 'POST', path, body, bodyMax: BODY_MAX.single, signal: call?.signal }, withheld);
+  const post = (path: string, body: object, call?: CallOptions, person?: Person) =>
+    ask({ method: 'POST', path, body, bodyMax: BODY_MAX.single, signal: call?.signal }, person);
 
   const initiate = (
     path: string,
@@ -103,7 +109,7 @@ export function createProviderClient({ service, ...options }: ProviderClientOpti
     const needed = path === 'payout' ? 'payout' : 'collection';
     if (service !== needed)
       throw new TypeError(`The ${service} service can't do ${path}: use the ${needed} service`);
-    return post(path, body, call, personalDataOf(body));
+    return post(path, body, call, body);
   };
 
   return {
@@ -134,13 +140,4 @@ export function createProviderClient({ service, ...options }: ProviderClientOpti
       return judgeBalance(await get('balance', BODY_MAX.single, call));
     },
   };
-}
-
-/** What names a person in a request: the provider may repeat it in an error. */
-function personalDataOf(request: {
-  phone?: string | undefined;
-  name?: string | undefined;
-  email?: string | undefined;
-}) {
-  return [request.phone, request.name, request.email].filter((value) => value !== undefined);
 }

@@ -1,5 +1,5 @@
 import type { Exchange } from './exchange.js';
-import { providerText } from './provider-text.js';
+import { type Confidential, providerText } from './provider-text.js';
 import { errorSchema } from './wire.js';
 
 /**
@@ -32,9 +32,9 @@ const TIMING_STATUS_CODES: readonly number[] = [408, 425, 499];
  * Reads an exchange by the provider's rules for errors: a refusal is a 4xx whose body holds a message. A 4xx without
  * one comes from something in between, which can't speak for the provider.
  *
- * @param withheld what the provider's message must not show: see {@link providerText}
+ * @param confidential what the provider's message must not show: see {@link providerText}
  */
-export function judgeExchange(exchange: Exchange, withheld: readonly string[]): Verdict {
+export function judgeExchange(exchange: Exchange, confidential: Confidential): Verdict {
   if (exchange.kind === 'failed') return { kind: 'undecided', sent: exchange.sent, reason: exchange.reason };
   const { statusCode, body, retryAfterMs } = exchange;
   if (statusCode >= 200 && statusCode <= 299) return { kind: 'succeeded', body };
@@ -49,7 +49,7 @@ export function judgeExchange(exchange: Exchange, withheld: readonly string[]): 
   if (statusCode < 400 || statusCode > 499 || TIMING_STATUS_CODES.includes(statusCode)) return undecided;
   if (!error.success) return { ...undecided, reason: `${undecided.reason} with a body that can't be read` };
 
-  const message = providerText(error.data.message, withheld) || 'the provider gave no reason';
+  const message = providerText(error.data.message, confidential) || 'the provider gave no reason';
   const kind = statusCode === 401 || statusCode === 403 ? 'unauthorized' : 'refused';
   return { kind, message, statusCode };
 }

@@ -225,6 +225,17 @@ describe('an outcome', () => {
   });
 });
 
+describe('a refusal that writes the person of the request in another form', () => {
+  it.each([
+    ['+237 677 00 00 01', 'Ngo Bassa', 'NGO (677000001) is barred', '*** (***) is barred'],
+    ['670-001', 'Éloïse', 'ELOISE at 670 001', '*** at ***'],
+  ])('is told without %s and %s', async (phone, name, message, expected) => {
+    const server = await serveHttp(json(400, { message }));
+    const client = clientOf('payout', server.url);
+    expect(await client.payout({ amount: 500, phone, name })).toMatchObject({ message: expected });
+  });
+});
+
 const seen = { method: '', path: '', headers: {}, body: '' };
 
 /** Answers every request on a socket with the same bytes, and leaves the connection open. */
