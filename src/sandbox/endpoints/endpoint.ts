@@ -1,7 +1,7 @@
-import type { WireTransaction } from '../../provider/wire.js';
 import type { Answer } from '../answer.js';
 import type { Clock } from '../clock.js';
 import type { Entry, ServiceKind } from '../entry.js';
+import type { AnswerShowing } from '../faults/untruths.js';
 import type { KeyedRandom } from '../keyed-random.js';
 import type { Ledger } from '../ledger.js';
 import type { Service } from '../service.js';
@@ -19,18 +19,12 @@ export const ENDPOINTS = [
 ] as const;
 export type EndpointName = (typeof ENDPOINTS)[number];
 
-/** One authenticated request to an endpoint; nothing of it has been validated. */
-export interface Call {
+/** One authenticated request to an endpoint, nothing of it validated, and how its answer is to show what it is about. */
+export interface Call extends AnswerShowing {
   readonly service: Service;
   readonly body: unknown;
   readonly parameter: string;
   readonly query: Readonly<Record<string, unknown>>;
-  /** An entry as this answer is to show it. */
-  readonly show: (entry: Entry) => WireTransaction;
-  /** A time as this answer is to show it. */
-  readonly date: (timeMs: number) => string;
-  /** From when on a transaction that this call creates shows in lists and searches. */
-  readonly listedFrom: (createdAt: number) => number;
 }
 
 /** What endpoints work on. */
