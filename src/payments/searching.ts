@@ -12,6 +12,7 @@ import {
   inPhase,
   lookUpDelay,
   review,
+  unclear,
   withOthers,
 } from './transitions.js';
 
@@ -42,9 +43,9 @@ type Verdict =
  */
 function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, now: number): Verdict {
   const isOver = now >= graceEnd(payment, doubt);
-  const unclear = `whether the provider took the payment isn't known (${doubt.reason})`;
+  const unknown = unclear(doubt.reason);
   if (answer.kind !== 'listed') {
-    const why = `${unclear}, and it couldn't be looked up`;
+    const why = `${unknown}, and it couldn't be looked up`;
     return isOver ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };
   }
   if (payment.order.method === 'link') return judgeLink(payment, answer.transactions, isOver);
@@ -67,7 +68,7 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
       const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.byPolicy;
       if (isResend && named.length === 0) return { kind: 'send' };
       const report = named.length === 0 ? '' : `; a notification names ${named.join(', ')} for it`;
-      return { kind: 'review', why: `${unclear}, and the provider doesn't show it${report}`, held: false };
+      return { kind: 'review', why: `${unknown}, and the provider doesn't show it${report}`, held: false };
     }
   }
 }

@@ -12,6 +12,7 @@ import {
   type Refusal,
   review,
   search,
+  unclear,
   withOthers,
 } from './transitions.js';
 
@@ -68,7 +69,7 @@ function onRejected(payment: PaymentState, { doubt }: Sending, message: string, 
     return end(payment, { status: 'FAILED', reason: message, rejection: message }, now);
   }
   const reason = `${doubt.reason}; sent once more, and rejected: ${message}`;
-  return searchUnderReview(payment, { ...doubt, reason }, `it was ${reason}`, now);
+  return searchUnderReview(payment, { ...doubt, reason }, unclear(reason), now);
 }
 
 /** A link's grace period is one for all its tries; money's begins anew with a resend. */
@@ -109,7 +110,8 @@ function isPatienceOver({ terms }: PaymentState, { hold, begunAt, since }: Unsen
 function giveUp(payment: PaymentState, { doubt, unsent }: Waiting, now: number): PaymentState {
   const { reason, hold } = unsent;
   if (doubt !== undefined) {
-    return searchUnderReview(payment, doubt, `it could not be sent once more: ${reason}`, now);
+    const why = `${unclear(doubt.reason)}, and it could not be sent once more: ${reason}`;
+    return searchUnderReview(payment, doubt, why, now);
   }
   // Nobody said that this run is the payment's first; an earlier one may have sent it.
   if (hold === 'unchecked') return search(payment, { reason, since: now }, now);

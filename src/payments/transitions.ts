@@ -157,6 +157,11 @@ const FIRST_LOOK_UP_MS = 1_000;
 /** The longest pause between look-ups within the grace period, in ms. */
 const LOOK_UP_PAUSE_MAX_MS = 2 * 60 * 1000;
 
+/** A doubt in words for a person. */
+export function unclear(reason: string): string {
+  return `whether the provider took the payment isn't known (${reason})`;
+}
+
 /** When a doubt's grace period is over. */
 export function graceEnd(payment: PaymentState, doubt: Doubt): number {
   return doubt.since + payment.terms.ambiguousGraceMs;
