@@ -1,7 +1,7 @@
+import type { WireTransaction } from '../../provider/wire.js';
 import type { Answer } from '../answer.js';
 import type { Clock } from '../clock.js';
 import type { Entry, ServiceKind } from '../entry.js';
-import type { AnswerShowing } from '../faults/untruths.js';
 import type { KeyedRandom } from '../keyed-random.js';
 import type { Ledger } from '../ledger.js';
 import type { Service } from '../service.js';
@@ -18,6 +18,21 @@ export const ENDPOINTS = [
   'payout',
 ] as const;
 export type EndpointName = (typeof ENDPOINTS)[number];
+
+/** An entry as an answer shows it; a fault may give it a status that the interface doesn't know. */
+export type ShownTransaction = Omit<WireTransaction, 'status'> & { readonly status: string };
+
+/** How an answer shows what it is about. */
+export interface AnswerShowing {
+  /** An entry. @throws Refusal 404 when a status that lags behind doesn't know of it yet */
+  readonly show: (entry: Entry) => ShownTransaction;
+  /** A list of them. */
+  readonly showAll: (entries: readonly Entry[]) => ShownTransaction[];
+  /** A time. */
+  readonly date: (timeMs: number) => string;
+  /** From when on a transaction that this request creates shows in lists and searches. */
+  readonly listedFrom: (createdAt: number) => number;
+}
 
 /** One authenticated request to an endpoint, nothing of it validated, and how its answer is to show what it is about. */
 export interface Call extends AnswerShowing {

@@ -1,10 +1,12 @@
 import express, { type Request, type Response, Router } from 'express';
+import { identifierSchema } from '../../provider/wire.js';
 import { type Answer, Refusal, refusalAnswer } from '../answer.js';
-import type { Faults } from '../faults/faults.js';
+import type { Faults, Site } from '../faults/faults.js';
 import { type Ending, spoilAnswer } from '../faults/spoil-answer.js';
 import { Untruths } from '../faults/untruths.js';
 import { LedgerFullError } from '../ledger.js';
 import type { Log } from '../log.js';
+import type { PostLog } from '../post-log.js';
 import { authenticate, permit, type Service } from '../service.js';
 import type { Traffic } from '../traffic.js';
 import { balance } from './balance.js';
@@ -21,6 +23,7 @@ import { userListing } from './user-listing.js';
 export interface ProviderApiOptions extends World {
   readonly services: readonly Service[];
   readonly faults: Faults;
+  readonly posts: PostLog;
   readonly traffic: Traffic;
   readonly log: Log;
   /** Sends an ending over the wire. */
@@ -69,10 +72,12 @@ function respond(
   untruths: Untruths,
   options: ProviderApiOptions,
 ): Ending {
-  const { faults, ledger, traffic, log } = options;
+  const { faults, ledger, posts, traffic, log } = options;
   const body: unknown = request.body;
   const parameter = String(request.params.parameter ?? '');
   const site = subjectOf(endpoint.name, body, parameter, ledger);
+  const posted = postedFor(site);
+  if (posted !== undefined) posts.receive(posted);
   const fault = faults.onAnswer(site);
   const { showing, struck } = untruths.about(endpoint.name, site);
   const call: Call = { service, body, parameter, query: request.query, ...showing };
@@ -87,6 +92,7 @@ function respond(
     : { kind: 'answer', answer: answer(), delayMs: 0 };
   const entry = answered?.entry ?? (site.transId === undefined ? undefined : ledger.find(site.transId));
   const touched = new Set(entry && [entry]);
+  if (posted !== undefined && answered?.entry !== undefined) posts.commit(posted);
   if (fault !== undefined) struck.push({ fault: fault.fault });
   for (const { fault: kind, entry: about = entry } of struck) {
     faults.record(kind, about);
@@ -98,6 +104,12 @@ function respond(
   if (status === 429) traffic.throttled++;
   log('request', { endpoint: endpoint.name, status, transId: entry?.transId, fault: fault?.fault });
   return ending;
+}
+
+/** The externalId of a request that is to begin a payment, if it gives one. */
+function postedFor({ target, externalId }: Site): string | undefined {
+  if (target !== 'initiate-pay' && target !== 'direct-pay' && target !== 'payout') return undefined;
+  return identifierSchema.safeParse(externalId).data;
 }
 
 /** The HTTP status that is answered, if any is. */

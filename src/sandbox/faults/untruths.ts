@@ -1,31 +1,16 @@
 import type { WireTransaction } from '../../provider/wire.js';
 import { unknownTransaction } from '../answer.js';
 import type { Clock } from '../clock.js';
-import type { EndpointName } from '../endpoints/endpoint.js';
+import type { AnswerShowing, EndpointName, ShownTransaction } from '../endpoints/endpoint.js';
 import type { Entry } from '../entry.js';
 import { dateOf, wireTransaction } from '../wire-transaction.js';
 import type { FaultKind, OmittableField } from './fault-rule.js';
 import { type Faults, type Site, siteOf } from './faults.js';
 
-/** An entry as an answer shows it; a fault may give it a status that the interface doesn't know. */
-export type ShownTransaction = Omit<WireTransaction, 'status'> & { readonly status: string };
-
 /** A fault that has made an answer untrue, and the transaction it did so about, if that is another than the answer's. */
 export interface Struck {
   readonly fault: FaultKind;
   readonly entry?: Entry | undefined;
-}
-
-/** How an answer shows what it is about. */
-export interface AnswerShowing {
-  /** An entry. @throws Refusal 404 when a status that lags behind doesn't know of it yet */
-  readonly show: (entry: Entry) => ShownTransaction;
-  /** A list of them. */
-  readonly showAll: (entries: readonly Entry[]) => ShownTransaction[];
-  /** A time. */
-  readonly date: (timeMs: number) => string;
-  /** From when on a transaction that this request creates shows in lists and searches. */
-  readonly listedFrom: (createdAt: number) => number;
 }
 
 /** The faults that make answers untrue, as they strike one answer after another. */
