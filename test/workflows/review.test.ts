@@ -149,6 +149,11 @@ describe('a notification that names a transaction', () => {
     expect((await world.get(`/v1/payments/${payment.id}`)).body.status).toBe('REVIEW');
     const answer = await resolve(payment, { action: 'match', transId: payment.transId });
     expect(answer.body).toMatchObject({ status: 'SUCCESSFUL', final: true });
+    // The second was paid as well, after that decision: it is seen when the outcome is checked again.
+    await world.pass(MINUTE);
+    const again = await world.untilStatus(payment.id, 'REVIEW');
+    expect(again.reason).toContain(`${second.transId} (SUCCESSFUL)`);
+    await resolve(payment, { action: 'match', transId: payment.transId });
     await world.checked(payment.id, 'payout-second-transaction');
   });
 
