@@ -50,6 +50,8 @@ function toTerms(config: Config<'api'>): PaymentTerms {
     pollMaxMs: config.POLL_MAX,
     ambiguousGraceMs: config.AMBIGUOUS_GRACE,
     ambiguousPolicy: config.AMBIGUOUS_POLICY,
+    resolveAfterMs: config.RESOLVE_AFTER,
+    sendByMs: config.SEND_BY,
     providerTimeoutMs: config.PROVIDER_TIMEOUT,
   };
 }
