@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { validateHeaderValue } from 'node:http';
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
 import { PROVIDER_LINK_LIFETIME_MS } from './payments/limits.js';
@@ -12,22 +14,38 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-const DURATION = /^\d+(\.\d+)?(ms|s|m|h|d)$/;
+const DURATION = /^\d{1,9}(\.\d{1,3})?(ms|s|m|h|d)$/;
+
+/** The longest duration of any setting: Node's timers take at most 2^31 - 1 ms, and fire at once beyond that. */
+const MAX_DURATION = '24d';
+
+interface DurationBounds {
+  /** At least this long; 0s when not given. */
+  readonly min?: StringValue;
+  /** At most this long; {@link MAX_DURATION} when not given. */
+  readonly max?: StringValue;
+  /** Why, where the bounds don't explain themselves; it ends the message. */
+  readonly because?: string;
+}
 
 /** A duration such as `90s` or `24h`, in ms. */
-const duration = (fallback: string) =>
+const duration = (fallback: StringValue, { min = '0s', max = MAX_DURATION, because }: DurationBounds = {}) =>
   z
     .string()
     .regex(DURATION, 'is not a duration: write it like 500ms, 90s, 15m, 24h or 2d')
     .default(fallback)
-    .transform((text) => ms(text as StringValue));
+    .transform((text) => Math.round(ms(text as StringValue)))
+    .refine((value) => value >= ms(min) && value <= ms(max), {
+      error: `must be between ${min} and ${max}${because === undefined ? '' : `: ${because}`}`,
+    });
 
-const count = (fallback: number) =>
+const count = (fallback: number, { min = 1, max = 9_999_999 }: { min?: number; max?: number } = {}) =>
   z
     .string()
-    .regex(/^[1-9]\d{0,6}$/, 'is not a whole number of at least 1')
+    .regex(/^\d{1,7}$/, `is not a whole number between ${min} and ${max}`)
     .default(String(fallback))
-    .transform(Number);
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `is not a whole number between ${min} and ${max}`);
 
 const port = (fallback: number) =>
   z
@@ -37,8 +55,31 @@ const port = (fallback: number) =>
     .transform(Number)
     .refine((value) => value <= 65_535, 'is not a port: at most 65535');
 
-const httpUrl = z.url({ protocol: /^https?$/, error: 'is not an http(s) address' });
+/** The message never quotes the address: one that is refused for its password would show it. */
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'is not an http(s) address', abort: true })
+  .refine(hasNoCredentials, 'must not contain a user or a password');
+
+function hasNoCredentials(address: string): boolean {
+  const { username, password } = new URL(address);
+  return username === '' && password === '';
+}
+
+/** Paths are appended to it. */
+const baseUrl = httpUrl.refine((address) => !/[?#]/.test(address), 'must have no query and no fragment');
+
 const text = z.string().min(1, 'is empty');
+
+/** A value that is sent as an HTTP header. */
+const headerValue = text.refine((value) => {
+  try {
+    validateHeaderValue('credential', value);
+    return true;
+  } catch {
+    return false;
+  }
+}, 'contains characters that an HTTP header can’t carry');
+
 const host = text.default('127.0.0.1');
 const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info');
 
@@ -72,11 +113,17 @@ export interface ApiKeySetting {
 }
 
 const API_KEY = /^([a-zA-Z0-9-]{1,40}):([^:,]{8,}):([a-z+]+)$/;
-const DIGEST = /^sha256-([0-9a-f]{64})$/;
+const DIGEST_PREFIX = /^sha256-/i;
+const DIGEST = /^sha256-([0-9a-f]{64})$/i;
 
-/** `name:secret:scope+scope,…`; what is wrong is said without showing a secret. */
-const apiKeys = text.transform((value, context): ApiKeySetting[] =>
-  value.split(',').flatMap((entry, index) => {
+/**
+ * `name:secret:scope+scope,…`. Messages never show a secret. A secret that begins with `sha256-` is a digest or a
+ * mistake, never a plain secret: otherwise a digest that was cut short would itself open the API.
+ */
+const apiKeys = text.transform((value, context): ApiKeySetting[] => {
+  /** Digest of each secret so far → the entry that has it. */
+  const seen = new Map<string, string>();
+  return value.split(',').flatMap((entry, index) => {
     const problem = (message: string) => {
       context.addIssue({ code: 'custom', message: `entry ${index + 1} ${message}` });
       return [];
@@ -88,12 +135,28 @@ const apiKeys = text.transform((value, context): ApiKeySetting[] =>
     const scopes = z.array(z.enum(SCOPES)).safeParse(scopeList.split('+'));
     if (!scopes.success)
       return problem(`(${name}) has an unknown scope; the scopes are ${SCOPES.join(', ')}`);
-    const digest = DIGEST.exec(secret)?.[1];
+    const digest = DIGEST.exec(secret)?.[1]?.toLowerCase();
+    if (digest === undefined && DIGEST_PREFIX.test(secret)) {
+      return problem(`(${name}) has a wrong digest: sha256- is followed by the 64 hex digits of a SHA-256`);
+    }
+    const sha256 = digest ?? createHash('sha256').update(secret).digest('hex');
+    const other = seen.get(sha256);
+    if (other !== undefined)
+      return problem(`(${name}) has the same secret as ${other}: whose key it is would be undecided`);
+    seen.set(sha256, `entry ${index + 1} (${name})`);
     return [
       { name, secret: digest === undefined ? { plain: secret } : { sha256: digest }, scopes: scopes.data },
     ];
-  }),
-);
+  });
+});
+
+/** The last segment of a URL path, so any other character would make an address that never matches. */
+const webhookToken = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9_-]{16,200}$/,
+    'must be 16 to 200 letters, digits, - and _: make one with `openssl rand -hex 24`',
+  );
 
 /** Where Temporal is (address, namespace, TLS, API key) is read by `@temporalio/envconfig`: see temporal/target.ts. */
 const temporal = {
@@ -102,43 +165,61 @@ const temporal = {
 };
 
 const credentials = {
-  PROVIDER_COLLECTION_API_USER: text,
-  PROVIDER_COLLECTION_API_KEY: text,
-  PROVIDER_PAYOUT_API_USER: text,
-  PROVIDER_PAYOUT_API_KEY: text,
+  PROVIDER_COLLECTION_API_USER: headerValue,
+  PROVIDER_COLLECTION_API_KEY: headerValue,
+  PROVIDER_PAYOUT_API_USER: headerValue,
+  PROVIDER_PAYOUT_API_KEY: headerValue,
 };
 
 const provider = {
   ...credentials,
-  PROVIDER_COLLECTION_URL: httpUrl,
-  PROVIDER_PAYOUT_URL: httpUrl,
-  PROVIDER_TIMEOUT: duration('15s'),
+  PROVIDER_COLLECTION_URL: baseUrl,
+  PROVIDER_PAYOUT_URL: baseUrl,
+  PROVIDER_TIMEOUT: duration('15s', { min: '1s', max: '60s' }),
 };
 
+/**
+ * How long after a request ended the provider's lists may take to show its transaction. The provider gives no figure;
+ * a shorter grace period could call a payment absent that was taken.
+ */
+const LIST_LAG = '15s';
+
 const terms = {
-  LINK_LIFETIME: duration('24h').refine(
-    (value) => value <= PROVIDER_LINK_LIFETIME_MS,
-    'is longer than the 24h that a link lives',
-  ),
-  POLL_FIRST: duration('3m'),
-  POLL_MAX: duration('1h'),
-  AMBIGUOUS_GRACE: duration('15m'),
+  LINK_LIFETIME: duration('24h', {
+    min: '10s',
+    max: ms(PROVIDER_LINK_LIFETIME_MS) as StringValue,
+    because: 'the provider itself ends a link after a day',
+  }),
+  POLL_FIRST: duration('3m', { min: '1s', max: '1d' }),
+  POLL_MAX: duration('1h', { min: '5s', max: '7d' }),
+  AMBIGUOUS_GRACE: duration('15m', { max: '7d' }),
   AMBIGUOUS_POLICY: z.enum(['review', 'resend'], 'is neither review nor resend').default('review'),
-  RESOLVE_AFTER: duration('1h'),
-  SEND_BY: duration('24h'),
+  RESOLVE_AFTER: duration('1h', { max: '7d' }),
+  SEND_BY: duration('24h', { min: '5m', max: '7d' }),
 };
 
 const schemas = {
-  api: z.object({
-    ...temporal,
-    ...provider,
-    ...terms,
-    HOST: host,
-    PORT: port(3000),
-    LOG_LEVEL: logLevel,
-    API_KEYS: apiKeys,
-    WEBHOOK_TOKEN: text.min(16, 'is shorter than 16 characters'),
-  }),
+  api: z
+    .object({
+      ...temporal,
+      ...provider,
+      ...terms,
+      HOST: host,
+      PORT: port(3000),
+      LOG_LEVEL: logLevel,
+      API_KEYS: apiKeys,
+      WEBHOOK_TOKEN: webhookToken,
+    })
+    .refine(({ POLL_FIRST, POLL_MAX }) => POLL_MAX >= POLL_FIRST, {
+      path: ['POLL_MAX'],
+      error: 'must be at least POLL_FIRST',
+      when: areRead('POLL_FIRST', 'POLL_MAX'),
+    })
+    .refine(({ AMBIGUOUS_GRACE, PROVIDER_TIMEOUT }) => AMBIGUOUS_GRACE >= PROVIDER_TIMEOUT + ms(LIST_LAG), {
+      path: ['AMBIGUOUS_GRACE'],
+      error: `must be at least PROVIDER_TIMEOUT and ${LIST_LAG}: the provider may list a transaction that late`,
+      when: areRead('AMBIGUOUS_GRACE', 'PROVIDER_TIMEOUT'),
+    }),
   worker: z
     .object({
       ...temporal,
@@ -147,25 +228,33 @@ const schemas = {
       MERCHANT_WEBHOOK_URL: httpUrl.optional(),
       MERCHANT_WEBHOOK_SECRET: webhookSecrets.optional(),
       MERCHANT_WEBHOOK_ALLOW_PRIVATE: yesNo(false),
-      MERCHANT_WEBHOOK_TIMEOUT: duration('5s'),
+      MERCHANT_WEBHOOK_TIMEOUT: duration('5s', {
+        min: '100ms',
+        max: '9s',
+        because: 'Temporal ends an attempt to notify after 10s',
+      }),
       WORKER_MAX_CACHED_WORKFLOWS: count(500),
-      WORKER_MAX_CONCURRENT_WORKFLOW_TASKS: count(40),
+      WORKER_MAX_CONCURRENT_WORKFLOW_TASKS: count(40, { min: 2 }),
       WORKER_MAX_CONCURRENT_ACTIVITIES: count(100),
       WORKER_MAX_CONCURRENT_LOCAL_ACTIVITIES: count(100),
       WORKER_DEPLOYMENT: text.default('sanaga'),
       WORKER_BUILD_ID: text.optional(),
       WORKER_METRICS_ADDRESS: z
         .string()
-        .regex(/^[\w.[\]:-]+:\d{1,5}$/, 'is not an address like 127.0.0.1:9464')
+        .regex(/^[\w.[\]:-]+:\d{1,5}$/, { error: 'is not an address like 127.0.0.1:9464', abort: true })
+        .refine(hasPort, 'has no port between 1 and 65535')
         .optional(),
-      WORKER_SHUTDOWN_GRACE: duration('8s'),
+      WORKER_SHUTDOWN_GRACE: duration('8s', { min: '1s', max: '2m' }),
     })
-    .superRefine((worker, context) => {
-      if (worker.MERCHANT_WEBHOOK_URL !== undefined && worker.MERCHANT_WEBHOOK_SECRET === undefined) {
-        const message = 'has to be set when MERCHANT_WEBHOOK_URL is: notifications are never sent unsigned';
-        context.addIssue({ code: 'custom', path: ['MERCHANT_WEBHOOK_SECRET'], message });
-      }
-    }),
+    .refine(
+      ({ MERCHANT_WEBHOOK_URL: url, MERCHANT_WEBHOOK_SECRET: secret }) =>
+        url === undefined || secret !== undefined,
+      {
+        path: ['MERCHANT_WEBHOOK_SECRET'],
+        error: 'has to be set when MERCHANT_WEBHOOK_URL is: notifications are never sent unsigned',
+        when: areRead('MERCHANT_WEBHOOK_URL', 'MERCHANT_WEBHOOK_SECRET'),
+      },
+    ),
   sandbox: z.object({
     ...credentials,
     HOST: host,
@@ -181,6 +270,20 @@ const schemas = {
     SANDBOX_JOURNAL: text.optional(),
   }),
 };
+
+/** A rule about several settings is checked when each of them is right by itself, whatever else is wrong. */
+function areRead(...names: readonly string[]) {
+  return ({
+    issues,
+  }: {
+    readonly issues: readonly { readonly path?: readonly PropertyKey[] | undefined }[];
+  }) => !issues.some(({ path }) => names.includes(String(path?.[0])));
+}
+
+function hasPort(address: string): boolean {
+  const number = Number(address.slice(address.lastIndexOf(':') + 1));
+  return number >= 1 && number <= 65_535;
+}
 
 export type Part = keyof typeof schemas;
 export type Config<P extends Part> = z.infer<(typeof schemas)[P]>;

@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { MAX_FIRST_SEND_AGE_MS } from '../src/activities/unless-reset.js';
 import { ConfigError, readConfig } from '../src/config.js';
+
+const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;
 
 const provider = {
   PROVIDER_COLLECTION_URL: 'http://127.0.0.1:4000',
@@ -33,6 +37,8 @@ describe('the settings', () => {
       PROVIDER_TIMEOUT: 15_000,
       LINK_LIFETIME: 24 * 60 * 60 * 1_000,
       AMBIGUOUS_POLICY: 'review',
+      RESOLVE_AFTER: 60 * 60 * 1_000,
+      SEND_BY: 24 * 60 * 60 * 1_000,
     });
   });
 
@@ -49,18 +55,131 @@ describe('the settings', () => {
 
   it('name every mistake, each in one line', () => {
     const wrong = { ...api, PORT: '70000', POLL_FIRST: 'soon', AMBIGUOUS_POLICY: 'maybe', WEBHOOK_TOKEN: '' };
-    expect(mistakes('api', wrong)).toEqual([
+    expect(mistakes('api', { ...wrong, AMBIGUOUS_GRACE: '20s' })).toEqual([
       'POLL_FIRST is not a duration: write it like 500ms, 90s, 15m, 24h or 2d',
       'AMBIGUOUS_POLICY is neither review nor resend',
       'PORT is not a port: at most 65535',
       'WEBHOOK_TOKEN is not set',
+      expect.stringMatching(/^AMBIGUOUS_GRACE must be at least PROVIDER_TIMEOUT and 15s/),
     ]);
   });
 
-  it('refuse a link that would outlive the provider’s', () => {
-    expect(mistakes('api', { ...api, LINK_LIFETIME: '25h' })).toEqual([
-      'LINK_LIFETIME is longer than the 24h that a link lives',
-    ]);
+  it.each<['api' | 'worker', Record<string, string>]>([
+    ['api', { PROVIDER_TIMEOUT: '1s', AMBIGUOUS_GRACE: '16s' }],
+    ['api', { PROVIDER_TIMEOUT: '60s', AMBIGUOUS_GRACE: '7d' }],
+    ['api', { POLL_FIRST: '1s', POLL_MAX: '5s' }],
+    ['api', { POLL_FIRST: '1d', POLL_MAX: '1d' }],
+    ['api', { POLL_MAX: '7d' }],
+    ['api', { LINK_LIFETIME: '10s' }],
+    ['api', { LINK_LIFETIME: '24h' }],
+    ['api', { RESOLVE_AFTER: '0s', SEND_BY: '5m' }],
+    ['api', { RESOLVE_AFTER: '7d', SEND_BY: '7d' }],
+    ['api', { WEBHOOK_TOKEN: 'AZaz09_-AZaz09_-' }],
+    ['api', { WEBHOOK_TOKEN: 'x'.repeat(200) }],
+    ['worker', { PROVIDER_TIMEOUT: '60s' }],
+    ['worker', { MERCHANT_WEBHOOK_TIMEOUT: '100ms', WORKER_SHUTDOWN_GRACE: '1s' }],
+    ['worker', { MERCHANT_WEBHOOK_TIMEOUT: '9s', WORKER_SHUTDOWN_GRACE: '2m' }],
+    ['worker', { WORKER_MAX_CONCURRENT_WORKFLOW_TASKS: '2' }],
+    ['worker', { WORKER_METRICS_ADDRESS: '[::]:65535' }],
+  ])('of the %s may be %j, at the edge of their bounds', (part, own) => {
+    expect(mistakes(part, { ...(part === 'api' ? api : provider), ...own })).toEqual([]);
+  });
+
+  const pollBounds = 'POLL_FIRST must be between 1s and 1d';
+  const maxBounds = 'POLL_MAX must be between 5s and 7d';
+  const linkBounds = 'LINK_LIFETIME must be between 10s and 1d: the provider itself ends a link after a day';
+  const timeoutBounds = 'PROVIDER_TIMEOUT must be between 1s and 60s';
+  const lag = 'must be at least PROVIDER_TIMEOUT and 15s: the provider may list a transaction that late';
+  const merchantBounds =
+    'MERCHANT_WEBHOOK_TIMEOUT must be between 100ms and 9s: Temporal ends an attempt to notify after 10s';
+  const graceBounds = 'WORKER_SHUTDOWN_GRACE must be between 1s and 2m';
+  const token =
+    'WEBHOOK_TOKEN must be 16 to 200 letters, digits, - and _: make one with `openssl rand -hex 24`';
+  const notADuration = 'is not a duration: write it like 500ms, 90s, 15m, 24h or 2d';
+
+  it.each<['api' | 'worker', Record<string, string>, string]>([
+    ['api', { POLL_FIRST: '0s' }, pollBounds],
+    ['api', { POLL_FIRST: '999ms' }, pollBounds],
+    ['api', { POLL_FIRST: '25h', POLL_MAX: '7d' }, pollBounds],
+    ['api', { POLL_FIRST: '1s', POLL_MAX: '0s' }, maxBounds],
+    ['api', { POLL_FIRST: '1s', POLL_MAX: '4.999s' }, maxBounds],
+    ['api', { POLL_MAX: '8d' }, maxBounds],
+    ['api', { POLL_FIRST: '2h', POLL_MAX: '1h' }, 'POLL_MAX must be at least POLL_FIRST'],
+    ['api', { LINK_LIFETIME: '9s' }, linkBounds],
+    ['api', { LINK_LIFETIME: '25h' }, linkBounds],
+    ['api', { PROVIDER_TIMEOUT: '0s' }, timeoutBounds],
+    ['api', { PROVIDER_TIMEOUT: '61s' }, timeoutBounds],
+    ['worker', { PROVIDER_TIMEOUT: '999ms' }, timeoutBounds],
+    ['worker', { PROVIDER_TIMEOUT: '25d' }, timeoutBounds],
+    ['api', { AMBIGUOUS_GRACE: '1s' }, `AMBIGUOUS_GRACE ${lag}`],
+    ['api', { AMBIGUOUS_GRACE: '29.999s' }, `AMBIGUOUS_GRACE ${lag}`],
+    ['api', { AMBIGUOUS_GRACE: '8d' }, 'AMBIGUOUS_GRACE must be between 0s and 7d'],
+    ['api', { RESOLVE_AFTER: '8d' }, 'RESOLVE_AFTER must be between 0s and 7d'],
+    ['api', { SEND_BY: '4m' }, 'SEND_BY must be between 5m and 7d'],
+    ['api', { SEND_BY: '8d' }, 'SEND_BY must be between 5m and 7d'],
+    ['api', { SEND_BY: '99999999999d' }, `SEND_BY ${notADuration}`],
+    ['api', { SEND_BY: '-1d' }, `SEND_BY ${notADuration}`],
+    ['worker', { MERCHANT_WEBHOOK_TIMEOUT: '99ms' }, merchantBounds],
+    ['worker', { MERCHANT_WEBHOOK_TIMEOUT: '10s' }, merchantBounds],
+    ['worker', { WORKER_SHUTDOWN_GRACE: '0s' }, graceBounds],
+    ['worker', { WORKER_SHUTDOWN_GRACE: '3m' }, graceBounds],
+    ['api', { WEBHOOK_TOKEN: 'fifteen-letters' }, token],
+    ['api', { WEBHOOK_TOKEN: 'x'.repeat(201) }, token],
+    ['api', { WEBHOOK_TOKEN: '0123456789abcde/' }, token],
+    ['api', { WEBHOOK_TOKEN: '0123456789abcde?' }, token],
+    ['api', { WEBHOOK_TOKEN: '0123456789abcde#' }, token],
+    ['api', { WEBHOOK_TOKEN: '0123456789abcd%2' }, token],
+    ['api', { WEBHOOK_TOKEN: '0123456789abcdef ' }, token],
+    [
+      'worker',
+      {
+        MERCHANT_WEBHOOK_URL: 'https://user:hush-hush@shop.example/',
+        MERCHANT_WEBHOOK_SECRET: WEBHOOK_SECRET,
+      },
+      'MERCHANT_WEBHOOK_URL must not contain a user or a password',
+    ],
+    [
+      'worker',
+      { MERCHANT_WEBHOOK_URL: 'ftp://shop.example/', MERCHANT_WEBHOOK_SECRET: WEBHOOK_SECRET },
+      'MERCHANT_WEBHOOK_URL is not an http(s) address',
+    ],
+    [
+      'api',
+      { PROVIDER_PAYOUT_URL: 'https://user@provider.example' },
+      'PROVIDER_PAYOUT_URL must not contain a user or a password',
+    ],
+    [
+      'api',
+      { PROVIDER_COLLECTION_URL: 'https://provider.example/?v=1' },
+      'PROVIDER_COLLECTION_URL must have no query and no fragment',
+    ],
+    [
+      'worker',
+      { PROVIDER_PAYOUT_API_KEY: 'two\nlines' },
+      'PROVIDER_PAYOUT_API_KEY contains characters that an HTTP header can’t carry',
+    ],
+    [
+      'worker',
+      { WORKER_MAX_CONCURRENT_WORKFLOW_TASKS: '1' },
+      'WORKER_MAX_CONCURRENT_WORKFLOW_TASKS is not a whole number between 2 and 9999999',
+    ],
+    [
+      'worker',
+      { WORKER_METRICS_ADDRESS: '127.0.0.1:65536' },
+      'WORKER_METRICS_ADDRESS has no port between 1 and 65535',
+    ],
+    [
+      'worker',
+      { WORKER_METRICS_ADDRESS: 'here' },
+      'WORKER_METRICS_ADDRESS is not an address like 127.0.0.1:9464',
+    ],
+  ])('of the %s are refused as %j, in one line that names the bound', (part, own, line) => {
+    expect(mistakes(part, { ...(part === 'api' ? api : provider), ...own })).toEqual([line]);
+  });
+
+  it('can’t let a first request be sent when earlier runs of its workflow may be gone', () => {
+    // unless-reset.ts takes a missing run for an old one only when no first request can be due any more.
+    expect(readConfig('api', { ...api, SEND_BY: '7d' }).SEND_BY).toBeLessThanOrEqual(MAX_FIRST_SEND_AGE_MS);
   });
 
   it('read API keys, plain or as a digest', () => {
@@ -72,6 +191,35 @@ describe('the settings', () => {
       { name: 'shop', secret: { plain: 'secret-secret' }, scopes: ['read'] },
       { name: 'ops', secret: { sha256: digest }, scopes: ['review', 'read'] },
     ]);
+  });
+
+  it('take a digest in upper case for the same digest', () => {
+    const [key] = readConfig('api', { ...api, API_KEYS: `ops:SHA256-${'AB'.repeat(32)}:read` }).API_KEYS;
+    expect(key?.secret).toEqual({ sha256: 'ab'.repeat(32) });
+  });
+
+  it.each(['a'.repeat(63), 'a'.repeat(65), `${'a'.repeat(63)}g`, 'not-hex-at-all'])(
+    'refuse sha256-%s, and never take it for a plain secret',
+    (hex) => {
+      expect(mistakes('api', { ...api, API_KEYS: `ops:sha256-${hex}:read` })).toEqual([
+        'API_KEYS entry 1 (ops) has a wrong digest: sha256- is followed by the 64 hex digits of a SHA-256',
+      ]);
+    },
+  );
+
+  const digestOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
+  it.each([
+    ['both plain', 'hush-hush', 'hush-hush'],
+    ['one plain and one as its digest', 'hush-hush', `sha256-${digestOf('hush-hush')}`],
+    ['both as digests, in either case', `sha256-${'AB'.repeat(32)}`, `sha256-${'ab'.repeat(32)}`],
+  ])('refuse two API keys with one secret, %s', (_, first, second) => {
+    expect(mistakes('api', { ...api, API_KEYS: `shop:${first}:read,desk:${second}:review` })).toEqual([
+      'API_KEYS entry 2 (desk) has the same secret as entry 1 (shop): whose key it is would be undecided',
+    ]);
+  });
+
+  it('let one owner have two keys, for the time of a change', () => {
+    expect(mistakes('api', { ...api, API_KEYS: 'shop:old-secret:read,shop:new-secret:read' })).toEqual([]);
   });
 
   it('show no secret when an API key is wrong', () => {
@@ -89,8 +237,7 @@ describe('the settings', () => {
   });
 
   it('want a webhook secret that Standard Webhooks can sign with', () => {
-    const good = Buffer.alloc(32).toString('base64');
-    expect(mistakes('worker', { ...provider, MERCHANT_WEBHOOK_SECRET: `whsec_${good}` })).toEqual([]);
+    expect(mistakes('worker', { ...provider, MERCHANT_WEBHOOK_SECRET: WEBHOOK_SECRET })).toEqual([]);
     expect(mistakes('worker', { ...provider, MERCHANT_WEBHOOK_SECRET: 'short' })).toHaveLength(1);
   });
 });

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import ms, { type StringValue } from 'ms';
+import { withoutSettings } from '../src/cli/stack/settings.js';
 import { type Part, readConfig, settingNames } from '../src/config.js';
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8');
@@ -48,6 +49,13 @@ const config: Readonly<Record<Part, Readonly<Record<string, unknown>>>> = {
   worker: readConfig('worker', { ...required, ...optional }),
   sandbox: readConfig('sandbox', { ...required, ...optional }),
 };
+
+describe('an environment without settings', () => {
+  it('has none of the settings of any process', () => {
+    const env = Object.fromEntries(settingNames().map((name) => [name, 'x']));
+    expect(withoutSettings({ ...env, PATH: '/bin' })).toEqual({ PATH: '/bin' });
+  });
+});
 
 describe('docs/settings.md', () => {
   it('names every setting that there is, once, and no other', () => {

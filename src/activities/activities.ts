@@ -14,11 +14,17 @@ export interface ActivityDependencies {
   readonly merchant: MerchantNotifier;
 }
 
-/** The transactions that were made for one payment. */
+/** The transactions that the provider has for one payment; its id is the userId that they were made under. */
 export interface LookUpRequest {
   readonly service: Service;
   readonly paymentId: PaymentId;
 }
+
+/**
+ * The most transactions that a look-up returns. Its result becomes part of the workflow's history; more than one is a
+ * case for a person already.
+ */
+const MAX_LISTED = 20;
 
 /**
  * What payment workflows may do to the world. None of them throws for what the provider or a network does: every
@@ -27,36 +33,74 @@ export interface LookUpRequest {
 export function createActivities({ providers, merchant }: ActivityDependencies) {
   return {
     initiatePay: (order: LinkOrder): Promise<InitiationOutcome> =>
-      providers.collection.initiatePay(toInitiatePay(order), untilStopped()),
+      providers.collection.initiatePay(toInitiatePay(order), callLimit()),
 
-    directPay: (order: DirectOrder): Promise<InitiationOutcome> =>
-      unlessReset(() => providers.collection.directPay(toDirectPay(order), untilStopped())),
+    directPay(order: DirectOrder): Promise<InitiationOutcome> {
+      const limit = callLimit();
+      return unlessReset(() => providers.collection.directPay(toDirectPay(order), limit));
+    },
 
-    payOut: (order: PayoutOrder): Promise<InitiationOutcome> =>
-      unlessReset(() => providers.payout.payout(toPayout(order), untilStopped())),
+    payOut(order: PayoutOrder): Promise<InitiationOutcome> {
+      const limit = callLimit();
+      return unlessReset(() => providers.payout.payout(toPayout(order), limit));
+    },
 
     paymentStatus: (service: Service, transId: TransId): Promise<StatusAnswer> =>
-      providers[service].paymentStatus(transId, untilStopped()),
+      providers[service].paymentStatus(transId, callLimit()),
 
     expirePay: (transId: TransId): Promise<ExpiryAnswer> =>
-      providers.collection.expirePay(transId, untilStopped()),
+      providers.collection.expirePay(transId, callLimit()),
 
-    /** Another payment's transactions are left out: they have no place in this payment's history. */
+    /**
+     * The transactions that are the payment's, and those that don't say whose they are, at most {@link MAX_LISTED} of
+     * both. Those of other payments are left out: they have no place in this payment's history.
+     */
     async lookUp({ service, paymentId }: LookUpRequest): Promise<ListAnswer> {
-      const answer = await providers[service].transactionsOf(paymentId, untilStopped());
+      const answer = await providers[service].transactionsOf(paymentId, callLimit());
       if (answer.kind !== 'listed') return answer;
-      const anothers = (found: Transaction) =>
-        found.externalId !== undefined && found.externalId !== paymentId;
-      return { ...answer, transactions: answer.transactions.filter((found) => !anothers(found)) };
+      const named = answer.transactions.filter(({ externalId }) => externalId === paymentId);
+      const unnamed = answer.transactions.filter(({ externalId }) => externalId === undefined);
+      // Those that are certainly the payment's come first, so that the cut leaves none of them out for a doubtful one.
+      return { ...answer, transactions: [...named, ...unnamed].slice(0, MAX_LISTED).map(withoutLongTexts) };
     },
 
     ...merchant,
   };
 }
 
-/** A worker that has to stop gives a call up, so that its outcome is known to be unknown at once. */
-function untilStopped(): { readonly signal: AbortSignal } {
-  return { signal: Context.current().cancellationSignal };
+/** How long before its own time limit an activity gives a call up, in ms, so that its outcome still arrives. */
+const END_EARLY_MS = 1_000;
+
+/**
+ * Ends a call to the provider when the worker has to stop, so that its outcome is known to be unknown at once, and
+ * before the activity's time is up: a worker whose PROVIDER_TIMEOUT is longer than the one in the payment's terms
+ * would otherwise still be sending when the workflow already looks for what was sent. To be made when the activity
+ * begins, for that is when its time starts.
+ */
+function callLimit(): { readonly signal: AbortSignal } {
+  const { cancellationSignal, info } = Context.current();
+  const call = new AbortController();
+  const end = () => call.abort();
+  setTimeout(end, Math.max(0, info.startToCloseTimeoutMs - END_EARLY_MS)).unref();
+  if (cancellationSignal.aborted) end();
+  else cancellationSignal.addEventListener('abort', end, { once: true });
+  return { signal: call.signal };
+}
+
+/** The longest identifier that a look-up returns, in characters. */
+const MAX_IDENTIFIER = 500;
+
+/**
+ * The provider's interface gives these two no limit, the client reads lists of up to 8 MiB, and a result of more than
+ * 2 MB would fail the workflow's task each time.
+ */
+function withoutLongTexts(transaction: Transaction): Transaction {
+  const { financialTransId, userId } = transaction;
+  return {
+    ...transaction,
+    financialTransId: financialTransId?.slice(0, MAX_IDENTIFIER),
+    userId: userId?.slice(0, MAX_IDENTIFIER),
+  };
 }
 
 export type Activities = ReturnType<typeof createActivities>;

@@ -1,4 +1,5 @@
-import { got, RequestError } from 'got';
+import type { ClientRequest } from 'node:http';
+import { got, type Request, RequestError } from 'got';
 import { Webhook } from 'standardwebhooks';
 import type { Payment } from '../payments/payment.js';
 import type { PaymentEventType } from '../payments/payment.js';
@@ -64,6 +65,8 @@ function createDelivery({ url, secrets, timeoutMs, allowPrivate }: MerchantEndpo
     retry: { limit: 0 },
     followRedirect: false,
     throwHttpErrors: false,
+    // A small compressed body can unpack to any size.
+    decompress: false,
     headers: { 'content-type': 'application/json', 'user-agent': 'sanaga' },
     ...(allowPrivate ? {} : { dnsLookup: lookupPublic }),
   });
@@ -73,7 +76,7 @@ function createDelivery({ url, secrets, timeoutMs, allowPrivate }: MerchantEndpo
     const sentAt = new Date();
     try {
       if (!allowPrivate) refusePrivateHost(new URL(url));
-      const { statusCode } = await client.post(url, {
+      const request = client.stream.post(url, {
         body,
         headers: {
           'webhook-id': id,
@@ -81,6 +84,8 @@ function createDelivery({ url, secrets, timeoutMs, allowPrivate }: MerchantEndpo
           'webhook-signature': signers.map((signer) => signer.sign(id, sentAt, body)).join(' '),
         },
       });
+      const statusCode = await statusOf(request);
+      if (statusCode === undefined) return { kind: 'failed', reason: 'not delivered: no answer' };
       if (statusCode >= 200 && statusCode < 300) return { kind: 'delivered' };
       return { kind: 'failed', reason: `the merchant's address answered ${statusCode}` };
     } catch (error) {
@@ -89,6 +94,41 @@ function createDelivery({ url, secrets, timeoutMs, allowPrivate }: MerchantEndpo
       throw error;
     }
   };
+}
+
+/** How much of an answer's body is read before the connection is closed, in bytes. */
+const ANSWER_MAX_BYTES = 4_096;
+
+/**
+ * The status of the answer, which alone says whether a notification was taken. A short body is read to its end, so
+ * that an ordinary answer ends as the merchant's server expects; whatever goes wrong in it changes nothing.
+ *
+ * @returns `undefined` when the merchant answered with another protocol.
+ * @throws {RequestError} when there is no answer.
+ */
+async function statusOf(request: Request): Promise<number | undefined> {
+  let statusCode: number | undefined;
+  request.once('response', (response: { readonly statusCode: number }) => {
+    statusCode = response.statusCode;
+  });
+  // A 101 takes the connection out of the HTTP client's hands, its time limits included.
+  request.once('request', (sent: ClientRequest) => {
+    sent.once('upgrade', (_response, socket) => {
+      socket.destroy();
+      request.destroy();
+    });
+  });
+  try {
+    let bytes = 0;
+    for await (const chunk of request) {
+      bytes += chunk.length;
+      // Leaving the loop closes the connection.
+      if (bytes > ANSWER_MAX_BYTES) break;
+    }
+  } catch (error) {
+    if (statusCode === undefined && error instanceof RequestError) throw error;
+  }
+  return statusCode;
 }
 
 function reasonOf({ cause, code }: RequestError): string {

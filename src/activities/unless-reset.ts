@@ -1,32 +1,127 @@
 import { Context } from '@temporalio/activity';
+import { isGrpcServiceError } from '@temporalio/client';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { InitiationOutcome } from '../payments/outcome.js';
 
-/** ms that Temporal gets to tell under which run the workflow started; less than an activity's margin (world.ts). */
-const LIMIT_MS = 3_000;
+/** ms that Temporal has to answer the whole check; less than an activity's margin beyond the provider's time limit. */
+const CHECK_LIMIT_MS = 3_000;
 
 /**
- * Moves money, unless somebody has reset the workflow to before it did: the run then is another than the one it
- * started as, and whether the first has sent the request is a matter of looking, not of sending again.
+ * The oldest that a payment can be, in ms, when its first request is sent: the setting SEND_BY is at most this long.
+ * Whatever an older payment sends was decided after a look-up of what had been sent before.
+ */
+export const MAX_FIRST_SEND_AGE_MS = 7 * 24 * 60 * 60 * 1_000;
+
+/**
+ * Sends a request that moves money, unless somebody has reset the payment's workflow to an earlier point. A reset
+ * forgets what was sent since then, so the payment has to be looked up, and is never sent again from such a run.
+ *
+ * When Temporal doesn't say in time, nothing is sent either: the outcome is `unchecked`.
  */
 export async function unlessReset(send: () => Promise<InitiationOutcome>): Promise<InitiationOutcome> {
-  let reset: boolean;
+  let origin: Origin;
   try {
-    reset = await wasReset();
+    origin = await findOrigin();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { kind: 'ambiguous', reason: `Temporal did not say whether the workflow was reset: ${reason}` };
+    // Merchants read the reason; what gRPC says, addresses included, is for the operator's log.
+    Context.current().log.warn('Temporal did not say whether the workflow was reset; nothing was sent', {
+      error,
+    });
+    return {
+      kind: 'unchecked',
+      reason: 'nothing was sent: Temporal did not confirm in time that the workflow had not been reset',
+    };
   }
-  if (reset) return { kind: 'ambiguous', reason: 'the workflow was reset, and may have sent it before' };
+  if (origin === 'reset')
+    return { kind: 'ambiguous', reason: 'the workflow was reset, and may have sent it before' };
+  if (origin === 'deleted') {
+    const reason =
+      "an earlier run of the workflow was deleted, so it can't be ruled out that it was sent before";
+    return { kind: 'ambiguous', reason };
+  }
   return await send();
 }
 
-/** A reset copies the first event of the history, with the run that the workflow started as. */
-async function wasReset(): Promise<boolean> {
+/**
+ * Where the activity's run comes from: a payment's own beginning, a run that somebody reset, or a run that Temporal
+ * no longer has though it should.
+ */
+type Origin = 'beginning' | 'reset' | 'deleted';
+
+/**
+ * Walks back from the activity's run through the runs that it continues (continue-as-new) to the first one. A reset
+ * copies the first event of a run's history into a new run, so a run that was reset began as another than it is. One
+ * such run anywhere in the chain is enough: it may have handed over before it came to the request that the run it
+ * replaces, or one that followed that, has sent.
+ *
+ * A run that Temporal no longer has ends the walk. Temporal deletes an ended run after the namespace's retention, 30
+ * days at least (namespace-setup.ts), so what continued it is older than {@link MAX_FIRST_SEND_AGE_MS}: the request is
+ * a repetition that was decided after the provider had been asked about every earlier one, and refusing it would only
+ * make an operator's `resend` impossible for payments that have been open for a month. A younger payment's run is gone
+ * because somebody deleted it, and then nobody knows whether it was a reset one.
+ *
+ * @throws an error of gRPC when Temporal doesn't answer in time or doesn't have the activity's own run.
+ */
+async function findOrigin(): Promise<Origin> {
   const { client, info } = Context.current();
-  const { workflowExecution: execution = null, namespace } = info;
-  const { history } = await client.withDeadline(Date.now() + LIMIT_MS, () =>
-    client.workflowService.getWorkflowExecutionHistory({ namespace, execution, maximumPageSize: 1 }),
-  );
-  const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
-  return started?.originalExecutionRunId !== execution?.runId;
+  const { workflowExecution: own, namespace } = info;
+  if (own === undefined) throw new Error('this activity was not started by a workflow');
+  const { workflowId } = own;
+
+  return await client.withDeadline(Date.now() + CHECK_LIMIT_MS, async () => {
+    let runId = own.runId;
+    let continuedAtMs: number | undefined;
+    for (;;) {
+      const execution = { workflowId, runId };
+      let start: RunStart;
+      try {
+        start = readStart(
+          await client.workflowService.getWorkflowExecutionHistory({
+            namespace,
+            execution,
+            maximumPageSize: 1,
+          }),
+        );
+      } catch (error) {
+        if (continuedAtMs === undefined || !isNotFound(error)) throw error;
+        return info.scheduledTimestampMs - continuedAtMs > MAX_FIRST_SEND_AGE_MS ? 'beginning' : 'deleted';
+      }
+      if (start.originalRunId !== runId) return 'reset';
+      if (start.continuedRunId === '') return 'beginning';
+      runId = start.continuedRunId;
+      continuedAtMs = start.atMs;
+    }
+  });
+}
+
+/** The first event of a run. */
+interface RunStart {
+  /** The run for which the event was written; a reset leaves it as it was. */
+  readonly originalRunId: string;
+  /** The run that this one continues; empty for the first. */
+  readonly continuedRunId: string;
+  /** When the event was written, in ms since the epoch. */
+  readonly atMs: number;
+}
+
+type HistoryPage = Awaited<ReturnType<Context['client']['workflowService']['getWorkflowExecutionHistory']>>;
+
+/** @throws Error when the page doesn't begin with a run's first event. */
+function readStart({ history }: HistoryPage): RunStart {
+  const [event] = history?.events ?? [];
+  const started = event?.workflowExecutionStartedEventAttributes;
+  const atMs = optionalTsToMs(event?.eventTime);
+  if (!started || atMs === undefined) throw new Error("Temporal sent a history without the run's start");
+  return {
+    originalRunId: started.originalExecutionRunId ?? '',
+    continuedRunId: started.continuedExecutionRunId ?? '',
+    atMs,
+  };
+}
+
+/** gRPC's code for something that isn't there. */
+const NOT_FOUND = 5;
+
+function isNotFound(error: unknown): boolean {
+  return isGrpcServiceError(error) && error.code === NOT_FOUND;
 }

@@ -2,7 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Client } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
 import { createMerchantNotifier } from '../../src/activities/notify-merchant.js';
 import { createProviderClient } from '../../src/provider/client.js';
@@ -45,12 +47,17 @@ beforeEach(() => {
   answer = { status: 200, body: { transId: 'T1', message: 'ok', link: 'http://pay.example/1' } };
 });
 
+/** What activities log is for operators; here it would only be in the way. */
+const logger = new DefaultLogger('ERROR');
+
 /** The run that activities find themselves in here. */
 const RUN = new MockActivityEnvironment().context.info.workflowExecution?.runId ?? '';
 
 interface Circumstances {
   /** As a worker that has to stop. */
   readonly cancelAfterMs?: number;
+  /** What the workflow gives the activity, in ms. */
+  readonly startToCloseTimeoutMs?: number;
   /** What Temporal says of the run that the workflow started as. */
   readonly startedAs?: () => Promise<string>;
 }
@@ -58,17 +65,18 @@ interface Circumstances {
 /** Runs an activity as a worker would. */
 function run<Result>(
   activity: () => Promise<Result>,
-  { cancelAfterMs, startedAs = async () => RUN }: Circumstances = {},
+  { cancelAfterMs, startToCloseTimeoutMs = 20_000, startedAs = async () => RUN }: Circumstances = {},
 ): Promise<Result> {
   const workflowService = {
     getWorkflowExecutionHistory: async () => {
       const workflowExecutionStartedEventAttributes = { originalExecutionRunId: await startedAs() };
-      return { history: { events: [{ workflowExecutionStartedEventAttributes }] } };
+      const eventTime = msToTs(Date.now());
+      return { history: { events: [{ eventTime, workflowExecutionStartedEventAttributes }] } };
     },
   };
   const simply = (_: unknown, question: () => Promise<unknown>) => question();
   const client = { workflowService, withDeadline: simply, withAbortSignal: simply } as unknown as Client;
-  const environment = new MockActivityEnvironment({}, { client });
+  const environment = new MockActivityEnvironment({ startToCloseTimeoutMs }, { client, logger });
   if (cancelAfterMs !== undefined) setTimeout(() => environment.cancel(), cancelAfterMs);
   return environment.run(activity);
 }
@@ -124,14 +132,24 @@ describe('an activity that begins a payment', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is not sent, and ambiguous, when Temporal does not say whether the workflow was reset', async () => {
-    const startedAs = () => Promise.reject(new Error('deadline exceeded'));
+  it('is not sent, and unchecked, when Temporal does not say whether the workflow was reset', async () => {
+    const startedAs = () => Promise.reject(new Error('14 UNAVAILABLE: connect ECONNREFUSED 10.0.0.5:7233'));
     const outcome = await run(() => activities.payOut(payoutOrder), { startedAs });
-    expect(outcome).toMatchObject({
-      kind: 'ambiguous',
-      reason: expect.stringContaining('deadline exceeded'),
+    expect(outcome).toEqual({
+      kind: 'unchecked',
+      reason: 'nothing was sent: Temporal did not confirm in time that the workflow had not been reset',
     });
     expect(asked).toEqual([]);
+  });
+
+  it("is ambiguous before the workflow's time limit, however long the worker would wait", async () => {
+    answer = 'nothing';
+    const begun = performance.now();
+    const outcome = await run(() => activities.payOut(payoutOrder), { startToCloseTimeoutMs: 1_200 });
+    expect(outcome).toMatchObject({ kind: 'ambiguous' });
+    expect(asked).toHaveLength(1);
+    // The client itself would wait for 5 s.
+    expect(performance.now() - begun).toBeLessThan(1_200);
   });
 
   it('is ambiguous at once when the worker has to stop while it waits', async () => {
@@ -144,24 +162,47 @@ describe('an activity that begins a payment', () => {
 });
 
 describe('the look-up of a payment', () => {
+  const transaction = (id: string, externalId?: string) => ({ transId: id, status: 'PENDING', externalId });
+  const lookUp = () => run(() => activities.lookUp({ service: 'payout', paymentId: payoutOrder.id }));
+
   it("leaves out what says it is another's, and keeps what doesn't say", async () => {
-    const transaction = (id: string, externalId?: string) => ({ transId: id, status: 'PENDING', externalId });
     answer = {
       status: 200,
-      body: [transaction('T1', 'pay_3'), transaction('T2', 'pay_other'), transaction('T3')],
+      body: [transaction('T3'), transaction('T2', 'pay_other'), transaction('T1', 'pay_3')],
     };
-    const request = { service: 'payout', userId: 'u', externalId: payoutOrder.id } as const;
-    expect(await run(() => activities.lookUp(request))).toMatchObject({
+    expect(await lookUp()).toMatchObject({
       kind: 'listed',
       transactions: [{ transId: 'T1' }, { transId: 'T3' }],
     });
-    expect(asked[0]?.line).toBe('GET /transaction/u');
+  });
+
+  it("is made under the payment's id, which it was sent with as userId", async () => {
+    answer = { status: 200, body: [] };
+    expect(await lookUp()).toEqual({ kind: 'listed', transactions: [] });
+    expect(asked).toMatchObject([{ line: 'GET /transaction/pay_3', user: 'payout-user' }]);
+  });
+
+  it("returns 20 transactions at most, the payment's own before those that don't say", async () => {
+    const unnamed = Array.from({ length: 1_000 }, (_, nth) => transaction(`U${nth}`));
+    answer = { status: 200, body: [...unnamed, transaction('T1', 'pay_3')] };
+    const listed = await lookUp();
+    const ids = listed.kind === 'listed' ? listed.transactions.map(({ transId }) => String(transId)) : [];
+    expect(ids).toHaveLength(20);
+    expect(ids.slice(0, 2)).toEqual(['T1', 'U0']);
+  });
+
+  it('returns kilobytes at most, however long the texts of the provider are', async () => {
+    const long = 'x'.repeat(100_000);
+    const verbose = { ...transaction('T1', 'pay_3'), reason: long, financialTransId: long, userId: long };
+    answer = { status: 200, body: Array.from({ length: 20 }, () => verbose) };
+    const listed = await lookUp();
+    expect(listed).toHaveProperty('transactions.length', 20);
+    expect(JSON.stringify(listed).length).toBeLessThan(50_000);
   });
 
   it('says so when it got no answer', async () => {
     answer = { status: 502, body: 'bad gateway' };
-    const request = { service: 'payout', userId: 'u', externalId: payoutOrder.id } as const;
-    expect(await run(() => activities.lookUp(request))).toMatchObject({ kind: 'unavailable' });
+    expect(await lookUp()).toMatchObject({ kind: 'unavailable' });
   });
 });
 

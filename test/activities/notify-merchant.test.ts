@@ -1,5 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { createMerchantNotifier, type MerchantNotification } from '../../src/activities/notify-merchant.js';
@@ -32,6 +34,36 @@ const notify = () =>
     timeoutMs: 300,
     allowPrivate: true,
   }).notifyMerchant(notification);
+
+const notifyAt = (url: string, timeoutMs: number) =>
+  createMerchantNotifier({ url, secrets: [SECRET], timeoutMs, allowPrivate: true }).notifyMerchant(
+    notification,
+  );
+
+const MEBIBYTE = 1024 * 1024;
+
+/** A merchant who answers the first bytes of a request as told; `closed` ends it once the connection has ended. */
+async function answerRaw(answerOn: (socket: Socket) => void) {
+  let connection: Socket | undefined;
+  const server = createTcpServer((socket) => {
+    connection = socket;
+    socket.on('error', () => undefined);
+    socket.once('data', () => answerOn(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    async closed() {
+      server.close();
+      const open = connection?.closed === false ? connection : undefined;
+      // Not `once`, which rejects when the other side has reset the connection.
+      await new Promise<void>((resolve) => {
+        if (open === undefined) resolve();
+        else open.once('close', () => resolve());
+      });
+    },
+  };
+}
 
 beforeAll(() => new Promise<void>((resolve) => merchant.listen(0, '127.0.0.1', resolve)));
 afterAll(() => {
@@ -109,6 +141,94 @@ describe('a notification to the merchant', () => {
   it('is not delivered when the merchant does not answer in time', async () => {
     answer = 'nothing';
     expect(await notify()).toEqual({ kind: 'failed', reason: 'not delivered: ETIMEDOUT' });
+  });
+
+  describe('with an answer', () => {
+    /** Bytes of a body that were handed to the connection. */
+    let sent = 0;
+    /** Answers with the head, and then with chunks for as long as somebody takes them. */
+    const answerForever = (head: string, chunk: Buffer) =>
+      answerRaw(async (socket) => {
+        sent = 0;
+        socket.write(`HTTP/1.1 ${head}\r\ntransfer-encoding: chunked\r\n\r\n`);
+        const framed = Buffer.concat([
+          Buffer.from(`${chunk.length.toString(16)}\r\n`),
+          chunk,
+          Buffer.from('\r\n'),
+        ]);
+        while (!socket.destroyed) {
+          sent += chunk.length;
+          socket.write(framed);
+          // A write to this machine itself may be done at once, so that nothing else would ever get its turn.
+          await pause(1);
+        }
+      });
+
+    it.each([
+      ['of 200 OK', { kind: 'delivered' }],
+      ['of 500 Oh no', { kind: 'failed', reason: "the merchant's address answered 500" }],
+    ])('%s that never ends is judged by its status, and not read on', async (head, delivery) => {
+      const raw = await answerForever(head.slice(3), Buffer.alloc(65_536, 'x'));
+      const begun = performance.now();
+      expect(await notifyAt(raw.url, 5_000)).toEqual(delivery);
+      expect(performance.now() - begun).toBeLessThan(2_500);
+      // Beyond what is read, there is only what the connection's buffers hold.
+      expect(sent).toBeLessThan(8 * MEBIBYTE);
+      await raw.closed();
+    });
+
+    it('that is a gzip bomb is delivered, and nothing is unpacked', async () => {
+      // A gzip file may consist of many, so that the whole of it is never in memory here.
+      const bomb = Buffer.concat(Array<Buffer>(512).fill(gzipSync(Buffer.alloc(MEBIBYTE))));
+      const raw = await answerRaw((socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
+        socket.end(bomb);
+      });
+      const before = process.memoryUsage();
+      let peak = 0;
+      const sampling = setInterval(() => {
+        const { arrayBuffers } = process.memoryUsage();
+        peak = Math.max(peak, arrayBuffers - before.arrayBuffers);
+      }, 1);
+      expect(await notifyAt(raw.url, 5_000)).toEqual({ kind: 'delivered' });
+      clearInterval(sampling);
+      expect(peak).toBeLessThan(16 * MEBIBYTE);
+      await raw.closed();
+    });
+
+    it('that breaks off in its body is judged by its status', async () => {
+      const raw = await answerRaw((socket) => {
+        socket.write('HTTP/1.1 202 Accepted\r\ncontent-length: 1000\r\n\r\nhalf');
+        setTimeout(() => socket.destroy(), 50);
+      });
+      expect(await notifyAt(raw.url, 5_000)).toEqual({ kind: 'delivered' });
+      await raw.closed();
+    });
+
+    it('that trickles is not waited for beyond the time limit', async () => {
+      const raw = await answerRaw((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n');
+        const drip = setInterval(() => socket.write('x'), 20);
+        socket.once('close', () => clearInterval(drip));
+      });
+      const begun = performance.now();
+      expect(await notifyAt(raw.url, 300)).toEqual({ kind: 'delivered' });
+      expect(performance.now() - begun).toBeLessThan(2_000);
+      await raw.closed();
+    });
+
+    it.each([
+      [
+        'that switches protocols',
+        'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+      ],
+      ['that is not HTTP', 'nonsense\r\n\r\n'],
+      ['that is cut off before its status', 'HTTP/1.'],
+    ])('%s is not delivered', async (_, words) => {
+      const raw = await answerRaw((socket) => socket.end(words));
+      expect(await notifyAt(raw.url, 1_000)).toMatchObject({ kind: 'failed' });
+      await raw.closed();
+    });
   });
 
   it('has nowhere to go without an address', async () => {

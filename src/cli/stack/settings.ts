@@ -35,7 +35,7 @@ export function stackSettings(ports: StackPorts, secrets: Secrets): Record<strin
 }
 
 const OURS =
-  /^(HOST|PORT|LOG_LEVEL|API_KEYS|WEBHOOK_TOKEN|LINK_LIFETIME|(PROVIDER|SANDBOX|WORKER|MERCHANT|POLL|AMBIGUOUS)_.*|TEMPORAL_(TASK_QUEUE|UI_URL))$/;
+  /^(HOST|PORT|LOG_LEVEL|API_KEYS|WEBHOOK_TOKEN|LINK_LIFETIME|RESOLVE_AFTER|SEND_BY|(PROVIDER|SANDBOX|WORKER|MERCHANT|POLL|AMBIGUOUS)_.*|TEMPORAL_(TASK_QUEUE|UI_URL))$/;
 
 /** An environment without any setting of ours, for a stack that is to be the same wherever it runs. */
 export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
