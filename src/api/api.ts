@@ -5,6 +5,7 @@ import type { BalanceAnswer } from '../payments/outcome.js';
 import type { HintLimit } from './hint-limit.js';
 import type { Metrics } from './metrics.js';
 import type { WebUi } from './payment-view.js';
+import type { Descriptions } from './payments/descriptions.js';
 import type { Shutdown } from './shutdown.js';
 
 /** What the API needs of a provider's service. */
@@ -15,6 +16,7 @@ export interface BalanceReader {
 /** What routes work with. */
 export interface Api {
   readonly client: Client;
+  readonly descriptions: Descriptions;
   readonly taskQueue: string;
   readonly namespace: string;
   readonly ui: WebUi;

@@ -7,6 +7,7 @@ import { HintLimit, MOST_HINTS, MOST_REOPENINGS } from './hint-limit.js';
 import { logRequests } from './log-requests.js';
 import { createMetrics } from './metrics.js';
 import { mountRoutes } from './mount-routes.js';
+import { Descriptions } from './payments/descriptions.js';
 import { notFound } from './problem.js';
 import { recordOf } from './request-record.js';
 import { routes } from './routes/all.js';
@@ -40,6 +41,7 @@ export function createApp({
 }: AppOptions): Express {
   const ui = { url: temporalUiUrl, namespace: options.namespace };
   const metrics = createMetrics();
+  const descriptions = new Descriptions(options.client);
   const limits = { hints: new HintLimit(MOST_HINTS), reopenings: new HintLimit(MOST_REOPENINGS) };
   const app = express();
   app.disable('x-powered-by');
@@ -49,7 +51,7 @@ export function createApp({
   mountRoutes(
     app,
     routes,
-    { ...options, ui, metrics, shutdown, answerWithinMs, limits },
+    { ...options, descriptions, ui, metrics, shutdown, answerWithinMs, limits },
     createAuthenticate(apiKeys),
   );
   app.use(() => {

@@ -19,7 +19,7 @@ export type HintDelivery = 'taken' | 'agrees' | 'late' | 'unknown';
  * @throws {ApiError} `temporarily_unavailable`; `too_many_notifications` when they open an ended payment too often.
  */
 export async function deliverHint(
-  api: Pick<Api, 'client' | 'taskQueue' | 'logger' | 'limits'>,
+  api: Pick<Api, 'client' | 'descriptions' | 'taskQueue' | 'logger' | 'limits'>,
   id: PaymentId,
   hint: Hint,
 ): Promise<HintDelivery> {
@@ -34,7 +34,7 @@ export async function deliverHint(
 
 /** A hint for a payment that has ended. It is no fact either: it can only make the payment ask the provider again. */
 async function tooLate(
-  api: Pick<Api, 'client' | 'taskQueue' | 'logger' | 'limits'>,
+  api: Pick<Api, 'client' | 'descriptions' | 'taskQueue' | 'logger' | 'limits'>,
   id: PaymentId,
   hint: Hint,
 ): Promise<HintDelivery> {

@@ -31,7 +31,7 @@ const AT_ONCE = 8;
  * @throws {ApiError} `temporarily_unavailable`, with the id of a payment that couldn't be asked.
  */
 export async function listPayments(
-  api: Pick<Api, 'client'>,
+  api: Pick<Api, 'client' | 'descriptions'>,
   filter: PaymentFilter,
   limit: number,
   after: Place | undefined,
@@ -61,7 +61,7 @@ export async function listPayments(
 
 /** The payment at a place; `undefined` when it is gone, or isn't what was looked for; what is wrong when it can't be asked. */
 async function readOne(
-  api: Pick<Api, 'client'>,
+  api: Pick<Api, 'client' | 'descriptions'>,
   filter: PaymentFilter,
   { id }: Place,
 ): Promise<Payment | ApiError | undefined> {

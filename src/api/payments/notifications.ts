@@ -10,7 +10,7 @@ import {
 } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
 import { noSuchNotification, paymentNotFound, temporarilyUnavailable } from '../problem.js';
-import { type Found, findPayment } from './find-payment.js';
+import { askRunning, type Found, findPayment } from './find-payment.js';
 import { endedState, reopenToResend } from './reopen-payment.js';
 import { ask, ENDED_MEANWHILE, refusalOf, type Waited, waitFor } from './temporal-calls.js';
 
@@ -23,12 +23,13 @@ const TRIES = 3;
  * @throws {ApiError} `temporarily_unavailable`.
  */
 export async function readNotifications(
-  api: Pick<Api, 'client'>,
+  api: Pick<Api, 'client' | 'descriptions'>,
   found: Found,
 ): Promise<readonly PaymentNotification[]> {
-  const state = found.running ? undefined : await endedState(api, found);
-  if (state !== undefined) return state.notifications;
-  return await ask(api.client, () => found.handle.query(notificationsQuery));
+  const query = () => found.handle.query(notificationsQuery);
+  if (found.running) return await askRunning(api, found, query);
+  const state = await endedState(api, found);
+  return state === undefined ? await ask(api.client, query) : state.notifications;
 }
 
 /**
