@@ -101,10 +101,8 @@ export const noSuchNotification = (): ApiError =>
 export const tooManyNotifications = (waitMs: number): ApiError =>
   new ApiError(
     'too_many_notifications',
-    'More notifications than are of use. The provider is asked all the same.',
-    {
-      headers: { 'Retry-After': String(Math.ceil(waitMs / 1_000)) },
-    },
+    'Too many notifications for the moment. Send this one again after the time that Retry-After names.',
+    { headers: { 'Retry-After': String(Math.ceil(waitMs / 1_000)) } },
   );
 
 /** Seconds after which a repetition has a fair chance. */

@@ -1,4 +1,4 @@
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { PaymentNotification } from '../../payments/notification.js';
 import type { PaymentId } from '../../payments/payment-id.js';
 import type { PaymentState } from '../../payments/payment-state.js';
@@ -11,7 +11,7 @@ import {
 import type { Api } from '../api.js';
 import { noSuchNotification, paymentNotFound, temporarilyUnavailable } from '../problem.js';
 import { askRunning, type Found, findPayment } from './find-payment.js';
-import { endedState, reopenToResend } from './reopen-payment.js';
+import { endedState, isLatest, reopenToResend } from './reopen-payment.js';
 import { ask, ENDED_MEANWHILE, refusalOf, type Waited, waitFor } from './temporal-calls.js';
 
 /** A payment can end, or be opened again, between two calls of ours. */
@@ -44,6 +44,7 @@ export async function resendNotification(api: Api, id: PaymentId, number: number
     if (found === undefined) throw paymentNotFound();
     const state = found.running ? undefined : await endedState(api, found);
     if (!found.running && !has(state, number)) throw noSuchNotification();
+    if (state !== undefined && !(await isLatest(api, found))) continue;
     try {
       const waited = await resend(api, found, state, number);
       // Whether it was taken down is not known, and to deliver it twice does no harm.
@@ -51,7 +52,7 @@ export async function resendNotification(api: Api, id: PaymentId, number: number
       return waited.value;
     } catch (error) {
       if (refusalOf(error) === NO_SUCH_NOTIFICATION) throw noSuchNotification();
-      if (!hasEnded(error)) throw error;
+      if (!isOvertaken(error)) throw error;
     }
   }
   throw temporarilyUnavailable();
@@ -64,19 +65,22 @@ function resend(
   number: number,
 ): Promise<Waited<PaymentResult>> {
   const { client, answerWithinMs, shutdown } = api;
-  return shutdown.commands.within(answerWithinMs, (signal) =>
+  const send = () =>
     state === undefined
-      ? waitFor(client, signal, answerWithinMs, () =>
-          found.handle.executeUpdate(resendNotificationUpdate, { args: [number] }),
-        )
-      : reopenToResend(api, found, state, number, signal),
-  );
+      ? found.handle.executeUpdate(resendNotificationUpdate, { args: [number] })
+      : reopenToResend(api, found, state, number);
+  return shutdown.commands.within(answerWithinMs, (signal) => waitFor(client, signal, answerWithinMs, send));
 }
 
 function has(state: PaymentState | undefined, number: number): boolean {
   return state?.notifications.some((notification) => notification.number === number) ?? false;
 }
 
-function hasEnded(error: unknown): boolean {
-  return error instanceof WorkflowNotFoundError || refusalOf(error) === ENDED_MEANWHILE;
+/** The payment's run ended, or another one began, in the moment of the call. */
+function isOvertaken(error: unknown): boolean {
+  return (
+    error instanceof WorkflowNotFoundError ||
+    error instanceof WorkflowExecutionAlreadyStartedError ||
+    refusalOf(error) === ENDED_MEANWHILE
+  );
 }
