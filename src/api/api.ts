@@ -6,6 +6,7 @@ import type { HintLimit, KeepLimit } from './hint-limit.js';
 import type { Metrics } from './metrics.js';
 import type { WebUi } from './payment-view.js';
 import type { Descriptions } from './payments/descriptions.js';
+import type { SharedUpdates } from './payments/shared-updates.js';
 import type { Shutdown } from './shutdown.js';
 
 /** What the API needs of a provider's service. */
@@ -24,6 +25,7 @@ export interface Limits {
 export interface Api {
   readonly client: Client;
   readonly descriptions: Descriptions;
+  readonly updates: SharedUpdates;
   readonly taskQueue: string;
   readonly namespace: string;
   readonly ui: WebUi;

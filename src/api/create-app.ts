@@ -8,10 +8,12 @@ import { logRequests } from './log-requests.js';
 import { createMetrics } from './metrics.js';
 import { mountRoutes } from './mount-routes.js';
 import { Descriptions } from './payments/descriptions.js';
+import { SharedUpdates } from './payments/shared-updates.js';
 import { notFound } from './problem.js';
 import { recordOf } from './request-record.js';
 import { routes } from './routes/all.js';
 import { sendProblem } from './send-problem.js';
+import { sharedBalance } from './shared-balances.js';
 import { Shutdown } from './shutdown.js';
 
 /** What the merchant's API is made of; times in ms. */
@@ -39,6 +41,7 @@ export function createApp({
   answerWithinMs = 10_000,
   shutdown = new Shutdown(),
   limits = createLimits(),
+  providers,
   ...options
 }: AppOptions): Express {
   const ui = { url: temporalUiUrl, namespace: options.namespace };
@@ -56,6 +59,8 @@ export function createApp({
     answerWithinMs,
     limits,
     descriptions: new Descriptions(options.client),
+    updates: new SharedUpdates(),
+    providers: { collection: sharedBalance(providers.collection), payout: sharedBalance(providers.payout) },
   };
   mountRoutes(app, routes, api, createAuthenticate(apiKeys));
   app.use(() => {

@@ -36,7 +36,7 @@ export async function readNotifications(
  * Has a notification delivered again, once more with all its tries; a payment that has ended is opened again for it.
  * Answers with the payment as soon as the delivery is on its way.
  *
- * @throws {ApiError} `no_such_notification`, `temporarily_unavailable`.
+ * @throws {ApiError} `no_such_notification`, `too_many_requests`, `temporarily_unavailable`.
  */
 export async function resendNotification(api: Api, id: PaymentId, number: number): Promise<PaymentResult> {
   for (let tries = 0; tries < TRIES; tries++) {
@@ -64,12 +64,14 @@ function resend(
   state: PaymentState | undefined,
   number: number,
 ): Promise<Waited<PaymentResult>> {
-  const { client, answerWithinMs, shutdown } = api;
-  const send = () =>
+  const { client, answerWithinMs, shutdown, updates } = api;
+  const send = (updateId: string) =>
     state === undefined
-      ? found.handle.executeUpdate(resendNotificationUpdate, { args: [number] })
-      : reopenToResend(api, found, state, number);
-  return shutdown.commands.within(answerWithinMs, (signal) => waitFor(client, signal, answerWithinMs, send));
+      ? found.handle.executeUpdate(resendNotificationUpdate, { updateId, args: [number] })
+      : reopenToResend(api, found, state, number, updateId);
+  return shutdown.commands.within(answerWithinMs, (signal) =>
+    waitFor(client, signal, answerWithinMs, () => updates.send(found.id, `resend.${number}`, send)),
+  );
 }
 
 function has(state: PaymentState | undefined, number: number): boolean {

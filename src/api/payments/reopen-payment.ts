@@ -87,8 +87,10 @@ export async function reopenToResend(
   found: Found,
   state: PaymentState,
   number: number,
+  updateId: string,
 ): Promise<PaymentResult> {
   return await client.workflow.executeUpdateWithStart(resendNotificationUpdate, {
+    updateId,
     args: [number],
     startWorkflowOperation: new WithStartWorkflowOperation<PaymentWorkflow>(
       REOPENED,
