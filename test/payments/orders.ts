@@ -1,3 +1,4 @@
+import { step } from '../../src/payments/machine.js';
 import type {
   DirectOrder,
   LinkOrder,
@@ -6,7 +7,6 @@ import type {
   PayoutOrder,
 } from '../../src/payments/order.js';
 import { type PaymentId, parsePaymentId, type TransId } from '../../src/payments/payment-id.js';
-import { step } from '../../src/payments/machine.js';
 import { openPayment, type PaymentState } from '../../src/payments/payment-state.js';
 import type { Transaction } from '../../src/payments/transaction.js';
 

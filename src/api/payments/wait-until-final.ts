@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { type PaymentResult, outcomeUpdate } from '../../workflows/messages.js';
+import { outcomeUpdate, type PaymentResult } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
 import { currentState, type Found, findPayment } from './find-payment.js';
 import { ENDED_MEANWHILE, refusalOf, waitFor } from './temporal-calls.js';

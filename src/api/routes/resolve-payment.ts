@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Decision } from '../../payments/decision.js';
 import type { TransId } from '../../payments/payment-id.js';
+import { pathSegment } from '../../provider/path-segment.js';
 import { resolveUpdate } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
 import { onlyFor } from '../orders/order-fields.js';
@@ -15,7 +16,11 @@ import { refusal } from './refusal.js';
 const why = z.string().trim().min(1, 'must not be empty').max(500);
 const review = z.int().min(1);
 const force = z.boolean().default(false);
-const transId = z.string().min(1, 'must not be empty').max(200);
+const transId = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(200)
+  .refine((given) => pathSegment(given) !== undefined, 'can’t be a transaction’s id');
 
 const body = z.discriminatedUnion(
   'action',
