@@ -16,7 +16,7 @@ import { refusal } from './refusal.js';
 const why = z.string().trim().min(1, 'must not be empty').max(500);
 const transId = z
   .string()
-  .min(1, 'must not be empty')
+  .min(1, { error: 'must not be empty', abort: true })
   .max(200)
   .refine((given) => pathSegment(given) !== undefined, 'can’t be a transaction’s id');
 
