@@ -18,7 +18,7 @@ const review = z.int().min(1);
 const force = z.boolean().default(false);
 const transId = z
   .string()
-  .min(1, 'must not be empty')
+  .min(1, { error: 'must not be empty', abort: true })
   .max(200)
   .refine((given) => pathSegment(given) !== undefined, 'can’t be a transaction’s id');
 
