@@ -24,8 +24,8 @@ export interface Moment {
   readonly isReplaying?: boolean;
 }
 
-/** ms that one activation may take in the SDK's VM before it counts as stuck. */
-const ACTIVATION_LIMIT_MS = 5_000;
+/** No limit on an activation: the watchdog that each would take costs more than the activation. */
+const NO_LIMIT = undefined;
 
 /**
  * The built workflow bundle in the VM that the SDK's worker runs it in, without a worker or a server: activations are
@@ -49,7 +49,7 @@ export class WorkflowVm {
       'notifyMerchantAgain',
     ]);
     const code = parseWorkflowCode(bundle);
-    return new WorkflowVm(await ReusableVMWorkflowCreator.create(code, ACTIVATION_LIMIT_MS, activities));
+    return new WorkflowVm(await ReusableVMWorkflowCreator.create(code, NO_LIMIT, activities));
   }
 
   /** A run of a payment's workflow; it does nothing until it is activated with {@link startJob}. */
