@@ -377,6 +377,8 @@ function plan(payment: PaymentState, now: number): Todo {
 function timerOf({ phase }: PaymentState): { at: number; summary: string }[] {
   if (phase.kind === 'waiting') {
     const { hold, reason } = phase.unsent;
+    // A throttled one waits for its look-up, which the provider may have asked to put off for longer.
+    if (hold === 'throttled') return [];
     const summary =
       hold === 'credentials' ? `The provider refuses our credentials: ${reason}` : `Send again: ${reason}`;
     return [{ at: phase.until, summary }];
