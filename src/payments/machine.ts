@@ -418,7 +418,7 @@ function pursuitTask(payment: PaymentState, pursuit: Pursuit, now: number): Task
             todo: { kind: 'lookUp' },
             summary: 'Look for the transaction again',
           }
-        : { at: now, todo: { kind: 'expire', transId: orphan }, summary: 'Expire the link' };
+        : { at: quiet(payment, now), todo: { kind: 'expire', transId: orphan }, summary: 'Expire the link' };
     }
     case 'following':
       return pollTask(payment, pursuit, now);
