@@ -268,7 +268,8 @@ function onExpireRequest(payment: PaymentState, request: number, now: number): C
   if (payment.phase.kind === 'waiting') return { ...withdraw(payment, now), ...repliesDone(request) };
   const of = closable(payment.phase);
   if (of === undefined) return done(payment, request);
-  const ending = { ...payment, facts: { ...payment.facts, expiresAt: now } };
+  const expiresAt = Math.min(payment.facts.expiresAt ?? now, now);
+  const ending = { ...payment, facts: { ...payment.facts, expiresAt } };
   return waits(startClosing(ending, of, now), request, 'closing');
 }
 
