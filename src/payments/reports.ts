@@ -13,6 +13,7 @@ import {
   holdForReview,
   type NotificationEvent,
   noteOther,
+  withOthers,
 } from './transitions.js';
 
 /** Transactions that may wait to be asked about; a flood of forged notifications names no more than that. */
@@ -135,7 +136,7 @@ function adopted(payment: PaymentState, transaction: Transaction, now: number): 
   const { transId, status } = transaction;
   if (payment.order.method === 'link' && !canMoveMoney(payment, status)) return payment;
   const wrong = disagreement(payment.order, transaction);
-  if (wrong !== undefined) return holdForReview(payment, wrong, now);
+  if (wrong !== undefined) return holdForReview(withOthers(payment, [transaction]), wrong, now);
   return observed(follow(payment, { transId }, now), transaction, now);
 }
 

@@ -54,7 +54,10 @@ function objectionToSending({ pursuit, held, why }: Review, { decision }: Resolu
   return pursuit === undefined ? "it has ended once: it can't be sent again" : undefined;
 }
 
-/** The provider's list may lag, and a notification may know more than it. Only an operator who insists goes on. */
+/**
+ * The provider's list may lag, and a notification may know more than it: one may even come while a decision waits for
+ * its answers. Only an operator who insists goes on.
+ */
 function objectionToHaste(
   payment: PaymentState,
   { decision, force }: Resolution,
@@ -115,6 +118,8 @@ export function onStatusWhileDeciding(
   now: number,
 ): Change {
   const { decision, force } = deciding.resolution;
+  const haste = objectionToHaste(payment, deciding.resolution, now);
+  if (haste !== undefined) return back(payment, deciding, haste);
   if (answer.kind !== 'found') {
     // An operator who insists may fail it without the provider's word, never match or send it.
     if (decision.action === 'fail' && force) return asks(payment, { ...deciding, next: 'list', alive: [] });
@@ -142,6 +147,8 @@ export function onListedWhileDeciding(
   now: number,
 ): Change {
   const { decision, force } = deciding.resolution;
+  const haste = objectionToHaste(payment, deciding.resolution, now);
+  if (haste !== undefined) return back(payment, deciding, haste);
   if (answer.kind !== 'listed') {
     const isInsisted = decision.action === 'fail' && force && deciding.alive.length === 0;
     return isInsisted
