@@ -137,7 +137,9 @@ function adopted(payment: PaymentState, transaction: Transaction, now: number): 
   if (payment.order.method === 'link' && !canMoveMoney(payment, status)) return payment;
   const wrong = disagreement(payment.order, transaction);
   if (wrong !== undefined) return holdForReview(withOthers(payment, [transaction]), wrong, now);
-  return observed(follow(payment, { transId }, now), transaction, now);
+  // The list, which would show whether the request was taken twice, may not have been read: it is, at the end.
+  const doubtful = { ...payment, sends: { ...payment.sends, isDoubtful: true } };
+  return observed(follow(doubtful, { transId }, now), transaction, now);
 }
 
 function unconfirmed(payment: PaymentState, transId: TransId): PaymentState {
