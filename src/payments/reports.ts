@@ -118,7 +118,8 @@ function confirmed(payment: PaymentState, transaction: Transaction, now: number)
     return pursues(payment) ? observed(payment, transaction, now) : payment;
   }
   // Nobody can tell for which payment it was made, and nothing but a notification says it was this one.
-  if (!isOwn(order, transaction)) return payment;
+  const isKnown = payment.others.some(({ transId }) => transId === transaction.transId);
+  if (!isOwn(order, transaction) && !isKnown) return payment;
   return isLookedFor(payment) ? adopted(payment, transaction, now) : noteOther(payment, transaction, now);
 }
 
