@@ -25,8 +25,8 @@ export const REPORT_PAUSE_MS = 60_000;
 const MINUTE_MS = 60_000;
 
 /**
- * Pauses before the provider is asked again about a transaction that it said it doesn't know, in ms: a notification
- * may overtake its records. After the last it is believed.
+ * Pauses before the provider is asked again about a transaction that it said it doesn't know, or of which it doesn't
+ * confirm what a notification said, in ms: a notification may overtake its records. After the last it is believed.
  */
 const UNKNOWN_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;
 
@@ -95,12 +95,11 @@ export function onReportStatus(
   const others = reports.open.filter((one) => one !== report);
   switch (answer.kind) {
     case 'found':
-      return confirmed(withOpen(asked, others), answer.transaction, now);
-    case 'unknown': {
-      const pause = UNKNOWN_PAUSES_MS[report.unknown];
-      if (pause === undefined) return withOpen(asked, others);
-      return withOpen(asked, [...others, { ...report, unknown: report.unknown + 1, nextAt: now + pause }]);
-    }
+      return agrees(payment, answer.transaction)
+        ? withOpen(asked, [...others, ...notKnownYet(report, now)])
+        : confirmed(withOpen(asked, others), answer.transaction, now);
+    case 'unknown':
+      return withOpen(asked, [...others, ...notKnownYet(report, now)]);
     default: {
       const unanswered = report.unanswered + 1;
       if (unanswered >= UNANSWERED_MAX) return unconfirmed(withOpen(asked, others), transId);
@@ -108,6 +107,17 @@ export function onReportStatus(
       return withOpen(asked, [...others, { ...report, unanswered, nextAt: now + pause }]);
     }
   }
+}
+
+/** Of an ended payment's own transaction, only a contradiction is reported: what agrees may be an old answer. */
+function agrees({ phase }: PaymentState, { transId, status }: Transaction): boolean {
+  return phase.kind === 'ended' && transId === phase.transId && status === phase.status;
+}
+
+/** The report when the provider doesn't know of it yet: asked about again, or believed not to be true. */
+function notKnownYet(report: Report, now: number): readonly Report[] {
+  const pause = UNKNOWN_PAUSES_MS[report.unknown];
+  return pause === undefined ? [] : [{ ...report, unknown: report.unknown + 1, nextAt: now + pause }];
 }
 
 /** What the provider's word on a reported transaction makes of the payment. */
