@@ -43,8 +43,8 @@ export const TERMS: PaymentTerms = {
   pollMaxMs: 4 * HOUR,
   ambiguousGraceMs: 15 * MINUTE,
   ambiguousPolicy: 'review',
-  resolveAfterMs: 0,
-  sendByMs: 24 * 60 * 60 * 1_000,
+  resolveAfterMs: HOUR,
+  sendByMs: DAY,
   providerTimeoutMs: 700,
 };
 
