@@ -23,7 +23,7 @@ export interface PaymentState {
   readonly reviews: number;
   /** The decision that ended the last review. */
   readonly resolved?: Resolved | undefined;
-  /** How the transaction differs from the order, in the words that an operator has insisted to take it by. */
+  /** How the transaction differs from the order, in the words that an operator has insisted to take or to fail it by. */
   readonly tolerated?: string | undefined;
   readonly reports: Reports;
   /** Further transactions that the provider has confirmed for this payment, beside the one that it goes by. */

@@ -4,6 +4,7 @@ import { disagreement, findOwn, ownAmong } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import { type Deciding, decideFrom, type PaymentState, type Review, transIdOf } from './payment-state.js';
+import type { Transaction } from './transaction.js';
 import {
   aboutToSend,
   type Change,
@@ -152,7 +153,7 @@ export function onListedWhileDeciding(
   if (answer.kind !== 'listed') {
     const isInsisted = decision.action === 'fail' && force && deciding.alive.length === 0;
     return isInsisted
-      ? fail(payment, deciding, now)
+      ? fail(payment, deciding, [], now)
       : back(payment, deciding, "the provider's list can't be read at the moment; try again");
   }
   const own = ownAmong(payment.order, answer.transactions);
@@ -171,7 +172,7 @@ export function onListedWhileDeciding(
   const shown = moving.map(({ transId, status }) => `${transId} (${status})`).join(', ');
   const isPaid = moving.some(({ status }) => status === 'SUCCESSFUL');
   const alive = [...new Set([...deciding.alive, ...moving.map(({ transId }) => transId)])];
-  if (alive.length === 0) return fail(payment, deciding, now);
+  if (alive.length === 0) return fail(payment, deciding, own, now);
   if (isPaid || payment.order.method !== 'link' || deciding.rounds >= ROUNDS_MAX) {
     return back(payment, deciding, `the provider shows ${shown || alive.join(', ')} for it`);
   }
@@ -200,12 +201,7 @@ export function putOff(payment: PaymentState, deciding: Deciding): Change {
   return back(payment, deciding, 'the payment is being handed over to a new run; try again');
 }
 
-function match(
-  payment: PaymentState,
-  deciding: Deciding,
-  transaction: Parameters<typeof observed>[1],
-  now: number,
-): Change {
+function match(payment: PaymentState, deciding: Deciding, transaction: Transaction, now: number): Change {
   const { transId } = transaction;
   const wrong = disagreement(payment.order, transaction);
   const isAnothers = transaction.externalId !== undefined && transaction.externalId !== payment.order.id;
@@ -217,9 +213,16 @@ function match(
   return carriedOut(observed(known, transaction, now), deciding, now);
 }
 
-function fail(payment: PaymentState, deciding: Deciding, now: number): Change {
+/** A difference that the operator has had in view doesn't bring the review back. */
+function fail(payment: PaymentState, deciding: Deciding, own: readonly Transaction[], now: number): Change {
   const { by } = deciding.resolution;
-  const doubtful = { ...judged(payment), sends: { ...payment.sends, isDoubtful: true } };
+  const followed = own.find(({ transId }) => transId === transIdOf(payment));
+  const wrong = followed && disagreement(payment.order, followed);
+  const doubtful: PaymentState = {
+    ...judged(payment),
+    tolerated: wrong ?? payment.tolerated ?? deciding.review.why,
+    sends: { ...payment.sends, isDoubtful: true },
+  };
   const reason = `decided by ${by}: no money has moved`;
   return carriedOut(end(doubtful, { status: 'FAILED', reason }, now), deciding, now);
 }
