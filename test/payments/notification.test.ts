@@ -156,6 +156,8 @@ describe('a payment that notifies its merchant', () => {
         lastTries.set(number, payment.now);
         const kind = todo.kind === 'deliver' ? 'delivered' : 'redelivered';
         payment.take({ kind, number, at, outcome: FAILED });
+      } else {
+        payment.asks('end');
       }
     }
     for (const number of [1, 2]) {

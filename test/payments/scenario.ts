@@ -26,6 +26,9 @@ interface DecisionOptions {
   readonly review?: number;
 }
 
+/** More than any test needs. */
+const EVENTS_MAX = 5_000;
+
 type TodoOf<Kind extends Todo['kind']> = Extract<Todo, { readonly kind: Kind }>;
 
 /**
@@ -39,6 +42,7 @@ export class Scenario {
   readonly notified: PaymentEventType[] = [];
   readonly replies: Reply[] = [];
   private requests = 0;
+  private events = 0;
 
   constructor(
     payment: PaymentState,
@@ -64,6 +68,8 @@ export class Scenario {
   }
 
   take(event: PaymentEvent): Step {
+    // A payment that never comes to what a test waits for must fail the test, not hang it.
+    if (++this.events > EVENTS_MAX) throw new Error(`nothing new after ${EVENTS_MAX} events`);
     const taken = step(this.payment, event, this.now);
     this.payment = taken.payment;
     this.todo = taken.todo;
