@@ -127,14 +127,6 @@ describe('the quiet that the provider asks for', () => {
     expect(payment.todo).toMatchObject({ kind: 'wait', until: payment.now + 10 * MINUTE });
   });
 
-  it('is not cut short by a later, shorter one', () => {
-    const payment = taken(payoutOrder).hint('T2');
-    payment.answered(throttled(HOUR));
-    const quietUntil = payment.payment.quietUntil;
-    payment.at(payment.now + HOUR).answered(throttled(1));
-    expect(payment.payment.quietUntil).toBe(Math.max(quietUntil ?? 0, payment.now + 1));
-  });
-
   it('holds up neither the merchant’s notifications nor the payment itself', () => {
     const payment = taken(linkOrder).found('FAILED');
     expect(payment.todo.kind).toBe('deliver');

@@ -251,6 +251,12 @@ describe('a reported transaction', () => {
     expect(contradicted.wants).toEqual({ kind: 'wait', summary: 'Until something happens' });
   });
 
+  it('does not end such a review when it was reported before', () => {
+    const payment = quietPayment().hint('T2').hint('T1', 'FAILED').found('SUCCESSFUL');
+    expect(payment.asks('askStatus').transId).toBe('T1');
+    expect(payment.found('SUCCESSFUL').phase('review')).toMatchObject({ number: 1, held: true });
+  });
+
   it('is judged by its own status even when the payment has been matched with another', () => {
     const payment = doubled(payoutOrder).match('T1').found('SUCCESSFUL');
     payment.listed(transactionOf(payoutOrder, { status: 'SUCCESSFUL' }));
