@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { PROBLEMS } from '../src/api/problem.js';
 import { routes } from '../src/api/routes/all.js';
-import { PAYMENT_STATUSES } from '../src/payments/payment.js';
-import { PAYMENT_EVENT_TYPES } from '../src/payments/payment-event.js';
+import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../src/payments/payment.js';
 
 const guide = await readFile(new URL('../docs/merchants.md', import.meta.url), 'utf8');
 

@@ -1,4 +1,3 @@
-import { sentUserId } from '../payments/find-own.js';
 import type { DirectOrder, LinkOrder, PaymentOrder, PayoutOrder } from '../payments/order.js';
 import type { DirectPayRequest, InitiatePayRequest, PayoutRequest } from '../provider/wire.js';
 
@@ -19,7 +18,10 @@ export function toPayout(order: PayoutOrder): PayoutRequest {
   return { ...common(order), phone, medium, name, email };
 }
 
-/** The payment's own id goes out as externalId: it is what a transaction is found by when an answer is lost. */
+/**
+ * The payment's own id goes out as externalId and as userId, so that `GET /transaction/{userId}` lists this payment's
+ * transactions and no other's, and stays short. The merchant's own externalId and userId are kept on our side.
+ */
 function common(order: PaymentOrder) {
-  return { amount: order.amount, userId: sentUserId(order), externalId: order.id, message: order.message };
+  return { amount: order.amount, userId: order.id, externalId: order.id, message: order.message };
 }

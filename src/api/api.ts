@@ -2,9 +2,11 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { PaymentTerms, Service } from '../payments/order.js';
 import type { BalanceAnswer } from '../payments/outcome.js';
-import type { HintLimit } from './hint-limit.js';
+import type { HintLimit, KeepLimit } from './hint-limit.js';
 import type { Metrics } from './metrics.js';
 import type { WebUi } from './payment-view.js';
+import type { Descriptions } from './payments/descriptions.js';
+import type { SharedUpdates } from './payments/shared-updates.js';
 import type { Shutdown } from './shutdown.js';
 
 /** What the API needs of a provider's service. */
@@ -12,9 +14,18 @@ export interface BalanceReader {
   balance(): Promise<BalanceAnswer>;
 }
 
+/** For the provider's notifications; each process keeps its own count. */
+export interface Limits {
+  readonly hints: HintLimit;
+  readonly reopenings: HintLimit;
+  readonly kept: KeepLimit;
+}
+
 /** What routes work with. */
 export interface Api {
   readonly client: Client;
+  readonly descriptions: Descriptions;
+  readonly updates: SharedUpdates;
   readonly taskQueue: string;
   readonly namespace: string;
   readonly ui: WebUi;
@@ -24,8 +35,7 @@ export interface Api {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly shutdown: Shutdown;
-  /** For the provider's notifications; each process keeps its own count. */
-  readonly limits: { readonly hints: HintLimit; readonly reopenings: HintLimit };
+  readonly limits: Limits;
   /** ms after which a POST is answered 202 when the provider has not answered yet. */
   readonly answerWithinMs: number;
 }

@@ -1,16 +1,19 @@
 import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { ApiKeySetting } from '../config.js';
-import type { Api } from './api.js';
+import type { Api, Limits } from './api.js';
 import { createAuthenticate } from './authenticate.js';
-import { HintLimit, MOST_HINTS, MOST_REOPENINGS } from './hint-limit.js';
+import { HintLimit, KeepLimit, MOST_HINTS, MOST_REOPENINGS } from './hint-limit.js';
 import { logRequests } from './log-requests.js';
 import { createMetrics } from './metrics.js';
 import { mountRoutes } from './mount-routes.js';
+import { Descriptions } from './payments/descriptions.js';
+import { SharedUpdates } from './payments/shared-updates.js';
 import { notFound } from './problem.js';
 import { recordOf } from './request-record.js';
 import { routes } from './routes/all.js';
 import { sendProblem } from './send-problem.js';
+import { sharedBalance } from './shared-balances.js';
 import { Shutdown } from './shutdown.js';
 
 /** What the merchant's API is made of; times in ms. */
@@ -24,6 +27,7 @@ export interface AppOptions
   readonly temporalUiUrl?: string | undefined;
   readonly answerWithinMs?: number;
   readonly shutdown?: Shutdown;
+  readonly limits?: Limits;
 }
 
 /**
@@ -36,27 +40,43 @@ export function createApp({
   temporalUiUrl,
   answerWithinMs = 10_000,
   shutdown = new Shutdown(),
+  limits = createLimits(),
+  providers,
   ...options
 }: AppOptions): Express {
   const ui = { url: temporalUiUrl, namespace: options.namespace };
   const metrics = createMetrics();
-  const limits = { hints: new HintLimit(MOST_HINTS), reopenings: new HintLimit(MOST_REOPENINGS) };
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
 
   app.use(metrics.observe, logRequests(options.logger), helmet(), everyAnswer(shutdown));
-  mountRoutes(
-    app,
-    routes,
-    { ...options, ui, metrics, shutdown, answerWithinMs, limits },
-    createAuthenticate(apiKeys),
-  );
+  const api = {
+    ...options,
+    ui,
+    metrics,
+    shutdown,
+    answerWithinMs,
+    limits,
+    descriptions: new Descriptions(options.client),
+    updates: new SharedUpdates(),
+    providers: { collection: sharedBalance(providers.collection), payout: sharedBalance(providers.payout) },
+  };
+  mountRoutes(app, routes, api, createAuthenticate(apiKeys));
   app.use(() => {
     throw notFound();
   });
   app.use(sendProblem);
   return app;
+}
+
+/** The limits of one process, at what the interface is meant for. */
+export function createLimits(): Limits {
+  return {
+    hints: new HintLimit(MOST_HINTS),
+    reopenings: new HintLimit(MOST_REOPENINGS),
+    kept: new KeepLimit(),
+  };
 }
 
 function everyAnswer(shutdown: Shutdown): RequestHandler {

@@ -9,6 +9,12 @@ export const MOST_HINTS = 60;
  */
 export const MOST_REOPENINGS = 5;
 
+/**
+ * Notifications that were refused with 429 and are kept all the same, for an operator to look at, within
+ * {@link WINDOW_MS}: those of one payment, and all of them. Each different one counts once.
+ */
+export const MAX_KEPT = { ofPayment: 10, all: 60 } as const;
+
 const WINDOW_MS = 60_000;
 
 /** Keys remembered; a flood of inventions makes the oldest be forgotten, and not the memory be filled. */
@@ -52,10 +58,52 @@ export class HintLimit {
     return isFull ? first + WINDOW_MS - now : 0;
   }
 
+  /** Gives back what was taken for a key. */
+  forget(key: string): void {
+    this.#taken.delete(key);
+  }
+
   #remember(key: string, times: readonly number[]): void {
     this.#taken.delete(key);
     this.#taken.set(key, times);
     const [oldest] = this.#taken.keys();
     if (this.#taken.size > this.mostKeys && oldest !== undefined) this.#taken.delete(oldest);
   }
+}
+
+/** A notification that was refused, as far as it tells it from others. */
+export interface Refused {
+  /** The payment's id, or what the notification has in its place. */
+  readonly payment: string;
+  readonly transId: string;
+  readonly status: string;
+}
+
+/**
+ * Which of the refused notifications are kept. A flood repeats itself or makes things up: neither may push out what an
+ * operator has to see, nor keep another payment's notifications from being kept.
+ */
+export class KeepLimit {
+  readonly #same = new HintLimit(1);
+  readonly #ofPayment = new HintLimit(MAX_KEPT.ofPayment);
+  readonly #all = new HintLimit(MAX_KEPT.all);
+
+  /**
+   * Whether to keep one.
+   *
+   * @param now ms since the epoch
+   */
+  take(refused: Refused, now: number): boolean {
+    if (this.#same.take(keyOf(refused), now) > 0) return false;
+    return this.#ofPayment.take(refused.payment, now) === 0 && this.#all.take('', now) === 0;
+  }
+
+  /** For one that could not be kept after all: when it comes again, it is not taken for a repetition. */
+  giveBack(refused: Refused): void {
+    this.#same.forget(keyOf(refused));
+  }
+}
+
+function keyOf({ payment, transId, status }: Refused): string {
+  return JSON.stringify([payment, transId, status]);
 }

@@ -14,10 +14,16 @@ export interface ChosenId {
  * With an Idempotency-Key, the id that this owner's key always leads to; without one, a new id. A key holds for one
  * kind of payment: the same one may be used for a collection and for a payout.
  *
+ * @param keys the values of every Idempotency-Key header sent. Two are refused: joined with a comma, as HTTP would have
+ * it, they are a key that nobody chose, and the payment could be made a second time under either of them
  * @throws {ApiError} `invalid_idempotency_key`.
  */
-export function choosePaymentId(kind: PaymentKind, owner: string, key: string | undefined): ChosenId {
+export function choosePaymentId(kind: PaymentKind, owner: string, keys: readonly string[]): ChosenId {
+  const [key, ...more] = keys;
   if (key === undefined) return { id: randomPaymentId(kind), repeatable: false };
+  if (more.length > 0) {
+    throw new ApiError('invalid_idempotency_key', 'Send one Idempotency-Key header, not several.');
+  }
   if (!PRINTABLE.test(key)) {
     throw new ApiError(
       'invalid_idempotency_key',

@@ -5,7 +5,7 @@ import { methodNotAllowed } from './problem.js';
 import { readBody, readJson } from './read-body.js';
 import { recordOf } from './request-record.js';
 import type { Answer, Call, Route } from './route.js';
-import { validate } from './validate.js';
+import { refuseRepeated, validate } from './validate.js';
 
 /** Puts the routes on the app: the key is checked first, then the query, then the body is read and checked. */
 export function mountRoutes(
@@ -45,6 +45,7 @@ async function answer(
 
   const caller = authenticate(request.headers.authorization, route.scopes);
   call.record.caller = caller.owner;
+  if (route.query) refuseRepeated(request.query);
   const query = route.query && validate(route.query, request.query, 'query');
   const body = route.body && validate(route.body, await readJson(request, response), 'body');
   return await route.answer({ ...call, caller, query, body }, api);
@@ -58,7 +59,7 @@ function toCall(request: Request, response: Response): Call {
     params: Object.fromEntries(params),
     record: recordOf(request),
     hangUp: gone.signal,
-    header: (name) => request.get(name),
+    headers: (name) => request.headersDistinct[name] ?? [],
     readBody: () => readBody(request, response),
   };
 }

@@ -21,6 +21,7 @@ export const PROBLEMS = {
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body is not of a type that is taken here' },
   rejected_by_provider: { status: 422, title: 'The provider rejected the payment' },
+  too_many_requests: { status: 429, title: 'Too many requests for one payment' },
   too_many_notifications: { status: 429, title: 'Too many notifications' },
   internal_error: { status: 500, title: 'Something went wrong on our side' },
   provider_refused: { status: 502, title: 'The provider refused to answer' },
@@ -101,11 +102,15 @@ export const noSuchNotification = (): ApiError =>
 export const tooManyNotifications = (waitMs: number): ApiError =>
   new ApiError(
     'too_many_notifications',
-    'More notifications than are of use. The provider is asked all the same.',
-    {
-      headers: { 'Retry-After': String(Math.ceil(waitMs / 1_000)) },
-    },
+    'Too many notifications for the moment. Send this one again after the time that Retry-After names.',
+    { headers: { 'Retry-After': String(Math.ceil(waitMs / 1_000)) } },
   );
+
+/** One payment has as many requests in flight as it may. */
+export const tooManyRequests = (): ApiError =>
+  new ApiError('too_many_requests', 'Too many requests for this payment at once. Try again in a moment.', {
+    headers: { 'Retry-After': '1' },
+  });
 
 /** Seconds after which a repetition has a fair chance. */
 const RETRY_AFTER_SECONDS = 5;

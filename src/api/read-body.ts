@@ -1,5 +1,6 @@
 import express, { type Request, type Response } from 'express';
-import { ApiError } from './problem.js';
+import { ApiError, invalidRequest } from './problem.js';
+import { repeatedFields } from './repeated-fields.js';
 
 /** The largest body taken, in bytes: 64 KiB. */
 export const BODY_LIMIT = 64 * 1024;
@@ -23,9 +24,10 @@ export async function readBody(request: Request, response: Response): Promise<Bu
 }
 
 /**
- * The request's body as JSON.
+ * The request's body as JSON. A field that is given twice is refused: readers differ on which of the two counts, so
+ * somebody between the merchant and us may have checked the other amount.
  *
- * @throws {ApiError} as {@link readBody}, and `unsupported_media_type`, `malformed_json`.
+ * @throws {ApiError} as {@link readBody}, and `unsupported_media_type`, `malformed_json`, `invalid_request`.
  */
 export async function readJson(request: Request, response: Response): Promise<unknown> {
   if (!request.is('application/json')) {
@@ -34,7 +36,13 @@ export async function readJson(request: Request, response: Response): Promise<un
       'Send a JSON object, with "Content-Type: application/json".',
     );
   }
-  return parseJson(await readBody(request, response));
+  const body = await readBody(request, response);
+  const parsed = parseJson(body);
+  const repeated = repeatedFields(body.toString());
+  if (repeated.length > 0) {
+    throw invalidRequest(repeated.map((field) => ({ field, message: 'may be given once' })));
+  }
+  return parsed;
 }
 
 /** @throws {ApiError} `malformed_json`. What was sent is not repeated: it may be personal. */

@@ -15,8 +15,8 @@ export interface Call {
   readonly record: RequestRecord;
   /** Aborted when the caller hangs up. */
   readonly hangUp: AbortSignal;
-  /** A header's value, by its name in lower case. */
-  header(name: string): string | undefined;
+  /** Every value sent under a header's name, which is given in lower case. */
+  headers(name: string): readonly string[];
   /** @throws {ApiError} `body_too_large`. */
   readBody(): Promise<Buffer>;
 }

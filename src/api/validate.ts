@@ -21,6 +21,21 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, whole: string)
   );
 }
 
+/**
+ * @param query parameters as Express reads them: one given twice is a list
+ * @throws {ApiError} `invalid_request` with an error for each parameter that is given more than once.
+ */
+export function refuseRepeated(query: Readonly<Record<string, unknown>>): void {
+  const repeated = Object.keys(query).filter((name) => Array.isArray(query[name]));
+  if (repeated.length === 0) return;
+  throw invalidRequest(
+    repeated.slice(0, MOST_ERRORS).map((name) => ({
+      field: name.slice(0, MOST_OF_A_NAME),
+      message: 'may be given once',
+    })),
+  );
+}
+
 function toFieldErrors(issue: z.core.$ZodIssue, whole: string): FieldError[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({

@@ -9,10 +9,19 @@ export type Decision =
   /** This transaction is the payment's. */
   | { readonly action: 'match'; readonly transId: TransId };
 
-/** A decision that was carried out: who made it, why, and when (ms since the epoch). */
-export interface Resolved {
+/** A decision, and who made it on which review. */
+export interface Resolution {
   readonly decision: Decision;
+  /** The number of the review that it was made on: one that has changed since refuses it. */
+  readonly review: number;
+  /** The name of the operator's API key. */
   readonly by: string;
   readonly why: string;
+  /** To be carried out before its time, and over a notification that the provider has yet to confirm. */
+  readonly force: boolean;
+}
+
+/** A decision that was carried out, and when (ms since the epoch). */
+export interface Resolved extends Resolution {
   readonly at: number;
 }

@@ -1,7 +1,7 @@
-import type { PaymentEventType } from './payment-event.js';
+import type { PaymentEventType } from './payment.js';
 import type { PaymentId } from './payment-id.js';
 
-/** One thing that a merchant is told of a payment; times in ms since the epoch. */
+/** One event of a payment that its merchant is notified of; times in ms since the epoch. */
 export interface PaymentNotification {
   /** 1 for the payment's first. */
   readonly number: number;
@@ -11,19 +11,59 @@ export interface PaymentNotification {
   readonly delivery: Delivery;
 }
 
-/** How far telling it has come. `abandoned` when nobody took it for three days; it can be sent again by hand. */
+/** How far its delivery has come; times in ms since the epoch. */
 export type Delivery =
-  | { readonly kind: 'due'; readonly at: number; readonly tries: number; readonly since: number }
+  /** To be tried at `at`; `since` is when it was first tried, and `lastError` why the last try failed. */
+  | {
+      readonly kind: 'due';
+      readonly at: number;
+      readonly tries: number;
+      readonly since?: number | undefined;
+      readonly lastError?: string | undefined;
+    }
   | { readonly kind: 'delivered'; readonly at: number }
-  | { readonly kind: 'abandoned'; readonly at: number };
+  /** There was no address to deliver it to. */
+  | { readonly kind: 'noAddress'; readonly at: number }
+  /** Nobody took it for three days. It can be sent again by hand, as can one that had no address. */
+  | { readonly kind: 'abandoned'; readonly at: number; readonly lastError?: string | undefined };
+
+/** How one try ended. */
+export type DeliveryOutcome =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'noAddress' }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+const MINUTE_MS = 60 * 1000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** For how long a notification is tried, in ms: three days from its own first try, whatever was before it. */
+export const DELIVERY_PATIENCE_MS = 72 * HOUR_MS;
+
+/** Pauses after the first, second, … failed try, in ms; the last one repeats. The steps are those that Standard Webhooks suggests. */
+const PAUSES_MS = [5_000, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS] as const;
+
+/**
+ * The delivery after one more try. A failed one is tried again with growing pauses, the last time when its three days
+ * are just over.
+ */
+export function afterTry(due: Due, outcome: DeliveryOutcome, now: number): Delivery {
+  if (outcome.kind !== 'failed') return { kind: outcome.kind, at: now };
+  const { reason: lastError } = outcome;
+  const tries = due.tries + 1;
+  const since = due.since ?? now;
+  const lastAt = since + DELIVERY_PATIENCE_MS;
+  if (now >= lastAt) return { kind: 'abandoned', at: now, lastError };
+  const pause = PAUSES_MS[Math.min(tries, PAUSES_MS.length) - 1] ?? PAUSES_MS[0];
+  return { kind: 'due', at: Math.min(now + pause, lastAt), tries, since, lastError };
+}
 
 /** Notifications remembered for a payment: the latest, so that a link of many attempts doesn't grow without end. */
 const REMEMBERED = 50;
 
 /**
  * The `webhook-id` of a notification, the same for every try. It names the type, too: when a worker dies, or a signal comes
- * in, between telling and writing it down, the next may find that something else has happened first. That is news with the
- * same number, and a merchant who drops an id that it has seen must not miss it.
+ * in, between a delivery and its record, the next may find that something else has happened first. That is another event of
+ * the same number, and a merchant who drops an id that it has seen must not miss it.
  */
 export function notificationId(
   payment: PaymentId,
@@ -42,7 +82,7 @@ export function withNotification(
   const added: PaymentNotification = { number, type, at: now, delivery: due(now) };
   return [
     ...notifications.filter(isDue),
-    ...notifications.filter((told) => !isDue(told)).slice(-REMEMBERED),
+    ...notifications.filter((one) => !isDue(one)).slice(-REMEMBERED),
     added,
   ].sort((one, other) => one.number - other.number);
 }
@@ -58,17 +98,17 @@ export function withDelivery(
   number: number,
   delivery: Delivery,
 ): readonly PaymentNotification[] | undefined {
-  if (!notifications.some((told) => told.number === number)) return undefined;
-  return notifications.map((told) => (told.number === number ? { ...told, delivery } : told));
+  if (!notifications.some((one) => one.number === number)) return undefined;
+  return notifications.map((one) => (one.number === number ? { ...one, delivery } : one));
 }
 
 /** A delivery that begins now, with its whole patience before it. */
-export function due(now: number): Delivery & { readonly kind: 'due' } {
-  return { kind: 'due', at: now, tries: 0, since: now };
+export function due(now: number): Due {
+  return { kind: 'due', at: now, tries: 0 };
 }
 
-function isDue(
-  told: PaymentNotification,
-): told is PaymentNotification & { readonly delivery: { readonly kind: 'due' } } {
-  return told.delivery.kind === 'due';
+export type Due = Delivery & { readonly kind: 'due' };
+
+function isDue(notified: PaymentNotification): notified is PaymentNotification & { readonly delivery: Due } {
+  return notified.delivery.kind === 'due';
 }

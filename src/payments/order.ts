@@ -8,7 +8,7 @@ interface OrderCommon {
   readonly id: PaymentId;
   /** XAF, an integer of at least the provider's minimum. */
   readonly amount: number;
-  /** The merchant's own identifiers, given back as given. The provider is sent the payment's id as externalId. */
+  /** The merchant's own identifiers, given back as given. The provider is sent the payment's id in place of both. */
   readonly userId?: string | undefined;
   readonly externalId?: string | undefined;
   readonly message?: string | undefined;
@@ -61,6 +61,10 @@ export interface PaymentTerms {
   /** ms for which a transaction is looked for after an ambiguous POST. */
   readonly ambiguousGraceMs: number;
   readonly ambiguousPolicy: AmbiguousPolicy;
+  /** ms that must have passed since the last send before a person may have it sent again or call it FAILED. */
+  readonly resolveAfterMs: number;
+  /** ms for which a payment may wait to be sent at all, while the provider refuses our credentials. */
+  readonly sendByMs: number;
   /** ms that one call to the provider may take. */
   readonly providerTimeoutMs: number;
 }

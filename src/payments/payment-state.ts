@@ -1,71 +1,222 @@
-import type { Resolved } from './decision.js';
-import { disagreement } from './disagreement.js';
-import { isFinal } from './final.js';
+import type { Resolution, Resolved } from './decision.js';
 import type { PaymentNotification } from './notification.js';
 import type { PaymentOrder, PaymentTerms } from './order.js';
 import type { PaymentStatus } from './payment.js';
-import type { PaymentEventType } from './payment-event.js';
 import type { TransId } from './payment-id.js';
-import type { Medium, Transaction } from './transaction.js';
-import { pollDelay, type Watch } from './watch.js';
+import type { Polling, Spent } from './polling.js';
+import type { Medium, ProviderStatus } from './transaction.js';
 
-/** An initiating POST of which nobody knows whether it was taken; times in ms since the epoch. */
-export interface Ambiguity {
-  readonly reason: string;
-  readonly since: number;
-  /** Look-ups made so far. */
-  readonly lookUps: number;
-  /** It was sent more than once: the one resend that the policy `resend` allows has been spent. */
-  readonly resent: boolean;
-  /** An operator wants it sent once more, if it still isn't found. */
-  readonly approved?: boolean | undefined;
-}
-
-/** All that is known of a payment: plain data, so that a workflow can carry it from one run to the next. */
+/**
+ * All that is known of a payment: plain data, so that a workflow can carry it from one run to the next. What may happen
+ * next follows from its phase alone; the regions beside it (reports, notifications, the status budget) never end or
+ * decide it. All times are ms since the epoch.
+ */
 export interface PaymentState {
   readonly order: PaymentOrder;
   readonly terms: PaymentTerms;
-  readonly status: PaymentStatus;
-  /** Never goes back to false, and the status never changes once it is true. */
-  readonly final: boolean;
-  /** ms since the epoch, as are all times here. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** The first request for it has had an outcome, known or not: it is never sent as new again. */
-  readonly begun: boolean;
-  readonly initiatedAt?: number | undefined;
+  readonly phase: Phase;
+  readonly facts: Facts;
+  readonly sends: Sends;
+  /** Reviews so far: the number of the latest. */
+  readonly reviews: number;
+  /** The decision that ended the last review. */
+  readonly resolved?: Resolved | undefined;
+  /** How the transaction differs from the order, in the words that an operator has insisted to take it by. */
+  readonly tolerated?: string | undefined;
+  readonly reports: Reports;
+  /** Further transactions that the provider has confirmed for this payment, beside the one that it goes by. */
+  readonly others: readonly OtherTransaction[];
+  readonly spent: Spent;
+  /** The provider has asked us to keep quiet until then. */
+  readonly quietUntil?: number | undefined;
+  /** What the merchant has been notified of, or is still to be notified of, oldest first. */
+  readonly notifications: readonly PaymentNotification[];
+  /** A slow delivery is under way: the `at` of the one that it tries. */
+  readonly delivering?: { readonly number: number; readonly at: number } | undefined;
+  /** Requests that are answered when what they wait for has happened. */
+  readonly waiters: readonly Waiter[];
+}
+
+export type Phase = Sending | Waiting | Searching | Following | Closing | Review | Deciding | Ended;
+
+/** On whose decision money is sent: the merchant's order, the policy for ambiguous requests, or an operator's. */
+export type SendCause = 'order' | 'policy' | 'operator';
+
+/** A request of which nobody knows whether the provider took it. */
+export interface Doubt {
+  readonly reason: string;
+  /** The beginning of its grace period. */
+  readonly since: number;
+}
+
+/** Attempts that sent nothing. */
+export interface Unsent {
+  readonly tries: number;
+  readonly reason: string;
+  /**
+   * Why nothing was sent the last time: the provider refused our credentials, throttled us, could not be reached, or
+   * Temporal didn't say whether the workflow was reset.
+   */
+  readonly hold: 'credentials' | 'throttled' | 'connection' | 'unchecked';
+  /** When the first of them failed. */
+  readonly begunAt: number;
+  /** When the first failed that was not for our credentials, or since it is for these alone. */
+  readonly since: number;
+}
+
+/** The request is on its way, or is just about to be. Nothing but its outcome leads out of here. */
+export interface Sending {
+  readonly kind: 'sending';
+  readonly cause: SendCause;
+  /** An earlier request that is still in doubt: this one is a resend. */
+  readonly doubt?: Doubt | undefined;
+  readonly unsent?: Unsent | undefined;
+}
+
+/** Nothing was sent yet; it is tried again. */
+export interface Waiting {
+  readonly kind: 'waiting';
+  readonly cause: SendCause;
+  readonly doubt?: Doubt | undefined;
+  readonly unsent: Unsent;
+  readonly until: number;
+}
+
+/** A request's transaction is looked for in the provider's list. */
+export interface Searching {
+  readonly kind: 'searching';
+  readonly doubt: Doubt;
+  readonly lookUps: number;
+  readonly lastAt?: number | undefined;
+  readonly nextAt: number;
+  /** Links that were made and given to nobody, to be expired before the payment goes on. */
+  readonly clearing?: { readonly orphans: readonly TransId[]; readonly next: 'send' | 'fail' } | undefined;
+}
+
+/** The provider has the payment's transaction; its status is asked for until it is final. */
+export interface Following {
+  readonly kind: 'following';
+  readonly transId: TransId;
+  /** When the provider took it. */
+  readonly since: number;
+  /** What it was when last asked. FAILED is a link's failed attempt. */
+  readonly status: Extract<ProviderStatus, 'CREATED' | 'PENDING' | 'FAILED'>;
+  readonly polling: Polling;
+  /** When to have the link expired, and how often that was tried. Links alone have an end. */
+  readonly end?: { readonly at: number; readonly tries: number } | undefined;
+}
+
+/** A link is being ended: looked at, expired, and looked at again, so that a payment of the last second isn't lost. */
+export interface Closing {
+  readonly kind: 'closing';
+  readonly of: Following;
+  readonly next: 'look' | 'expire' | 'confirm';
+}
+
+/** What goes on without a person. */
+export type Pursuit = Searching | Following | Closing;
+
+/** A person must look. Nothing is sent until one has decided. */
+export interface Review {
+  readonly kind: 'review';
+  readonly number: number;
+  readonly why: string;
+  readonly since: number;
+  /** Only a decision ends it: what the provider says of the payment's own transaction doesn't settle it. */
+  readonly held: boolean;
+  /** What goes on meanwhile, or stands still while the review is held. */
+  readonly pursuit?: Pursuit | undefined;
+}
+
+/** An operator's decision is being checked with the provider. */
+export interface Deciding {
+  readonly kind: 'deciding';
+  readonly review: Review;
+  readonly resolution: Resolution;
+  readonly request: number;
+  readonly next: 'status' | 'list' | 'expire';
+  /** Links to be expired before the payment can be called FAILED. */
+  readonly alive: readonly TransId[];
+  /** How often links were expired for it. */
+  readonly rounds: number;
+}
+
+/** The outcome is final, unless a check finds that the provider contradicts it. */
+export interface Ended {
+  readonly kind: 'ended';
+  readonly status: Extract<ProviderStatus, 'SUCCESSFUL' | 'FAILED' | 'EXPIRED'>;
+  readonly reason?: string | undefined;
+  /** Unless no transaction of the provider's was ever known. */
+  readonly transId?: TransId | undefined;
+  /** The provider's words when it rejected the first request. */
+  readonly rejection?: string | undefined;
+  /** Times at which the outcome is compared with the provider's records once more, the next one first. */
+  readonly checks: readonly Check[];
+}
+
+export interface Check {
+  readonly at: number;
+  readonly next: 'status' | 'list';
+  readonly tries: number;
+}
+
+/** What the provider has told beside the status. */
+export interface Facts {
+  readonly link?: { readonly url: string; readonly transId: TransId } | undefined;
   /** When the link ends, as the merchant is told. */
   readonly expiresAt?: number | undefined;
-  /** When to ask the provider to expire the link, and how often that was tried. */
-  readonly expiry?: { readonly at: number; readonly tries: number } | undefined;
-  readonly transId?: TransId | undefined;
-  readonly link?: string | undefined;
   readonly medium?: Medium | undefined;
   /** XAF */
   readonly revenue?: number | undefined;
+  /** Why the last attempt to pay failed. */
   readonly reason?: string | undefined;
   readonly financialTransId?: string | undefined;
-  /** The provider's words when it rejected the initiation. */
-  readonly rejection?: string | undefined;
-  readonly ambiguity?: Ambiguity | undefined;
-  readonly watch: Watch;
-  /** A notification came in, and no look-up since has been answered. */
-  readonly hinted: boolean;
-  /** Transactions that notifications named and that the provider has yet to be asked about. */
-  readonly claims: readonly TransId[];
-  /** When the next of them may be asked about. */
-  readonly claimsFrom?: number | undefined;
-  /** Only a person can end the review: what the provider says of the payment's transaction doesn't settle it. */
-  readonly held: boolean;
-  readonly resolved?: Resolved | undefined;
-  /** What the merchant was told, or is still to be told, oldest first. */
-  readonly notifications: readonly PaymentNotification[];
 }
 
-/** What became of a payment, and what the merchant is to be told of it, if anything. */
-export interface Change {
-  readonly state: PaymentState;
-  readonly event?: PaymentEventType | undefined;
+/** Requests that the provider took, or may have taken. */
+export interface Sends {
+  readonly count: number;
+  readonly lastAt?: number | undefined;
+  /** The one resend that the policy allows has been spent. */
+  readonly byPolicy: boolean;
+  /**
+   * Money was sent again after a doubt, called FAILED by a person, or has a second transaction: the outcome is checked
+   * again afterwards.
+   */
+  readonly isDoubtful: boolean;
+}
+
+/** Transactions that notifications named, of which the provider has yet to say what they are. */
+export interface Reports {
+  readonly open: readonly Report[];
+  /** When the next question about one of them may be asked. */
+  readonly notBefore: number;
+  /** The latest that the provider gave no answer about, however often it was asked. */
+  readonly unconfirmed: readonly TransId[];
+}
+
+export interface Report {
+  readonly transId: TransId;
+  readonly nextAt: number;
+  /** Questions without an answer. */
+  readonly unanswered: number;
+  /** Answers that the provider doesn't know it. */
+  readonly unknown: number;
+}
+
+export interface OtherTransaction {
+  readonly transId: TransId;
+  readonly status: ProviderStatus;
+  /** A decision was made with this status of it in view. */
+  readonly isJudged: boolean;
+}
+
+/** Something asked of a payment that is answered later; `request` is its caller's number. */
+export interface Waiter {
+  readonly request: number;
+  readonly for: 'poll' | 'closing' | 'check';
 }
 
 /** A payment of which nothing was sent yet. */
@@ -73,126 +224,78 @@ export function openPayment(order: PaymentOrder, terms: PaymentTerms, now: numbe
   return {
     order,
     terms,
-    status: 'CREATED',
-    final: false,
     createdAt: now,
     updatedAt: now,
-    begun: false,
-    watch: { spent: [], asked: 0, unanswered: 0, nextAt: now },
-    hinted: false,
-    claims: [],
-    held: false,
+    phase: { kind: 'sending', cause: 'order' },
+    facts: {},
+    sends: { count: 0, byPolicy: false, isDoubtful: false },
+    reviews: 0,
+    reports: { open: [], notBefore: now, unconfirmed: [] },
+    others: [],
+    spent: [],
     notifications: [],
+    waiters: [],
   };
 }
 
-/** The provider has a transaction for the payment; a link's life begins. */
-export function accepted(
-  state: PaymentState,
-  transaction: { readonly transId: TransId; readonly link?: string | undefined },
-  now: number,
-): Change {
-  const { order, terms, ambiguity: _resolved, reason: _settled, rejection: _untrue, ...kept } = state;
-  const lifetime = order.method === 'link' ? (order.expiresInMs ?? terms.linkLifetimeMs) : undefined;
-  return {
-    state: {
-      ...kept,
-      order,
-      terms,
-      status: 'CREATED',
-      final: false,
-      held: false,
-      begun: true,
-      transId: transaction.transId,
-      claims: state.claims.filter((claim) => claim !== transaction.transId),
-      link: transaction.link,
-      initiatedAt: now,
-      updatedAt: now,
-      ...(lifetime !== undefined && { expiresAt: now + lifetime, expiry: { at: now + lifetime, tries: 0 } }),
-      watch: {
-        ...state.watch,
-        asked: 0,
-        unanswered: 0,
-        nextAt: state.hinted ? now : now + pollDelay(0, terms),
-      },
-    },
-  };
+/** The payment's status in the words of the API. */
+export function statusOf({ phase }: Pick<PaymentState, 'phase'>): PaymentStatus {
+  switch (phase.kind) {
+    case 'sending':
+    case 'waiting':
+    case 'searching':
+      return 'CREATED';
+    case 'following':
+      return phase.status;
+    case 'closing':
+      return phase.of.status;
+    case 'review':
+    case 'deciding':
+      return 'REVIEW';
+    case 'ended':
+      return phase.status;
+  }
 }
 
-/** The provider refused to begin: no money will move. */
-export function rejected(state: PaymentState, message: string, now: number): Change {
-  return failed({ ...state, rejection: message }, message, now);
+/** Whether nothing but a contradiction of the provider's would change the status any more. */
+export function isFinalPayment({ phase }: Pick<PaymentState, 'phase'>): boolean {
+  return phase.kind === 'ended';
 }
 
-/** Nothing was begun at the provider, and we stop trying: no money will move. */
-export function failed({ ambiguity: _over, ...state }: PaymentState, reason: string, now: number): Change {
-  return {
-    state: { ...state, begun: true, status: 'FAILED', final: true, held: false, reason, updatedAt: now },
-    event: 'payment.failed',
-  };
+/** The transaction that the payment goes by. */
+export function transIdOf({ phase }: Pick<PaymentState, 'phase'>): TransId | undefined {
+  return phase.kind === 'ended' ? phase.transId : followedBy(pursuitOf(phase))?.transId;
 }
 
-/**
- * Nobody knows whether the initiating POST was taken; it is looked for from now on. After a resend the grace period
- * begins anew; a link's is one for all its tries.
- */
-export function ambiguous(state: PaymentState, reason: string, now: number): Change {
-  const { ambiguity: before, order } = state;
-  const since = before !== undefined && order.method === 'link' ? before.since : now;
-  const ambiguity = { reason, since, lookUps: 0, resent: before !== undefined };
-  return { state: { ...state, begun: true, ambiguity, updatedAt: now } };
+/** The review that the payment is under. */
+export function reviewOf({ phase }: Pick<PaymentState, 'phase'>): Review | undefined {
+  if (phase.kind === 'deciding') return phase.review;
+  return phase.kind === 'review' ? phase : undefined;
 }
 
-/**
- * A person must look: the payment is not final, and nothing is sent for it until somebody decides. When it is `held`,
- * the provider's word on the payment's own transaction doesn't end the review either.
- */
-export function underReview(state: PaymentState, reason: string, now: number, held = false): Change {
-  if (state.final || state.held) return { state };
-  const reviewed: PaymentState = { ...state, status: 'REVIEW', held, reason, updatedAt: now };
-  return state.status === 'REVIEW' ? { state: reviewed } : { state: reviewed, event: 'payment.review' };
+/** What goes on at the provider, with or without a person. */
+export function pursuitOf(phase: Phase): Pursuit | undefined {
+  switch (phase.kind) {
+    case 'searching':
+    case 'following':
+    case 'closing':
+      return phase;
+    case 'review':
+      return phase.pursuit;
+    case 'deciding':
+      return phase.review.pursuit;
+    default:
+      return undefined;
+  }
 }
 
-/**
- * What the provider's word on the payment's own transaction makes of the payment. A final payment stays as it is; a
- * transaction that isn't what was ordered, or a status that its kind can't have, goes to review.
- */
-export function observed(state: PaymentState, transaction: Transaction, now: number): Change {
-  if (state.final) return { state };
-  const wrong = disagreement(state.order, transaction);
-  if (wrong !== undefined) return underReview(state, wrong, now);
-
-  if (state.held) return { state };
-
-  const known = { ...state, ...facts(transaction) };
-  if (isFinal(state.order, transaction.status)) return settled(known, transaction, now);
-  if (state.status === 'REVIEW' || transaction.status === state.status) return { state: known };
-  // CREATED after anything else is an old answer: an attempt that was made stays made.
-  if (transaction.status === 'CREATED') return { state: known };
-  const change = { state: { ...known, status: transaction.status, updatedAt: now } };
-  return transaction.status === 'FAILED' ? { ...change, event: 'payment.attempt_failed' } : change;
+/** The transaction that a pursuit follows; a search has none yet. */
+export function followedBy(pursuit: Pursuit | undefined): Following | undefined {
+  if (pursuit?.kind === 'closing') return pursuit.of;
+  return pursuit?.kind === 'following' ? pursuit : undefined;
 }
 
-function settled(state: PaymentState, transaction: Transaction, now: number): Change {
-  const { reason: _past, ...kept } = state;
-  const event = {
-    SUCCESSFUL: 'payment.succeeded',
-    FAILED: 'payment.failed',
-    EXPIRED: 'payment.expired',
-  } as const;
-  const status = transaction.status as keyof typeof event;
-  return {
-    state: { ...kept, reason: transaction.reason, status, final: true, updatedAt: now },
-    event: event[status],
-  };
-}
-
-/** What the provider tells beside the status; what it leaves out stays as it was known. */
-function facts({ medium, revenue, reason, financialTransId }: Transaction): Partial<PaymentState> {
-  return {
-    ...(medium && { medium }),
-    ...(revenue !== undefined && { revenue }),
-    ...(reason && { reason }),
-    ...(financialTransId && { financialTransId }),
-  };
+/** From when on `resend` and `fail` are taken without being forced. */
+export function decideFrom({ sends, terms, createdAt }: PaymentState): number {
+  return (sends.lastAt ?? createdAt) + terms.resolveAfterMs;
 }

@@ -7,12 +7,36 @@ import type { Medium, ProviderStatus } from './transaction.js';
 export const PAYMENT_STATUSES = ['CREATED', 'PENDING', 'SUCCESSFUL', 'FAILED', 'EXPIRED', 'REVIEW'] as const;
 export type PaymentStatus = ProviderStatus | 'REVIEW';
 
+/** What a merchant is notified of, by the names of the notifications. */
+export const PAYMENT_EVENT_TYPES = [
+  'payment.succeeded',
+  'payment.failed',
+  'payment.expired',
+  'payment.attempt_failed',
+  'payment.review',
+] as const;
+export type PaymentEventType = (typeof PAYMENT_EVENT_TYPES)[number];
+
+/** The review that a payment is under: what a decision has to name. */
+export interface PaymentReview {
+  /** 1 for the payment's first; it grows whenever the evidence changes. */
+  readonly number: number;
+  /** Since when a person has been needed. */
+  readonly since: string;
+  /** From when on `resend` and `fail` are taken without `force`. */
+  readonly decideFrom: string;
+}
+
 /** What an operator decided, who it was, and why. */
 export interface PaymentResolution {
   readonly action: 'resend' | 'fail' | 'match';
   readonly transId?: TransId | undefined;
+  /** The review that it was made on. */
+  readonly review: number;
   readonly by: string;
   readonly why: string;
+  /** It was made before its time, or over a notification's word, because the operator insisted. */
+  readonly forced?: true | undefined;
   readonly at: string;
 }
 
@@ -34,6 +58,8 @@ export interface Payment {
   /** Why it failed or must be looked at, in words meant for the merchant. */
   readonly reason?: string | undefined;
   readonly financialTransId?: string | undefined;
+  /** Present while the payment is under review. */
+  readonly review?: PaymentReview | undefined;
   /** The operator's decision that ended the last review. */
   readonly resolution?: PaymentResolution | undefined;
   readonly externalId?: string | undefined;

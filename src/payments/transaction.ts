@@ -1,3 +1,4 @@
+import type { PaymentOrder } from './order.js';
 import type { TransId } from './payment-id.js';
 
 /** Every status that the provider gives a transaction. */
@@ -34,4 +35,13 @@ export interface Transaction {
   /** The id of the payment this transaction was made for, when Sanaga made it. */
   readonly externalId?: string | undefined;
   readonly userId?: string | undefined;
+}
+
+/**
+ * Whether the provider will never move a transaction on from this status. A link's payer may try again after FAILED,
+ * so a link ends as SUCCESSFUL or EXPIRED; a direct payment and a payout end as SUCCESSFUL or FAILED.
+ */
+export function isFinal(order: Pick<PaymentOrder, 'method'>, status: ProviderStatus): boolean {
+  if (status === 'SUCCESSFUL') return true;
+  return order.method === 'link' ? status === 'EXPIRED' : status === 'FAILED';
 }

@@ -8,6 +8,8 @@ import { type RequestError, TimeoutError } from 'got';
  */
 export interface Failure {
   readonly sent: 'no' | 'perhaps';
+  /** Whether a time limit has passed, for the connection or for the answer. */
+  readonly timedOut: boolean;
   /** For operators and merchants: plain words, nothing of the request's content, address or headers. */
   readonly reason: string;
 }
@@ -25,9 +27,12 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Sorts a request's failure: did anything leave, and what to say about it. */
 export function classifyFailure(error: RequestError): Failure {
   // Whoever cancels may do so at any moment; what then counts as sent is not worth a race.
-  if (wasCancelled(error)) return { sent: 'perhaps', reason: 'cancelled while waiting for the answer' };
-  if (isUnsent(error)) return { sent: 'no', reason: describeUnsent(error) };
-  return { sent: 'perhaps', reason: describeSent(error) };
+  if (wasCancelled(error)) {
+    return { sent: 'perhaps', timedOut: false, reason: 'cancelled while waiting for the answer' };
+  }
+  const timedOut = error instanceof TimeoutError;
+  if (isUnsent(error)) return { sent: 'no', timedOut, reason: describeUnsent(error) };
+  return { sent: 'perhaps', timedOut, reason: describeSent(error) };
 }
 
 /**

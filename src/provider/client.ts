@@ -6,12 +6,14 @@ import type {
   ListAnswer,
   StatusAnswer,
 } from '../payments/outcome.js';
+import { Breaker, MAX_TIMEOUTS } from './breaker.js';
 import { BODY_MAX, type ExchangeRequest, exchange } from './exchange.js';
 import { judgeBalance, judgeExpiry, judgeList, judgeStatus } from './judge-answer.js';
 import { judgeExchange, type Verdict } from './judge-exchange.js';
 import { judgeInitiation } from './judge-initiation.js';
 import { pathSegment } from './path-segment.js';
 import { createProviderHttp, type ProviderHttpOptions } from './provider-http.js';
+import type { Confidential } from './provider-text.js';
 import { type SearchQuery, searchPath } from './search-query.js';
 import {
   type DirectPayRequest,
@@ -23,6 +25,8 @@ import {
 
 export interface ProviderClientOptions extends ProviderHttpOptions {
   readonly service: Service;
+  /** A clock in ms that never goes back, for the pause of the questions' breaker; the machine's when left out. */
+  readonly now?: (() => number) | undefined;
 }
 
 export interface CallOptions {
@@ -30,9 +34,17 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The verdict on a question that was not sent. */
+const HELD_BACK: Verdict = {
+  kind: 'undecided',
+  sent: 'no',
+  reason: `not asked: the provider left the last ${MAX_TIMEOUTS} questions without an answer in time`,
+};
+
 /**
  * One of the provider's services. Whatever the provider or the network does, a call ends with one of its typed
- * outcomes; it rejects only when it was called wrongly.
+ * outcomes; it rejects only when it was called wrongly. While the provider hangs, questions (all but initiatePay,
+ * directPay and payout) are `unavailable` at once: see {@link Breaker}.
  */
 export interface ProviderClient {
   readonly service: Service;
@@ -46,7 +58,11 @@ export interface ProviderClient {
   paymentStatus(transId: string, call?: CallOptions): Promise<StatusAnswer>;
   /** `POST /expire-pay`: ends a link before its 24 hours are over. */
   expirePay(transId: string, call?: CallOptions): Promise<ExpiryAnswer>;
-  /** `GET /transaction/{userId}`: all that was ever made under a user identifier, in no promised order. */
+  /**
+   * `GET /transaction/{userId}`: all that was ever made under a user identifier, in no promised order. Sanaga sends a
+   * payment's own id as userId and as externalId, so an element that can't be read and names an externalId other than
+   * this userId is another payment's, and left out. Any other that can't be read makes the list unavailable.
+   */
   transactionsOf(userId: string, call?: CallOptions): Promise<ListAnswer>;
   /** `GET /search`. Rejects with a ZodError on a query that the provider would silently ignore. */
   search(query: SearchQuery, call?: CallOptions): Promise<ListAnswer>;
@@ -65,12 +81,17 @@ export interface ProviderClient {
  *
  * @throws TypeError or RangeError on settings that can't be used
  */
-export function createProviderClient({ service, ...options }: ProviderClientOptions): ProviderClient {
+export function createProviderClient(settings: ProviderClientOptions): ProviderClient {
+  const { service, now = () => performance.now(), ...options } = settings;
   const http = createProviderHttp(options);
+  const breaker = new Breaker(now);
   const credentials = [options.apiUser, options.apiKey];
 
-  const ask = async (request: ExchangeRequest, withheld: readonly string[] = []): Promise<Verdict> =>
-    judgeExchange(await exchange(http, request), [...credentials, ...withheld]);
+  /** Sends a question, unless the provider hangs. */
+  const ask = async (request: ExchangeRequest): Promise<Verdict> => {
+    const exchanged = await breaker.ask(() => exchange(http, request));
+    return exchanged === undefined ? HELD_BACK : judgeExchange(exchanged, { credentials });
+  };
 
   const get = (path: string, bodyMax: number, call?: CallOptions) =>
     ask({ method: 'GET', path, bodyMax, signal: call?.signal });
@@ -88,18 +109,15 @@ export function createProviderClient({ service, ...options }: ProviderClientOpti
     return get(`${folder}/${segment}`, bodyMax, call);
   };
 
-  const post = (path: string, body: object, call?: CallOptions, withheld?: readonly string[]) =>
-    ask({ method: 'POST', path, body, bodyMax: BODY_MAX.single, signal: call?.signal }, withheld);
-
-  const initiate = (
-    path: string,
-    body: InitiatePayRequest | DirectPayRequest | PayoutRequest,
-    call?: CallOptions,
-  ): Promise<Verdict> => {
+  /** Sends an order, whether or not the provider hangs: it is sent once, and how it ends has to be known. */
+  const initiate = async (path: string, body: Initiation, call?: CallOptions): Promise<Verdict> => {
     const needed = path === 'payout' ? 'payout' : 'collection';
     if (service !== needed)
       throw new TypeError(`The ${service} service can't do ${path}: use the ${needed} service`);
-    return post(path, body, call, personalDataOf(body));
+    const exchanged = await exchange(http, postOf(path, body, call));
+    if (exchanged.kind === 'answered') breaker.answered();
+    const { phone, name, email } = body;
+    return judgeExchange(exchanged, { credentials, phone, name, email });
   };
 
   return {
@@ -118,10 +136,10 @@ export function createProviderClient({ service, ...options }: ProviderClientOpti
       return judgeStatus(await getById('payment-status', transId, BODY_MAX.single, call), transId);
     },
     async expirePay(transId, call) {
-      return judgeExpiry(await post('expire-pay', { transId }, call), transId);
+      return judgeExpiry(await ask(postOf('expire-pay', { transId }, call)), transId);
     },
     async transactionsOf(userId, call) {
-      return judgeList(await getById('transaction', userId, BODY_MAX.list, call));
+      return judgeList(await getById('transaction', userId, BODY_MAX.list, call), userId);
     },
     async search(query, call) {
       return judgeList(await get(searchPath(query), BODY_MAX.list, call));
@@ -132,11 +150,9 @@ export function createProviderClient({ service, ...options }: ProviderClientOpti
   };
 }
 
-/** What names a person in a request: the provider may repeat it in an error. */
-function personalDataOf(request: {
-  phone?: string | undefined;
-  name?: string | undefined;
-  email?: string | undefined;
-}) {
-  return [request.phone, request.name, request.email].filter((value) => value !== undefined);
+/** Fields that name a person are confidential: the provider may repeat them in an error. */
+type Initiation = (InitiatePayRequest | DirectPayRequest | PayoutRequest) & Omit<Confidential, 'credentials'>;
+
+function postOf(path: string, body: object, call?: CallOptions): ExchangeRequest {
+  return { method: 'POST', path, body, bodyMax: BODY_MAX.single, signal: call?.signal };
 }

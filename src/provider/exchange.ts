@@ -44,12 +44,14 @@ export async function exchange(
   // Written here and not by the HTTP client, whose errors are all taken for the network's.
   const content =
     request.body === undefined ? {} : { body: JSON.stringify(request.body), headers: JSON_CONTENT };
-  if (signal?.aborted) return { kind: 'failed', sent: 'no', reason: 'cancelled before it was sent' };
+  if (signal?.aborted) {
+    return { kind: 'failed', sent: 'no', timedOut: false, reason: 'cancelled before it was sent' };
+  }
 
   const pending = got(path, { method, ...content, ...(signal && { signal }) });
-  let givenUp: string | undefined;
-  const giveUp = (reason: string) => {
-    givenUp ??= reason;
+  let givenUp: Failure | undefined;
+  const giveUp = (reason: string, timedOut = false) => {
+    givenUp ??= { sent: 'perhaps', timedOut, reason };
     pending.cancel();
   };
   pending.on('downloadProgress', ({ transferred }) => {
@@ -62,13 +64,13 @@ export async function exchange(
       giveUp('the provider answered 101');
     });
   });
-  const late = setTimeout(giveUp, timeoutMs + LATE_MS, 'no answer within the time limit');
+  const late = setTimeout(giveUp, timeoutMs + LATE_MS, 'no answer within the time limit', true);
   try {
     const { statusCode, headers, rawBody } = await pending;
     const retryAfterMs = readRetryAfter(headers['retry-after'], headers.date, Date.now());
     return { kind: 'answered', statusCode, body: readJson(rawBody), retryAfterMs };
   } catch (error) {
-    if (givenUp !== undefined) return { kind: 'failed', sent: 'perhaps', reason: givenUp };
+    if (givenUp !== undefined) return { kind: 'failed', ...givenUp };
     if (error instanceof RequestError) return { kind: 'failed', ...classifyFailure(error) };
     throw error;
   } finally {

@@ -33,12 +33,28 @@ export function judgeExpiry(verdict: Verdict, transId: string): ExpiryAnswer {
 /**
  * Reads the answer of `GET /transaction/{userId}` and `GET /search`. One element that can't be read makes the whole
  * list unavailable: it might be the very transaction that is looked for, and leaving it out would say that there is none.
+ * Only an element that names another payment is left out when it can't be read.
+ *
+ * @param paymentId the payment whose transactions are asked for; without it no element is left out
  */
-export function judgeList(verdict: Verdict): ListAnswer {
+export function judgeList(verdict: Verdict, paymentId?: string): ListAnswer {
   if (verdict.kind === 'refused') return verdict;
   if (verdict.kind !== 'succeeded') return noAnswer(verdict);
-  const list = z.array(transactionSchema).safeParse(verdict.body);
-  return list.success ? { kind: 'listed', transactions: list.data.map(toTransaction) } : UNREADABLE;
+  const elements = z.array(z.unknown()).safeParse(verdict.body);
+  if (!elements.success) return UNREADABLE;
+  const transactions: Transaction[] = [];
+  for (const element of elements.data) {
+    const transaction = transactionSchema.safeParse(element);
+    if (transaction.success) transactions.push(toTransaction(transaction.data));
+    else if (paymentId === undefined || !namesAnother(element, paymentId)) return UNREADABLE;
+  }
+  return { kind: 'listed', transactions };
+}
+
+/** Whether an element says, whatever else of it can't be read, that it was made for another payment. */
+function namesAnother(element: unknown, paymentId: string): boolean {
+  const named = z.object({ externalId: z.string().min(1) }).safeParse(element);
+  return named.success && named.data.externalId !== paymentId;
 }
 
 /** Reads the answer of `GET /balance`. */
@@ -61,6 +77,14 @@ function readTransaction(body: unknown, transId: string): Read {
   return { kind: 'read', transaction: toTransaction(transaction.data) };
 }
 
+/** A question changes nothing, so it makes no difference who answered 429, or how far a failed request got. */
 function noAnswer(verdict: Exclude<Verdict, { kind: 'succeeded' | 'refused' }>): NoAnswer {
-  return verdict.kind === 'undecided' ? { kind: 'unavailable', reason: verdict.reason } : verdict;
+  switch (verdict.kind) {
+    case 'unauthorized':
+      return verdict;
+    case 'throttled':
+      return { kind: 'throttled', retryAfterMs: verdict.retryAfterMs };
+    case 'undecided':
+      return { kind: 'unavailable', reason: verdict.reason };
+  }
 }

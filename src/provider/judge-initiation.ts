@@ -5,8 +5,8 @@ import { toTransId } from './to-transaction.js';
 import type { initiationSchema, linkInitiationSchema } from './wire.js';
 
 /**
- * How an initiating POST ended. Money may move on everything but a refusal and a request that provably never left, so
- * all that is neither, and a success that names no transaction, is ambiguous.
+ * How an initiating POST ended. Money may move after everything but a refusal, a 429 in the provider's own form, and a
+ * request that provably never left. So everything else, and a success that names no transaction, is ambiguous.
  */
 export function judgeInitiation(
   verdict: Verdict,
@@ -20,11 +20,13 @@ export function judgeInitiation(
     case 'unauthorized':
       return verdict;
     case 'throttled':
-      return {
-        kind: 'notSent',
-        reason: 'the provider asked to slow down',
-        retryAfterMs: verdict.retryAfterMs,
-      };
+      return verdict.inProvidersForm
+        ? {
+            kind: 'throttled',
+            reason: 'the provider asked to slow down',
+            retryAfterMs: verdict.retryAfterMs,
+          }
+        : { kind: 'ambiguous', reason: "the provider answered 429 with a body that can't be read" };
     case 'undecided':
       return { kind: verdict.sent === 'no' ? 'notSent' : 'ambiguous', reason: verdict.reason };
   }

@@ -1,27 +1,93 @@
 /** Longest text of the provider's that is passed on, in characters. */
 export const PROVIDER_TEXT_MAX = 500;
 
-/** Shorter values are too common in plain words for their removal to make sense. */
-const WITHHELD_MIN = 6;
+/** What a request carried that the provider may repeat in its answer and that must not be passed on. */
+export interface Confidential {
+  readonly credentials?: readonly string[] | undefined;
+  readonly phone?: string | undefined;
+  readonly name?: string | undefined;
+  readonly email?: string | undefined;
+}
+
+const MASK = '***';
+
+/** Shorter credentials, numbers and names are too common in plain words for masking them to make sense. */
+const MIN_LENGTH = { credential: 6, digits: 6, letters: 3 } as const;
 
 /** Control and invisible formatting characters, and lone surrogates: they forge log lines or turn text around. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]+/gu;
 
+/** Begins where a word does, so that a long word without an @ is not searched from each of its characters. */
+const EMAIL = /(?<![^\s@<>()[\]"',;:])[^\s@<>()[\]"',;:]+@[^\s@<>()[\]"',;:]+/gu;
+
+/** What people write between the digits of a phone number. */
+const BETWEEN_DIGITS = '[\\s\\p{Pd}.()]{0,3}';
+
+/** The dates that the provider writes, which would pass for a number of 8 digits. */
+const DATE = '(?<!\\d)(?:19|20)\\d\\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])(?![-\\d])';
+
+/** 8 digits or more: a phone number, perhaps. */
+const DATE_OR_PHONE = new RegExp(`(${DATE})|\\+?\\p{Nd}(?:${BETWEEN_DIGITS}\\p{Nd}){7,}`, 'gu');
+
 /**
- * The provider's words, safe to show and to keep: one line, at most {@link PROVIDER_TEXT_MAX} characters, and without
- * the values that were sent in confidence, should the provider repeat them.
+ * The provider's words, safe to show and to keep: one line, at most {@link PROVIDER_TEXT_MAX} characters, without
+ * e-mail addresses, without numbers of 8 digits or more that may be phone numbers, and without what the request carried
+ * in confidence, however the provider writes it. Names of people that were not in the request can't be recognized.
  *
- * @param withheld credentials and personal data of the request; those shorter than 6 characters are left in
+ * @param confidential what the request carried; credentials and phone numbers shorter than 6 characters, and names
+ *   shorter than 3 letters, are left in
  */
-export function providerText(text: string, withheld: readonly string[] = []): string {
-  const secrets = withheld
-    .filter((secret) => secret.length >= WITHHELD_MIN)
-    .sort((a, b) => b.length - a.length);
-  const masked = secrets.reduce((shown, secret) => shown.replaceAll(secret, '***'), text);
-  const line = masked.replace(UNPRINTABLE, ' ').trim();
+export function providerText(text: string, confidential: Confidential = {}): string {
+  // Letters apart from their accents, so that a name is found however it is accented.
+  const line = decomposed(text).replace(UNPRINTABLE, ' ');
+  const mask = (shown: string, pattern: RegExp) => shown.replace(pattern, MASK);
+  const { credentials, phone, name, email } = confidential;
+  const named = [...literalPatterns(credentials, email), ...namePatterns(name), EMAIL].reduce(mask, line);
+  const unnumbered = named.replace(DATE_OR_PHONE, (_number, date?: string) => date ?? MASK);
+  // After the longer numbers, which may hold it behind a country's code.
+  const shown = phonePatterns(phone).reduce(mask, unnumbered).normalize('NFC').trim();
   // By code points, so that no character is cut in half.
-  const characters = [...line];
+  const characters = [...shown];
   return characters.length > PROVIDER_TEXT_MAX
     ? `${characters.slice(0, PROVIDER_TEXT_MAX - 1).join('')}…`
-    : line;
+    : shown;
+}
+
+/** Longer credentials first: one may hold another. */
+function literalPatterns(credentials: readonly string[] = [], email = ''): RegExp[] {
+  const secrets = credentials
+    .filter((credential) => credential.length >= MIN_LENGTH.credential)
+    .sort((one, other) => other.length - one.length)
+    .map((credential) => new RegExp(literally(credential), 'gu'));
+  return email === '' ? secrets : [...secrets, new RegExp(literally(email), 'giu')];
+}
+
+/** The digits of a phone number, whatever stands between them. */
+function phonePatterns(phone = ''): RegExp[] {
+  const digits = phone.match(/\p{Nd}/gu) ?? [];
+  return digits.length < MIN_LENGTH.digits ? [] : [new RegExp(`\\+?${digits.join(BETWEEN_DIGITS)}`, 'gu')];
+}
+
+/** A name as a whole, then each of its words: the provider may turn them around or leave some out. */
+function namePatterns(name = ''): RegExp[] {
+  const words =
+    decomposed(name)
+      .replace(/\p{M}/gu, '')
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  return [words, ...words.map((word) => [word])]
+    .filter((parts) => [...parts.join('')].length >= MIN_LENGTH.letters)
+    .map((parts) => {
+      const letters = parts.map((part) => [...part].map((letter) => `${letter}\\p{M}*`).join(''));
+      const phrase = letters.join('[^\\p{L}\\p{N}]{0,3}');
+      return new RegExp(`(?<![\\p{L}\\p{M}\\p{N}])${phrase}(?![\\p{L}\\p{M}\\p{N}])`, 'giu');
+    });
+}
+
+function decomposed(text: string): string {
+  return text.normalize('NFD');
+}
+
+/** A pattern that matches just this text. */
+function literally(text: string): string {
+  return decomposed(text).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

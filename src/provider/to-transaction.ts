@@ -10,7 +10,7 @@ export function toTransId(text: string): TransId {
 
 /**
  * What Sanaga keeps of a transaction as the provider tells it. Each field is named here, so that the payer's name and
- * e-mail, and whatever the provider adds one day, stay out.
+ * e-mail, and whatever the provider adds one day, stay out; `reason` is masked, as it may repeat them.
  */
 export function toTransaction(wire: WireTransaction): Transaction {
   return {

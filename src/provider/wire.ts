@@ -105,6 +105,9 @@ const optional = <Schema extends z.ZodType>(schema: Schema) =>
 /** A field that nothing is decided by: a value we don't know must not make the rest unreadable. */
 const incidental = <Schema extends z.ZodType>(schema: Schema) => optional(schema).catch(undefined);
 
+/** An identifier of the merchant's. An empty one is read as left out: it names nobody's transaction. */
+const identifying = optional(z.string()).transform((value) => value || undefined);
+
 /** The Transaction resource, as answered by status, expire, user-listing and search, and sent as the webhook's body. */
 export const transactionSchema = z.object({
   transId: transIdSchema,
@@ -117,8 +120,8 @@ export const transactionSchema = z.object({
   payerName: incidental(z.string()),
   email: incidental(z.string()),
   redirectUrl: incidental(z.string()),
-  externalId: optional(z.string()),
-  userId: optional(z.string()),
+  externalId: identifying,
+  userId: identifying,
   webhook: incidental(z.string()),
   reason: incidental(z.string()),
   financialTransId: incidental(z.string()),
@@ -132,9 +135,9 @@ export const errorSchema = z.object({ message: z.string() });
 
 /** The Initiation result; a link comes with initiate-pay only. */
 export const initiationSchema = z.object({
-  message: optional(z.string()),
+  message: incidental(z.string()),
   transId: transIdSchema,
-  dateInitiated: optional(z.string()),
+  dateInitiated: incidental(z.string()),
 });
 export const linkInitiationSchema = initiationSchema.extend({ link: webAddressSchema });
 

@@ -14,6 +14,7 @@ import { keyedRandom } from './keyed-random.js';
 import { Ledger } from './ledger.js';
 import type { Log } from './log.js';
 import { operatorApi } from './operator/operator-api.js';
+import { type PostCount, PostLog } from './post-log.js';
 import type { Service } from './service.js';
 import { Traffic } from './traffic.js';
 import { WebhookSender } from './webhook-sender.js';
@@ -41,7 +42,7 @@ export interface SandboxOptions {
   /** Most transactions kept. */
   readonly capacity?: number | undefined;
   /** Outlives the sandbox: what it holds is taken in, and whatever happens is written to it. */
-  readonly journal?: Pick<Journal, 'entries' | 'keep'> | undefined;
+  readonly journal?: Pick<Journal, 'entries' | 'keep' | 'posts' | 'keepPosts'> | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -49,6 +50,7 @@ export interface Sandbox {
   readonly app: Express;
   readonly ledger: Ledger;
   readonly faults: Faults;
+  readonly posts: PostLog;
   /** Listens; port 0 takes any that is free. */
   listen(port: number, host?: string): Promise<{ readonly url: string }>;
   /** Resolves once no notification that was due is still on its way. */
@@ -77,6 +79,10 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   // Ids are never seeded: a seeded sandbox, started again, would give the ids of its first run a second time.
   const onKeep = journal && ((entry: Entry) => journal.keep(entry, clock.now()));
   const ledger = new Ledger({ clock, random: keyedRandom(), capacity, settleDelayMs, onKeep });
+  const posts = new PostLog(
+    journal?.posts,
+    journal && ((count: PostCount) => journal.keepPosts(count, clock.now())),
+  );
   const faults = new Faults({ clock, seed: options.seed ?? random.text(16, 'abcdef0123456789', 'faults') });
   const timing = { delayMs: webhookDelayMs, tries: webhookTries, timeoutMs: webhookTimeoutMs };
   const webhooks = new WebhookSender({ clock, ledger, faults, log, ...timing });
@@ -99,9 +105,9 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   app.disable('x-powered-by');
   app.disable('etag');
   app.use('/pay/:token', createCheckout({ ledger, merchantName, clock }));
-  app.use('/_sandbox', operatorApi({ ledger, faults, traffic, webhooks }));
+  app.use('/_sandbox', operatorApi({ ledger, faults, posts, traffic, webhooks }));
   const end = ender.end.bind(ender);
-  app.use(providerApi({ ledger, clock, random, linkTo, services, faults, traffic, log, end }));
+  app.use(providerApi({ ledger, clock, random, linkTo, services, faults, posts, traffic, log, end }));
   app.use(() => {
     throw new Refusal(404, 'There is no such endpoint');
   });
@@ -111,6 +117,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     app,
     ledger,
     faults,
+    posts,
     listen: (port, host = '127.0.0.1') =>
       new Promise((resolve, reject) => {
         server.once('error', reject);

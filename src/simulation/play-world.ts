@@ -64,8 +64,8 @@ async function auditAll(stage: Stage): Promise<Violation[]> {
   await eachOf(records, IN_FLIGHT, async (record) => {
     const shown = await showAtLast(record, stage);
     const about = record.planned.id;
-    if (shown === 'unreadable') {
-      violations.push({ invariant: 'stuck', about, what: "it can't be read" });
+    if (typeof shown === 'string') {
+      violations.push({ invariant: 'stuck', about, what: shown });
       return;
     }
     cast.tally.add(`ended:${shown?.status ?? 'unknown'}`);
@@ -81,13 +81,14 @@ async function auditAll(stage: Stage): Promise<Violation[]> {
   return violations;
 }
 
+/** The payment, `undefined` when the API knows none, or why it can't be read. */
 async function showAtLast(
   { planned }: PaymentRecord,
   { cast }: Stage,
-): Promise<SeenPayment | undefined | 'unreadable'> {
-  for (let tries = 1; tries <= TRIES; tries++) {
-    const { status, payment } = await cast.api.get(planned.owner, `/v1/payments/${planned.id}`);
+): Promise<SeenPayment | undefined | string> {
+  for (let tries = 1; ; tries++) {
+    const { status, payment, code } = await cast.api.get(planned.owner, `/v1/payments/${planned.id}`);
     if (payment !== undefined || status === 404) return payment;
+    if (tries === TRIES) return `it can't be read: ${status} ${code ?? ''}`;
   }
-  return 'unreadable';
 }

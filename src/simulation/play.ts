@@ -1,5 +1,5 @@
 import { eachOf } from './each-of.js';
-import type { PaymentRecord } from './payment-record.js';
+import { type PaymentRecord, wasReviewed } from './payment-record.js';
 import { DAY, HOUR, SECOND } from './plan/durations.js';
 import type { Stage } from './stage.js';
 
@@ -9,6 +9,8 @@ const STEP_MS = 30 * SECOND;
 const IN_FLIGHT = 32;
 /** ms between two looks at who still waits for an end. */
 const LOOK_MS = 3 * HOUR;
+/** ms for which an outcome that a person had to decide is compared with the provider's books, and some more. */
+const CHECKED_FOR_MS = DAY + HOUR;
 /** ms after the last payment's arrival that everybody has to come to an end. */
 const DRAIN_MS = 9 * DAY;
 
@@ -26,7 +28,7 @@ export async function play(stage: Stage, report: (line: string) => void): Promis
     await world.sandbox.quiet();
     await stage.troublemaker.settled();
     if (now >= lookAt) {
-      const waiting = stage.records.filter((record) => !hasEnded(record)).length;
+      const waiting = stage.records.filter((record) => !hasEnded(record, now)).length;
       report(`day ${((now - start) / DAY).toFixed(2)}: ${waiting} payments have not ended`);
       if (now > lastArrival && waiting === 0) return;
       lookAt = now + LOOK_MS;
@@ -51,7 +53,9 @@ function nextStop({ timeline, world, start }: Stage, lookAt: number): number {
   return Math.min(lookAt, timeline.next() ?? Number.POSITIVE_INFINITY, step);
 }
 
-/** The merchant knows the outcome, or was refused. */
-function hasEnded({ refused, notices }: PaymentRecord): boolean {
-  return refused || notices.some(({ acknowledged, told }) => acknowledged && told.data.final);
+/** The merchant knows the outcome, or was refused. One that was reviewed is checked for a day more. */
+function hasEnded(record: PaymentRecord, now: number): boolean {
+  if (record.refused) return true;
+  const last = record.notices.findLast(({ acknowledged }) => acknowledged);
+  return last?.told.data.final === true && (!wasReviewed(record) || now > last.at + CHECKED_FOR_MS);
 }

@@ -83,7 +83,7 @@ export async function setStage(options: SimulationOptions, workflowBundle: strin
   const start = world.clock.now();
   const timeline = new Timeline(start, TICK_MS);
   const transactionsOf = ({ planned }: PaymentRecord): Entry[] =>
-    ledger.ofUser(planned.userId ?? planned.id).filter(({ externalId }) => externalId === planned.id);
+    ledger.ofUser(planned.id).filter(({ externalId }) => externalId === planned.id);
 
   const api = new ApiClient(world.api.url);
   const cast: Cast = { seed, api, timeline, tally, now: () => world.clock.now(), transactionsOf };

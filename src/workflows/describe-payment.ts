@@ -1,44 +1,47 @@
-import type { PaymentState } from '../payments/payment-state.js';
+import { nextDue } from '../payments/notification.js';
+import {
+  decideFrom,
+  followedBy,
+  type PaymentState,
+  pursuitOf,
+  reviewOf,
+  statusOf,
+} from '../payments/payment-state.js';
+import { toPayment } from '../payments/to-payment.js';
 
-/** What an operator sees of a payment at a glance, as Markdown; no personal data. */
+/** What an operator sees of a payment at a glance, as Markdown, the most needed first; no personal data. */
 export function describePayment(state: PaymentState): string {
-  const {
-    order,
-    status,
-    final,
-    transId,
-    reason,
-    expiresAt,
-    ambiguity,
-    watch,
-    notifications,
-    revenue,
-    held,
-    resolved,
-  } = state;
+  const { final, transId, reason, revenue, expiresAt, resolution } = toPayment(state);
+  const review = reviewOf(state);
+  const pursuit = pursuitOf(state.phase);
+  const polling = followedBy(pursuit)?.polling;
+  const isPolled = polling !== undefined && review?.held !== true;
   const rows: [string, string | undefined][] = [
-    ['Amount', `${order.amount.toLocaleString('en')} XAF`],
-    ['Transaction', transId && `\`${transId}\``],
-    ['Received after fees', revenue === undefined ? undefined : `${revenue.toLocaleString('en')} XAF`],
-    ['Reason', reason],
-    ['Not known', final ? undefined : ambiguity && `whether the provider took it: ${ambiguity.reason}`],
-    ['Link ends', final || expiresAt === undefined ? undefined : shown(expiresAt)],
+    ['To do', review && `decide review ${review.number} with the resolve call: resend, fail or match`],
+    ['Reason', reason && escaped(reason)],
+    ['Decide from', review && shown(decideFrom(state))],
     [
-      'Next look at the provider',
-      final || held || transId === undefined ? undefined : `${shown(watch.nextAt)} or when notified`,
+      'Not known',
+      pursuit?.kind === 'searching'
+        ? `whether the provider took it: ${escaped(pursuit.doubt.reason)}`
+        : undefined,
     ],
-    ['Merchant still to be told', untold(notifications)],
-    ['To do', status === 'REVIEW' ? 'decide it with the resolve call: resend, fail or match' : undefined],
-    ['Decided', resolved && `${resolved.decision.action} by ${resolved.by}: ${resolved.why}`],
+    ['Waits', state.phase.kind === 'waiting' ? escaped(state.phase.unsent.reason) : undefined],
+    ['Amount', `${state.order.amount.toLocaleString('en')} XAF`],
+    ['Transaction', transId && `\`${transId}\``],
+    ['Link ends', final || expiresAt === undefined ? undefined : expiresAt],
+    ['Next question to the provider', isPolled ? `${shown(polling.nextAt)}, or when notified` : undefined],
+    ['Received after fees', revenue === undefined ? undefined : `${revenue.toLocaleString('en')} XAF`],
+    ['Merchant still to be notified', nextDue(state.notifications)?.type],
+    ['Decided', resolution && `${resolution.action} by ${resolution.by}: ${escaped(resolution.why)}`],
   ];
-  const told = rows.filter(([, value]) => value !== undefined);
-  const list = told.map(([name, value]) => `- ${name}: ${value}`).join('\n');
-  return `**${status}**${final ? ', final' : ''}\n\n${list}`;
+  const list = rows.flatMap(([name, value]) => (value === undefined ? [] : [`- ${name}: ${value}`]));
+  return `**${statusOf(state)}**${final ? ', final' : ''}\n\n${list.join('\n')}`;
 }
 
-function untold(notifications: PaymentState['notifications']): string | undefined {
-  const due = notifications.filter(({ delivery }) => delivery.kind === 'due');
-  return due.map(({ type }) => type).join(', ') || undefined;
+/** Text that others have written, so that none of it is read as Markdown. */
+function escaped(text: string): string {
+  return text.replace(/[\\`*_{}[\]()<>#+!|~]/g, '\\$&');
 }
 
 function shown(time: number): string {

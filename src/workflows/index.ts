@@ -1,6 +1,3 @@
 /** The workflows by the names that Temporal knows them by: what the worker's bundle is made of. */
-export { collectByLink } from './collect-by-link.js';
-export { collectDirect } from './collect-direct.js';
-export { keepUnclaimed } from './keep-unclaimed.js';
-export { payOut } from './pay-out.js';
-export { reconcileLate } from './reconcile-late.js';
+export { keepUnmatched } from './keep-unmatched.js';
+export { collectByLink, collectDirect, payOut, reopenPayment } from './payments.js';

@@ -1,11 +1,12 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Decision } from '../payments/decision.js';
+import type { Resolution } from '../payments/decision.js';
 import type { PaymentNotification } from '../payments/notification.js';
 import type { PaymentOrder, PaymentTerms } from '../payments/order.js';
 import type { Payment } from '../payments/payment.js';
 import type { TransId } from '../payments/payment-id.js';
 import type { PaymentState } from '../payments/payment-state.js';
 import type { ProviderStatus } from '../payments/transaction.js';
+import type { RefusalType } from '../payments/transitions.js';
 
 /**
  * What a payment's workflow can be told and asked: the contract between the front door and the workflows. The API
@@ -13,14 +14,14 @@ import type { ProviderStatus } from '../payments/transaction.js';
  */
 
 /** The workflow types, by the names that Temporal knows them by. */
-export const WORKFLOW_TYPES = ['collectByLink', 'collectDirect', 'payOut', 'reconcileLate'] as const;
+export const WORKFLOW_TYPES = ['collectByLink', 'collectDirect', 'payOut', 'reopenPayment'] as const;
 export type PaymentWorkflowType = (typeof WORKFLOW_TYPES)[number];
 
 /** The one argument of every payment workflow. */
 export interface PaymentInput {
   readonly order: PaymentOrder;
   readonly terms: PaymentTerms;
-  /** Digest of the request's body: the same Idempotency-Key with another body is told apart by it. */
+  /** Digest of the request's body: it tells a repeated Idempotency-Key with another body. */
   readonly fingerprint: string;
   /** The API request that started the payment. */
   readonly requestId: string;
@@ -28,7 +29,7 @@ export interface PaymentInput {
   readonly carried?: PaymentState | undefined;
 }
 
-/** What a payment workflow ends with. */
+/** A payment as it stands. */
 export interface PaymentResult {
   readonly payment: Payment;
   /** The provider's words when it rejected the initiation; nothing was ever started there. */
@@ -36,7 +37,7 @@ export interface PaymentResult {
 }
 
 /**
- * What a payment workflow returns: beside the payment, the state that `reconcileLate` is started with (as `carried`)
+ * What a payment workflow returns: beside the payment, the state that `reopenPayment` is started with (as `carried`)
  * when something comes in for a payment that has ended.
  */
 export interface EndedPayment extends PaymentResult {
@@ -76,50 +77,48 @@ export const initiationUpdate = defineUpdate<InitiationReply, [InitiationRequest
  * Answers when the payment is final; earlier, with the payment as it stands, only when the workflow continues as
  * new. All who wait share one update id, so that any number of them costs as much as one.
  */
-export const settledUpdate = defineUpdate<PaymentResult, []>('settled');
+export const outcomeUpdate = defineUpdate<PaymentResult, []>('outcome');
 
-/** Expires the link now; answers with what became of it. Rejected with {@link NOT_A_LINK} or {@link NOT_EXPIRABLE}. */
+/**
+ * Expires a link now, or withdraws a payment of which nothing was sent yet; answers with what became of it. Rejected
+ * with `NotALink`, `NotExpirable` or `NotInitiated`.
+ */
 export const expireUpdate = defineUpdate<PaymentResult, []>('expire');
 
-/** Asks the provider now, within the status budget; answers with what it said. */
+/** Asks the provider now, within the status budget; answers with what it said. A final payment is left alone. */
 export const refreshUpdate = defineUpdate<PaymentResult, []>('refresh');
 
-/** An operator's decision on a payment under review, and who made it and why. */
-export interface Resolution {
-  readonly decision: Decision;
-  /** The name of the operator's API key. */
-  readonly by: string;
-  readonly why: string;
-}
+/**
+ * Compares a final payment with the provider's records once more, for an operator who doubts it: what contradicts the
+ * outcome brings it under review. A payment that isn't final is refreshed.
+ */
+export const recheckUpdate = defineUpdate<PaymentResult, []>('recheck');
 
 /**
  * Carries out an operator's decision, after checking it against what the provider says at this moment. Rejected with
- * {@link NOT_UNDER_REVIEW}, or with {@link RESOLUTION_REFUSED} and the reason in words.
+ * `NotUnderReview`, or with `ResolutionRefused` and the reason in words.
  */
 export const resolveUpdate = defineUpdate<PaymentResult, [Resolution]>('resolve');
 
-/** Delivers a notification again, whatever became of it before. Rejected with {@link NO_SUCH_NOTIFICATION}. */
+/** Delivers a notification again, whatever became of it before. Rejected with `NoSuchNotification`. */
 export const resendNotificationUpdate = defineUpdate<PaymentResult, [number]>('resendNotification');
 
-/** What the merchant has been told, or is still to be told. */
+/** What the merchant has been notified of, or is still to be notified of. */
 export const notificationsQuery = defineQuery<readonly PaymentNotification[]>('notifications');
 
-/** A notification of the provider that belongs to no payment we know; `at` is ISO 8601. */
-export interface UnclaimedNotification extends Hint {
+/** A notification of the provider that matches no payment we know; `at` is ISO 8601. */
+export interface UnmatchedNotification extends Hint {
   readonly at: string;
   readonly externalId?: string | undefined;
 }
 
 /** The workflow that keeps them, one for all; it is started with the first. */
-export const UNCLAIMED_WORKFLOW = { type: 'keepUnclaimed', id: 'unclaimed-notifications' } as const;
-export const unclaimedSignal = defineSignal<[UnclaimedNotification]>('unclaimed');
-export const unclaimedQuery = defineQuery<readonly UnclaimedNotification[]>('unclaimed');
+export const UNMATCHED_WORKFLOW = { type: 'keepUnmatched', id: 'unmatched-notifications' } as const;
+export const unmatchedSignal = defineSignal<[UnmatchedNotification]>('unmatched');
+export const unmatchedQuery = defineQuery<readonly UnmatchedNotification[]>('unmatched');
+
+/** Type of the ApplicationFailure that a repeated request with another body is rejected with. */
+export const FINGERPRINT_MISMATCH = 'FingerprintMismatch';
 
 /** Types of the ApplicationFailures that an update is rejected with. */
-export const FINGERPRINT_MISMATCH = 'FingerprintMismatch';
-export const NOT_A_LINK = 'NotALink';
-export const NOT_EXPIRABLE = 'NotExpirable';
-export const NOT_INITIATED = 'NotInitiated';
-export const NOT_UNDER_REVIEW = 'NotUnderReview';
-export const RESOLUTION_REFUSED = 'ResolutionRefused';
-export const NO_SUCH_NOTIFICATION = 'NoSuchNotification';
+export type { RefusalType };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
+import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { pino } from 'pino';
 import type { BalanceReader } from '../../src/api/api.js';
 import { type AppOptions, createApp } from '../../src/api/create-app.js';
@@ -41,6 +42,8 @@ export const terms: PaymentTerms = {
   pollMaxMs: 3_600_000,
   ambiguousGraceMs: 900_000,
   ambiguousPolicy: 'review',
+  resolveAfterMs: 0,
+  sendByMs: 24 * 60 * 60_000,
   providerTimeoutMs: 15_000,
 };
 
@@ -64,18 +67,35 @@ export interface Answered {
 
 export type ApiUnderTest = Awaited<ReturnType<typeof startApi>>;
 
-/** The API over real HTTP. Without a Temporal address, Temporal is down: its port is one where nobody listens. */
-export async function startApi(options: Partial<AppOptions> & { address?: string; level?: string } = {}) {
-  const { address = `127.0.0.1:${await closedPort()}`, level = 'debug', ...given } = options;
+export interface ApiUnderTestOptions extends Partial<AppOptions> {
+  /** Temporal's. Without it, Temporal is down: the port is one where nobody listens. */
+  readonly address?: string;
+  readonly level?: string;
+  /** Counts, delays or refuses the API's calls to Temporal. */
+  readonly interceptor?: WorkflowClientInterceptor;
+}
+
+/** The API over real HTTP. */
+export async function startApi(options: ApiUnderTestOptions = {}) {
+  const {
+    address = `127.0.0.1:${await closedPort()}`,
+    level = 'debug',
+    namespace = 'default',
+    interceptor,
+    ...given
+  } = options;
   const lines: string[] = [];
   const logger = pino({ level }, { write: (line) => lines.push(line) });
-  const client = connectClient({ address, namespace: 'default' });
+  const client = connectClient(
+    { address, namespace },
+    interceptor && { interceptors: { workflow: [interceptor] } },
+  );
   const shutdown = new Shutdown();
   const none: BalanceReader = { balance: async () => ({ kind: 'unavailable', reason: 'not there' }) };
   const app = createApp({
     client,
     taskQueue: 'payments',
-    namespace: 'default',
+    namespace,
     terms,
     apiKeys,
     webhookToken: WEBHOOK_TOKEN,

@@ -86,3 +86,20 @@ describe('a refresh', () => {
     expect(statuses.at(-1)).toBe(202);
   });
 });
+
+describe('a payment whose workflow was asked to cancel', () => {
+  it('is at worst not available for the moment, and never a failure of ours', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    await stack.api.client.workflow.getHandle(id).cancel();
+    const answers = [
+      await stack.read(id, '?wait=1'),
+      await stack.read(id, '?wait=1'),
+      await stack.post(`/v1/payments/${id}/refresh`),
+      await stack.post(`/v1/collections/${id}/expire`),
+      await stack.read(id),
+    ];
+    expect(answers.map(({ status }) => status).filter((status) => ![200, 202, 503].includes(status))).toEqual(
+      [],
+    );
+  });
+});

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { HintLimit, MOST_HINTS } from '../../src/api/hint-limit.js';
+import { HintLimit, KeepLimit, MAX_KEPT, MOST_HINTS } from '../../src/api/hint-limit.js';
 
 const MINUTE = 60_000;
 
@@ -49,5 +49,43 @@ describe('the limit of hints', () => {
     for (const key of ['a', 'b', 'a', 'c']) limit.take(key, 0);
     expect(limit.take('a', 0)).toBe(MINUTE);
     expect(limit.take('b', 0)).toBe(0);
+  });
+});
+
+describe('the limit of refused notifications that are kept', () => {
+  const refused = (payment: string, transId = 'T1', status = 'FAILED') => ({ payment, transId, status });
+
+  it('takes each different one once a minute', () => {
+    const limit = new KeepLimit();
+    const takes = (transId: string, status: string, now = 0) =>
+      limit.take(refused('col_1', transId, status), now);
+    expect([
+      takes('T1', 'FAILED'),
+      takes('T1', 'FAILED'),
+      takes('T1', 'EXPIRED'),
+      takes('T2', 'FAILED'),
+    ]).toEqual([true, false, true, true]);
+    expect(takes('T1', 'FAILED', MINUTE)).toBe(true);
+  });
+
+  it('leaves room for other payments in a flood of inventions for one', () => {
+    const limit = new KeepLimit();
+    const taken = (payment: string) =>
+      Array.from({ length: 100 }, (_, index) => limit.take(refused(payment, `T${index}`), 0)).filter(Boolean);
+    expect(taken('col_1')).toHaveLength(MAX_KEPT.ofPayment);
+    expect(limit.take(refused('col_2'), 0)).toBe(true);
+  });
+
+  it('takes sixty a minute of all payments', () => {
+    const limit = new KeepLimit();
+    const taken = Array.from({ length: 100 }, (_, index) => limit.take(refused(`col_${index}`), 0));
+    expect(taken.filter(Boolean)).toHaveLength(MAX_KEPT.all);
+  });
+
+  it('takes one again that was given back', () => {
+    const limit = new KeepLimit();
+    expect(limit.take(refused('col_1'), 0)).toBe(true);
+    limit.giveBack(refused('col_1'));
+    expect(limit.take(refused('col_1'), 0)).toBe(true);
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
 import { paymentWorkflow } from '../../src/api/payments/payment-workflow.js';
 import { paymentId, payoutOrder } from '../payments/orders.js';
 import { type Answered, KEYS, terms } from './api-under-test.js';
@@ -130,23 +131,42 @@ describe('a list of payments', () => {
     expect(headers.get('retry-after')).toMatch(/\d/);
   });
 
-  it('names to an operator the one that can’t be asked, beside the others', async () => {
+  describe('with one that can’t be asked', () => {
     const user = 'one-deaf';
-    const { id } = await stack.begun('/v1/payouts', { ...payout, userId: user });
-    const order = { ...payoutOrder, id: paymentId('pay_that_nobody_follows'), userId: user };
-    const input = { order, terms, fingerprint: '', requestId: '' };
-    const start = { input, owner: 'shop', taskQueue: 'nobody', createdAt: Date.now() };
-    const handle = await stack.api.client.workflow.start('payOut', paymentWorkflow(start));
-    const answer = await eventually(
-      () => list(`?userId=${user}`, KEYS.operator),
-      ({ status, body }) => status === 200 && body.unreadable.length > 0,
-    );
-    expect(ids(answer)).toEqual([id]);
-    expect(answer.body.unreadable).toEqual([
-      { id: order.id, temporalUrl: expect.stringContaining(order.id) },
-    ]);
-    expect((await list(`?userId=${user}`)).body).toMatchObject({ status: 503, paymentId: order.id });
-    await handle.terminate();
+    const unreadable = paymentId('pay_that_nobody_follows');
+    let id: string;
+    let handle: WorkflowHandle;
+    beforeAll(async () => {
+      ({ id } = await stack.begun('/v1/payouts', { ...payout, userId: user }));
+      const order = { ...payoutOrder, id: unreadable, userId: user };
+      const input = { order, terms, fingerprint: '', requestId: '' };
+      const start = { input, owner: 'shop', taskQueue: 'nobody', createdAt: Date.now() };
+      handle = await stack.api.client.workflow.start('payOut', paymentWorkflow(start));
+      await eventually(
+        () => list(`?userId=${user}`, KEYS.operator),
+        ({ status, body }) => status === 200 && body.unreadable.length > 0 && body.data.length > 0,
+      );
+    });
+    afterAll(() => handle.terminate());
+
+    it.each(['shop', 'operator'] as const)('names it beside the others to the key %s', async (name) => {
+      const answer = await list(`?userId=${user}`, KEYS[name]);
+      expect([answer.status, ids(answer)]).toEqual([200, [id]]);
+      expect(answer.body.unreadable).toEqual([
+        { id: unreadable, temporalUrl: expect.stringContaining(unreadable) },
+      ]);
+    });
+
+    it('names it to its own merchant alone', async () => {
+      expect((await list(`?userId=${user}`, KEYS.rival)).body).toEqual({ data: [], unreadable: [] });
+    });
+
+    it('goes on after it, on the page after the one that has it alone', async () => {
+      const first = await list(`?userId=${user}&limit=1`);
+      expect([first.status, ids(first), first.body.unreadable.length]).toEqual([200, [], 1]);
+      const second = await list(`?userId=${user}&limit=1&cursor=${first.body.nextCursor}`);
+      expect([ids(second), second.body.unreadable, second.body.nextCursor]).toEqual([[id], [], undefined]);
+    });
   });
 
   it('shows a payment once that was opened again, as it is now', async () => {

@@ -2,14 +2,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createActivities } from '../../src/activities/activities.js';
 import { createMerchantNotifier, type MerchantNotifier } from '../../src/activities/notify-merchant.js';
-import type { AppOptions } from '../../src/api/create-app.js';
 import { createPaymentWorker } from '../../src/payment-worker.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import { scaledClock } from '../../src/sandbox/clock.js';
 import { createSandbox } from '../../src/sandbox/sandbox.js';
 import { startDevServer } from '../../src/temporal/embedded/start-dev-server.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
-import { type Answered, type ApiUnderTest, KEYS, startApi, terms, WEBHOOK_TOKEN } from './api-under-test.js';
+import {
+  type Answered,
+  type ApiUnderTest,
+  type ApiUnderTestOptions,
+  KEYS,
+  startApi,
+  terms,
+  WEBHOOK_TOKEN,
+} from './api-under-test.js';
 
 const services = {
   collection: { apiUser: 'collector', apiKey: 'collector-key' },
@@ -44,7 +51,7 @@ export async function startStack({ merchant = createMerchantNotifier(undefined) 
     }),
     payout: createProviderClient({ service: 'payout', url, ...services.payout, timeoutMs: 15_000 }),
   };
-  const startMore = (options: Partial<AppOptions> = {}) =>
+  const startMore = (options: ApiUnderTestOptions = {}) =>
     startApi({
       address: server.address,
       providers,

@@ -190,6 +190,7 @@ describe('a decision', () => {
     ['transId', { action: 'match', why }],
     ['transId', { action: 'match', why, transId: '' }],
     ['transId', { action: 'match', why, transId: 'x'.repeat(201) }],
+    ['transId', { action: 'match', why, transId: '..' }],
     ['transId', { action: 'fail', why, transId: 'T1' }],
     ['transId', { action: 'resend', why, transId: 'T1' }],
     ['by', { action: 'fail', why, by: 'somebody else' }],

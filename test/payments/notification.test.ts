@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  afterTry,
+  DELIVERY_PATIENCE_MS,
+  type Delivery,
+  type Due,
   due,
   nextDue,
   notificationId,
@@ -7,23 +11,24 @@ import {
   withDelivery,
   withNotification,
 } from '../../src/payments/notification.js';
-import { paymentId, START } from './orders.js';
+import { HOUR, linkOrder, MINUTE, paymentId, payoutOrder, START } from './orders.js';
+import { paid, type Scenario, SILENT, taken } from './scenario.js';
 
 const delivered = { kind: 'delivered', at: START } as const;
 
 describe('a payment’s notifications', () => {
   it('are numbered from 1, and go out in order', () => {
-    let told: readonly PaymentNotification[] = withNotification([], 'payment.attempt_failed', START);
-    told = withNotification(told, 'payment.succeeded', START + 5);
-    expect(told.map(({ number, type }) => [number, type])).toEqual([
+    let notified: readonly PaymentNotification[] = withNotification([], 'payment.attempt_failed', START);
+    notified = withNotification(notified, 'payment.succeeded', START + 5);
+    expect(notified.map(({ number, type }) => [number, type])).toEqual([
       [1, 'payment.attempt_failed'],
       [2, 'payment.succeeded'],
     ]);
-    expect(nextDue(told)?.number).toBe(1);
-    told = withDelivery(told, 1, { ...due(START), at: START + 60_000, tries: 1 }) ?? [];
-    expect(nextDue(told)?.number).toBe(1);
-    told = withDelivery(told, 1, delivered) ?? [];
-    expect(nextDue(told)?.number).toBe(2);
+    expect(nextDue(notified)?.number).toBe(1);
+    notified = withDelivery(notified, 1, { ...due(START), at: START + 60_000, tries: 1 }) ?? [];
+    expect(nextDue(notified)?.number).toBe(1);
+    notified = withDelivery(notified, 1, delivered) ?? [];
+    expect(nextDue(notified)?.number).toBe(2);
   });
 
   it('have an id of their own for each number and type', () => {
@@ -35,26 +40,178 @@ describe('a payment’s notifications', () => {
   });
 
   it('can be sent again under the same number', () => {
-    const told = withDelivery(withNotification([], 'payment.succeeded', START), 1, delivered) ?? [];
-    expect(nextDue(told)).toBeUndefined();
-    expect(nextDue(withDelivery(told, 1, due(START + 9)) ?? [])?.number).toBe(1);
-    expect(withDelivery(told, 2, due(START))).toBeUndefined();
+    const notified = withDelivery(withNotification([], 'payment.succeeded', START), 1, delivered) ?? [];
+    expect(nextDue(notified)).toBeUndefined();
+    expect(nextDue(withDelivery(notified, 1, due(START + 9)) ?? [])?.number).toBe(1);
+    expect(withDelivery(notified, 2, due(START))).toBeUndefined();
   });
 
   it('are remembered up to a bound, and no number comes twice', () => {
-    let told: readonly PaymentNotification[] = [];
+    let notified: readonly PaymentNotification[] = [];
     for (let attempt = 0; attempt < 300; attempt++) {
-      told = withNotification(told, 'payment.attempt_failed', START);
-      told = withDelivery(told, told.at(-1)?.number ?? 0, delivered) ?? [];
+      notified = withNotification(notified, 'payment.attempt_failed', START);
+      notified = withDelivery(notified, notified.at(-1)?.number ?? 0, delivered) ?? [];
     }
-    expect(told.length).toBeLessThanOrEqual(51);
-    expect(told.at(-1)?.number).toBe(300);
+    expect(notified.length).toBeLessThanOrEqual(51);
+    expect(notified.at(-1)?.number).toBe(300);
   });
 
   it('are not forgotten before they were delivered', () => {
-    let told = withNotification([], 'payment.review', START);
+    let notified = withNotification([], 'payment.review', START);
     for (let attempt = 0; attempt < 300; attempt++)
-      told = withNotification(told, 'payment.attempt_failed', START);
-    expect(nextDue(told)?.number).toBe(1);
+      notified = withNotification(notified, 'payment.attempt_failed', START);
+    expect(nextDue(notified)?.number).toBe(1);
+  });
+});
+
+const FAILED = { kind: 'failed', reason: 'the merchant answered 503' } as const;
+
+describe('the delivery of a notification', () => {
+  /** Every try fails: the times of all of them, in ms from the first. */
+  function triesOf(first: Due, firstAt: number): { times: number[]; last: Delivery } {
+    const times: number[] = [];
+    let delivery: Delivery = first;
+    for (let now = firstAt; delivery.kind === 'due'; now = delivery.kind === 'due' ? delivery.at : now) {
+      times.push(now - firstAt);
+      delivery = afterTry(delivery, FAILED, now);
+    }
+    return { times, last: delivery };
+  }
+
+  it('is tried for three days with growing pauses, the last time when they are just over', () => {
+    const { times, last } = triesOf(due(START), START);
+    const pauses = times.map((time, index) => time - (times[index - 1] ?? 0));
+    expect(pauses.slice(1, 7)).toEqual([5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR]);
+    expect(Math.max(...pauses)).toBe(10 * HOUR);
+    expect(times.at(-1)).toBe(72 * HOUR);
+    expect(DELIVERY_PATIENCE_MS).toBe(72 * HOUR);
+    expect(last).toEqual({ kind: 'abandoned', at: START + 72 * HOUR, lastError: FAILED.reason });
+  });
+
+  it('has its three days from its own first try, however late that is', () => {
+    expect(triesOf(due(START), START + 70 * HOUR).times).toEqual(triesOf(due(START), START).times);
+  });
+
+  it('is not abandoned before three days, however slow the tries are', () => {
+    const second = afterTry(due(START), FAILED, START + MINUTE);
+    expect(second).toEqual({
+      kind: 'due',
+      at: START + MINUTE + 5_000,
+      tries: 1,
+      since: START + MINUTE,
+      lastError: FAILED.reason,
+    });
+  });
+
+  it('is over with the first try that succeeds', () => {
+    expect(afterTry(due(START), { kind: 'delivered' }, START + 5)).toEqual({
+      kind: 'delivered',
+      at: START + 5,
+    });
+  });
+
+  it('is not called delivered when there was no address', () => {
+    expect(afterTry(due(START), { kind: 'noAddress' }, START + 5)).toEqual({
+      kind: 'noAddress',
+      at: START + 5,
+    });
+  });
+});
+
+describe('a payment that notifies its merchant', () => {
+  const deliveryOf = ({ payment }: Scenario, number: number) =>
+    payment.notifications.find((one) => one.number === number)?.delivery;
+
+  /** Its first notification was not taken, and is tried once more beside everything else. */
+  function redelivering(): Scenario {
+    const payment = taken(linkOrder).found('FAILED').delivered(FAILED);
+    payment.asks('redeliver');
+    return payment;
+  }
+
+  it('has told everybody before it ends', () => {
+    const payment = paid(payoutOrder);
+    expect(payment.todo).toEqual({ kind: 'deliver', number: 1, at: payment.now });
+    expect(payment.delivered().todo).toEqual({ kind: 'end' });
+    expect(deliveryOf(payment, 1)).toEqual({ kind: 'delivered', at: payment.now });
+  });
+
+  it('ends when there is no address to notify, and says so', () => {
+    const payment = paid(payoutOrder).delivered({ kind: 'noAddress' });
+    expect(payment.todo).toEqual({ kind: 'end' });
+    expect(deliveryOf(payment, 1)?.kind).toBe('noAddress');
+  });
+
+  it('gives each of two events its three days', () => {
+    const payment = taken(linkOrder).found('FAILED').hint('T1').found('SUCCESSFUL').delivered(FAILED);
+    const firstTries = new Map<number, number>([[1, payment.now]]);
+    const lastTries = new Map<number, number>();
+    while (payment.todo.kind !== 'end') {
+      const { todo } = payment;
+      if (todo.kind === 'wait' && todo.until !== undefined) {
+        payment.at(todo.until);
+      } else if (todo.kind === 'deliver' || todo.kind === 'redeliver') {
+        const { number, at } = todo;
+        if (!firstTries.has(number)) firstTries.set(number, payment.now);
+        lastTries.set(number, payment.now);
+        const kind = todo.kind === 'deliver' ? 'delivered' : 'redelivered';
+        payment.take({ kind, number, at, outcome: FAILED });
+      }
+    }
+    for (const number of [1, 2]) {
+      expect((lastTries.get(number) ?? 0) - (firstTries.get(number) ?? 0)).toBe(72 * HOUR);
+      expect(deliveryOf(payment, number)?.kind).toBe('abandoned');
+    }
+  });
+
+  it('tries again beside everything else, one at a time', () => {
+    const payment = redelivering();
+    expect(payment.payment.delivering).toMatchObject({ number: 1 });
+    expect(payment.after(0).todo.kind).toBe('wait');
+    payment.hint('T1').found('SUCCESSFUL');
+    expect(payment.notified).toEqual(['payment.attempt_failed', 'payment.succeeded']);
+    expect(payment.todo).toEqual({ kind: 'wait', summary: 'Until something happens' });
+  });
+
+  it('goes on with the next when the slow one is over', () => {
+    const payment = redelivering();
+    const { number, at } = payment.payment.delivering ?? { number: 0, at: 0 };
+    payment.hint('T1').found('SUCCESSFUL');
+    payment.take({ kind: 'redelivered', number, at, outcome: { kind: 'delivered' } });
+    expect(payment.payment.delivering).toBeUndefined();
+    expect(payment.todo).toMatchObject({ kind: 'deliver', number: 2 });
+  });
+
+  it('ignores the outcome of a try when the delivery was begun anew meanwhile', () => {
+    const payment = redelivering();
+    const { number, at } = payment.payment.delivering ?? { number: 0, at: 0 };
+    payment.later(1_000).resendNotification(1);
+    expect(payment.reply?.kind).toBe('done');
+    const begunAt = payment.now;
+    payment.later(1_000).take({ kind: 'redelivered', number, at, outcome: FAILED });
+    expect(deliveryOf(payment, 1)).toEqual(due(begunAt));
+    expect(payment.todo).toEqual({ kind: 'deliver', number: 1, at: begunAt });
+  });
+
+  it.each([{ kind: 'delivered' }, { kind: 'noAddress' }] as const)(
+    'delivers one again by hand ($kind), with its whole patience before it',
+    (outcome) => {
+      const payment = paid(payoutOrder).delivered(outcome).later(HOUR).resendNotification(1);
+      expect(payment.reply?.kind).toBe('done');
+      expect(payment.todo).toEqual({ kind: 'deliver', number: 1, at: payment.now });
+    },
+  );
+
+  it('refuses to deliver one that there is not', () => {
+    expect(paid(payoutOrder).delivered().resendNotification(2).reply).toMatchObject({
+      kind: 'refused',
+      type: 'NoSuchNotification',
+    });
+  });
+
+  it('asks the provider before it notifies, when both are due', () => {
+    const payment = taken(linkOrder).found('FAILED').hint('T1');
+    expect(payment.todo.kind).toBe('askStatus');
+    expect(payment.answered(SILENT).todo.kind).toBe('deliver');
   });
 });

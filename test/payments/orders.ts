@@ -1,3 +1,4 @@
+import { step } from '../../src/payments/machine.js';
 import type {
   DirectOrder,
   LinkOrder,
@@ -6,7 +7,7 @@ import type {
   PayoutOrder,
 } from '../../src/payments/order.js';
 import { type PaymentId, parsePaymentId, type TransId } from '../../src/payments/payment-id.js';
-import { accepted, openPayment, type PaymentState } from '../../src/payments/payment-state.js';
+import { openPayment, type PaymentState } from '../../src/payments/payment-state.js';
 import type { Transaction } from '../../src/payments/transaction.js';
 
 /** Orders and terms for the domain's tests. */
@@ -23,6 +24,8 @@ export const terms: PaymentTerms = {
   pollMaxMs: HOUR,
   ambiguousGraceMs: 15 * MINUTE,
   ambiguousPolicy: 'review',
+  resolveAfterMs: 0,
+  sendByMs: 24 * 60 * 60_000,
   providerTimeoutMs: 15_000,
 };
 
@@ -76,5 +79,6 @@ export function transactionOf(order: PaymentOrder, told: Partial<Transaction> = 
 /** A payment that the provider has taken at {@link START}. */
 export function begun(order: PaymentOrder, given: PaymentTerms = terms): PaymentState {
   const link = order.method === 'link' ? 'http://pay.example/1' : undefined;
-  return accepted(openPayment(order, given, START), { transId: transId('T1'), link }, START).state;
+  const outcome = { kind: 'accepted', transId: transId('T1'), link } as const;
+  return step(openPayment(order, given, START), { kind: 'sent', outcome }, START).payment;
 }

@@ -70,8 +70,9 @@ describe('a failure before the request left', () => {
   });
 
   it('is a look-up of the name that takes too long', async () => {
-    const { sent, reason } = await failureOf('http://provider.invalid/', { dnsLookup: () => {} });
-    expect({ sent, reason }).toEqual({ sent: 'no', reason: 'no connection within 500 ms' });
+    const { sent, timedOut, reason } = await failureOf('http://provider.invalid/', { dnsLookup: () => {} });
+    const limit = 'no connection within 500 ms';
+    expect({ sent, timedOut, reason }).toEqual({ sent: 'no', timedOut: true, reason: limit });
   });
 
   it.each(['TLSv1.2', 'TLSv1.3'] as const)(
@@ -111,9 +112,10 @@ describe('a failure before the request left', () => {
     ['gets no answer', () => {}, /^no connection within 500 ms$/],
   ])('is a TLS handshake that %s', async (_, onSocket, expected) => {
     const server = await serveSockets(onSocket);
-    const { sent, reason } = await failureOf(server.url.replace('http:', 'https:'));
+    const { sent, timedOut, reason } = await failureOf(server.url.replace('http:', 'https:'));
     expect(sent).toBe('no');
     expect(reason).toMatch(expected);
+    expect(timedOut).toBe(reason.startsWith('no connection'));
     expect(server.requests()).toBe(0);
   });
 });
@@ -158,9 +160,10 @@ describe('a failure after the request may have left', () => {
     ],
   ])('is %s', async (_, onSocket, expected) => {
     const server = await serveSockets(onSocket);
-    const { sent, reason } = await failureOf(server.url);
+    const { sent, timedOut, reason } = await failureOf(server.url);
     expect(sent).toBe('perhaps');
     expect(reason).toMatch(expected);
+    expect(timedOut).toBe(reason.startsWith('no answer'));
     expect(server.connections()).toBe(1);
   });
 
@@ -219,8 +222,9 @@ describe('a failure after the request may have left', () => {
     ['a time limit of its caller', () => AbortSignal.timeout(50)],
   ])('is a request cancelled by %s', async (_, signal) => {
     const server = await serveSockets(() => {});
-    const { sent, reason } = await failureOf(server.url, { signal: signal() });
-    expect({ sent, reason }).toEqual({ sent: 'perhaps', reason: 'cancelled while waiting for the answer' });
+    const { sent, timedOut, reason } = await failureOf(server.url, { signal: signal() });
+    const cancelled = 'cancelled while waiting for the answer';
+    expect({ sent, timedOut, reason }).toEqual({ sent: 'perhaps', timedOut: false, reason: cancelled });
   });
 });
 

@@ -53,6 +53,7 @@ describe('an exchange', () => {
     expect(await exchange(late, question)).toEqual({
       kind: 'failed',
       sent: 'perhaps',
+      timedOut: true,
       reason: 'no answer within the time limit',
     });
   });

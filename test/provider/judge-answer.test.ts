@@ -68,6 +68,7 @@ describe.each(questions)('%s', (name, ask, good, expected) => {
     ['404', json(404, { message: 'no such' }), { kind: refused, message: 'no such', statusCode: 404 }],
     ['400', json(400, { message: 'bad' }), { kind: refused, message: 'bad', statusCode: 400 }],
     ['429', json(429, { message: 'slow' }), { kind: 'throttled' }],
+    ["a gateway's 429", text(429, '<html>'), { kind: 'throttled' }],
     [
       '429 with Retry-After',
       text(429, '', { 'retry-after': '9' }),
@@ -168,11 +169,48 @@ describe('a list', () => {
     expect(await clientOf(server.url).transactionsOf('u1')).toEqual({ kind: 'listed', transactions: [] });
   });
 
-  it('is unavailable as a whole when one element can not be read: it might be the one looked for', async () => {
-    const server = await serveHttp(json(200, [transaction, { transId: 'T2' }]));
-    expect(await clientOf(server.url).transactionsOf('u1')).toEqual({
+  it.each<[string, unknown]>([
+    ['names no payment', { transId: 'T2', status: 'REVERSED' }],
+    ['names the payment asked for', { transId: 'T2', status: 'REVERSED', externalId: 'col_1' }],
+    ['has null for the payment', { transId: 'T2', status: 'REVERSED', externalId: null }],
+    ['names the payment with an empty string', { transId: 'T2', status: 'REVERSED', externalId: '' }],
+    ['names the payment with a number', { transId: 'T2', status: 'PENDING', externalId: 7 }],
+    ['is null', null],
+    ['is a list', [{ externalId: 'col_2' }]],
+  ])('is unavailable as a whole when an element can not be read and %s', async (_, element) => {
+    const server = await serveHttp(json(200, [transaction, element]));
+    expect(await clientOf(server.url).transactionsOf('col_1')).toEqual({
       kind: 'unavailable',
       reason: "the provider gave an answer that can't be read",
+    });
+  });
+
+  it.each<[string, object]>([
+    ['status', { status: 'REVERSED' }],
+    ['amount', { amount: 'five hundred' }],
+    ['transType', { transType: 'Refund' }],
+    ['transId', { transId: undefined }],
+  ])("leaves out another payment's element whose %s can not be read", async (_, wrong) => {
+    const others = { ...transaction, transId: 'T2', externalId: 'col_2', ...wrong };
+    const server = await serveHttp(json(200, [others, transaction]));
+    expect(await clientOf(server.url).transactionsOf('col_1')).toEqual({
+      kind: 'listed',
+      transactions: [kept],
+    });
+  });
+
+  it('of a search is unavailable as a whole when any element can not be read', async () => {
+    const others = { ...transaction, transId: 'T2', externalId: 'col_2', status: 'REVERSED' };
+    const server = await serveHttp(json(200, [others, transaction]));
+    expect(await clientOf(server.url).search({})).toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('reads an empty externalId or userId as left out', async () => {
+    const server = await serveHttp(json(200, [{ ...transaction, externalId: '', userId: '' }]));
+    const { externalId: _, ...unnamed } = kept;
+    expect(await clientOf(server.url).transactionsOf('col_1')).toEqual({
+      kind: 'listed',
+      transactions: [unnamed],
     });
   });
 

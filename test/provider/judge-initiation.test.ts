@@ -43,6 +43,11 @@ const outcomes: [string, Reply, object][] = [
   ['200 with a transaction', json(200, accepted), { kind: 'accepted', transId: 'T1' }],
   ['another success with a transaction', json(201, accepted), { kind: 'accepted', transId: 'T1' }],
   ['200 with nothing but an id', json(200, { transId: 'T1' }), { kind: 'accepted', transId: 'T1' }],
+  [
+    'a transaction whose message and date are of other types',
+    json(200, { ...accepted, message: { en: 'ok' }, dateInitiated: 1_772_323_200 }),
+    { kind: 'accepted', transId: 'T1' },
+  ],
   ['a transaction as text', text(200, JSON.stringify(accepted)), { kind: 'accepted', transId: 'T1' }],
   [
     'a transaction behind a byte order mark',
@@ -91,12 +96,23 @@ const outcomes: [string, Reply, object][] = [
   ['499', json(499, { message: 'gone' }), { kind: 'ambiguous' }],
 
   [
-    '429',
+    "429 in the provider's own form",
     json(429, { message: 'slow down' }),
-    { kind: 'notSent', reason: 'the provider asked to slow down' },
+    { kind: 'throttled', reason: 'the provider asked to slow down' },
   ],
-  ['429 with a page', text(429, '<html>'), { kind: 'notSent' }],
-  ['429 with Retry-After', json(429, {}, { 'retry-after': '7' }), { kind: 'notSent', retryAfterMs: 7_000 }],
+  [
+    "429 in the provider's own form with Retry-After",
+    json(429, { message: 'slow down' }, { 'retry-after': '7' }),
+    { kind: 'throttled', retryAfterMs: 7_000 },
+  ],
+  [
+    '429 with a page',
+    text(429, '<html>', { 'retry-after': '7' }),
+    { kind: 'ambiguous', reason: "the provider answered 429 with a body that can't be read" },
+  ],
+  ['429 with another body', json(429, { error: 'slow down' }), { kind: 'ambiguous' }],
+  ['429 with a message that is no text', json(429, { message: 7 }), { kind: 'ambiguous' }],
+  ['429 with nothing', text(429, ''), { kind: 'ambiguous' }],
 
   ['500', json(500, { message: 'oops' }), { kind: 'ambiguous', reason: 'the provider answered 500' }],
   ['502', text(502, '<html>'), { kind: 'ambiguous', reason: 'the provider answered 502' }],
@@ -166,6 +182,15 @@ describe('a link', () => {
     expect(outcome).toEqual({ kind: 'accepted', transId: 'T1', link });
   });
 
+  it('comes with its address whatever the types of its message and date', async () => {
+    const link = 'https://pay.example.com/T1';
+    const server = await serveHttp(
+      json(200, { ...accepted, link, message: 7, dateInitiated: 1_772_323_200 }),
+    );
+    const outcome = await clientOf('collection', server.url).initiatePay({ amount: 500 });
+    expect(outcome).toEqual({ kind: 'accepted', transId: 'T1', link });
+  });
+
   it.each([
     ['no address', accepted],
     ['an address that is none', { ...accepted, link: 'T1' }],
@@ -197,6 +222,17 @@ describe('an outcome', () => {
     const outcome = JSON.stringify(await clientOf('payout', server.url).payout(order));
     expect(outcome).not.toMatch(/user-of-shop|key-of-shop|670000001|payer@example\.com|Ngo Bassa/);
     expect(server.seen[0]?.headers).toMatchObject({ apiuser: 'user-of-shop', apikey: 'key-of-shop' });
+  });
+});
+
+describe('a refusal that writes the person of the request in another form', () => {
+  it.each([
+    ['+237 677 00 00 01', 'Ngo Bassa', 'NGO (677000001) is barred', '*** (***) is barred'],
+    ['670-001', 'Éloïse', 'ELOISE at 670 001', '*** at ***'],
+  ])('is told without %s and %s', async (phone, name, message, expected) => {
+    const server = await serveHttp(json(400, { message }));
+    const client = clientOf('payout', server.url);
+    expect(await client.payout({ amount: 500, phone, name })).toMatchObject({ message: expected });
   });
 });
 

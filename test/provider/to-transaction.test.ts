@@ -38,6 +38,13 @@ describe('a transaction', () => {
     });
   });
 
+  it("has a reason without the person's number and address", () => {
+    const reason = 'Account payer@example.com (+237 677 00 00 01) is closed';
+    expect(toTransaction(transactionSchema.parse({ ...wire, reason })).reason).toBe(
+      'Account *** (***) is closed',
+    );
+  });
+
   it('needs only its id and its status', () => {
     const bare = toTransaction(transactionSchema.parse({ transId: 'T1', status: 'CREATED' }));
     expect(JSON.parse(JSON.stringify(bare))).toEqual({ transId: 'T1', status: 'CREATED' });

@@ -16,8 +16,7 @@ beforeEach(() => {
 });
 afterAll(() => world.stop(), 30_000);
 
-const resolve = (id: string, decision: object) =>
-  world.post(`/v1/payments/${id}/resolve`, { why: 'as support says', ...decision });
+const resolve = (id: string, decision: object) => world.resolve(id, { why: 'as support says', ...decision });
 
 /** A payout under review that the provider has taken, and shows in no list. */
 async function takenUnseen() {
@@ -71,7 +70,7 @@ describe('a payment that was failed, and whose transaction turns up after all', 
   it('can’t be sent again, and goes on with that transaction when it is matched', async () => {
     const { payment, transaction } = await takenUnseen();
     expect((await resolve(payment.id, { action: 'fail' })).status).toBe(200);
-    await world.ended(payment.id);
+    await world.checked(payment.id);
     await world.notify(payment, { transId: transaction.transId, status: 'PENDING' });
     await world.pass(2 * MINUTE);
     await world.untilStatus(payment.id, 'REVIEW');

@@ -200,6 +200,13 @@ export class PaymentWorld {
     return answer.body;
   }
 
+  /** An operator's decision on the review that the payment is under. */
+  async resolve(id: string, decision: object): Promise<Answer> {
+    const { review } = (await this.get(`/v1/payments/${id}`)).body;
+    const body = { review: review?.number ?? 1, why: 'seen in the portal', ...decision };
+    return await this.post(`/v1/payments/${id}/resolve`, body);
+  }
+
   async post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
     return await this.call(path, { method: 'POST', body: JSON.stringify(body), headers });
   }
@@ -287,6 +294,12 @@ export class PaymentWorld {
 
   async untilStatus(id: string, status: Payment['status']): Promise<Payment> {
     return await this.until(id, (payment) => payment.status === status);
+  }
+
+  /** As {@link ended}, for an outcome that is checked for a day after the end, since money was sent again or doubted. */
+  async checked(id: string, scenario?: string): Promise<readonly string[]> {
+    await this.pass(25 * 60 * 60_000);
+    return await this.ended(id, scenario);
   }
 
   /** The payment's history when its workflow has ended; kept as `scenario` when SAVE_HISTORIES is set. */

@@ -56,7 +56,7 @@ describe('a payment whose outcome the provider takes back', () => {
     await world.untilStatus(id, 'REVIEW');
     expect((await world.post('/v1/payouts', payout, key)).body).toMatchObject({ id, status: 'REVIEW' });
     transaction.status = 'SUCCESSFUL';
-    await world.post(`/v1/payments/${id}/resolve`, { action: 'match', transId, why: 'it was taken' });
+    await world.resolve(id, { action: 'match', transId, why: 'it was taken' });
     const again = await world.post('/v1/payouts', payout, key);
     expect([again.status, again.body.status]).toEqual([200, 'SUCCESSFUL']);
   });

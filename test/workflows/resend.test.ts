@@ -23,7 +23,7 @@ describe('an ambiguous payout under the policy resend', () => {
     expect(world.transactionsOf(payment.id)).toEqual([]);
     await world.pass(2 * MINUTE);
     await world.untilStatus(payment.id, 'SUCCESSFUL');
-    await world.ended(payment.id);
+    await world.checked(payment.id, 'payout-resent-by-policy');
     expect(world.transactionsOf(payment.id)).toHaveLength(1);
     expect(toldOf(payment)).toEqual(['payment.succeeded']);
   });
@@ -46,7 +46,7 @@ describe('an ambiguous payout under the policy resend', () => {
     expect(toldOf(payment)).toEqual(['payment.review']);
     await world.pass(2 * HOUR);
     const later = await world.untilStatus(payment.id, 'REVIEW');
-    expect(later.reason).toMatch(/sent once more, and rejected: .*doesn't show it/);
+    expect(later.reason).toMatch(/isn't known .*sent once more, and rejected: /);
   });
 
   it('is not sent while it cannot be looked up', async () => {

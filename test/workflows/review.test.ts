@@ -23,8 +23,7 @@ async function underReview(taken: boolean, phone = SUCCEEDS): Promise<Payment> {
   return await world.untilStatus(body.id, 'REVIEW');
 }
 
-const resolve = (payment: Payment, decision: object) =>
-  world.post(`/v1/payments/${payment.id}/resolve`, { why: 'seen in the portal', ...decision });
+const resolve = (payment: Payment, decision: object) => world.resolve(payment.id, decision);
 const toldOf = (payment: Payment) =>
   world.told.filter((told) => told.payment.id === payment.id).map(({ type }) => type);
 
@@ -35,7 +34,7 @@ describe('an operator’s decision', () => {
     await world.pass(MINUTE);
     const paid = await world.untilStatus(payment.id, 'SUCCESSFUL');
     expect(paid.resolution).toMatchObject({ action: 'resend', by: 'shop', why: 'seen in the portal' });
-    await world.ended(payment.id, 'review-resend');
+    await world.checked(payment.id, 'review-resend');
     expect(world.transactionsOf(payment.id)).toHaveLength(1);
     expect(toldOf(payment)).toEqual(['payment.review', 'payment.succeeded']);
   });
@@ -58,7 +57,7 @@ describe('an operator’s decision', () => {
     world.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'transaction' });
     expect((await resolve(payment, { action: 'resend' })).body.code).toBe('resolution_refused');
     expect((await resolve(payment, { action: 'fail' })).status).toBe(200);
-    await world.ended(payment.id, 'review-fail');
+    await world.checked(payment.id, 'review-fail');
     expect((await world.get(`/v1/payments/${payment.id}`)).body).toMatchObject({
       status: 'FAILED',
       final: true,
@@ -85,7 +84,7 @@ describe('an operator’s decision', () => {
     }
     expect((await world.get(`/v1/payments/${payment.id}`)).body.status).toBe('REVIEW');
     await resolve(payment, { action: 'fail' });
-    await world.ended(payment.id);
+    await world.checked(payment.id);
   });
 
   it('to fail is refused while the provider has it as PENDING', async () => {
@@ -150,7 +149,12 @@ describe('a notification that names a transaction', () => {
     expect((await world.get(`/v1/payments/${payment.id}`)).body.status).toBe('REVIEW');
     const answer = await resolve(payment, { action: 'match', transId: payment.transId });
     expect(answer.body).toMatchObject({ status: 'SUCCESSFUL', final: true });
-    await world.ended(payment.id, 'payout-second-transaction');
+    // The second was paid as well, after that decision: it is seen when the outcome is checked again.
+    await world.pass(MINUTE);
+    const again = await world.untilStatus(payment.id, 'REVIEW');
+    expect(again.reason).toContain(`${second.transId} (SUCCESSFUL)`);
+    await resolve(payment, { action: 'match', transId: payment.transId });
+    await world.checked(payment.id, 'payout-second-transaction');
   });
 
   it('opens a payment again that has ended, and puts it under review, when the provider contradicts the outcome', async () => {

@@ -25,6 +25,13 @@ export const payoutBody = z
     if (isPlatform && body.email === undefined) {
       context.addIssue({ code: 'custom', path: ['email'], message: 'is required when medium is platform' });
     }
+    if (isPlatform && body.phone !== undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['phone'],
+        message: 'is not for the medium platform: its accounts are reached by email',
+      });
+    }
     if (!isPlatform && body.phone === undefined) {
       context.addIssue({ code: 'custom', path: ['phone'], message: 'is required unless medium is platform' });
     }

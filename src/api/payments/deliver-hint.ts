@@ -1,10 +1,12 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { PaymentId } from '../../payments/payment-id.js';
-import type { PaymentState } from '../../payments/payment-state.js';
+import { type PaymentState, statusOf, transIdOf } from '../../payments/payment-state.js';
 import { type Hint, hintSignal } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
+import { temporarilyUnavailable } from '../problem.js';
 import { findPayment } from './find-payment.js';
-import { endedState, reopenWithHint } from './reopen-payment.js';
+import { endedState, isLatest, reopenWithHint } from './reopen-payment.js';
 import { ask } from './temporal-calls.js';
 
 /**
@@ -13,35 +15,48 @@ import { ask } from './temporal-calls.js';
  */
 export type HintDelivery = 'taken' | 'agrees' | 'late' | 'unknown';
 
+type HintApi = Pick<Api, 'client' | 'descriptions' | 'taskQueue' | 'logger' | 'limits'>;
+
+/** Tries of a hint that keeps meeting a payment in the moment in which it begins or ends. */
+const OVERTAKEN_TRIES = 4;
+
+/** ms between two such tries. */
+const OVERTAKEN_PAUSE_MS = 20;
+
 /**
  * Gives a payment the provider's hint; resolves only once Temporal has it for good.
  *
  * @throws {ApiError} `temporarily_unavailable`; `too_many_notifications` when they open an ended payment too often.
  */
-export async function deliverHint(
-  api: Pick<Api, 'client' | 'taskQueue' | 'logger' | 'limits'>,
-  id: PaymentId,
-  hint: Hint,
-): Promise<HintDelivery> {
-  try {
-    await ask(api.client, () => api.client.workflow.getHandle(id).signal(hintSignal, hint));
-    return 'taken';
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
+export async function deliverHint(api: HintApi, id: PaymentId, hint: Hint): Promise<HintDelivery> {
+  for (let tries = 0; tries < OVERTAKEN_TRIES; tries++) {
+    const delivery = (await signalRunning(api, id, hint)) ?? (await tooLate(api, id, hint));
+    if (delivery !== undefined) return delivery;
+    await pause(OVERTAKEN_PAUSE_MS);
   }
-  return await tooLate(api, id, hint);
+  const cause = new Error('the payment began or ended at each try');
+  throw temporarilyUnavailable(undefined, { cause });
 }
 
-/** A hint for a payment that has ended. It is no fact either: it can only make the payment ask the provider again. */
-async function tooLate(
-  api: Pick<Api, 'client' | 'taskQueue' | 'logger' | 'limits'>,
-  id: PaymentId,
-  hint: Hint,
-): Promise<HintDelivery> {
+/** `undefined` when the payment doesn't run. */
+async function signalRunning({ client }: HintApi, id: PaymentId, hint: Hint): Promise<'taken' | undefined> {
+  try {
+    await ask(client, () => client.workflow.getHandle(id).signal(hintSignal, hint));
+    return 'taken';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A hint for a payment that has ended. It is no fact either: it can only make the payment ask the provider again.
+ * `undefined` when the payment has been opened again meanwhile.
+ */
+async function tooLate(api: HintApi, id: PaymentId, hint: Hint): Promise<HintDelivery | undefined> {
   const found = await findPayment(api, id);
   if (found === undefined) return 'unknown';
-  // Somebody else has just opened it again.
-  if (found.running) return await deliverHint(api, id, hint);
+  if (found.running) return undefined;
 
   const state = await endedState(api, found);
   if (state === undefined) {
@@ -49,11 +64,11 @@ async function tooLate(
     return 'late';
   }
   if (agrees(state, hint)) return 'agrees';
+  if (!(await isLatest(api, found))) return undefined;
   api.limits.reopenings.pass(id);
-  await reopenWithHint(api, found, state, hint);
-  return 'late';
+  return (await reopenWithHint(api, found, state, hint)) ? 'late' : undefined;
 }
 
-function agrees({ transId, status }: PaymentState, hint: Hint): boolean {
-  return hint.transId === transId && hint.status === status;
+function agrees(state: PaymentState, hint: Hint): boolean {
+  return hint.transId === transIdOf(state) && hint.status === statusOf(state);
 }

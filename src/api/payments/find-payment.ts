@@ -1,6 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import {
-  type Client,
+  type WorkflowExecutionDescription,
   WorkflowFailedError,
   type WorkflowHandle,
   WorkflowNotFoundError,
@@ -9,7 +8,6 @@ import type { PaymentId } from '../../payments/payment-id.js';
 import { paymentSearchAttributes } from '../../temporal/search-attributes.js';
 import { type PaymentResult, paymentQuery } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
-import { temporarilyUnavailable } from '../problem.js';
 import { memoSchema, type PaymentMemo, type PaymentWorkflow } from './payment-workflow.js';
 import { ask } from './temporal-calls.js';
 
@@ -19,21 +17,26 @@ export interface Found extends PaymentMemo {
   /** Of the payment whatever its run, while it runs; of the run that ended, once it has. */
   readonly handle: WorkflowHandle<PaymentWorkflow>;
   readonly running: boolean;
+  /** The run that was the latest when the payment was found. */
+  readonly runId: string;
   /** When it began, in ms since the epoch. */
   readonly createdAt: number;
+  readonly description: WorkflowExecutionDescription;
+  /** When that was given, in ms since the epoch. */
+  readonly describedAt: number;
 }
 
 /**
  * ms that a payment may take to say how it stands. One that is asking the provider within its workflow task is deaf
  * for up to the 8 s after which the worker extends the task, however healthy everything is.
  */
-const STATE_LIMIT = 9_000;
+const STATE_LIMIT_MS = 9_000;
 
 /** ms that a query gets at the least, however long the wait for it was. */
-const LEAST_LIMIT = 500;
+const MIN_QUERY_LIMIT_MS = 500;
 
-/** ms between two looks at whether a payment is at work. */
-const BUSY_PAUSE = 25;
+/** ms for which a description still says whether a payment has a workflow task before it. */
+const FRESH_MS = 50;
 
 /**
  * Finds a payment's workflow; `undefined` when there is none, or none that the API started.
@@ -41,20 +44,19 @@ const BUSY_PAUSE = 25;
  * @throws {ApiError} `temporarily_unavailable`.
  */
 export async function findPayment(
-  { client }: Pick<Api, 'client'>,
+  { client, descriptions }: Pick<Api, 'client' | 'descriptions'>,
   id: PaymentId,
 ): Promise<Found | undefined> {
-  const handle = client.workflow.getHandle<PaymentWorkflow>(id);
   try {
-    const described = await ask(client, () => handle.describe());
-    const read = memoSchema.safeParse(described.memo);
+    const description = await descriptions.describe(id);
+    const read = memoSchema.safeParse(description.memo);
     if (!read.success) return undefined;
-    const { runId, startTime, typedSearchAttributes } = described;
-    const running = described.status.name === 'RUNNING';
+    const { runId, startTime, typedSearchAttributes } = description;
+    const running = description.status.name === 'RUNNING';
     const createdAt = typedSearchAttributes.get(paymentSearchAttributes.createdAt) ?? startTime.getTime();
-    // An ended payment may be opened again at any moment, and whoever waits for that run's result would wait long.
-    const ended = () => client.workflow.getHandle<PaymentWorkflow>(id, runId);
-    return { ...read.data, id, handle: running ? handle : ended(), running, createdAt };
+    // An ended payment may be opened again at any moment, and the new run's result may be long in coming.
+    const handle = client.workflow.getHandle<PaymentWorkflow>(id, running ? undefined : runId);
+    return { ...read.data, id, handle, running, runId, createdAt, description, describedAt: Date.now() };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
@@ -68,43 +70,38 @@ export async function findPayment(
  * @throws {ApiError} `temporarily_unavailable`, also when no worker answers for a running one.
  */
 export async function currentState(
-  { client }: Pick<Api, 'client'>,
-  { handle, running }: Found,
-  limitMs: number = STATE_LIMIT,
+  api: Pick<Api, 'client' | 'descriptions'>,
+  found: Found,
+  limitMs: number = STATE_LIMIT_MS,
 ): Promise<PaymentResult> {
-  const deadline = Date.now() + limitMs;
-  const query = () =>
-    ask(client, () => handle.query(paymentQuery), Math.max(deadline - Date.now(), LEAST_LIMIT));
-  if (running) {
-    await untilIdle(client, handle, deadline);
-    return await query();
-  }
+  const { handle, running } = found;
+  if (running) return await askRunning(api, found, () => handle.query(paymentQuery), limitMs);
   try {
-    return await ask(client, () => handle.result());
+    return await ask(api.client, () => handle.result());
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) throw error;
-    return orphaned(await query());
+    return orphaned(await ask(api.client, () => handle.query(paymentQuery), limitMs));
   }
 }
 
 /**
- * Waits until the payment has no workflow task before it. A query that finds one is answered within that task, and
- * with it the SDK (seen with 1.24) completes the task, even when a local activity has just ended whose effect is still to
- * come: a later replay then sees the effect in another task than it was recorded in, and may fail for good.
+ * Queries a running payment once it has no workflow task before it. A query that finds one is answered within that
+ * task, and with it the SDK (seen with 1.24) completes the task, even when a local activity has just ended whose effect
+ * is still to come: a later replay then sees the effect in another task than it was recorded in, and may fail for good.
  *
- * @throws {ApiError} `temporarily_unavailable` when the deadline (ms since the epoch) passes.
+ * @param limitMs how long it may take to answer, in ms
+ * @throws {ApiError} `temporarily_unavailable`.
  */
-async function untilIdle(
-  client: Client,
-  handle: WorkflowHandle<PaymentWorkflow>,
-  deadline: number,
-): Promise<void> {
-  for (;;) {
-    const { raw } = await ask(client, () => handle.describe());
-    if (!raw.pendingWorkflowTask) return;
-    if (Date.now() >= deadline) throw temporarilyUnavailable();
-    await pause(BUSY_PAUSE);
-  }
+export async function askRunning<T>(
+  { client, descriptions }: Pick<Api, 'client' | 'descriptions'>,
+  { id, description, describedAt }: Found,
+  query: () => Promise<T>,
+  limitMs: number = STATE_LIMIT_MS,
+): Promise<T> {
+  const deadline = Date.now() + limitMs;
+  const isFresh = Date.now() - describedAt <= FRESH_MS;
+  await descriptions.untilIdle(id, deadline, isFresh ? description : undefined);
+  return await ask(client, query, Math.max(deadline - Date.now(), MIN_QUERY_LIMIT_MS));
 }
 
 /** Nobody sees a payment through whose workflow was stopped: unless its outcome was known, a person must look. */

@@ -20,48 +20,61 @@ export interface Page {
 const AT_ONCE = 8;
 
 /**
+ * Payments that may stay silent, one after the other from the first, before the list is refused. Among so many, one
+ * that answers shows that the trouble is with single payments, and not with every worker.
+ */
+const MAX_SILENT = 3 * AT_ONCE;
+
+/**
  * Payments as they stand now, newest first. Visibility only says where to look: each payment is asked itself, and one
  * that the filter doesn't fit any more is left out.
  *
- * When one can't be asked, a merchant gets no list, for a list that leaves payments out, or shows them as they were,
- * could make somebody pay twice. Everybody's list, which is the operators', names it beside the others: they have to
- * get at those, and are the ones to mend it.
+ * One that can't be asked is named beside the others: never left out unsaid, or shown as it was, either of which could
+ * make somebody pay twice. When none answers, there is no list. To find that out, a page without any answer looks
+ * beyond its own end.
  *
  * @param after the last place of the page before
- * @throws {ApiError} `temporarily_unavailable`, with the id of a payment that couldn't be asked.
+ * @throws {ApiError} `temporarily_unavailable` when none can be asked, with the id of one.
  */
 export async function listPayments(
-  api: Pick<Api, 'client'>,
+  api: Pick<Api, 'client' | 'descriptions'>,
   filter: PaymentFilter,
   limit: number,
   after: Place | undefined,
 ): Promise<Page> {
   const payments: Payment[] = [];
   const unreadable: PaymentId[] = [];
+  const silent: ApiError[] = [];
   let last: Place | undefined;
+  let hasAnswer = false;
+  let isFull = false;
   for await (const places of newestFirst(api, filter, after)) {
     for (let next = 0; next < places.length; ) {
       const room = limit - payments.length - unreadable.length;
-      if (room <= 0) return { payments, unreadable, last };
-      const some = places.slice(next, next + Math.min(AT_ONCE, room));
+      isFull = room <= 0;
+      if (isFull && hasAnswer) return { payments, unreadable, last };
+      const some = places.slice(next, next + (isFull ? AT_ONCE : Math.min(AT_ONCE, room)));
+      next += some.length;
       const read = await Promise.all(some.map((place) => readOne(api, filter, place)));
       const failures = read.filter((one) => one instanceof ApiError);
-      const [failure] = failures;
-      // When none can be asked, it is not the payments: the workers are away.
-      const isNone = failures.length === read.length;
-      if (failure !== undefined && (isNone || filter.owner !== undefined)) throw failure;
+      hasAnswer ||= failures.length < read.length;
+      silent.push(...failures);
+      const [failure] = silent;
+      if (failure !== undefined && !hasAnswer && silent.length >= MAX_SILENT) throw failure;
+      if (isFull) continue;
       unreadable.push(...failures.flatMap(({ extras }) => extras.paymentId ?? []));
       payments.push(...read.filter((one): one is Payment => one !== undefined && !(one instanceof ApiError)));
       last = some.at(-1);
-      next += some.length;
     }
   }
-  return { payments, unreadable };
+  const [failure] = silent;
+  if (failure !== undefined && !hasAnswer) throw failure;
+  return { payments, unreadable, last: isFull ? last : undefined };
 }
 
 /** The payment at a place; `undefined` when it is gone, or isn't what was looked for; what is wrong when it can't be asked. */
 async function readOne(
-  api: Pick<Api, 'client'>,
+  api: Pick<Api, 'client' | 'descriptions'>,
   filter: PaymentFilter,
   { id }: Place,
 ): Promise<Payment | ApiError | undefined> {

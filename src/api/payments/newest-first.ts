@@ -96,7 +96,10 @@ async function read(
       if (runs++ === MOST && !narrowest) return undefined;
       const id = parsePaymentId(run.workflowId);
       const createdAt = run.typedSearchAttributes.get(paymentSearchAttributes.createdAt);
-      if (id !== undefined && createdAt !== undefined) places.set(id, { id, createdAt });
+      const merchant = run.typedSearchAttributes.get(paymentSearchAttributes.merchant);
+      // Some of visibility's stores don't tell upper case from lower case.
+      const isOwn = filter.owner === undefined || filter.owner === merchant;
+      if (id !== undefined && createdAt !== undefined && isOwn) places.set(id, { id, createdAt });
     }
     return [...places.values()].sort(compare);
   });

@@ -1,5 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { z } from 'zod';
+import { statusOf, transIdOf } from '../../payments/payment-state.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import type { EndedPayment, PaymentInput } from '../../workflows/messages.js';
 import { describeOrder } from './describe-order.js';
@@ -50,14 +51,15 @@ function searchAttributes(
   owner: string,
   createdAt: number,
 ): TypedSearchAttributes {
+  const transId = carried && transIdOf(carried);
   return new TypedSearchAttributes([
     { key: attributes.merchant, value: owner },
-    { key: attributes.status, value: carried?.status ?? 'CREATED' },
+    { key: attributes.status, value: carried === undefined ? 'CREATED' : statusOf(carried) },
     { key: attributes.kind, value: kind },
     { key: attributes.amount, value: amount },
     { key: attributes.createdAt, value: createdAt },
     ...(externalId === undefined ? [] : [{ key: attributes.externalId, value: externalId }]),
     ...(userId === undefined ? [] : [{ key: attributes.userId, value: userId }]),
-    ...(carried?.transId === undefined ? [] : [{ key: attributes.transId, value: carried.transId }]),
+    ...(transId === undefined ? [] : [{ key: attributes.transId, value: transId }]),
   ]);
 }

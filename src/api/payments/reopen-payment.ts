@@ -1,4 +1,8 @@
-import { WithStartWorkflowOperation, WorkflowFailedError } from '@temporalio/client';
+import {
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+} from '@temporalio/client';
 import type { PaymentState } from '../../payments/payment-state.js';
 import {
   type Hint,
@@ -8,11 +12,11 @@ import {
   resendNotificationUpdate,
 } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
-import type { Found } from './find-payment.js';
+import { type Found, findPayment } from './find-payment.js';
 import { type PaymentWorkflow, paymentWorkflow } from './payment-workflow.js';
-import { ask, deliver, type Waited, waitFor } from './temporal-calls.js';
+import { ask } from './temporal-calls.js';
 
-const REOPENED: PaymentWorkflowType = 'reconcileLate';
+const REOPENED: PaymentWorkflowType = 'reopenPayment';
 
 /**
  * What is known of a payment whose workflow has ended; `undefined` when it was stopped and could leave nothing.
@@ -33,9 +37,23 @@ export async function endedState(
 }
 
 /**
- * Gives an ended payment a hint: it is opened again under its own id, from the state it ended with. When another
- * message was faster, the payment that runs already gets it.
+ * Whether a payment's latest run is still the one that was found. To be asked right before the payment is opened again
+ * from the state of that run: another run may have begun and ended since, and what it left would be lost.
  *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function isLatest(
+  api: Pick<Api, 'client' | 'descriptions'>,
+  { id, runId }: Found,
+): Promise<boolean> {
+  return (await findPayment(api, id))?.runId === runId;
+}
+
+/**
+ * Gives an ended payment a hint: it is opened again under its own id, from the state it ended with. When another
+ * message has just opened it, that run gets the hint.
+ *
+ * @returns false when a run began or ended in that moment: the payment must be read anew
  * @throws {ApiError} `temporarily_unavailable`.
  */
 export async function reopenWithHint(
@@ -43,38 +61,42 @@ export async function reopenWithHint(
   found: Found,
   state: PaymentState,
   hint: Hint,
-): Promise<void> {
-  await deliver(client, () =>
-    client.workflow.signalWithStart<PaymentWorkflow, [Hint]>(REOPENED, {
-      ...reopening(found, state, taskQueue),
-      signal: hintSignal,
-      signalArgs: [hint],
-    }),
-  );
+): Promise<boolean> {
+  try {
+    await ask(client, () =>
+      client.workflow.signalWithStart<PaymentWorkflow, [Hint]>(REOPENED, {
+        ...reopening(found, state, taskQueue),
+        signal: hintSignal,
+        signalArgs: [hint],
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
 }
 
 /**
- * Makes an ended payment deliver a notification again: it is opened again as {@link reopenWithHint} does. `undefined`
- * when no worker has answered until the signal.
+ * Makes an ended payment deliver a notification again: it is opened again as {@link reopenWithHint} does.
  *
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {WorkflowExecutionAlreadyStartedError} when a run began or ended in that moment.
  */
 export async function reopenToResend(
-  { client, taskQueue, answerWithinMs }: Pick<Api, 'client' | 'taskQueue' | 'answerWithinMs'>,
+  { client, taskQueue }: Pick<Api, 'client' | 'taskQueue'>,
   found: Found,
   state: PaymentState,
   number: number,
-  signal: AbortSignal,
-): Promise<Waited<PaymentResult>> {
-  return await waitFor(client, signal, answerWithinMs, () =>
-    client.workflow.executeUpdateWithStart(resendNotificationUpdate, {
-      args: [number],
-      startWorkflowOperation: new WithStartWorkflowOperation<PaymentWorkflow>(
-        REOPENED,
-        reopening(found, state, taskQueue),
-      ),
-    }),
-  );
+  updateId: string,
+): Promise<PaymentResult> {
+  return await client.workflow.executeUpdateWithStart(resendNotificationUpdate, {
+    updateId,
+    args: [number],
+    startWorkflowOperation: new WithStartWorkflowOperation<PaymentWorkflow>(
+      REOPENED,
+      reopening(found, state, taskQueue),
+    ),
+  });
 }
 
 function reopening(

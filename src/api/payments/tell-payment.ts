@@ -1,12 +1,5 @@
 import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
-import {
-  NOT_A_LINK,
-  NOT_EXPIRABLE,
-  NOT_INITIATED,
-  NOT_UNDER_REVIEW,
-  type PaymentResult,
-  RESOLUTION_REFUSED,
-} from '../../workflows/messages.js';
+import type { PaymentResult } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
 import { currentState, type Found, findPayment } from './find-payment.js';
 import type { PaymentWorkflow } from './payment-workflow.js';
@@ -35,11 +28,11 @@ export type Refusal =
   | 'resolution_refused';
 
 const refusals = new Map<string | undefined, Refusal>([
-  [NOT_A_LINK, 'not_a_link'],
-  [NOT_EXPIRABLE, 'not_expirable'],
-  [NOT_INITIATED, 'not_initiated'],
-  [NOT_UNDER_REVIEW, 'not_under_review'],
-  [RESOLUTION_REFUSED, 'resolution_refused'],
+  ['NotALink', 'not_a_link'],
+  ['NotExpirable', 'not_expirable'],
+  ['NotInitiated', 'not_initiated'],
+  ['NotUnderReview', 'not_under_review'],
+  ['ResolutionRefused', 'resolution_refused'],
 ]);
 
 /** ms that a payment gets to say how it stands when the time to answer is over already. */

@@ -8,17 +8,17 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, NamespaceNotFoundError } from '@temporalio/common';
 import { temporarilyUnavailable } from '../problem.js';
 
 /** ms that a question to Temporal itself may take; it is answered in a few. */
-const QUESTION_LIMIT = 4_000;
+const QUESTION_LIMIT_MS = 4_000;
 
 /** ms between two tries of a request that the server dropped, or that was overtaken. */
-const DROPPED_PAUSE = 20;
+const DROPPED_PAUSE_MS = 20;
 
 /** ms by which a call may outlive the wait that it belongs to, before its own deadline ends it. */
-const DEADLINE_MARGIN = 500;
+const DEADLINE_MARGIN_MS = 500;
 
 /**
  * Asks Temporal something that is answered at once.
@@ -28,7 +28,7 @@ const DEADLINE_MARGIN = 500;
 export async function ask<T>(
   client: Client,
   question: () => Promise<T>,
-  limitMs: number = QUESTION_LIMIT,
+  limitMs: number = QUESTION_LIMIT_MS,
 ): Promise<T> {
   try {
     return await client.withDeadline(Date.now() + limitMs, question);
@@ -55,7 +55,7 @@ export async function deliver<T>(client: Client, message: () => Promise<T>): Pro
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
         if (tries === OVERTAKEN_TRIES) throw temporarilyUnavailable(undefined, { cause: error });
       }
-      await pause(DROPPED_PAUSE);
+      await pause(DROPPED_PAUSE_MS);
     }
   });
 }
@@ -77,7 +77,7 @@ export async function waitFor<T>(
   if (signal.aborted) return undefined;
   try {
     // The deadline covers a call that began just as the signal was given, which the SDK would not cancel any more.
-    const deadline = Date.now() + limitMs + DEADLINE_MARGIN;
+    const deadline = Date.now() + limitMs + DEADLINE_MARGIN_MS;
     const repeated = () => repeatWhenDropped(request, signal);
     const value = await client.withDeadline(deadline, () => client.withAbortSignal(signal, repeated));
     return { value };
@@ -98,7 +98,7 @@ async function repeatWhenDropped<T>(request: () => Promise<T>, signal: AbortSign
     } catch (error) {
       if (signal.aborted || !isDropped(error)) throw error;
     }
-    await pause(DROPPED_PAUSE);
+    await pause(DROPPED_PAUSE_MS);
   }
 }
 
@@ -139,6 +139,10 @@ function isDropped(error: unknown): boolean {
 function isTrouble(error: unknown): boolean {
   // What every payment of ours can be asked can't be unknown to it: its worker could not make it answer.
   if (error instanceof QueryNotRegisteredError) return true;
+  // Not a ServiceError: the namespace is missing, or Temporal has not come to know it yet.
+  if (error instanceof NamespaceNotFoundError) return true;
+  // Payments refuse with an ApplicationFailure. Anything else, such as a CancelledFailure, came between.
+  if (error instanceof WorkflowUpdateFailedError) return failureOf(error) === undefined;
   const { cause } = error instanceof ServiceError ? error : { cause: error };
   if (isGrpcServiceError(cause)) return cause.code !== INVALID_ARGUMENT;
   return error instanceof ServiceError || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;

@@ -1,9 +1,9 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import {
-  UNCLAIMED_WORKFLOW,
-  type UnclaimedNotification,
-  unclaimedQuery,
-  unclaimedSignal,
+  UNMATCHED_WORKFLOW,
+  type UnmatchedNotification,
+  unmatchedQuery,
+  unmatchedSignal,
 } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
 import { ask, deliver } from './temporal-calls.js';
@@ -15,16 +15,16 @@ import { ask, deliver } from './temporal-calls.js';
  */
 export async function keepUnclaimed(
   { client, taskQueue }: Pick<Api, 'client' | 'taskQueue'>,
-  notification: UnclaimedNotification,
+  notification: UnmatchedNotification,
 ): Promise<void> {
-  const { id: workflowId, type } = UNCLAIMED_WORKFLOW;
+  const { id: workflowId, type } = UNMATCHED_WORKFLOW;
   await deliver(client, () =>
     client.workflow.signalWithStart(type, {
       workflowId,
       taskQueue,
       args: [],
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      signal: unclaimedSignal,
+      signal: unmatchedSignal,
       signalArgs: [notification],
       staticSummary: 'The provider’s notifications that belong to no payment',
     }),
@@ -36,10 +36,10 @@ export async function keepUnclaimed(
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
-export async function readUnclaimed({ client }: Pick<Api, 'client'>): Promise<UnclaimedNotification[]> {
-  const handle = client.workflow.getHandle(UNCLAIMED_WORKFLOW.id);
+export async function readUnclaimed({ client }: Pick<Api, 'client'>): Promise<UnmatchedNotification[]> {
+  const handle = client.workflow.getHandle(UNMATCHED_WORKFLOW.id);
   try {
-    const kept = await ask(client, () => handle.query(unclaimedQuery));
+    const kept = await ask(client, () => handle.query(unmatchedQuery));
     return [...kept].reverse();
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return [];

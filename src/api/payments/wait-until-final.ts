@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { type PaymentResult, settledUpdate } from '../../workflows/messages.js';
+import { outcomeUpdate, type PaymentResult } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
 import { currentState, type Found, findPayment } from './find-payment.js';
 import { ENDED_MEANWHILE, refusalOf, waitFor } from './temporal-calls.js';
 
 /** All who wait share this update, so that they cost the workflow's history as much as one. */
-const SHARED_UPDATE = 'settled';
+const SHARED_UPDATE = 'outcome';
 
 /** ms between two waits of which the first ended early: time for a new run to begin. */
 const PAUSE = 100;
@@ -50,7 +50,7 @@ async function settle(
     try {
       const options = { updateId: SHARED_UPDATE };
       const waited = await waitFor(api.client, signal, limitMs, () =>
-        found.handle.executeUpdate(settledUpdate, options),
+        found.handle.executeUpdate(outcomeUpdate, options),
       );
       if (waited === undefined) return undefined;
       // The update says what was so when it completed, once for all who ask under its id: by now it may not be so.

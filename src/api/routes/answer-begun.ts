@@ -22,7 +22,7 @@ export async function answerBegun<Body>(
   api: Api,
 ): Promise<Answer> {
   const { caller, body, record } = call;
-  const { id, repeatable }: ChosenId = choosePaymentId(kind, caller.owner, call.header('idempotency-key'));
+  const { id, repeatable }: ChosenId = choosePaymentId(kind, caller.owner, call.headers('idempotency-key'));
   record.paymentId = id;
   const begun = await beginPayment(api, {
     order: toOrder(id, body),

@@ -17,7 +17,9 @@ export const expireCollection = keyedRoute({
     const found = await ownPayment(api, call);
     if (!found.id.startsWith(PAYMENT_ID_PREFIX.collection)) throw paymentNotFound();
 
-    const told = await tellPayment(api, found, (handle) => handle.executeUpdate(expireUpdate));
+    const told = await tellPayment(api, found, (handle) =>
+      api.updates.send(found.id, 'expire', (updateId) => handle.executeUpdate(expireUpdate, { updateId })),
+    );
     const { payment } = told.result;
 
     const json = viewPayment(payment, api.ui);

@@ -40,7 +40,7 @@ const query = z.strictObject({
   cursor: cursor.optional(),
 });
 
-/** The caller's own payments; for operators, everybody's, and the names of those that can't be read at the moment. */
+/** The caller's own payments, or everybody's for operators, and the ids of those that can't be read at the moment. */
 export const listPayments = keyedRoute({
   method: 'get',
   path: '/v1/payments',
@@ -49,9 +49,8 @@ export const listPayments = keyedRoute({
   query,
   async answer({ query: { limit: most, cursor: after, ...wanted }, caller }, api) {
     const { status, kind, externalId, userId } = wanted;
-    const isOperator = caller.scopes.has('review');
     const filter = {
-      owner: isOperator ? undefined : caller.owner,
+      owner: caller.scopes.has('review') ? undefined : caller.owner,
       status,
       kind,
       externalId,
@@ -64,7 +63,7 @@ export const listPayments = keyedRoute({
       status: 200,
       json: {
         data: payments.map((payment) => viewPayment(payment, api.ui)),
-        ...(isOperator && { unreadable: unreadable.map((id) => viewPayment({ id }, api.ui)) }),
+        unreadable: unreadable.map((id) => viewPayment({ id }, api.ui)),
         ...(last && { nextCursor: toCursor(last) }),
       },
     };

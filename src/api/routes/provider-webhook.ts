@@ -1,8 +1,9 @@
 import { IDENTIFIER_PATTERN } from '../../payments/limits.js';
 import type { PaymentId, TransId } from '../../payments/payment-id.js';
 import { parsePaymentId } from '../../payments/payment-id.js';
+import { pathSegment } from '../../provider/path-segment.js';
 import { transactionSchema } from '../../provider/wire.js';
-import type { Hint, UnclaimedNotification } from '../../workflows/messages.js';
+import type { Hint, UnmatchedNotification } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
 import { sameSecret } from '../authenticate.js';
 import type { WebhookResult } from '../metrics.js';
@@ -13,16 +14,24 @@ import { ApiError, notFound } from '../problem.js';
 import { parseJson } from '../read-body.js';
 import type { Call, OpenRoute } from '../route.js';
 
-/** Of the provider's notification, all that a hint needs; the rest is not read, and nothing of it is believed. */
-const notificationSchema = transactionSchema.pick({ transId: true, status: true, externalId: true });
+/**
+ * Of the provider's notification, all that a hint needs; the rest is not read, and nothing of it is believed. A transId
+ * that no address can hold is none that the provider could ever be asked about. Beyond that its ids are its own
+ * affair, with a slash in them or not: a question about one that a gateway refuses is asked a few times, and given up.
+ */
+const notificationSchema = transactionSchema
+  .pick({ transId: true, status: true, externalId: true })
+  .refine(({ transId }) => pathSegment(transId) !== undefined);
 
 /** All that belong to no payment share one limit, under a key that no payment and no transaction can have. */
 const UNCLAIMED = ' ';
 
 /**
  * The provider's notifications. They carry no credential, so the address holds a secret; and they are hints, so all
- * they do is wake the payment. What can't be used is answered 200 too: sending it again would not mend it. More than
- * a payment has use for are refused, which does no harm either, for the payment is watched without them.
+ * they do is wake the payment. What can't be used is answered 200 too: sending it again would not mend it.
+ *
+ * More than a payment has use for are answered 429, so that a provider that repeats them makes the payment ask once the
+ * flood is over. One may be the only word of a transaction that nobody polls, so those refused are kept for an operator.
  */
 export const providerWebhook: OpenRoute = {
   method: 'post',
@@ -52,15 +61,36 @@ async function take(call: Call, api: Api): Promise<WebhookResult> {
 
   const { transId, status, externalId } = notification;
   const hint: Hint = { transId: transId as TransId, status };
-  const id = await addressee(api, hint, externalId);
-  if (id !== undefined) {
-    call.record.paymentId = id;
-    const delivery = await deliverHint(api, id, hint);
-    if (delivery !== 'unknown') return delivery;
+  try {
+    const id = await addressee(api, hint, externalId);
+    if (id !== undefined) {
+      call.record.paymentId = id;
+      const delivery = await deliverHint(api, id, hint);
+      if (delivery !== 'unknown') return delivery;
+    }
+  } catch (error) {
+    if (isThrottled(error)) await keepRefused(api, hint, call.record.paymentId ?? externalId);
+    throw error;
   }
   api.limits.hints.pass(UNCLAIMED);
   await keepUnclaimed(api, unclaimed(hint, externalId));
   return 'unknown';
+}
+
+function isThrottled(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'too_many_notifications';
+}
+
+/** Keeps a notification that a payment's limit refuses, where an operator sees it, unless it is kept already. */
+async function keepRefused(api: Api, hint: Hint, externalId: string | undefined): Promise<void> {
+  const refused = { ...hint, payment: externalId ?? '' };
+  if (!api.limits.kept.take(refused, Date.now())) return;
+  try {
+    await keepUnclaimed(api, unclaimed(hint, externalId));
+  } catch (error) {
+    api.limits.kept.giveBack(refused);
+    throw error;
+  }
 }
 
 /**
@@ -83,7 +113,7 @@ async function addressee(
 }
 
 /** Somebody else's externalId may be anything; what isn't an identifier is not kept. */
-function unclaimed(hint: Hint, externalId: string | undefined): UnclaimedNotification {
+function unclaimed(hint: Hint, externalId: string | undefined): UnmatchedNotification {
   const isKept = externalId !== undefined && IDENTIFIER_PATTERN.test(externalId);
   return { ...hint, at: new Date().toISOString(), ...(isKept && { externalId }) };
 }

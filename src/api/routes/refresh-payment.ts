@@ -11,8 +11,9 @@ export const refreshPayment = keyedRoute({
   summary: 'Ask the provider now, as far as its limit allows',
   scopes: ['read', 'review'],
   async answer(call, api) {
-    const told = await tellPayment(api, await ownPayment(api, call), (handle) =>
-      handle.executeUpdate(refreshUpdate),
+    const found = await ownPayment(api, call);
+    const told = await tellPayment(api, found, (handle) =>
+      api.updates.send(found.id, 'refresh', (updateId) => handle.executeUpdate(refreshUpdate, { updateId })),
     );
     const json = viewPayment(told.result.payment, api.ui);
     if (told.kind === 'refused') throw refusal(told.why, json, told.words);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Decision } from '../../payments/decision.js';
 import type { TransId } from '../../payments/payment-id.js';
+import { pathSegment } from '../../provider/path-segment.js';
 import { resolveUpdate } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
 import { onlyFor } from '../orders/order-fields.js';
@@ -13,13 +14,19 @@ import { keyedRoute } from '../route.js';
 import { refusal } from './refusal.js';
 
 const why = z.string().trim().min(1, 'must not be empty').max(500);
-const transId = z.string().min(1, 'must not be empty').max(200);
+const review = z.int().min(1);
+const force = z.boolean().default(false);
+const transId = z
+  .string()
+  .min(1, { error: 'must not be empty', abort: true })
+  .max(200)
+  .refine((given) => pathSegment(given) !== undefined, 'can’t be a transaction’s id');
 
 const body = z.discriminatedUnion(
   'action',
   [
-    z.strictObject({ action: z.enum(['resend', 'fail']), why, transId: onlyFor('match') }),
-    z.strictObject({ action: z.literal('match'), why, transId }),
+    z.strictObject({ action: z.enum(['resend', 'fail']), review, why, force, transId: onlyFor('match') }),
+    z.strictObject({ action: z.literal('match'), review, why, force, transId }),
   ],
   { error: (issue) => (issue.code === 'invalid_union' ? 'must be "resend", "fail" or "match"' : undefined) },
 );
@@ -35,7 +42,8 @@ export const resolvePayment = keyedRoute({
     const found = await ownPayment(api, call);
     const decision = toDecision(call.body);
     await refuseTaken(api, found, decision);
-    const resolution = { decision, by: call.caller.owner, why: call.body.why };
+    const { review, why, force } = call.body;
+    const resolution = { decision, review, why, force, by: call.caller.owner };
 
     const told = await tellPayment(api, found, async (handle) => {
       return await handle.executeUpdate(resolveUpdate, { args: [resolution] });

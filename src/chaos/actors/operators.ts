@@ -10,7 +10,15 @@ import { type Scene, wait } from '../scene.js';
 const ROUND_MS = 2_000;
 const LIMIT_MS = 15_000;
 
-const listSchema = z.object({ data: z.array(z.object({ id: z.string(), transId: z.string().optional() })) });
+const listSchema = z.object({
+  data: z.array(
+    z.object({
+      id: z.string(),
+      transId: z.string().optional(),
+      review: z.object({ number: z.int(), decideFrom: z.iso.datetime() }).optional(),
+    }),
+  ),
+});
 type UnderReview = z.infer<typeof listSchema>['data'][number];
 
 /**
@@ -47,7 +55,7 @@ async function lookInto(record: ChaosRecord, payment: UnderReview, scene: Scene)
   record.reviews++;
   const decision = decide(record, payment, transactions, scene);
   if (decision === undefined) return;
-  const body = { ...decision, why: 'as the books of the provider say' };
+  const body = { ...decision, review: payment.review?.number, why: 'as the books of the provider say' };
   const { status } = await scene.api.post('operator', `/v1/payments/${id}/resolve`, body);
   scene.doings.add(`operator: ${decision.action} ${status === 0 ? 'no answer' : status}`);
 }

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import { PAYMENT_EVENT_TYPES } from '../../payments/payment-event.js';
+import { PAYMENT_EVENT_TYPES } from '../../payments/payment.js';
 
 const notificationSchema = z.object({
   type: z.enum(PAYMENT_EVENT_TYPES),

@@ -19,7 +19,11 @@ export class RequestEnder {
         return;
       }
       case 'text':
-        response.status(ending.status).type(ending.type).send(ending.text);
+        response
+          .status(ending.status)
+          .set(ending.headers ?? {})
+          .type(ending.type)
+          .send(ending.text);
         return;
       case 'silence':
         this.#after(ending.holdMs, response, () => response.destroy());

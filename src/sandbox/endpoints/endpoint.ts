@@ -19,18 +19,27 @@ export const ENDPOINTS = [
 ] as const;
 export type EndpointName = (typeof ENDPOINTS)[number];
 
-/** One authenticated request to an endpoint; nothing of it has been validated. */
-export interface Call {
+/** An entry as an answer shows it; a fault may give it a status that the interface doesn't know. */
+export type ShownTransaction = Omit<WireTransaction, 'status'> & { readonly status: string };
+
+/** How an answer shows what it is about. */
+export interface AnswerShowing {
+  /** An entry. @throws Refusal 404 when a status that lags behind doesn't know of it yet */
+  readonly show: (entry: Entry) => ShownTransaction;
+  /** A list of them. */
+  readonly showAll: (entries: readonly Entry[]) => ShownTransaction[];
+  /** A time. */
+  readonly date: (timeMs: number) => string;
+  /** From when on a transaction that this request creates shows in lists and searches. */
+  readonly listedFrom: (createdAt: number) => number;
+}
+
+/** One authenticated request to an endpoint, nothing of it validated, and how its answer is to show what it is about. */
+export interface Call extends AnswerShowing {
   readonly service: Service;
   readonly body: unknown;
   readonly parameter: string;
   readonly query: Readonly<Record<string, unknown>>;
-  /** An entry as this answer is to show it. */
-  readonly show: (entry: Entry) => WireTransaction;
-  /** A time as this answer is to show it. */
-  readonly date: (timeMs: number) => string;
-  /** From when on a transaction that this call creates shows in lists and searches. */
-  readonly listedFrom: (createdAt: number) => number;
 }
 
 /** What endpoints work on. */

@@ -1,14 +1,14 @@
 import express, { type Request, type Response, Router } from 'express';
+import { identifierSchema } from '../../provider/wire.js';
 import { type Answer, Refusal, refusalAnswer } from '../answer.js';
-import type { Entry } from '../entry.js';
-import type { FaultKind } from '../faults/fault-rule.js';
 import type { Faults, Site } from '../faults/faults.js';
 import { type Ending, spoilAnswer } from '../faults/spoil-answer.js';
+import { Untruths } from '../faults/untruths.js';
 import { LedgerFullError } from '../ledger.js';
 import type { Log } from '../log.js';
+import type { PostLog } from '../post-log.js';
 import { authenticate, permit, type Service } from '../service.js';
 import type { Traffic } from '../traffic.js';
-import { dateOf, wireTransaction } from '../wire-transaction.js';
 import { balance } from './balance.js';
 import { directPay } from './direct-pay.js';
 import type { Call, Endpoint, World } from './endpoint.js';
@@ -23,6 +23,7 @@ import { userListing } from './user-listing.js';
 export interface ProviderApiOptions extends World {
   readonly services: readonly Service[];
   readonly faults: Faults;
+  readonly posts: PostLog;
   readonly traffic: Traffic;
   readonly log: Log;
   /** Sends an ending over the wire. */
@@ -32,6 +33,7 @@ export interface ProviderApiOptions extends World {
 /** The provider's eight endpoints: credentials first, then the kind of service, the body, and what faults let pass. */
 export function providerApi(options: ProviderApiOptions): Router {
   const router = Router();
+  const untruths = new Untruths(options.faults, options.clock);
   const endpoints = [
     initiatePay(options),
     directPay(options),
@@ -55,7 +57,7 @@ export function providerApi(options: ProviderApiOptions): Router {
       express.json({ limit: '100kb' }),
       (request, response) => {
         const service: Service = response.locals.service;
-        options.end(response, respond(endpoint, service, request, options));
+        options.end(response, respond(endpoint, service, request, untruths, options));
       },
     );
   }
@@ -67,14 +69,17 @@ function respond(
   endpoint: Endpoint,
   service: Service,
   request: Request,
+  untruths: Untruths,
   options: ProviderApiOptions,
 ): Ending {
-  const { faults, ledger, traffic, log } = options;
+  const { faults, ledger, posts, traffic, log } = options;
   const body: unknown = request.body;
   const parameter = String(request.params.parameter ?? '');
   const site = subjectOf(endpoint.name, body, parameter, ledger);
+  const posted = postedFor(site);
+  if (posted !== undefined) posts.receive(posted);
   const fault = faults.onAnswer(site);
-  const { showing, struck } = untruths(endpoint, site, faults);
+  const { showing, struck } = untruths.about(endpoint.name, site);
   const call: Call = { service, body, parameter, query: request.query, ...showing };
 
   let answered: Answer | undefined;
@@ -86,13 +91,31 @@ function respond(
     ? spoilAnswer(fault, answer)
     : { kind: 'answer', answer: answer(), delayMs: 0 };
   const entry = answered?.entry ?? (site.transId === undefined ? undefined : ledger.find(site.transId));
-  for (const kind of fault ? [...struck, fault.fault] : struck) faults.record(kind, entry);
+  const touched = new Set(entry && [entry]);
+  if (posted !== undefined && answered?.entry !== undefined) posts.commit(posted);
+  if (fault !== undefined) struck.push({ fault: fault.fault });
+  for (const { fault: kind, entry: about = entry } of struck) {
+    faults.record(kind, about);
+    if (about !== undefined) touched.add(about);
+  }
   // Written down before the answer goes out: what was answered must have happened.
-  if (entry !== undefined) ledger.keep(entry);
-  const status = ending.kind === 'answer' ? ending.answer.status : undefined;
+  for (const one of touched) ledger.keep(one);
+  const status = statusOf(ending);
   if (status === 429) traffic.throttled++;
   log('request', { endpoint: endpoint.name, status, transId: entry?.transId, fault: fault?.fault });
   return ending;
+}
+
+/** The externalId of a request that is to begin a payment, if it gives one. */
+function postedFor({ target, externalId }: Site): string | undefined {
+  if (target !== 'initiate-pay' && target !== 'direct-pay' && target !== 'payout') return undefined;
+  return identifierSchema.safeParse(externalId).data;
+}
+
+/** The HTTP status that is answered, if any is. */
+function statusOf(ending: Ending): number | undefined {
+  if (ending.kind === 'answer') return ending.answer.status;
+  return ending.kind === 'text' ? ending.status : undefined;
 }
 
 function truly(endpoint: Endpoint, call: Call): Answer {
@@ -103,30 +126,4 @@ function truly(endpoint: Endpoint, call: Call): Answer {
     if (error instanceof LedgerFullError) return { status: 503, body: { message: error.message } };
     throw error;
   }
-}
-
-/** How the answer is to differ from the truth, and which faults have made it differ (filled as it is shown). */
-function untruths(endpoint: Endpoint, site: Site, faults: Faults) {
-  const struck: FaultKind[] = [];
-  let skewMs = 0;
-  for (const skew of faults.onShowing(site, 'clockSkew')) {
-    if (skew.fault === 'clockSkew') skewMs += skew.skewMs;
-    struck.push(skew.fault);
-  }
-  const show = (entry: Entry) => {
-    // A transaction that has had but one status can't go back, and keeps the fault for another time.
-    const before = entry.history.at(-2);
-    const regresses = endpoint.name === 'payment-status' && before !== undefined;
-    const [regression] = regresses ? faults.onShowing(site, 'statusRegression') : [];
-    if (regression) struck.push(regression.fault);
-    return wireTransaction(entry, { skewMs, as: regression && before?.status });
-  };
-  const listedFrom = (createdAt: number) => {
-    const [lag] = faults.onShowing(site, 'listLag');
-    if (lag?.fault !== 'listLag') return createdAt;
-    struck.push(lag.fault);
-    return createdAt + lag.delayMs;
-  };
-  const date = (timeMs: number) => dateOf(timeMs + skewMs);
-  return { showing: { show, date, listedFrom }, struck };
 }

@@ -43,13 +43,13 @@ export const search = ({ ledger, clock }: World): Endpoint => ({
   name: 'search',
   method: 'get',
   path: '/search',
-  answer: ({ service, query, show }) => {
+  answer: ({ service, query, showAll }) => {
     const asked = parameters.parse(query);
     const now = clock.now();
     const found = ledger
       .all()
       .filter((entry) => entry.service === service.kind && entry.listedFrom <= now && matches(entry, asked));
     if (asked.sort === 'desc') found.reverse();
-    return { status: 200, body: found.slice(0, asked.limit).map(show) };
+    return { status: 200, body: showAll(found.slice(0, asked.limit)) };
   },
 });

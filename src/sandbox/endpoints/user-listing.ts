@@ -7,7 +7,7 @@ export const userListing = ({ ledger, clock }: World): Endpoint => ({
   name: 'transaction',
   method: 'get',
   path: '/transaction/:parameter',
-  answer: ({ service, parameter, show }) => {
+  answer: ({ service, parameter, showAll }) => {
     if (!identifierSchema.safeParse(parameter).success) {
       throw new Refusal(400, 'userId: must be 1 to 100 of a-z, A-Z, 0-9, - and _');
     }
@@ -16,6 +16,6 @@ export const userListing = ({ ledger, clock }: World): Endpoint => ({
       .ofUser(parameter)
       .filter(({ service: owner, listedFrom }) => owner === service.kind && listedFrom <= now)
       .reverse();
-    return { status: 200, body: shown.map(show) };
+    return { status: 200, body: showAll(shown) };
   },
 });

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { statusSchema } from '../../provider/wire.js';
 import { ENDPOINTS, type EndpointName } from '../endpoints/endpoint.js';
 
 const ms = z.int().min(0);
 const DAY_MS = 24 * 60 * 60 * 1000;
+const retryAfter = z.int().min(0).optional();
 
 /**
  * Where and how often a fault strikes. Without `count`, `rate` and `forMs` it strikes the next match, once. With
@@ -13,6 +15,7 @@ const aim = {
   endpoint: z.enum([...ENDPOINTS, 'webhook']).optional(),
   externalId: z.string().min(1).optional(),
   transId: z.string().min(1).optional(),
+  userId: z.string().min(1).optional(),
   count: z.int().min(1).optional(),
   rate: z.number().min(0).max(1).optional(),
   forMs: ms.optional(),
@@ -21,10 +24,13 @@ const aim = {
 
 /** Faults that take the place of an answer, or hold it up: one a request, the first rule that strikes. */
 const answerFault = z.discriminatedUnion('fault', [
-  /** No answer; the connection is held until the client leaves or `holdMs` of real time have passed. */
+  /**
+   * No answer; the connection is held until the client leaves or `holdMs` of real time have passed. `questionTimeout`
+   * strikes questions (and expire-pay) alone, and does nothing either.
+   */
   z.strictObject({
     ...aim,
-    fault: z.enum(['timeoutBeforeCommit', 'timeoutAfterCommit']),
+    fault: z.enum(['timeoutBeforeCommit', 'timeoutAfterCommit', 'questionTimeout']),
     holdMs: ms.max(DAY_MS).default(120_000),
   }),
   /** A 5xx with a page of HTML, as a proxy gives it. */
@@ -41,8 +47,14 @@ const answerFault = z.discriminatedUnion('fault', [
     fault: z.literal('garbage'),
     body: z.enum(['html', 'truncated', 'wrongShape', 'empty']).default('html'),
   }),
-  /** A 429 before anything is done, with `Retry-After` when given (seconds). */
-  z.strictObject({ ...aim, fault: z.literal('throttle'), retryAfter: z.int().min(0).optional() }),
+  /** The provider's own 429 before anything is done, with `Retry-After` when given (seconds). */
+  z.strictObject({ ...aim, fault: z.literal('throttle'), retryAfter }),
+  /** A 429 with a page of HTML, as a gateway gives it: before anything is done, or when it has sent a request twice. */
+  z.strictObject({
+    ...aim,
+    fault: z.enum(['gatewayThrottleBeforeCommit', 'gatewayThrottleAfterCommit']),
+    retryAfter,
+  }),
   /** A right answer, `delayMs` of real time late. */
   z.strictObject({ ...aim, fault: z.literal('slow'), delayMs: ms.max(DAY_MS).default(5000) }),
   /** A 401, as if the credentials had been revoked. */
@@ -50,6 +62,21 @@ const answerFault = z.discriminatedUnion('fault', [
   /** A 400 to a payout: the account doesn't hold that much. */
   z.strictObject({ ...aim, fault: z.literal('lowBalance') }),
 ]);
+
+/** Fields of a Transaction that a fault can leave out: all but those that no answer goes without. */
+const omittableField = z.enum([
+  'externalId',
+  'userId',
+  'amount',
+  'transType',
+  'medium',
+  'revenue',
+  'reason',
+  'financialTransId',
+  'dateInitiated',
+  'dateConfirmed',
+]);
+export type OmittableField = z.infer<typeof omittableField>;
 
 /** Faults that make an answer untrue, next to whatever else strikes. */
 const showingFault = z.discriminatedUnion('fault', [
@@ -67,6 +94,29 @@ const showingFault = z.discriminatedUnion('fault', [
   }),
   /** A new transaction doesn't show in lists and searches for `delayMs` of the sandbox's clock. */
   z.strictObject({ ...aim, fault: z.literal('listLag'), delayMs: ms.default(30_000) }),
+  /** A transaction that a list or search has shown is left out of a later one. Strikes each transaction by itself. */
+  z.strictObject({ ...aim, fault: z.literal('listFlap') }),
+  /** A list or search ends after its first `size` transactions. */
+  z.strictObject({ ...aim, fault: z.literal('listPage'), size: z.int().min(0).default(1) }),
+  /** A status answer is as it was `delayMs` of the sandbox's clock ago: 404 for a transaction that is younger. */
+  z.strictObject({ ...aim, fault: z.literal('statusLag'), delayMs: ms.default(30_000) }),
+  /** An answer leaves fields of a transaction out. Strikes each transaction of a list by itself. */
+  z.strictObject({
+    ...aim,
+    fault: z.literal('missingFields'),
+    fields: z.array(omittableField).min(1).default(['externalId', 'userId', 'amount', 'transType']),
+  }),
+  /** An answer gives a transaction a status that the interface doesn't know. Strikes each one of a list by itself. */
+  z.strictObject({
+    ...aim,
+    fault: z.literal('unknownStatus'),
+    status: z
+      .string()
+      .min(1)
+      .max(50)
+      .refine((status) => !statusSchema.safeParse(status).success, 'status: the interface knows this one')
+      .default('REVERSED'),
+  }),
 ]);
 
 /** Faults of notifications; all that strike take effect together. Delays are the sandbox's clock's. */
@@ -109,12 +159,31 @@ export type FaultKind = FaultRule['fault'];
 /** What a fault can strike: an endpoint's requests, or notifications. */
 export type Target = EndpointName | 'webhook';
 
+const LISTS: readonly Target[] = ['transaction', 'search'];
+/** What answers with transactions. */
+const SHOWING: readonly Target[] = ['payment-status', 'expire-pay', ...LISTS];
+
 const NARROW: Partial<Record<FaultKind, readonly Target[]>> = {
   lowBalance: ['payout'],
+  questionTimeout: [...SHOWING, 'balance'],
   statusRegression: ['payment-status'],
+  statusLag: ['payment-status'],
+  listFlap: LISTS,
+  listPage: LISTS,
+  missingFields: SHOWING,
+  unknownStatus: SHOWING,
   listLag: ['initiate-pay', 'direct-pay', 'payout'],
   clockSkew: [...ENDPOINTS, 'webhook'],
 };
+
+const SHOWING_KINDS: ReadonlySet<string> = new Set(
+  showingFault.options.map(({ shape }) => shape.fault.value),
+);
+
+export const isWebhookFault = (rule: FaultRule): rule is WebhookFault => rule.fault.startsWith('webhook');
+export const isShowingFault = (rule: FaultRule): rule is ShowingFault => SHOWING_KINDS.has(rule.fault);
+export const isAnswerFault = (rule: FaultRule): rule is AnswerFault =>
+  !isWebhookFault(rule) && !isShowingFault(rule);
 
 /** What a kind of fault can strike at all. */
 export const targetsOf = (fault: FaultKind): readonly Target[] =>

@@ -7,6 +7,8 @@ import {
   type FaultRequest,
   type FaultRule,
   faultRuleSchema,
+  isAnswerFault,
+  isWebhookFault,
   type ShowingFault,
   type Target,
   targetsOf,
@@ -48,12 +50,6 @@ export interface FaultView {
 
 /** Most subjects whose matches a rule counts; the oldest are forgotten first. */
 const SUBJECTS_KEPT = 200_000;
-
-const isWebhookFault = (rule: FaultRule): rule is WebhookFault => rule.fault.startsWith('webhook');
-const isShowingFault = (rule: FaultRule): rule is ShowingFault =>
-  rule.fault === 'statusRegression' || rule.fault === 'clockSkew' || rule.fault === 'listLag';
-const isAnswerFault = (rule: FaultRule): rule is AnswerFault =>
-  !isWebhookFault(rule) && !isShowingFault(rule);
 
 /**
  * The faults that are to happen. A rate is drawn for seed, fault, endpoint, externalId (else transId, else userId)
@@ -103,8 +99,11 @@ export class Faults {
   }
 
   /** What is to be untrue about a request's answer: every rule of this kind that strikes. */
-  onShowing(site: Site, fault: ShowingFault['fault']): ShowingFault[] {
-    return this.#strike(site, (rule): rule is ShowingFault => isShowingFault(rule) && rule.fault === fault);
+  onShowing<Kind extends ShowingFault['fault']>(
+    site: Site,
+    fault: Kind,
+  ): Extract<ShowingFault, { fault: Kind }>[] {
+    return this.#strike(site, (rule): rule is Extract<ShowingFault, { fault: Kind }> => rule.fault === fault);
   }
 
   /** What is to happen to a notification: every rule that strikes. */
@@ -158,5 +157,6 @@ function matches(rule: FaultRule, site: Site): boolean {
   if (!targetsOf(rule.fault).includes(site.target)) return false;
   if (rule.endpoint !== undefined && rule.endpoint !== site.target) return false;
   if (rule.externalId !== undefined && rule.externalId !== site.externalId) return false;
+  if (rule.userId !== undefined && rule.userId !== site.userId) return false;
   return rule.transId === undefined || rule.transId === site.transId;
 }

@@ -4,12 +4,32 @@ import type { AnswerFault } from './fault-rule.js';
 /** How a request ends on the wire. Delays are real time: a client waits in real time, whatever the sandbox's clock. */
 export type Ending =
   | { readonly kind: 'answer'; readonly answer: Answer; readonly delayMs: number }
-  | { readonly kind: 'text'; readonly status: number; readonly type: string; readonly text: string }
+  | {
+      readonly kind: 'text';
+      readonly status: number;
+      readonly type: string;
+      readonly text: string;
+      readonly headers?: Readonly<Record<string, string>> | undefined;
+    }
   | { readonly kind: 'silence'; readonly holdMs: number }
   | { readonly kind: 'reset' };
 
 const page = (status: number) =>
-  `<!doctype html><html><head><title>${status}</title></head><body><h1>${status} Bad gateway</h1></body></html>\n`;
+  `<!doctype html><html><head><title>${status}</title></head><body><h1>${status} ${
+    status === 429 ? 'Too many requests' : 'Bad gateway'
+  }</h1></body></html>\n`;
+
+/** A page of a gateway's. */
+const gateways = (status: number, headers?: Readonly<Record<string, string>>): Ending => ({
+  kind: 'text',
+  status,
+  type: 'text/html',
+  text: page(status),
+  headers,
+});
+
+const retryAfterHeader = (seconds: number | undefined) =>
+  seconds === undefined ? undefined : { 'retry-after': String(seconds) };
 
 const plain = (answer: Answer): Ending => ({ kind: 'answer', answer, delayMs: 0 });
 
@@ -31,15 +51,16 @@ function unreadable(form: 'html' | 'truncated' | 'wrongShape' | 'empty', { body 
 export function spoilAnswer(fault: AnswerFault, answer: () => Answer): Ending {
   switch (fault.fault) {
     case 'timeoutBeforeCommit':
+    case 'questionTimeout':
       return { kind: 'silence', holdMs: fault.holdMs };
     case 'timeoutAfterCommit':
       answer();
       return { kind: 'silence', holdMs: fault.holdMs };
     case 'errorBeforeCommit':
-      return { kind: 'text', status: fault.status, type: 'text/html', text: page(fault.status) };
+      return gateways(fault.status);
     case 'errorAfterCommit':
       answer();
-      return { kind: 'text', status: fault.status, type: 'text/html', text: page(fault.status) };
+      return gateways(fault.status);
     case 'resetBeforeCommit':
       return { kind: 'reset' };
     case 'resetAfterCommit':
@@ -50,10 +71,14 @@ export function spoilAnswer(fault: AnswerFault, answer: () => Answer): Ending {
     case 'slow':
       return { kind: 'answer', answer: answer(), delayMs: fault.delayMs };
     case 'throttle': {
-      const headers =
-        fault.retryAfter === undefined ? undefined : { 'retry-after': String(fault.retryAfter) };
+      const headers = retryAfterHeader(fault.retryAfter);
       return plain({ status: 429, body: { message: 'Too many requests' }, headers });
     }
+    case 'gatewayThrottleBeforeCommit':
+      return gateways(429, retryAfterHeader(fault.retryAfter));
+    case 'gatewayThrottleAfterCommit':
+      answer();
+      return gateways(429, retryAfterHeader(fault.retryAfter));
     case 'wrongCredentials':
       return plain({ status: 401, body: { message: 'apiuser or apikey is invalid' } });
     case 'lowBalance':

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { mediumSchema, statusSchema } from '../../provider/wire.js';
 import type { Entry } from '../entry.js';
+import type { PostCount } from '../post-log.js';
 
 const time = z.int();
 
@@ -43,22 +44,26 @@ const entrySchema = z.strictObject({
   faults: z.array(z.tuple([z.string(), z.int()])).transform((counts) => new Map(counts)),
 });
 
-const lineSchema = z.strictObject({
-  /** When it was written, in ms since the epoch, by the real clock and by the sandbox's. */
-  real: time,
-  clock: time,
-  entry: entrySchema,
-});
+const postsSchema = z.strictObject({ externalId: z.string(), received: z.int(), committed: z.int() });
 
-/** One line of a journal: a transaction as it stood, with all that had happened to it. */
-export interface JournalLine {
-  readonly real: number;
-  readonly clock: number;
-  readonly entry: Entry;
-}
+/** When a line was written, in ms since the epoch, by the real clock and by the sandbox's. */
+const times = { real: time, clock: time };
+
+const lineSchema = z.union([
+  z.strictObject({ ...times, entry: entrySchema }),
+  z.strictObject({ ...times, posts: postsSchema }),
+]);
+
+/** One line of a journal: a transaction as it stood, with all that had happened to it, or a count of POSTs. */
+export type JournalLine = { readonly real: number; readonly clock: number } & (
+  | { readonly entry: Entry }
+  | { readonly posts: PostCount }
+);
 
 /** Without a line break. */
-export function toText({ real, clock, entry }: JournalLine): string {
+export function toText(line: JournalLine): string {
+  if ('posts' in line) return JSON.stringify(line);
+  const { real, clock, entry } = line;
   return JSON.stringify({ real, clock, entry: { ...entry, faults: [...entry.faults] } });
 }
 

@@ -9,14 +9,19 @@ import {
   writeFileSync,
 } from 'node:fs';
 import type { Entry } from '../entry.js';
+import type { PostCount } from '../post-log.js';
 import { fromText, type JournalLine, toText } from './journal-line.js';
 
 /** What keeps the sandbox's ledger over the death of its process. */
 export interface Journal {
   /** The transactions as the last run left them, oldest first. */
   readonly entries: readonly Entry[];
+  /** The POSTs that the last runs had counted. */
+  readonly posts: readonly PostCount[];
   /** Writes a transaction down as it stands; it is in the system's hands when this returns. */
   keep(entry: Entry, clockMs: number): void;
+  /** Writes down how many POSTs have named an externalId, as {@link keep} does. */
+  keepPosts(posts: PostCount, clockMs: number): void;
   /**
    * What the clock of the last run, `scale` times as fast as real time, would show now (ms since the epoch);
    * `undefined` when there was no last run.
@@ -26,8 +31,8 @@ export interface Journal {
 }
 
 /**
- * Opens a journal, or begins one. Each line is one transaction as it stood, so that the last line about it is what
- * holds; at the opening only those are kept. A last line that breaks off was being written when the process died:
+ * Opens a journal, or begins one. Each line is one transaction (or one count) as it stood, so that the last line about
+ * it is what holds; at the opening only those are kept. A last line that breaks off was being written when the process died:
  * whoever it was for has had no answer yet, and it is dropped. Written with system calls of its own: a death of the
  * process loses nothing that it has returned from; a death of the machine may.
  *
@@ -42,9 +47,14 @@ export function openJournal(file: string): Journal {
   renameSync(draft, file);
 
   const journal = openSync(file, 'a');
+  const write = (line: JournalLine) => appendFileSync(journal, `${toText(line)}\n`);
   return {
-    entries: lines.map(({ entry }) => entry).sort((one, other) => one.sequence - other.sequence),
-    keep: (entry, clock) => appendFileSync(journal, `${toText({ real: Date.now(), clock, entry })}\n`),
+    entries: lines
+      .flatMap((line) => ('entry' in line ? [line.entry] : []))
+      .sort((one, other) => one.sequence - other.sequence),
+    posts: lines.flatMap((line) => ('posts' in line ? [line.posts] : [])),
+    keep: (entry, clock) => write({ real: Date.now(), clock, entry }),
+    keepPosts: (posts, clock) => write({ real: Date.now(), clock, posts }),
     clockNow: (scale) => last && Math.floor(last.clock + Math.max(0, Date.now() - last.real) * scale),
     close: () => closeSync(journal),
   };
@@ -65,14 +75,15 @@ function read(file: string): JournalLine[] {
   });
 }
 
-/** The last line about each transaction, in order of writing. */
+/** The last line about each transaction and each externalId, in order of writing. */
 function latest(lines: readonly JournalLine[]): JournalLine[] {
-  const byId = new Map<string, JournalLine>();
+  const bySubject = new Map<string, JournalLine>();
   for (const line of lines) {
-    byId.delete(line.entry.transId);
-    byId.set(line.entry.transId, line);
+    const subject = 'entry' in line ? `entry ${line.entry.transId}` : `posts ${line.posts.externalId}`;
+    bySubject.delete(subject);
+    bySubject.set(subject, line);
   }
-  return [...byId.values()];
+  return [...bySubject.values()];
 }
 
 function flush(file: string): void {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Entry } from '../entry.js';
 import type { Faults } from '../faults/faults.js';
 import type { Ledger } from '../ledger.js';
+import type { PostLog } from '../post-log.js';
 import type { Traffic } from '../traffic.js';
 import type { WebhookSender } from '../webhook-sender.js';
 import { wireTransaction } from '../wire-transaction.js';
@@ -10,6 +11,7 @@ import { wireTransaction } from '../wire-transaction.js';
 export interface Books {
   readonly ledger: Ledger;
   readonly faults: Faults;
+  readonly posts: PostLog;
   readonly traffic: Traffic;
   readonly webhooks: WebhookSender;
 }
@@ -59,7 +61,11 @@ function totals({ ledger, faults, traffic, webhooks }: Books, entries: readonly 
   };
 }
 
-/** One page of the ledger, oldest first, and the totals of all of it. Times are ms since the epoch. */
+/**
+ * One page of the ledger, oldest first, and the totals of all of it. Times are ms since the epoch. Beside the
+ * transactions it has the POSTs that were to make some, by externalId, also those that made none: with a filter those of
+ * its externalId or of the transactions found.
+ */
 export function ledgerPage(query: z.output<typeof ledgerQuery>, options: Books) {
   const { externalId, transId, userId, offset, limit } = query;
   const entries = options.ledger.all();
@@ -69,11 +75,17 @@ export function ledgerPage(query: z.output<typeof ledgerQuery>, options: Books) 
       (transId === undefined || entry.transId === transId) &&
       (userId === undefined || entry.userId === userId),
   );
+  const ids = new Set(found.map((entry) => entry.externalId));
+  const ofAnyTransaction = transId === undefined && userId === undefined;
+  const posts = (externalId === undefined ? options.posts.all() : [options.posts.of(externalId)]).filter(
+    (count) => ofAnyTransaction || ids.has(count.externalId),
+  );
   const end = offset + limit;
   return {
     transactions: found.slice(offset, end).map(account),
     found: found.length,
-    next: end < found.length ? end : null,
+    posts: posts.slice(offset, end),
+    next: end < Math.max(found.length, posts.length) ? end : null,
     totals: totals(options, entries),
   };
 }

@@ -14,12 +14,13 @@ const settleSchema = z.object({
  * What only a sandbox has, under `/_sandbox`, with no credentials: its ledger to read, its pending transactions to
  * settle, its faults to order. Never to be put on a public address.
  */
-export function operatorApi({ ledger, faults, traffic, webhooks }: Books): Router {
+export function operatorApi(books: Books): Router {
+  const { ledger, faults } = books;
   const router = Router();
   const json = express.json({ limit: '100kb' });
 
   router.get('/ledger', (request, response) => {
-    response.json(ledgerPage(ledgerQuery.parse(request.query), { ledger, faults, traffic, webhooks }));
+    response.json(ledgerPage(ledgerQuery.parse(request.query), books));
   });
 
   router.post('/transactions/:transId/settle', json, (request, response) => {

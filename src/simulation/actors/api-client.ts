@@ -13,6 +13,7 @@ const paymentSchema = z.object({
   transId: z.string().optional(),
   reason: z.string().optional(),
   expiresAt: z.iso.datetime().optional(),
+  review: z.object({ number: z.int(), decideFrom: z.iso.datetime() }).optional(),
 });
 /** A payment, as far as the simulation's people read it. */
 export type SeenPayment = z.infer<typeof paymentSchema>;

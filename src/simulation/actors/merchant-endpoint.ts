@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import { PAYMENT_STATUSES } from '../../payments/payment.js';
-import { PAYMENT_EVENT_TYPES } from '../../payments/payment-event.js';
+import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../payments/payment.js';
 import { type Dice, diceOf } from '../plan/dice.js';
 
 const noticeSchema = z.object({

@@ -57,20 +57,21 @@ export class Operators {
         ? mistaken(dice, transactions, cast.now())
         : undefined;
     if (mistake !== undefined) {
-      const taken = await this.#decide(record, mistake);
+      const taken = await this.#decide(record, payment, mistake);
       cast.tally.add(taken ? 'operator:mistakeTaken' : 'operator:mistakeRefused');
       if (taken) return;
     }
     this.#chase(payment, transactions, dice);
     const decision = rightly(dice, payment, this.cast.transactionsOf(record));
-    if (decision !== undefined) await this.#decide(record, decision);
+    if (decision !== undefined) await this.#decide(record, payment, decision);
   }
 
-  async #decide(record: PaymentRecord, decision: Decision): Promise<boolean> {
+  async #decide(record: PaymentRecord, { review }: SeenPayment, decision: Decision): Promise<boolean> {
     const { cast } = this;
     const why = `round ${this.#rounds}: as the provider's support told us`;
     const { status } = await cast.api.post('operator', `/v1/payments/${record.planned.id}/resolve`, {
       ...decision,
+      review: review?.number,
       why,
     });
     cast.tally.add(`operator:${decision.action}:${status}`);

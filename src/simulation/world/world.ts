@@ -43,6 +43,8 @@ export const TERMS: PaymentTerms = {
   pollMaxMs: 4 * HOUR,
   ambiguousGraceMs: 15 * MINUTE,
   ambiguousPolicy: 'review',
+  resolveAfterMs: HOUR,
+  sendByMs: DAY,
   providerTimeoutMs: 700,
 };
 

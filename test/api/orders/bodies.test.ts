@@ -203,6 +203,12 @@ describe('a payout', () => {
     ]);
   });
 
+  it('to the platform is refused with a phone, which would play no part', async () => {
+    expect(await payoutErrors({ ...platform, phone: '677000000' })).toEqual([
+      { field: 'phone', message: 'is not for the medium platform: its accounts are reached by email' },
+    ]);
+  });
+
   it('has neither a method nor a redirect', async () => {
     expect(
       await payoutErrors({ ...payout, method: 'direct', redirectUrl: 'https://shop.example' }),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { derivePaymentId } from '../../../src/payments/derive-payment-id.js';
-import { type ApiUnderTest, KEYS, startApi } from '../api-under-test.js';
+import { type DevServer, startDevServer } from '../../../src/temporal/embedded/start-dev-server.js';
+import { type ApiUnderTest, KEYS, startApi, WEBHOOK_TOKEN } from '../api-under-test.js';
 
 /** The SDK's own tries take longer than this. */
 const AT_ONCE_MS = 3_000;
@@ -59,6 +60,30 @@ describe('while Temporal is down', () => {
     const answer = await api.ask('GET', `/v1/payments/col_1?wait=${wait}`, { key });
     expect(answer.status).toBe(400);
     expect(answer.body.errors).toMatchObject([{ field: 'wait' }]);
+  });
+});
+
+describe('while Temporal does not know the namespace', () => {
+  let server: DevServer;
+  let api: ApiUnderTest;
+  beforeAll(async () => {
+    server = await startDevServer({ ui: false, report: () => undefined });
+    api = await startApi({ address: server.address, namespace: 'not-made-yet' });
+  }, 120_000);
+  afterAll(async () => {
+    await api.stop();
+    await server.stop();
+  }, 30_000);
+
+  it.each([
+    ['POST', '/v1/payouts', body],
+    ['GET', '/v1/payments/col_1', undefined],
+    ['GET', '/v1/payments', undefined],
+    ['POST', '/v1/payments/col_1/refresh', undefined],
+    ['POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { transId: 'T1', status: 'FAILED', externalId: 'col_1' }],
+  ])('%s %s is answered 503', async (method, path, sent) => {
+    const answer = await api.ask(method, path, { key, body: sent });
+    expect([answer.status, answer.body.code]).toEqual([503, 'temporarily_unavailable']);
   });
 });
 

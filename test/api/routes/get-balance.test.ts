@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { BalanceAnswer } from '../../../src/payments/outcome.js';
 import { KEYS, startApi } from '../api-under-test.js';
@@ -55,5 +56,33 @@ describe('the balance', () => {
     expect(gone.text).not.toContain('timeout');
     const busy = await askBalance('/v1/balance?service=payout', { kind: 'throttled', retryAfterMs: 41_500 });
     expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '42']);
+  });
+});
+
+describe('balances that are asked for at once', () => {
+  it('cost the provider one call for each service, and one more after two seconds', async () => {
+    const calls = { collection: 0, payout: 0 };
+    const slow = (service: keyof typeof calls) => ({
+      async balance(): Promise<BalanceAnswer> {
+        const balance = ++calls[service];
+        await pause(100);
+        return { kind: 'balance', service, balance, currency: 'XAF' };
+      },
+    });
+    const api = await startApi({ providers: { collection: slow('collection'), payout: slow('payout') } });
+    const ask = (service: string) => api.ask('GET', `/v1/balance?service=${service}`, { key: KEYS.shop });
+    try {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => ask('payout')));
+      expect(new Set(answers.map(({ status, body }) => `${status} ${body.balance}`))).toEqual(
+        new Set(['200 1']),
+      );
+      expect((await ask('payout')).body.balance).toBe(1);
+      expect((await ask('collection')).body.balance).toBe(1);
+      expect(calls).toEqual({ collection: 1, payout: 1 });
+      await pause(2_100);
+      expect((await ask('payout')).body.balance).toBe(2);
+    } finally {
+      await api.stop();
+    }
   });
 });

@@ -11,6 +11,11 @@ describe("the provider's notification", () => {
   });
   afterAll(() => api.stop());
 
+  const malformed = async () => {
+    const { text } = await api.ask('GET', '/metrics');
+    return Number(/result="malformed"\} (\d+)/.exec(text)?.[1]);
+  };
+
   it.each(['wrong', `${WEBHOOK_TOKEN}x`, WEBHOOK_TOKEN.slice(0, -1), WEBHOOK_TOKEN.toUpperCase()])(
     'with the token %p finds what any unknown address finds',
     async (token) => {
@@ -32,9 +37,24 @@ describe("the provider's notification", () => {
     ['an unknown status', { ...notification, status: 'DONE' }],
     ['no transId', { ...notification, transId: undefined }],
     ['a transId of another type', { ...notification, transId: 7 }],
+    ['a transId that an address would swallow', { ...notification, transId: '.' }],
+    ['a transId that leads elsewhere', { ...notification, transId: '..' }],
+    ['a transId that is no text', { ...notification, transId: '\ud800' }],
+    ['a transId of 201 characters', { ...notification, transId: 'x'.repeat(201) }],
   ])('is acknowledged although it has %s', async (_, body) => {
+    const before = await malformed();
     expect((await api.ask('POST', address, { body })).status).toBe(200);
+    expect(await malformed()).toBe(before + 1);
   });
+
+  it.each(['a/b', 'a\\b', 'a?b#c', '100%', '...', 'a\u0000b', 'é', 'x'.repeat(200)])(
+    'is passed on with the transId %p: the provider’s ids are its own affair',
+    async (transId) => {
+      const before = await malformed();
+      expect((await api.ask('POST', address, { body: { ...notification, transId } })).status).toBe(503);
+      expect(await malformed()).toBe(before);
+    },
+  );
 
   it.each(['col_0123', undefined, null, 'order-17', 'col_', 'col_a b', '../col_1'])(
     'is answered 503 while Temporal cannot take it, so that it comes again: for %p',

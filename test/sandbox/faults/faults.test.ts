@@ -38,6 +38,7 @@ describe('faults', () => {
     ['endpoint', { endpoint: 'payout' }, { target: 'payout' }],
     ['externalId', { externalId: 'order-2' }, { target: 'direct-pay', externalId: 'order-2' }],
     ['transId', { transId: 'abc' }, { target: 'payment-status', transId: 'abc' }],
+    ['userId', { userId: 'ann' }, { target: 'transaction', userId: 'ann' }],
   ] as const)('are aimed by %s', (_what, aim, site) => {
     const { faults } = open();
     faults.add({ fault: 'slow', ...aim });
@@ -153,6 +154,20 @@ describe('/_sandbox/faults', () => {
     ['endpoint', { fault: 'webhookDrop', endpoint: 'search' }],
     ['delay', { fault: 'slow', delay: 5 }],
     ['status', { fault: 'errorAfterCommit', status: 404 }],
+    ['retryAfter', { fault: 'gatewayThrottleAfterCommit', retryAfter: -1 }],
+    ['endpoint', { fault: 'questionTimeout', endpoint: 'payout' }],
+    ['endpoint', { fault: 'listFlap', endpoint: 'payment-status' }],
+    ['endpoint', { fault: 'listPage', endpoint: 'payment-status' }],
+    ['size', { fault: 'listPage', size: -1 }],
+    ['endpoint', { fault: 'statusLag', endpoint: 'transaction' }],
+    ['delayMs', { fault: 'statusLag', delayMs: -1 }],
+    ['endpoint', { fault: 'missingFields', endpoint: 'balance' }],
+    ['fields', { fault: 'missingFields', fields: [] }],
+    ['fields', { fault: 'missingFields', fields: ['transId'] }],
+    ['endpoint', { fault: 'unknownStatus', endpoint: 'direct-pay' }],
+    ['status', { fault: 'unknownStatus', status: 'SUCCESSFUL' }],
+    ['status', { fault: 'unknownStatus', status: '' }],
+    ['userId', { fault: 'slow', userId: '' }],
   ])('refuses a fault that is wrong in %s: %j', async (field, body) => {
     const { operator } = await startSandbox();
     const reply = await operator('POST', '/faults', body);

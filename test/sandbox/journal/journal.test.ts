@@ -111,9 +111,14 @@ describe('a journal', () => {
 
   it('keeps nothing but the last line about each at the opening, so that it does not grow for ever', async () => {
     const first = open();
-    for (let time = 0; time < 20; time++) first.keep(full('one', 0), time);
-    open();
-    expect((await readFile(file, 'utf8')).trimEnd().split('\n')).toHaveLength(1);
+    for (let time = 0; time < 20; time++) {
+      first.keep(full('one', 0), time);
+      first.keepPosts({ externalId: 'order-7', received: time, committed: 0 }, time);
+    }
+    const second = open();
+    expect((await readFile(file, 'utf8')).trimEnd().split('\n')).toHaveLength(2);
+    expect(second.entries).toEqual([full('one', 0)]);
+    expect(second.posts).toEqual([{ externalId: 'order-7', received: 19, committed: 0 }]);
   });
 
   it('names a line that can not be read, and leaves the file alone', async () => {

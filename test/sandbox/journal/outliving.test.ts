@@ -198,6 +198,19 @@ describe('a sandbox with a journal', () => {
     expect((await send(second, '/transaction/client-1')).body).toHaveLength(1);
   });
 
+  it('goes on counting the POSTs of each externalId', async () => {
+    const order = { amount: 1000, phone: phones.stays, externalId: 'order-7' };
+    const first = await live(START);
+    await send(first, '/direct-pay', order);
+    first.sandbox.faults.add({ fault: 'errorBeforeCommit' });
+    await expect(send(first, '/direct-pay', order)).rejects.toThrow();
+
+    const second = await live(START + SECOND);
+    await send(second, '/direct-pay', order);
+    const third = await live(START + 2 * SECOND);
+    expect(third.sandbox.posts.all()).toEqual([{ externalId: 'order-7', received: 3, committed: 2 }]);
+  });
+
   it('gives no id twice', async () => {
     const first = await live(START);
     const one = await send(first, '/direct-pay', { amount: 1000, phone: phones.stays });

@@ -71,6 +71,66 @@ describe('GET /_sandbox/ledger', () => {
     expect(body).toHaveProperty('transactions.length', orders.length);
   });
 
+  it('counts the POSTs of each externalId, whether they made a transaction or not', async () => {
+    const running = await startSandbox();
+    const { faults } = running.sandbox;
+    const order = { amount: 1000, phone: phones.stays, externalId: 'order-1' };
+    const cut = async (fault: 'resetBeforeCommit' | 'resetAfterCommit') => {
+      faults.add({ fault });
+      await expect(running.post('/direct-pay', order)).rejects.toThrow();
+    };
+    await cut('resetBeforeCommit');
+    await cut('resetAfterCommit');
+    faults.add({ fault: 'gatewayThrottleAfterCommit' });
+    await running.post('/direct-pay', order);
+    faults.add({ fault: 'throttle' });
+    await running.post('/direct-pay', order);
+    faults.add({ fault: 'wrongCredentials' });
+    await running.post('/direct-pay', order);
+    await running.post('/direct-pay', { ...order, amount: 1 });
+    await running.post('/direct-pay', order);
+    await openLink(running, { externalId: 'order-2' });
+    await running.post('/payout', { amount: 1, externalId: 'order-3' }, 'payout');
+
+    const { body } = await running.operator('GET', '/ledger');
+    expect(body).toMatchObject({
+      posts: [
+        { externalId: 'order-1', received: 7, committed: 3 },
+        { externalId: 'order-2', received: 1, committed: 1 },
+        { externalId: 'order-3', received: 1, committed: 0 },
+      ],
+    });
+    expect(running.sandbox.ledger.all().filter(({ externalId }) => externalId === 'order-1')).toHaveLength(3);
+  });
+
+  it('counts no questions, no expiry, and no POST without an externalId or with wrong credentials', async () => {
+    const running = await startSandbox();
+    const transId = await openLink(running);
+    await running.post('/expire-pay', { transId, externalId: 'order-1' });
+    await running.get(`/payment-status/${transId}`);
+    const order = { amount: 1000, phone: phones.stays, externalId: 'order-1' };
+    await running.post('/direct-pay', { ...order, externalId: 'no identifier' });
+    expect((await running.post('/direct-pay', order, 'payout')).status).toBe(403);
+    expect((await running.operator('GET', '/ledger')).body).toMatchObject({ posts: [] });
+  });
+
+  it.each([
+    ['externalId=order-1', ['order-1'], null],
+    ['externalId=order-9', ['order-9'], null],
+    ['userId=ann', ['order-1', 'order-3'], null],
+    ['limit=2', ['order-1', 'order-2'], 2],
+    ['limit=2&offset=2', ['order-3', 'order-4'], null],
+  ])('has the POSTs that belong to %s', async (query, orders, next) => {
+    const running = await startSandbox();
+    await openLink(running, { externalId: 'order-1', userId: 'ann' });
+    await openLink(running, { externalId: 'order-2', userId: 'ben' });
+    await openLink(running, { externalId: 'order-3', userId: 'ann' });
+    await running.post('/initiate-pay', { amount: 1, externalId: 'order-4', userId: 'ann' });
+    const { body } = await running.operator('GET', `/ledger?${query}`);
+    expect(body).toMatchObject({ posts: orders.map((externalId) => ({ externalId })), next });
+    expect(body).toHaveProperty('posts.length', orders.length);
+  });
+
   it('is filtered by transId', async () => {
     const running = await startSandbox();
     await openLink(running);

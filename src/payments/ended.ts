@@ -1,0 +1,87 @@
+import { disagreement, ownAmong } from './matching.js';
+import type { ListAnswer, StatusAnswer } from './outcome.js';
+import type { Check, Ended, PaymentState } from './payment-state.js';
+import { doubled, pauseAfter } from './polling.js';
+import { isFinal, type Transaction } from './transaction.js';
+import { holdForReview, inPhase, noteOther } from './transitions.js';
+
+/** First and longest pause before a check that got no answer is made again, in ms. */
+const CHECK_AGAIN_MS = 60_000;
+const CHECK_AGAIN_MAX_MS = 60 * 60_000;
+
+/** Tries of a check that another one follows, and of the last. */
+const TRIES_MAX = 3;
+const LAST_TRIES_MAX = 30;
+
+/** Somebody wants the outcome compared with the provider's records now. */
+export function recheck(payment: PaymentState, ended: Ended, now: number): PaymentState {
+  const check: Check = { at: now, next: ended.transId === undefined ? 'list' : 'status', tries: 0 };
+  return inPhase(payment, { ...ended, checks: [check, ...ended.checks] });
+}
+
+/** What the provider says now of the transaction that the payment ended with. */
+export function onCheckedStatus(
+  payment: PaymentState,
+  ended: Ended,
+  answer: StatusAnswer,
+  now: number,
+): PaymentState {
+  const [check, ...later] = ended.checks;
+  if (check === undefined) return payment;
+  const next = inPhase(payment, { ...ended, checks: [{ ...check, next: 'list' }, ...later] });
+  return answer.kind === 'found' ? contradicted(next, ended, answer.transaction, now) : next;
+}
+
+/** What the provider lists for an ended payment. */
+export function onCheckedList(
+  payment: PaymentState,
+  ended: Ended,
+  answer: ListAnswer,
+  now: number,
+): PaymentState {
+  const [check, ...later] = ended.checks;
+  if (check === undefined) return payment;
+  if (answer.kind === 'listed') {
+    const checked = inPhase(payment, { ...ended, checks: later });
+    return ownAmong(payment.order, answer.transactions).reduce(
+      (known, transaction) => compared(known, ended, transaction, now),
+      checked,
+    );
+  }
+  const tries = check.tries + 1;
+  const isLast = later.length === 0;
+  if (tries < (isLast ? LAST_TRIES_MAX : TRIES_MAX)) {
+    const pause = Math.max(
+      doubled(CHECK_AGAIN_MS, check.tries, CHECK_AGAIN_MAX_MS),
+      answer.kind === 'refused' ? 0 : pauseAfter(answer, 0, payment.terms),
+    );
+    return inPhase(payment, { ...ended, checks: sorted([{ ...check, at: now + pause, tries }, ...later]) });
+  }
+  const unchecked = inPhase(payment, { ...ended, checks: later });
+  return isLast && payment.sends.isDoubtful
+    ? holdForReview(unchecked, "whether more than one transaction was made for it couldn't be checked", now)
+    : unchecked;
+}
+
+function sorted(checks: readonly Check[]): Check[] {
+  return [...checks].sort((one, other) => one.at - other.at);
+}
+
+function compared(payment: PaymentState, ended: Ended, transaction: Transaction, now: number): PaymentState {
+  if (transaction.transId === ended.transId) return contradicted(payment, ended, transaction, now);
+  return noteOther(payment, transaction, now);
+}
+
+/** The provider's word on the ended payment's own transaction. What agrees with the outcome changes nothing. */
+export function contradicted(
+  payment: PaymentState,
+  ended: Ended,
+  transaction: Transaction,
+  now: number,
+): PaymentState {
+  const wrong = disagreement(payment.order, transaction);
+  if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
+  const { status } = transaction;
+  if (status === ended.status || !isFinal(payment.order, status)) return payment;
+  return holdForReview(payment, `it was ${ended.status}, and the provider now says ${status}`, now);
+}

@@ -1,0 +1,130 @@
+import { disagreement } from './matching.js';
+import type { ExpiryAnswer, StatusAnswer } from './outcome.js';
+import type { Closing, Facts, Following, PaymentState } from './payment-state.js';
+import { recordPoll, retryDelay } from './polling.js';
+import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
+import { end, followed, holdForReview, inPhase, review } from './transitions.js';
+
+/** How long a payment may stay undecided before a person is asked, in ms: a day. */
+export const UNDECIDED_AFTER_MS = 24 * 60 * 60 * 1000;
+
+/** An answer about the transaction that is followed or closed, under review or not. */
+export function onStatus(
+  payment: PaymentState,
+  pursuit: Following | Closing,
+  answer: StatusAnswer,
+  now: number,
+): PaymentState {
+  const of = pursuit.kind === 'closing' ? pursuit.of : pursuit;
+  const polled: Following = { ...of, polling: recordPoll(of.polling, answer, payment.terms, now) };
+  const next = pursuit.kind === 'closing' ? closed(pursuit, polled, answer, payment, now) : polled;
+  const known = pursueOn(payment, next);
+  return undecided(answer.kind === 'found' ? observed(known, answer.transaction, now) : known, now);
+}
+
+/** A look that was answered leads on to expiring, and the look after that back to following: it was not enough. */
+function closed(
+  closing: Closing,
+  of: Following,
+  answer: StatusAnswer,
+  { terms }: PaymentState,
+  now: number,
+): Following | Closing {
+  if (answer.kind !== 'found') return { ...closing, of };
+  if (closing.next === 'look') return { ...closing, of, next: 'expire' };
+  const tries = (of.end?.tries ?? 0) + 1;
+  return { ...of, end: { at: now + retryDelay(tries - 1, terms), tries } };
+}
+
+/**
+ * What came of expiring the link. Whatever the provider answered, `Link already expired` included, the status decides
+ * next; when it could not be asked, the link is looked at again before the next try.
+ */
+export function onExpired(
+  payment: PaymentState,
+  closing: Closing,
+  answer: ExpiryAnswer,
+  now: number,
+): PaymentState {
+  const { of } = closing;
+  const isAnswered =
+    answer.kind === 'expired' || answer.kind === 'alreadyExpired' || answer.kind === 'refused';
+  if (isAnswered) {
+    const polling = { ...of.polling, nextAt: now };
+    return pursueOn(payment, { ...closing, next: 'confirm', of: { ...of, polling } });
+  }
+  const tries = (of.end?.tries ?? 0) + 1;
+  const at = now + retryDelay(tries - 1, payment.terms);
+  return undecided(pursueOn(payment, { ...of, end: { at, tries } }), now);
+}
+
+/**
+ * The link's end has come, or its merchant wants it ended: it is looked at first, for it may be paid. A provider that
+ * doesn't answer is not asked any sooner for it.
+ */
+export function startClosing(payment: PaymentState, of: Following, now: number): PaymentState {
+  const { polling } = of;
+  const nextAt = polling.unanswered > 0 ? Math.max(polling.nextAt, now) : now;
+  return pursueOn(payment, { kind: 'closing', of: { ...of, polling: { ...polling, nextAt } }, next: 'look' });
+}
+
+/**
+ * What the provider's word on the payment's own transaction makes of the payment. A transaction that isn't what was
+ * ordered, or has a status that its kind can't have, goes to review.
+ */
+export function observed(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
+  const wrong = disagreement(payment.order, transaction);
+  if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
+  const known = { ...payment, facts: { ...payment.facts, ...factsOf(transaction) } };
+  const { status } = transaction;
+  if (isFinal(payment.order, status)) {
+    return end(known, { status: status as 'SUCCESSFUL', reason: transaction.reason }, now);
+  }
+  return withStatus(known, status);
+}
+
+/** CREATED after anything else is an old answer: an attempt that was made stays made. */
+function withStatus(payment: PaymentState, status: ProviderStatus): PaymentState {
+  const of = followed(payment);
+  if (of === undefined || status === 'CREATED' || status === 'SUCCESSFUL' || status === 'EXPIRED') {
+    return payment;
+  }
+  return followedAs(payment, { ...of, status });
+}
+
+function followedAs(payment: PaymentState, of: Following): PaymentState {
+  const { phase } = payment;
+  const pursuit = phase.kind === 'review' ? phase.pursuit : phase;
+  return pursueOn(payment, pursuit?.kind === 'closing' ? { ...pursuit, of } : of);
+}
+
+function pursueOn(payment: PaymentState, pursuit: Following | Closing): PaymentState {
+  const { phase } = payment;
+  return phase.kind === 'review' ? inPhase(payment, { ...phase, pursuit }) : inPhase(payment, pursuit);
+}
+
+/** What the provider tells beside the status; what it leaves out stays as it was known. */
+function factsOf({ medium, revenue, reason, financialTransId }: Transaction): Facts {
+  return {
+    ...(medium && { medium }),
+    ...(revenue !== undefined && { revenue }),
+    ...(reason && { reason }),
+    ...(financialTransId && { financialTransId }),
+  };
+}
+
+/**
+ * A person is asked about a payment that the provider doesn't decide: a direct payment or a payout a day after it
+ * began, a link a day after it should have expired. Polling goes on all the same.
+ */
+function undecided(payment: PaymentState, now: number): PaymentState {
+  const { phase, facts } = payment;
+  if (phase.kind !== 'following' && phase.kind !== 'closing') return payment;
+  const of = phase.kind === 'closing' ? phase.of : phase;
+  if (now < (facts.expiresAt ?? of.since) + UNDECIDED_AFTER_MS) return payment;
+  const why =
+    facts.expiresAt === undefined
+      ? `the provider has given no outcome for a day; it was ${of.status} when last heard of`
+      : `the link should have ended a day ago; it was ${of.status} when last heard of`;
+  return review(payment, { why, held: false, pursuit: phase }, now);
+}

@@ -1,0 +1,509 @@
+import { onCheckedList, onCheckedStatus, recheck } from './ended.js';
+import { onExpired, onStatus, startClosing } from './following.js';
+import { afterTry, due, nextDue, withDelivery, withNotification } from './notification.js';
+import type { PaymentEventType } from './payment.js';
+import {
+  type Closing,
+  type Following,
+  followedBy,
+  type PaymentState,
+  type Phase,
+  type Pursuit,
+  statusOf,
+  transIdOf,
+  type Waiter,
+} from './payment-state.js';
+import { nextFreeAt, spend } from './polling.js';
+import { nextReport, onNotification, onReportStatus, reportDueAt } from './reports.js';
+import {
+  askedAbout,
+  objectionTo as objectionToDecision,
+  onDecide,
+  onExpiredWhileDeciding,
+  onListedWhileDeciding,
+  onStatusWhileDeciding,
+  putOff,
+} from './review.js';
+import { onListed, onOrphanExpired } from './searching.js';
+import { objectionToWithdrawal, onListedWhileWaiting, onSent, onWaited, withdraw } from './sending.js';
+import {
+  type AnswerEvent,
+  askSoon,
+  type Change,
+  done,
+  type PaymentEvent,
+  type Refusal,
+  type Reply,
+  type RequestEvent,
+  refused,
+  type Todo,
+} from './transitions.js';
+
+/** What an event has made of a payment. */
+export interface Step {
+  readonly payment: PaymentState;
+  /** The one thing to do next. */
+  readonly todo: Todo;
+  /** What the merchant is to be notified of; it is among the payment's notifications already. */
+  readonly notified?: PaymentEventType | undefined;
+  /** Answers to those who asked for something. */
+  readonly replies: readonly Reply[];
+}
+
+/**
+ * The payment machine: what an event makes of a payment, and what is to be done next. It is pure and total: every
+ * event has a meaning in every phase. `now` is in ms since the epoch.
+ *
+ * Its caller does what it is told, one thing at a time, and comes back with the answer before it brings anything else;
+ * so nothing can end or decide a payment while its request is in flight.
+ */
+export function step(payment: PaymentState, event: PaymentEvent, now: number): Step {
+  const { payment: changed, replies = [] } = apply(noted(payment, event, now), event, now);
+  const moved = inTime(changed, now);
+  const notified = eventOf(payment, moved);
+  const released = moved.waiters.filter((waiter) => isReleased(waiter, moved, event));
+  const after: PaymentState = {
+    ...moved,
+    updatedAt: isNews(payment, moved) ? now : moved.updatedAt,
+    notifications:
+      notified === undefined ? moved.notifications : withNotification(moved.notifications, notified, now),
+    waiters: moved.waiters.filter((waiter) => !released.includes(waiter)),
+  };
+  const todo = plan(after, now);
+  return {
+    payment: todo.kind === 'redeliver' ? { ...after, delivering: todo } : after,
+    todo,
+    notified,
+    replies: [...replies, ...released.map(({ request }): Reply => ({ request, kind: 'done' }))],
+  };
+}
+
+/** Requests that may wait at a time; more are answered at once. Temporal takes ten updates of a workflow at a time. */
+const WAITERS_MAX = 4;
+
+/** What every answer leaves behind, whatever it is about: the budget spent, and the quiet that the provider asked for. */
+function noted(payment: PaymentState, event: PaymentEvent, now: number): PaymentState {
+  const spent = event.kind === 'status' ? spend(payment.spent, event.transId, now) : payment.spent;
+  const quiet = quietAfter(event);
+  const quietUntil =
+    quiet === undefined ? payment.quietUntil : Math.max(payment.quietUntil ?? 0, now + quiet);
+  return { ...payment, spent, ...(quietUntil !== undefined && { quietUntil }) };
+}
+
+function quietAfter(event: PaymentEvent): number | undefined {
+  if (event.kind !== 'status' && event.kind !== 'listed' && event.kind !== 'expired') return undefined;
+  return event.answer.kind === 'throttled' ? event.answer.retryAfterMs : undefined;
+}
+
+function apply(payment: PaymentState, event: PaymentEvent, now: number): Change {
+  switch (event.kind) {
+    case 'begin':
+    case 'time':
+      return { payment };
+    case 'handOver':
+      return payment.phase.kind === 'deciding' ? putOff(payment, payment.phase) : { payment };
+    case 'notification':
+      return { payment: onNotification(payment, event, now) };
+    case 'sent':
+    case 'listed':
+    case 'expired':
+      return onAnswer(payment, event, now);
+    case 'status':
+      return event.isReport
+        ? { payment: onReportStatus(payment, event.transId, event.answer, now) }
+        : onAnswer(payment, event, now);
+    case 'delivered':
+    case 'redelivered':
+      return { payment: onDelivered(payment, event, now) };
+    case 'expire':
+    case 'refresh':
+    case 'decide':
+    case 'recheck':
+    case 'resendNotification':
+      return onRequest(payment, event, now);
+  }
+}
+
+type PhaseAnswer = Exclude<AnswerEvent, { readonly kind: 'delivered' }>;
+
+/** Answers go to the phase that asked. Since one question is asked at a time, there is no other. */
+function onAnswer(payment: PaymentState, event: PhaseAnswer, now: number): Change {
+  const { phase } = payment;
+  switch (phase.kind) {
+    case 'sending':
+      return event.kind === 'sent'
+        ? { payment: onSent(payment, phase, event.outcome, now) }
+        : notAsked(phase, event);
+    case 'waiting':
+      return event.kind === 'listed'
+        ? { payment: onListedWhileWaiting(payment, phase, event.answer, now) }
+        : notAsked(phase, event);
+    case 'searching':
+    case 'following':
+    case 'closing':
+      return { payment: onPursuitAnswer(payment, phase, event, now) };
+    case 'review':
+      return phase.pursuit === undefined
+        ? notAsked(phase, event)
+        : { payment: onPursuitAnswer(payment, phase.pursuit, event, now) };
+    case 'deciding':
+      if (event.kind === 'status') {
+        return onStatusWhileDeciding(payment, phase, event.transId, event.answer, now);
+      }
+      if (event.kind === 'listed') return onListedWhileDeciding(payment, phase, event.answer, now);
+      if (event.kind === 'expired') return onExpiredWhileDeciding(payment, phase, event.transId);
+      return notAsked(phase, event);
+    case 'ended':
+      if (event.kind === 'status') return { payment: onCheckedStatus(payment, phase, event.answer, now) };
+      if (event.kind === 'listed') return { payment: onCheckedList(payment, phase, event.answer, now) };
+      return notAsked(phase, event);
+  }
+}
+
+function onPursuitAnswer(
+  payment: PaymentState,
+  pursuit: Pursuit,
+  event: PhaseAnswer,
+  now: number,
+): PaymentState {
+  switch (pursuit.kind) {
+    case 'searching':
+      if (event.kind === 'listed') return onListed(payment, pursuit, event.answer, now);
+      if (event.kind === 'expired') return onOrphanExpired(payment, pursuit, event.transId, now);
+      return notAsked(pursuit, event);
+    case 'following':
+      return event.kind === 'status'
+        ? onStatus(payment, pursuit, event.answer, now)
+        : notAsked(pursuit, event);
+    case 'closing':
+      if (event.kind === 'status') return onStatus(payment, pursuit, event.answer, now);
+      if (event.kind === 'expired') return onExpired(payment, pursuit, event.answer, now);
+      return notAsked(pursuit, event);
+  }
+}
+
+/** @throws Error always: a caller that brings an answer which wasn't asked for is broken, and must not go on. */
+function notAsked({ kind }: Phase | Pursuit, event: PaymentEvent): never {
+  throw new Error(`a payment that is ${kind} has not asked for what came as ${event.kind}`);
+}
+
+/** The delivery that an outcome belongs to; one that was begun anew meanwhile has another time. */
+function onDelivered(
+  payment: PaymentState,
+  { kind, number, at, outcome }: Extract<PaymentEvent, { kind: 'delivered' | 'redelivered' }>,
+  now: number,
+): PaymentState {
+  const { delivering: _over, ...rest } = payment;
+  const free = kind === 'redelivered' ? rest : payment;
+  const delivery = payment.notifications.find((one) => one.number === number)?.delivery;
+  if (delivery?.kind !== 'due' || delivery.at !== at) return free;
+  const next = afterTry(delivery, outcome, now);
+  return {
+    ...free,
+    notifications: withDelivery(payment.notifications, number, next) ?? payment.notifications,
+  };
+}
+
+/**
+ * Why something that is asked of a payment can't be done, as far as the payment knows without asking; `undefined` when
+ * it can be looked into.
+ */
+export function objectionTo(payment: PaymentState, event: RequestEvent, now: number): Refusal | undefined {
+  switch (event.kind) {
+    case 'expire':
+      return objectionToExpiry(payment);
+    case 'decide':
+      return objectionToDecision(payment, event.resolution, now);
+    case 'resendNotification':
+      return payment.notifications.some(({ number }) => number === event.number)
+        ? undefined
+        : {
+            type: 'NoSuchNotification',
+            words: `the payment has no notification ${event.number}`,
+          };
+    case 'refresh':
+    case 'recheck':
+      return undefined;
+  }
+}
+
+function objectionToExpiry({ phase, order }: PaymentState): Refusal | undefined {
+  if (phase.kind === 'ended') {
+    return { type: 'NotExpirable', words: `the payment is ${phase.status} already` };
+  }
+  if (phase.kind === 'waiting') return objectionToWithdrawal(phase);
+  if (order.method !== 'link') return { type: 'NotALink', words: 'only a payment link can be expired' };
+  if (phase.kind === 'sending' || phase.kind === 'searching') {
+    return { type: 'NotInitiated', words: 'the provider has not made the link yet' };
+  }
+  return closable(phase) === undefined
+    ? { type: 'NotExpirable', words: 'the payment is under review, and a person has to decide it' }
+    : undefined;
+}
+
+function onRequest(payment: PaymentState, event: RequestEvent, now: number): Change {
+  const refusal = objectionTo(payment, event, now);
+  if (refusal !== undefined) return refused(payment, event.request, refusal);
+  switch (event.kind) {
+    case 'expire':
+      return onExpireRequest(payment, event.request, now);
+    case 'refresh':
+      return runs(payment.phase)
+        ? waits(askSoon(payment, now), event.request, 'poll')
+        : done(askSoon(payment, now), event.request);
+    case 'decide':
+      return onDecide(payment, event.request, event.resolution, now);
+    case 'recheck':
+      return payment.phase.kind === 'ended'
+        ? waits(recheck(payment, payment.phase, now), event.request, 'check')
+        : onRequest(payment, { ...event, kind: 'refresh' }, now);
+    case 'resendNotification': {
+      const notifications = withDelivery(payment.notifications, event.number, due(now));
+      return done({ ...payment, notifications: notifications ?? payment.notifications }, event.request);
+    }
+  }
+}
+
+function onExpireRequest(payment: PaymentState, request: number, now: number): Change {
+  if (payment.phase.kind === 'waiting') return { ...withdraw(payment, now), ...repliesDone(request) };
+  const of = closable(payment.phase);
+  if (of === undefined) return done(payment, request);
+  const expiresAt = Math.min(payment.facts.expiresAt ?? now, now);
+  const ending = { ...payment, facts: { ...payment.facts, expiresAt } };
+  return waits(startClosing(ending, of, now), request, 'closing');
+}
+
+function repliesDone(request: number): Pick<Change, 'replies'> {
+  return { replies: [{ request, kind: 'done' }] };
+}
+
+/** The transaction that a link can be expired by, where nothing stands in the way. */
+function closable(phase: Phase): Following | undefined {
+  if (phase.kind === 'review') return phase.held ? undefined : followedBy(phase.pursuit);
+  return phase.kind === 'following' || phase.kind === 'closing' ? followedBy(phase) : undefined;
+}
+
+function waits(payment: PaymentState, request: number, what: Waiter['for']): Change {
+  return payment.waiters.length < WAITERS_MAX
+    ? { payment: { ...payment, waiters: [...payment.waiters, { request, for: what }] } }
+    : done(payment, request);
+}
+
+/** The provider is going to be asked for the payment's status, without anybody's decision. */
+function runs(phase: Phase): boolean {
+  const pursuit = running(phase);
+  return pursuit?.kind === 'following' || pursuit?.kind === 'closing';
+}
+
+/** What goes on at the provider by itself; nothing does while a review is held. */
+function running(phase: Phase): Pursuit | undefined {
+  if (phase.kind === 'review') return phase.held ? undefined : phase.pursuit;
+  return phase.kind === 'searching' || phase.kind === 'following' || phase.kind === 'closing'
+    ? phase
+    : undefined;
+}
+
+function isReleased(waiter: Waiter, { phase }: PaymentState, event: PaymentEvent): boolean {
+  if (event.kind === 'handOver') return true;
+  switch (waiter.for) {
+    case 'poll':
+      return !runs(phase) || (event.kind === 'status' && !event.isReport);
+    case 'closing':
+      return running(phase)?.kind !== 'closing';
+    case 'check':
+      return phase.kind !== 'ended' || event.kind === 'listed';
+  }
+}
+
+/** What time alone brings about. */
+function inTime(payment: PaymentState, now: number): PaymentState {
+  const { phase } = payment;
+  if (phase.kind === 'waiting') return onWaited(payment, phase, now);
+  const pursuit = running(phase);
+  return pursuit?.kind === 'following' && pursuit.end !== undefined && pursuit.end.at <= now
+    ? startClosing(payment, pursuit, now)
+    : payment;
+}
+
+/** What a change of status is to be told the merchant as. */
+function eventOf(before: PaymentState, after: PaymentState): PaymentEventType | undefined {
+  const status = statusOf(after);
+  const isEnd = after.phase.kind === 'ended' && before.phase.kind !== 'ended';
+  if (status === statusOf(before) && !isEnd) return undefined;
+  switch (status) {
+    case 'SUCCESSFUL':
+      return 'payment.succeeded';
+    case 'EXPIRED':
+      return 'payment.expired';
+    case 'FAILED':
+      return after.phase.kind === 'ended' ? 'payment.failed' : 'payment.attempt_failed';
+    case 'REVIEW':
+      return 'payment.review';
+    case 'CREATED':
+    case 'PENDING':
+      return undefined;
+  }
+}
+
+function isNews(before: PaymentState, after: PaymentState): boolean {
+  return (
+    before.phase.kind !== after.phase.kind ||
+    statusOf(before) !== statusOf(after) ||
+    transIdOf(before) !== transIdOf(after) ||
+    before.reviews !== after.reviews
+  );
+}
+
+interface Task {
+  readonly at: number;
+  readonly todo: Exclude<Todo, { readonly kind: 'wait' | 'end' }>;
+  readonly summary: string;
+}
+
+/** What is due, the payment itself before what is reported of it and what the merchant is told; or the wait until then. */
+function plan(payment: PaymentState, now: number): Todo {
+  const tasks = [phaseTask(payment, now), reportTask(payment, now), deliveryTask(payment)].filter(
+    (task) => task !== undefined,
+  );
+  const ready = tasks.find(({ at }) => at <= now);
+  if (ready !== undefined) return ready.todo;
+  const waiting = [...tasks, ...timerOf(payment)].sort((one, other) => one.at - other.at)[0];
+  if (waiting !== undefined) return { kind: 'wait', until: waiting.at, summary: waiting.summary };
+  return payment.phase.kind === 'ended' && payment.delivering === undefined
+    ? { kind: 'end' }
+    : { kind: 'wait', summary: 'Until something happens' };
+}
+
+/** Times at which nothing is asked, but the payment moves on by itself. */
+function timerOf({ phase }: PaymentState): { at: number; summary: string }[] {
+  if (phase.kind === 'waiting') {
+    const { hold, reason } = phase.unsent;
+    // A throttled one waits for its look-up, which the provider may have asked to put off for longer.
+    if (hold === 'throttled') return [];
+    const summary =
+      hold === 'credentials' ? `The provider refuses our credentials: ${reason}` : `Send again: ${reason}`;
+    return [{ at: phase.until, summary }];
+  }
+  const pursuit = running(phase);
+  if (pursuit?.kind !== 'following' || pursuit.end === undefined) return [];
+  return [{ at: pursuit.end.at, summary: 'End of the link, unless the provider notifies before' }];
+}
+
+function phaseTask(payment: PaymentState, now: number): Task | undefined {
+  const { phase } = payment;
+  switch (phase.kind) {
+    case 'sending':
+      return { at: now, todo: { kind: 'send', cause: phase.cause }, summary: 'Send' };
+    case 'waiting':
+      return phase.unsent.hold === 'throttled'
+        ? { at: quiet(payment, phase.until), todo: { kind: 'lookUp' }, summary: 'Look whether it was taken' }
+        : undefined;
+    case 'deciding':
+      return decisionTask(payment, now);
+    case 'ended':
+      return checkTask(payment, now);
+    default: {
+      const pursuit = running(phase);
+      return pursuit === undefined ? undefined : pursuitTask(payment, pursuit, now);
+    }
+  }
+}
+
+function pursuitTask(payment: PaymentState, pursuit: Pursuit, now: number): Task {
+  switch (pursuit.kind) {
+    case 'searching': {
+      const orphan = pursuit.clearing?.orphans[0];
+      return orphan === undefined
+        ? {
+            at: quiet(payment, pursuit.nextAt),
+            todo: { kind: 'lookUp' },
+            summary: 'Look for the transaction again',
+          }
+        : { at: quiet(payment, now), todo: { kind: 'expire', transId: orphan }, summary: 'Expire the link' };
+    }
+    case 'following':
+      return pollTask(payment, pursuit, now);
+    case 'closing':
+      return closingTask(payment, pursuit, now);
+  }
+}
+
+function pollTask(payment: PaymentState, { transId, polling }: Following, now: number): Task {
+  return {
+    at: quiet(payment, Math.max(polling.nextAt, nextFreeAt(payment.spent, transId, now))),
+    todo: { kind: 'askStatus', transId, isReport: false },
+    summary: 'Ask the provider, unless it notifies before',
+  };
+}
+
+function closingTask(payment: PaymentState, { of, next }: Closing, now: number): Task {
+  if (next !== 'expire') return pollTask(payment, of, now);
+  return {
+    at: quiet(payment, now),
+    todo: { kind: 'expire', transId: of.transId },
+    summary: 'Expire the link',
+  };
+}
+
+function decisionTask(payment: PaymentState, now: number): Task | undefined {
+  const { phase } = payment;
+  if (phase.kind !== 'deciding') return undefined;
+  const summary = "Wait for the provider's limit on questions";
+  const [alive] = phase.alive;
+  if (phase.next === 'expire' && alive !== undefined) {
+    return { at: quiet(payment, now), todo: { kind: 'expire', transId: alive }, summary };
+  }
+  const transId = askedAbout(payment, phase);
+  return phase.next === 'status' && transId !== undefined
+    ? {
+        at: quiet(payment, nextFreeAt(payment.spent, transId, now)),
+        todo: { kind: 'askStatus', transId, isReport: false },
+        summary,
+      }
+    : { at: quiet(payment, now), todo: { kind: 'lookUp' }, summary };
+}
+
+function checkTask(payment: PaymentState, now: number): Task | undefined {
+  const { phase } = payment;
+  const check = phase.kind === 'ended' ? phase.checks[0] : undefined;
+  if (check === undefined || phase.kind !== 'ended') return undefined;
+  const summary = "Compare the outcome with the provider's records";
+  return check.next === 'status' && phase.transId !== undefined
+    ? {
+        at: quiet(payment, Math.max(check.at, nextFreeAt(payment.spent, phase.transId, now))),
+        todo: { kind: 'askStatus', transId: phase.transId, isReport: false },
+        summary,
+      }
+    : { at: quiet(payment, check.at), todo: { kind: 'lookUp' }, summary };
+}
+
+/** Reported transactions wait until it is known what the payment's own request came to. */
+function reportTask(payment: PaymentState, now: number): Task | undefined {
+  const { phase } = payment;
+  if (phase.kind === 'sending' || phase.kind === 'waiting' || phase.kind === 'deciding') return undefined;
+  const report = nextReport(payment);
+  const at = reportDueAt(payment);
+  if (report === undefined || at === undefined) return undefined;
+  return {
+    at: quiet(payment, Math.max(at, nextFreeAt(payment.spent, report.transId, now))),
+    todo: { kind: 'askStatus', transId: report.transId, isReport: true },
+    summary: 'Ask about a transaction that a notification named',
+  };
+}
+
+function deliveryTask({ notifications, delivering }: PaymentState): Task | undefined {
+  const next = nextDue(notifications);
+  if (next === undefined || delivering !== undefined) return undefined;
+  const { number, type, delivery } = next;
+  const { at, tries } = delivery;
+  return {
+    at,
+    todo: tries === 0 ? { kind: 'deliver', number, at } : { kind: 'redeliver', number, at, tries },
+    summary: `Notify the merchant again: ${type}`,
+  };
+}
+
+/** The time, or the end of the quiet that the provider has asked for. */
+function quiet({ quietUntil = 0 }: PaymentState, at: number): number {
+  return Math.max(at, quietUntil);
+}

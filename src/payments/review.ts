@@ -1,0 +1,261 @@
+import type { Resolution } from './decision.js';
+import { observed } from './following.js';
+import { disagreement, findOwn, ownAmong } from './matching.js';
+import type { ListAnswer, StatusAnswer } from './outcome.js';
+import type { TransId } from './payment-id.js';
+import { type Deciding, decideFrom, type PaymentState, type Review, transIdOf } from './payment-state.js';
+import {
+  aboutToSend,
+  type Change,
+  end,
+  follow,
+  followed,
+  inPhase,
+  isOver,
+  matched,
+  type Refusal,
+  refused as refuse,
+} from './transitions.js';
+
+/** Longest quiet that the provider may have asked for while a decision waits for its answers, in ms. */
+const QUIET_MAX_MS = 60_000;
+
+/** How often links are expired for one decision before it is refused. */
+const ROUNDS_MAX = 2;
+
+/** Why a decision can't even be looked into, without asking the provider; `undefined` when it can. */
+export function objectionTo(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {
+  const { phase } = payment;
+  if (phase.kind === 'deciding') return no('another decision is being looked into; try again');
+  if (phase.kind !== 'review') {
+    return { type: 'NotUnderReview', words: 'the payment is not under review' };
+  }
+  const words =
+    objectionToNumber(phase, resolution) ??
+    objectionToSending(phase, resolution) ??
+    objectionToHaste(payment, resolution, now) ??
+    objectionToQuiet(payment, now);
+  return words === undefined ? undefined : no(words);
+}
+
+function objectionToNumber({ number, why }: Review, { review }: Resolution): string | undefined {
+  return review === number
+    ? undefined
+    : `the review has changed: it is number ${number} now (${why}); look at the payment again`;
+}
+
+function objectionToSending({ pursuit, held, why }: Review, { decision }: Resolution): string | undefined {
+  if (decision.action !== 'resend') return undefined;
+  if (pursuit?.kind === 'following' || pursuit?.kind === 'closing') {
+    const { transId } = pursuit.kind === 'closing' ? pursuit.of : pursuit;
+    return `the provider has taken it as ${transId}: it can't be sent again`;
+  }
+  if (held) return `the provider has a transaction for it: match that, or fail it (${why})`;
+  return pursuit === undefined ? "it has ended once: it can't be sent again" : undefined;
+}
+
+/**
+ * The provider's list may lag, and a notification may know more than it: one may even come while a decision waits for
+ * its answers. Only an operator who insists goes on.
+ */
+function objectionToHaste(
+  payment: PaymentState,
+  { decision, force }: Resolution,
+  now: number,
+): string | undefined {
+  if (force) return undefined;
+  const named = payment.reports.open.find(({ transId }) => transId !== matched(decision));
+  if (named !== undefined) {
+    return `a notification names ${named.transId} for it, and the provider has yet to say what that is; try again in some minutes, or insist with "force": true`;
+  }
+  const from = decideFrom(payment);
+  return decision.action === 'match' || now >= from
+    ? undefined
+    : `the provider may show a transaction late: decide after ${new Date(from).toISOString()}, or insist with "force": true`;
+}
+
+function objectionToQuiet({ quietUntil }: PaymentState, now: number): string | undefined {
+  return quietUntil !== undefined && quietUntil > now + QUIET_MAX_MS
+    ? `the provider asks for quiet until ${new Date(quietUntil).toISOString()}; try again then`
+    : undefined;
+}
+
+/** A decision on the review is looked into: the provider is asked what speaks against it. */
+export function onDecide(
+  payment: PaymentState,
+  request: number,
+  resolution: Resolution,
+  now: number,
+): Change {
+  const refusal = objectionTo(payment, resolution, now);
+  if (refusal !== undefined || payment.phase.kind !== 'review') {
+    return refuse(payment, request, refusal ?? no('the payment is not under review'));
+  }
+  const isAboutTransaction = resolution.decision.action === 'match' || transIdOf(payment) !== undefined;
+  const deciding: Deciding = {
+    kind: 'deciding',
+    review: payment.phase,
+    resolution,
+    request,
+    next: isAboutTransaction ? 'status' : 'list',
+    alive: [],
+    rounds: 0,
+  };
+  return { payment: inPhase(payment, deciding) };
+}
+
+/** The transaction that a decision asks about: the one that it names, or else the payment's own. */
+export function askedAbout(payment: PaymentState, { resolution }: Deciding): TransId | undefined {
+  return matched(resolution.decision) ?? transIdOf(payment);
+}
+
+/** The status of the transaction that the decision is about. */
+export function onStatusWhileDeciding(
+  payment: PaymentState,
+  deciding: Deciding,
+  transId: TransId,
+  answer: StatusAnswer,
+  now: number,
+): Change {
+  const { decision, force } = deciding.resolution;
+  const haste = objectionToHaste(payment, deciding.resolution, now);
+  if (haste !== undefined) return back(payment, deciding, haste);
+  if (answer.kind !== 'found') {
+    // An operator who insists may fail it without the provider's word, never match or send it.
+    if (decision.action === 'fail' && force) return asks(payment, { ...deciding, next: 'list', alive: [] });
+    return back(
+      payment,
+      deciding,
+      answer.kind === 'unknown'
+        ? `the provider doesn't know ${transId}: ${answer.message}`
+        : `${transId} can't be looked up at the moment; try again`,
+    );
+  }
+  const { status } = answer.transaction;
+  if (decision.action === 'match') return match(payment, deciding, answer.transaction, now);
+  if (isOver(payment, status)) return asks(payment, { ...deciding, next: 'list', alive: [] });
+  return status === 'SUCCESSFUL' || payment.order.method !== 'link'
+    ? back(payment, deciding, `the provider has it as ${transId}, ${status}`)
+    : asks(payment, { ...deciding, next: 'list', alive: [transId] });
+}
+
+/** The provider's list, for a decision that no money has moved, or that it is to be sent once more. */
+export function onListedWhileDeciding(
+  payment: PaymentState,
+  deciding: Deciding,
+  answer: ListAnswer,
+  now: number,
+): Change {
+  const { decision, force } = deciding.resolution;
+  const haste = objectionToHaste(payment, deciding.resolution, now);
+  if (haste !== undefined) return back(payment, deciding, haste);
+  if (answer.kind !== 'listed') {
+    const isInsisted = decision.action === 'fail' && force && deciding.alive.length === 0;
+    return isInsisted
+      ? fail(payment, deciding, now)
+      : back(payment, deciding, "the provider's list can't be read at the moment; try again");
+  }
+  const own = ownAmong(payment.order, answer.transactions);
+  if (decision.action === 'resend') {
+    const finding = findOwn(payment.order, own);
+    if (finding.kind === 'absent') return resend(payment, deciding, now);
+    return back(
+      payment,
+      deciding,
+      finding.kind === 'found'
+        ? `the provider shows ${finding.transaction.transId} (${finding.transaction.status}) for it: match that`
+        : finding.reason,
+    );
+  }
+  const moving = own.filter(({ status }) => !isOver(payment, status));
+  const shown = moving.map(({ transId, status }) => `${transId} (${status})`).join(', ');
+  const isPaid = moving.some(({ status }) => status === 'SUCCESSFUL');
+  const alive = [...new Set([...deciding.alive, ...moving.map(({ transId }) => transId)])];
+  if (alive.length === 0) return fail(payment, deciding, now);
+  if (isPaid || payment.order.method !== 'link' || deciding.rounds >= ROUNDS_MAX) {
+    return back(payment, deciding, `the provider shows ${shown || alive.join(', ')} for it`);
+  }
+  return asks(payment, { ...deciding, next: 'expire', alive });
+}
+
+/** A link that could still be paid was expired, or was not: when all have been tried, they are looked at once more. */
+export function onExpiredWhileDeciding(payment: PaymentState, deciding: Deciding, transId: TransId): Change {
+  const alive = deciding.alive.filter((one) => one !== transId);
+  if (alive.length > 0) return asks(payment, { ...deciding, alive });
+  const next = transIdOf(payment) === undefined ? 'list' : 'status';
+  return asks(payment, { ...deciding, alive, next, rounds: deciding.rounds + 1 });
+}
+
+function asks(payment: PaymentState, deciding: Deciding): Change {
+  return { payment: inPhase(payment, deciding) };
+}
+
+/** The same review as before; the operator is told why. */
+function back(payment: PaymentState, { review, request }: Deciding, words: string): Change {
+  return refuse(inPhase(payment, review), request, no(words));
+}
+
+/** The decision can't wait for its answers in this run: the operator has to make it again. */
+export function putOff(payment: PaymentState, deciding: Deciding): Change {
+  return back(payment, deciding, 'the payment is being handed over to a new run; try again');
+}
+
+function match(
+  payment: PaymentState,
+  deciding: Deciding,
+  transaction: Parameters<typeof observed>[1],
+  now: number,
+): Change {
+  const { transId } = transaction;
+  const wrong = disagreement(payment.order, transaction);
+  const isAnothers = transaction.externalId !== undefined && transaction.externalId !== payment.order.id;
+  if (wrong !== undefined && (isAnothers || !deciding.resolution.force)) {
+    return back(payment, deciding, isAnothers ? wrong : `${wrong}; insist with "force": true to take it`);
+  }
+  const tolerant = wrong === undefined ? payment : { ...payment, tolerated: wrong };
+  const known = follow(judged(withAbandoned(tolerant, transId)), { transId }, now);
+  return carriedOut(observed(known, transaction, now), deciding, now);
+}
+
+function fail(payment: PaymentState, deciding: Deciding, now: number): Change {
+  const { by } = deciding.resolution;
+  const doubtful = { ...judged(payment), sends: { ...payment.sends, isDoubtful: true } };
+  const reason = `decided by ${by}: no money has moved`;
+  return carriedOut(end(doubtful, { status: 'FAILED', reason }, now), deciding, now);
+}
+
+function resend(payment: PaymentState, deciding: Deciding, now: number): Change {
+  const { pursuit } = deciding.review;
+  if (pursuit?.kind !== 'searching') {
+    return back(payment, deciding, "it has ended once: it can't be sent again");
+  }
+  return carriedOut(aboutToSend(payment, 'operator', pursuit.doubt), deciding, now);
+}
+
+function carriedOut(payment: PaymentState, { request, resolution }: Deciding, now: number): Change {
+  return {
+    payment: { ...payment, resolved: { ...resolution, at: now } },
+    replies: [{ request, kind: 'done' }],
+  };
+}
+
+/** The transaction that the payment went by so far becomes a further one: what it does from now on is not lost. */
+function withAbandoned(payment: PaymentState, matchedId: TransId): PaymentState {
+  const own = followed(payment);
+  if (own === undefined || own.transId === matchedId) return payment;
+  const abandoned = { transId: own.transId, status: own.status, isJudged: true };
+  return {
+    ...payment,
+    sends: { ...payment.sends, isDoubtful: true },
+    others: [...payment.others.filter(({ transId }) => transId !== own.transId), abandoned],
+  };
+}
+
+/** The operator has seen what was known of further transactions. */
+function judged(payment: PaymentState): PaymentState {
+  return { ...payment, others: payment.others.map((other) => ({ ...other, isJudged: true })) };
+}
+
+function no(words: string): Refusal {
+  return { type: 'ResolutionRefused', words };
+}

@@ -1,0 +1,193 @@
+import { findOwn, ownAmong } from './matching.js';
+import type { InitiationOutcome, ListAnswer } from './outcome.js';
+import type { PaymentState, Sending, Unsent, Waiting } from './payment-state.js';
+import { doubled } from './polling.js';
+import {
+  askSoon,
+  type Change,
+  end,
+  follow,
+  inPhase,
+  lookUpDelay,
+  type Refusal,
+  review,
+  search,
+  unclear,
+  withOthers,
+} from './transitions.js';
+
+/** For how long a request that was never taken is tried again, in ms. */
+export const NOT_SENT_PATIENCE_MS = 5 * 60 * 1000;
+
+const FIRST_PAUSE_MS = 1_000;
+const PAUSE_MAX_MS = 60_000;
+
+/** First and longest pause when the provider refuses our credentials, in ms: only an operator can end that. */
+const CREDENTIALS_PAUSE_MS = 60_000;
+const CREDENTIALS_PAUSE_MAX_MS = 10 * 60_000;
+
+/** The pause before a request that sent nothing is tried again, in ms; at least what the provider asked for. */
+export function sendAgainDelay({ hold, tries }: Pick<Unsent, 'hold' | 'tries'>, retryAfterMs = 0): number {
+  return hold === 'credentials'
+    ? doubled(CREDENTIALS_PAUSE_MS, tries - 1, CREDENTIALS_PAUSE_MAX_MS)
+    : Math.max(retryAfterMs, doubled(FIRST_PAUSE_MS, tries - 1, PAUSE_MAX_MS));
+}
+
+/** The outcome of the request on its way: the one thing that leads out of `sending`. */
+export function onSent(
+  payment: PaymentState,
+  phase: Sending,
+  outcome: InitiationOutcome,
+  now: number,
+): PaymentState {
+  switch (outcome.kind) {
+    case 'accepted':
+      return follow(counted(payment, now), outcome, now);
+    case 'rejected':
+      return onRejected(payment, phase, outcome.message, now);
+    case 'ambiguous':
+      return onAmbiguous(counted(payment, now), phase, outcome.reason, now);
+    case 'unauthorized':
+      return onUnsent(payment, phase, 'credentials', outcome.message, now);
+    case 'throttled':
+      return onUnsent(payment, phase, 'throttled', outcome.reason, now, outcome.retryAfterMs);
+    case 'notSent':
+      return onUnsent(payment, phase, 'connection', outcome.reason, now);
+    case 'unchecked':
+      return onUnsent(payment, phase, 'unchecked', outcome.reason, now);
+  }
+}
+
+function counted(payment: PaymentState, now: number): PaymentState {
+  const { sends } = payment;
+  return { ...payment, sends: { ...sends, count: sends.count + 1, lastAt: now } };
+}
+
+/** A refusal moves no money; but of a resend, the first request may still have been taken. */
+function onRejected(payment: PaymentState, { doubt }: Sending, message: string, now: number): PaymentState {
+  if (doubt === undefined || payment.order.method === 'link') {
+    return end(payment, { status: 'FAILED', reason: message, rejection: message }, now);
+  }
+  const reason = `${doubt.reason}; sent once more, and rejected: ${message}`;
+  return searchUnderReview(payment, { ...doubt, reason }, unclear(reason), now);
+}
+
+/** A link's grace period is one for all its tries; money's begins anew with a resend. */
+function onAmbiguous(payment: PaymentState, { doubt }: Sending, reason: string, now: number): PaymentState {
+  const since = doubt !== undefined && payment.order.method === 'link' ? doubt.since : now;
+  return search(payment, { reason, since }, now, payment.order.method === 'link' ? payment.sends.count : 0);
+}
+
+function onUnsent(
+  payment: PaymentState,
+  { cause, doubt, unsent: before }: Sending,
+  hold: Unsent['hold'],
+  reason: string,
+  now: number,
+  retryAfterMs?: number,
+): PaymentState {
+  const isSameKind = before !== undefined && (before.hold === 'credentials') === (hold === 'credentials');
+  const unsent: Unsent = {
+    tries: (before?.tries ?? 0) + 1,
+    reason,
+    hold,
+    begunAt: before?.begunAt ?? now,
+    since: isSameKind ? before.since : now,
+  };
+  const until = now + sendAgainDelay(unsent, retryAfterMs);
+  const waiting: Waiting = { kind: 'waiting', cause, doubt, unsent, until };
+  // One that the provider throttled is looked up before anything else is said or done.
+  return isPatienceOver(payment, unsent, now) && hold !== 'throttled'
+    ? giveUp(payment, waiting, now)
+    : inPhase(payment, waiting);
+}
+
+function isPatienceOver({ terms }: PaymentState, { hold, begunAt, since }: Unsent, now: number): boolean {
+  if (now >= begunAt + terms.sendByMs) return true;
+  return hold !== 'credentials' && now >= since + NOT_SENT_PATIENCE_MS;
+}
+
+function giveUp(payment: PaymentState, { doubt, unsent }: Waiting, now: number): PaymentState {
+  const { reason, hold } = unsent;
+  if (doubt !== undefined) {
+    const why = `${unclear(doubt.reason)}, and it could not be sent once more: ${reason}`;
+    return searchUnderReview(payment, doubt, why, now);
+  }
+  // Nobody said that this run is the payment's first; an earlier one may have sent it.
+  if (hold === 'unchecked') return search(payment, { reason, since: now }, now);
+  return end(payment, { status: 'FAILED', reason: `never sent to the provider: ${reason}` }, now);
+}
+
+function searchUnderReview(
+  payment: PaymentState,
+  doubt: NonNullable<Sending['doubt']>,
+  why: string,
+  now: number,
+): PaymentState {
+  const nextAt = now + lookUpDelay(payment, doubt, 0, now);
+  const pursuit = { kind: 'searching', doubt, lookUps: 0, nextAt } as const;
+  return review(payment, { why, held: false, pursuit }, now);
+}
+
+/** It is time to send again what was not sent; one that the provider throttled is looked up first. */
+export function onWaited(payment: PaymentState, waiting: Waiting, now: number): PaymentState {
+  const { until, unsent } = waiting;
+  return until > now || unsent.hold === 'throttled' ? payment : sendAgain(payment, waiting);
+}
+
+function sendAgain(payment: PaymentState, { cause, doubt, unsent }: Waiting): PaymentState {
+  return inPhase(payment, { kind: 'sending', cause, doubt, unsent });
+}
+
+/** The look-up that a throttled request waited for: only a list that shows nothing lets it be sent again. */
+export function onListedWhileWaiting(
+  payment: PaymentState,
+  waiting: Waiting,
+  answer: ListAnswer,
+  now: number,
+): PaymentState {
+  const { doubt, unsent } = waiting;
+  const isOver = isPatienceOver(payment, unsent, now);
+  if (answer.kind !== 'listed') {
+    const reason = `${unsent.reason}, and it couldn't be looked up`;
+    if (isOver) return search(payment, doubt ?? { reason, since: now }, now);
+    const next = { ...unsent, tries: unsent.tries + 1 };
+    return inPhase(payment, { ...waiting, unsent: next, until: now + sendAgainDelay(next) });
+  }
+  const finding = findOwn(payment.order, answer.transactions);
+  if (payment.order.method === 'link' && finding.kind !== 'absent') {
+    // A list doesn't tell a link's address: it is expired and made anew.
+    return search(counted(payment, now), doubt ?? { reason: unsent.reason, since: now }, now);
+  }
+  switch (finding.kind) {
+    case 'found':
+      return askSoon(follow(counted(payment, now), { transId: finding.transaction.transId }, now), now);
+    case 'absent':
+      return isOver ? giveUp(payment, waiting, now) : sendAgain(payment, waiting);
+    case 'mismatch':
+    case 'several': {
+      const since = doubt?.since ?? now;
+      const reason = finding.reason;
+      const own = ownAmong(payment.order, answer.transactions);
+      const found = search(withOthers(counted(payment, now), own), { reason, since }, now);
+      return review(found, { why: reason, held: true, pursuit: pursuing(found) }, now);
+    }
+  }
+}
+
+function pursuing({ phase }: PaymentState) {
+  return phase.kind === 'searching' ? phase : undefined;
+}
+
+/** Why a payment that waits can't be withdrawn; `undefined` when it surely was not sent. */
+export function objectionToWithdrawal({ doubt, unsent }: Waiting): Refusal | undefined {
+  const isSure = doubt === undefined && (unsent.hold === 'credentials' || unsent.hold === 'connection');
+  return isSure
+    ? undefined
+    : { type: 'NotInitiated', words: 'whether the provider has taken it is not known yet; try again later' };
+}
+
+/** The merchant doesn't want it sent any more. */
+export function withdraw(payment: PaymentState, now: number): Change {
+  return { payment: end(payment, { status: 'FAILED', reason: 'withdrawn before it was sent' }, now) };
+}

@@ -1,0 +1,151 @@
+import {
+  ActivityFailure,
+  log,
+  metricMeter,
+  proxyActivities,
+  proxyLocalActivities,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/activities.js';
+import type { MerchantNotification } from '../activities/notify-merchant.js';
+import type { DeliveryOutcome } from '../payments/notification.js';
+import type { DirectOrder, LinkOrder, PaymentOrder, PaymentTerms, PayoutOrder } from '../payments/order.js';
+import type {
+  ExpiryAnswer,
+  InitiationOutcome,
+  ListAnswer,
+  NoAnswer,
+  StatusAnswer,
+} from '../payments/outcome.js';
+import type { TransId } from '../payments/payment-id.js';
+import { notificationsQueue } from '../temporal/task-queues.js';
+
+/** What an activity may take beyond the provider's own time limit, in ms, before its worker counts as lost. */
+const MARGIN_MS = 5_000;
+
+/** What one try to notify the merchant may take, in ms. */
+const NOTIFY_TIMEOUT_MS = 10_000;
+
+/**
+ * How long a request that moves money, or a slow notification, may wait for a worker, in ms. One that no worker took
+ * was surely not sent.
+ */
+const START_TIMEOUT_MS = 10 * 60_000;
+
+/** Each activity runs once: what happens next is decided by the payment machine, where it can be read. */
+const ONCE = { maximumAttempts: 1 };
+
+/**
+ * Everything a payment does to the world, by its business name, with the time limits of the payment's terms.
+ *
+ * What moves money is a normal activity that is never retried: Temporal hands it out at most once, so that a worker
+ * that dies leaves a time-out behind, which is an ambiguous outcome, and not a second POST. Questions are local
+ * activities: they cost one event instead of six, and asking twice does no harm. So does making a link: one that
+ * nobody was given can't be paid.
+ */
+export function activityCalls(terms: PaymentTerms) {
+  const startToCloseTimeout = terms.providerTimeoutMs + MARGIN_MS;
+  const question = (summary: string): LocalActivities =>
+    proxyLocalActivities<Activities>({ startToCloseTimeout, retry: ONCE, summary });
+  const atMostOnce = (summary: string) =>
+    proxyActivities<Activities>({
+      startToCloseTimeout,
+      scheduleToStartTimeout: START_TIMEOUT_MS,
+      retry: ONCE,
+      summary,
+    });
+
+  return {
+    createLink: (order: LinkOrder) => initiation(question('Create the payment link').initiatePay(order)),
+    requestOnPhone: (order: DirectOrder) =>
+      initiation(atMostOnce("Send the request to the payer's phone").directPay(order)),
+    sendPayout: (order: PayoutOrder) => initiation(atMostOnce('Send the payout').payOut(order)),
+
+    askStatus: (order: PaymentOrder, transId: TransId): Promise<StatusAnswer> =>
+      answer(question('Ask the provider for the status').paymentStatus(order.kind, transId)),
+    expireLink: (transId: TransId): Promise<ExpiryAnswer> =>
+      answer(question('Expire the link').expirePay(transId)),
+    lookUp: (order: PaymentOrder): Promise<ListAnswer> =>
+      answer(question('Look for the transaction').lookUp({ service: order.kind, paymentId: order.id })),
+
+    /** The first try: a local activity, so that a merchant who is there costs one event. */
+    notify: (notification: MerchantNotification) =>
+      delivery(
+        proxyLocalActivities<Activities>({
+          startToCloseTimeout: NOTIFY_TIMEOUT_MS,
+          retry: ONCE,
+          summary: `Notify the merchant: ${notification.type}`,
+        }).notifyMerchant(notification),
+      ),
+    /** A later try: a normal activity on a queue of its own, so that a merchant who is away holds up nothing. */
+    notifyAgain: (notification: MerchantNotification, tries: number) =>
+      delivery(
+        proxyActivities<Activities>({
+          startToCloseTimeout: NOTIFY_TIMEOUT_MS,
+          scheduleToStartTimeout: START_TIMEOUT_MS,
+          retry: ONCE,
+          summary: `Notify the merchant: ${notification.type}, try ${tries + 1}`,
+          taskQueue: notificationsQueue(workflowInfo().taskQueue),
+        }).notifyMerchantAgain(notification),
+      ),
+  };
+}
+
+export type ActivityCalls = ReturnType<typeof activityCalls>;
+
+type LocalActivities = ReturnType<typeof proxyLocalActivities<Activities>>;
+
+/** An activity that failed to report leaves it open whether its request went out, unless no worker ever had it. */
+async function initiation(outcome: Promise<InitiationOutcome>): Promise<InitiationOutcome> {
+  try {
+    return reportUnauthorized(await outcome);
+  } catch (error) {
+    const { reason, isUnstarted } = failureOf(error);
+    return { kind: isUnstarted ? 'notSent' : 'ambiguous', reason };
+  }
+}
+
+async function answer<Answer extends { readonly kind: string }>(
+  question: Promise<Answer>,
+): Promise<Answer | NoAnswer> {
+  try {
+    return reportUnauthorized(await question);
+  } catch (error) {
+    return { kind: 'unavailable', reason: failureOf(error).reason };
+  }
+}
+
+async function delivery(outcome: Promise<DeliveryOutcome>): Promise<DeliveryOutcome> {
+  try {
+    return await outcome;
+  } catch (error) {
+    return { kind: 'failed', reason: failureOf(error).reason };
+  }
+}
+
+/** Refused credentials stop every payment, and only an operator can mend that: each one is an error in the log. */
+function reportUnauthorized<Answer extends { readonly kind: string }>(answer: Answer): Answer {
+  if (answer.kind === 'unauthorized') {
+    log.error('the provider refuses our credentials: payments wait until they are mended', { ...answer });
+    metricMeter
+      .createCounter(
+        'sanaga_credentials_refused',
+        undefined,
+        'Calls that the provider refused our credentials for',
+      )
+      .add(1);
+  }
+  return answer;
+}
+
+function failureOf(error: unknown): { readonly reason: string; readonly isUnstarted: boolean } {
+  if (!(error instanceof ActivityFailure)) throw error;
+  const { cause } = error;
+  if (!(cause instanceof TimeoutFailure)) {
+    return { reason: `the worker failed: ${cause?.message ?? error.message}`, isUnstarted: false };
+  }
+  return cause.timeoutType === 'SCHEDULE_TO_START'
+    ? { reason: 'no worker took the request in time', isUnstarted: true }
+    : { reason: 'the worker was lost before it could report', isUnstarted: false };
+}

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { type ApiUnderTest, KEYS } from './api-under-test.js';
+import { type PaymentStack, startStack } from './payment-stack.js';
+
+jest.setTimeout(60_000);
+
+const key = KEYS.shop;
+const link = { method: 'link', amount: 500 };
+
+/** Calls to Temporal that describe a workflow, since the count was set to 0. */
+let describes = 0;
+
+let stack: PaymentStack;
+let counted: ApiUnderTest;
+beforeAll(async () => {
+  stack = await startStack();
+  counted = await stack.startMore({
+    interceptor: {
+      describe: async (input, next) => {
+        describes++;
+        return await next(input);
+      },
+    },
+  });
+}, 120_000);
+afterAll(async () => {
+  await counted.stop();
+  await stack.stop();
+}, 30_000);
+
+/** Runs something on a payment that has a workflow task before it which no worker takes. */
+async function stalled<T>(run: (path: string) => Promise<T>): Promise<T> {
+  const payment = await stack.begun('/v1/collections', link);
+  return await stack.withoutWorker(async () => {
+    await stack.hint(payment);
+    describes = 0;
+    return await run(`/v1/payments/${payment.id}`);
+  });
+}
+
+describe('a payment that no worker works on', () => {
+  it('is answered 503 after two seconds, with some ten looks at it, and then at once with one', async () => {
+    await stalled(async (path) => {
+      const first = await counted.ask('GET', path, { key });
+      expect([first.status, first.body.code]).toEqual([503, 'temporarily_unavailable']);
+      expect(first.ms).toBeGreaterThan(1_900);
+      expect(first.ms).toBeLessThan(6_000);
+      expect(describes).toBeLessThanOrEqual(20);
+
+      describes = 0;
+      const second = await counted.ask('GET', path, { key });
+      expect([second.status, describes]).toEqual([503, 1]);
+      expect(second.ms).toBeLessThan(1_000);
+    });
+  });
+
+  it('is looked at as often for forty requests at once as for one', async () => {
+    await stalled(async (path) => {
+      const answers = await Promise.all(Array.from({ length: 40 }, () => counted.ask('GET', path, { key })));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+      expect(describes).toBeLessThanOrEqual(40);
+    });
+  });
+
+  it('shows its notifications as little as itself', async () => {
+    await stalled(async (path) => {
+      const { status, body, ms } = await counted.ask('GET', `${path}/notifications`, { key });
+      expect([status, body.code]).toEqual([503, 'temporarily_unavailable']);
+      expect(ms).toBeLessThan(6_000);
+      expect(describes).toBeGreaterThan(1);
+    });
+  });
+});
+
+describe('a payment that is idle', () => {
+  it('is read with one look at it', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    await stack.read(id);
+    describes = 0;
+    expect((await counted.ask('GET', `/v1/payments/${id}`, { key })).status).toBe(200);
+    expect(describes).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('a payment whose worker is slow', () => {
+  it('is waited for, for as long as the worker is at its first attempt', async () => {
+    const payment = await stack.begun('/v1/collections', link);
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payment-status', delayMs: 3_500 });
+    await stack.hint(payment);
+    const { status, ms } = await counted.ask('GET', `/v1/payments/${payment.id}`, { key });
+    expect(status).toBe(200);
+    expect(ms).toBeGreaterThan(2_500);
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { disagreement, findOwn, isOwn, ownAmong, transTypeOf } from '../../src/payments/matching.js';
+import { directOrder, linkOrder, orders, payoutOrder, transactionOf, transId } from './orders.js';
+
+describe.each(orders)('a transaction of the payment $id', (order) => {
+  const own = transactionOf(order);
+  const unnamed = { ...own, externalId: undefined };
+
+  it('is one that names the payment as its externalId, or says nothing and names it as its user', () => {
+    expect(isOwn(order, own)).toBe(true);
+    expect(isOwn(order, { ...unnamed, userId: order.id })).toBe(true);
+    expect(isOwn(order, unnamed)).toBe(false);
+    expect(isOwn(order, { ...own, externalId: 'pay_other', userId: order.id })).toBe(false);
+  });
+
+  it('is found in the list of the payment’s own id, even when it names nothing', () => {
+    expect(findOwn(order, [])).toEqual({ kind: 'absent' });
+    expect(findOwn(order, [own])).toEqual({ kind: 'found', transaction: own });
+    expect(findOwn(order, [unnamed])).toEqual({ kind: 'found', transaction: unnamed });
+    expect(findOwn(order, [{ ...own, externalId: 'pay_other' }])).toEqual({ kind: 'absent' });
+  });
+
+  it('is counted once, however often it is listed', () => {
+    expect(ownAmong(order, [own, own])).toEqual([own]);
+    expect(findOwn(order, [own, { ...own, externalId: 'pay_other', transId: transId('T2') }])).toEqual({
+      kind: 'found',
+      transaction: own,
+    });
+  });
+
+  it('is one of several when there are two', () => {
+    expect(findOwn(order, [own, { ...unnamed, transId: transId('T2') }])).toEqual({
+      kind: 'several',
+      reason: 'the provider has several transactions for this payment: T1, T2',
+    });
+  });
+
+  it('agrees with the order, whatever the provider leaves out', () => {
+    expect(disagreement(order, own)).toBeUndefined();
+    expect(disagreement(order, { transId: own.transId, status: 'PENDING' })).toBeUndefined();
+  });
+
+  it('disagrees when it is of another amount, another direction or another payment', () => {
+    const wrongs = [
+      { amount: 1 },
+      { transType: transTypeOf(order) === 'Payout' ? ('Collection' as const) : ('Payout' as const) },
+      { externalId: 'pay_other' },
+    ];
+    for (const wrong of wrongs) expect(disagreement(order, { ...own, ...wrong })).toContain('T1');
+    expect(findOwn(order, [{ ...own, amount: 1 }])).toEqual({
+      kind: 'mismatch',
+      reason: 'transaction T1 is of 1 XAF, ordered were 5000 XAF',
+    });
+  });
+});
+
+describe('a transaction that is EXPIRED', () => {
+  it('is one of a link alone', () => {
+    const expired = (order: (typeof orders)[number]) =>
+      disagreement(order, transactionOf(order, { status: 'EXPIRED' }));
+    expect(expired(linkOrder)).toBeUndefined();
+    expect(expired(directOrder)).toContain('only a payment link');
+    expect(expired(payoutOrder)).toContain('only a payment link');
+  });
+});

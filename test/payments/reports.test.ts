@@ -1,0 +1,259 @@
+import { describe, expect, it } from '@jest/globals';
+import { REPORT_PAUSE_MS } from '../../src/payments/reports.js';
+import {
+  directOrder,
+  HOUR,
+  linkOrder,
+  MINUTE,
+  payoutOrder,
+  START,
+  transactionOf,
+  transId,
+} from './orders.js';
+import {
+  ambiguous,
+  doubled,
+  opened,
+  paid,
+  type Scenario,
+  SILENT,
+  taken,
+  throttled,
+  UNAUTHORIZED,
+  UNKNOWN,
+} from './scenario.js';
+
+const openOf = ({ payment }: Scenario) => payment.reports.open.map(({ transId: id }) => id);
+
+/** A payment that nothing but reports has a question for during the next hours. */
+function quietPayment(): Scenario {
+  const payment = paid(payoutOrder);
+  payment.asks('end');
+  return payment;
+}
+
+/** Times of the questions about a reported transaction that always gets the same answer, in ms from the first. */
+function questions(payment: Scenario, answer: Parameters<Scenario['answered']>[0]): number[] {
+  const times: number[] = [];
+  const first = payment.now;
+  while (payment.todo.kind !== 'end') {
+    expect(payment.asks('askStatus').isReport).toBe(true);
+    times.push(payment.now - first);
+    payment.answered(answer);
+  }
+  return times;
+}
+
+describe('a notification', () => {
+  it('is no report when it is about the payment’s own transaction', () => {
+    const payment = taken(linkOrder).hint('T1');
+    expect(openOf(payment)).toEqual([]);
+    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isReport: false });
+  });
+
+  it('is no reason to ask when the payment has ended as it says', () => {
+    const payment = quietPayment();
+    const before = payment.payment;
+    expect(payment.hint('T1', 'SUCCESSFUL').todo).toEqual({ kind: 'end' });
+    expect(payment.payment).toEqual(before);
+  });
+
+  it('is a report when it contradicts the outcome, or names another transaction', () => {
+    expect(openOf(quietPayment().hint('T1', 'FAILED'))).toEqual(['T1']);
+    const payment = taken(linkOrder).hint('T2');
+    expect(openOf(payment)).toEqual(['T2']);
+    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T2', isReport: true });
+  });
+
+  it('keeps an ended payment from ending until the provider has answered', () => {
+    const payment = quietPayment().hint('T2');
+    expect(payment.answered(SILENT).todo.kind).toBe('wait');
+    expect(payment.found('FAILED').todo).toEqual({ kind: 'end' });
+  });
+
+  it('waits until it is known what the payment’s own request came to', () => {
+    const payment = opened(payoutOrder).hint('T2');
+    expect(payment.todo.kind).toBe('send');
+    payment.sent({ kind: 'notSent', reason: 'connection refused' });
+    expect(payment.todo).toMatchObject({ kind: 'wait', until: START + 1_000 });
+    payment.sent({ kind: 'accepted', transId: transId('T1') });
+    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T2', isReport: true });
+  });
+});
+
+describe('reports', () => {
+  it('are open once each, and five at most, however many are made up', () => {
+    const payment = quietPayment();
+    for (let copy = 0; copy < 1_000; copy++) payment.hint(`X${copy % 100}`);
+    expect(openOf(payment)).toEqual(['X0', 'X1', 'X2', 'X3', 'X4']);
+  });
+
+  it('make room when the provider has said that it does not know one', () => {
+    const payment = quietPayment();
+    for (let copy = 0; copy < 5; copy++) payment.hint(`X${copy}`);
+    payment.answered(UNKNOWN).hint('T2');
+    expect(openOf(payment)).toEqual(['X1', 'X2', 'X3', 'X4', 'T2']);
+    payment.hint('T3');
+    expect(openOf(payment)).not.toContain('T3');
+  });
+
+  it('are asked about once a minute, all together', () => {
+    const payment = quietPayment();
+    for (let copy = 0; copy < 5; copy++) payment.hint(`X${copy}`);
+    let last = payment.now - REPORT_PAUSE_MS;
+    for (let asked = 0; asked < 12; asked++) {
+      payment.asks('askStatus');
+      expect(payment.now - last).toBeGreaterThanOrEqual(REPORT_PAUSE_MS);
+      last = payment.now;
+      payment.answered(asked % 2 === 0 ? SILENT : UNKNOWN);
+    }
+  });
+
+  it('are asked about in turn: one without an answer holds none up', () => {
+    const payment = quietPayment().hint('X1').answered(SILENT).hint('T2');
+    expect(payment.asks('askStatus').transId).toBe('T2');
+  });
+
+  it.each([SILENT, UNAUTHORIZED])(
+    'are given up after eight questions without an answer, and remembered ($kind)',
+    (answer) => {
+      const payment = quietPayment().hint('T2');
+      const minutes = questions(payment, answer).map((time) => time / MINUTE);
+      expect(minutes).toEqual([0, 1, 3, 7, 15, 31, 61, 91]);
+      expect(payment.payment.reports).toMatchObject({ open: [], unconfirmed: ['T2'] });
+    },
+  );
+
+  it('remember five of those that were given up, the latest', () => {
+    const payment = quietPayment();
+    for (let copy = 0; copy < 7; copy++) questions(payment.hint(`X${copy}`), SILENT);
+    expect(payment.payment.reports.unconfirmed).toEqual(['X2', 'X3', 'X4', 'X5', 'X6']);
+  });
+
+  it('wait for as long as the provider asks', () => {
+    const payment = quietPayment().hint('T2').answered(throttled(HOUR));
+    expect(payment.todo).toMatchObject({ kind: 'wait', until: payment.now + HOUR });
+  });
+
+  it('are believed to be of unknown transactions only after 1, 5 and 30 minutes more', () => {
+    const payment = quietPayment().hint('T2');
+    expect(questions(payment, UNKNOWN).map((time) => time / MINUTE)).toEqual([0, 1, 6, 36]);
+    expect(payment.payment.reports).toMatchObject({ open: [], unconfirmed: [] });
+  });
+
+  it('are over when the transaction is known in the end', () => {
+    const payment = quietPayment().hint('T2').answered(UNKNOWN).answered(SILENT).found('SUCCESSFUL');
+    expect(openOf(payment)).toEqual([]);
+    expect(payment.status).toBe('REVIEW');
+  });
+
+  it('keep within the status budget of their transaction', () => {
+    const payment = taken(payoutOrder).hint('T2').match('T2');
+    expect(payment.reply?.kind).toBe('refused');
+    payment.answered(UNKNOWN).answered(UNKNOWN);
+    expect(payment.payment.spent.filter(({ transId: id }) => id === 'T2')).toHaveLength(2);
+  });
+});
+
+describe('a reported transaction', () => {
+  const another = { transId: transId('T2') };
+
+  it('is nobody’s business when it was made for another payment, or says nothing of for which', () => {
+    for (const externalId of ['pay_other', undefined]) {
+      const payment = quietPayment().hint('T2').found('SUCCESSFUL', { externalId });
+      expect(payment.status).toBe('SUCCESSFUL');
+      expect(payment.payment.others).toEqual([]);
+    }
+  });
+
+  it('is the payment’s when it names it as its user', () => {
+    const payment = quietPayment().hint('T2');
+    payment.found('SUCCESSFUL', { externalId: undefined, userId: payoutOrder.id });
+    expect(payment.status).toBe('REVIEW');
+  });
+
+  it.each(['SUCCESSFUL', 'PENDING', 'CREATED'] as const)(
+    'opens an ended payment again when it is another of its own and money moves (%s)',
+    (status) => {
+      const payment = quietPayment().hint('T2').found(status);
+      expect(payment.phase('review')).toMatchObject({
+        held: true,
+        why: `the provider has another transaction for it: T2 (${status})`,
+      });
+      expect(payment.notified).toEqual(['payment.succeeded', 'payment.review']);
+      expect(payment.payment.others).toEqual([{ ...another, status, isJudged: false }]);
+      expect(payment.payment.sends.isDoubtful).toBe(true);
+    },
+  );
+
+  it('does not when no money moves with it', () => {
+    expect(quietPayment().hint('T2').found('FAILED').status).toBe('SUCCESSFUL');
+    for (const status of ['CREATED', 'EXPIRED', 'FAILED'] as const) {
+      const link = taken(linkOrder).hint('T2').found(status);
+      expect(link).toMatchObject({ status: 'CREATED', notified: [] });
+    }
+  });
+
+  it('is a reason to check the outcome again when it moves money beside the payment’s own', () => {
+    const payment = taken(directOrder).hint('T2').found('PENDING');
+    expect(payment.phase('review').held).toBe(true);
+    expect(payment.match('T1').found('SUCCESSFUL').phase('ended').checks).toHaveLength(3);
+  });
+
+  it('opens an ended payment again when the provider contradicts its outcome', () => {
+    const payment = quietPayment().hint('T1', 'FAILED').found('FAILED');
+    expect(payment.phase('review')).toMatchObject({
+      held: true,
+      why: 'it was SUCCESSFUL, and the provider now says FAILED',
+    });
+    expect(payment.notified).toEqual(['payment.succeeded', 'payment.review']);
+  });
+
+  it('does not when the provider agrees, or shows an old status', () => {
+    for (const status of ['SUCCESSFUL', 'PENDING', 'CREATED'] as const) {
+      const payment = quietPayment().hint('T1', 'FAILED').found(status);
+      expect(payment).toMatchObject({ status: 'SUCCESSFUL', todo: { kind: 'end' } });
+    }
+  });
+
+  it('opens a rejected payment again when the provider has taken it after all', () => {
+    const payment = opened(payoutOrder).sent({ kind: 'rejected', message: 'no', statusCode: 400 });
+    payment.hint('T1').found('SUCCESSFUL');
+    expect(payment.phase('review').held).toBe(true);
+  });
+
+  it('is what an ambiguous payment was waiting for', () => {
+    const search = () => ambiguous(payoutOrder).hint('T1').listed();
+    const payment = search().found('FAILED');
+    expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', transId: 'T1' });
+    expect(payment.notified).toEqual(['payment.failed']);
+    expect(search().found('PENDING').phase('following').transId).toBe('T1');
+  });
+
+  it('brings an ambiguous payment to a held review when it isn’t what was ordered', () => {
+    const payment = ambiguous(payoutOrder).hint('T1').listed().found('SUCCESSFUL', { amount: 1 });
+    expect(payment.phase('review')).toMatchObject({ held: true, pursuit: { kind: 'searching' } });
+    expect(payment.payment.others).toEqual([
+      { transId: transId('T1'), status: 'SUCCESSFUL', isJudged: false },
+    ]);
+  });
+
+  it('is an ambiguous link’s only when somebody pays it', () => {
+    const search = () => ambiguous(linkOrder).hint('T1').listing(SILENT);
+    expect(search().found('CREATED').payment.phase.kind).toBe('searching');
+    expect(search().found('SUCCESSFUL').phase('ended')).toMatchObject({ transId: 'T1' });
+  });
+
+  it('does not end a review that only a person can end', () => {
+    const payment = doubled(payoutOrder).hint('T1').found('SUCCESSFUL');
+    expect(payment.phase('review')).toMatchObject({ number: 1, held: true });
+    const contradicted = quietPayment().hint('T1', 'FAILED').found('FAILED').hint('T1');
+    expect(contradicted.wants).toEqual({ kind: 'wait', summary: 'Until something happens' });
+  });
+
+  it('is judged by its own status even when the payment has been matched with another', () => {
+    const payment = doubled(payoutOrder).match('T1').found('SUCCESSFUL');
+    payment.listed(transactionOf(payoutOrder, { status: 'SUCCESSFUL' }));
+    expect(payment.hint('T2').found('SUCCESSFUL').status).toBe('SUCCESSFUL');
+  });
+});

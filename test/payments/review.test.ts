@@ -1,0 +1,510 @@
+import { describe, expect, it } from '@jest/globals';
+import { decideFrom } from '../../src/payments/payment-state.js';
+import { toPayment } from '../../src/payments/to-payment.js';
+import {
+  DAY,
+  directOrder,
+  HOUR,
+  linkOrder,
+  MINUTE,
+  payoutOrder,
+  START,
+  transactionOf,
+  transId,
+} from './orders.js';
+import {
+  absent,
+  ambiguous,
+  doubled,
+  paid,
+  type Scenario,
+  SILENT,
+  taken,
+  throttled,
+  UNAUTHORIZED,
+  UNKNOWN,
+} from './scenario.js';
+
+const own = transactionOf(payoutOrder, { status: 'SUCCESSFUL' });
+
+/** The provider has it, and has given no outcome for a day. */
+function undecided(order: typeof payoutOrder | typeof linkOrder = payoutOrder): Scenario {
+  const payment = taken(order);
+  while (payment.status !== 'REVIEW') {
+    if (payment.todo.kind === 'expire') payment.expired(SILENT);
+    else payment.found('PENDING');
+  }
+  return payment.later(2 * MINUTE);
+}
+
+const refused = (words: string) => ({
+  kind: 'refused',
+  type: 'ResolutionRefused',
+  words: expect.stringContaining(words),
+});
+
+describe('a decision', () => {
+  it('is one on a payment under review', () => {
+    expect(taken(payoutOrder).fail().reply).toMatchObject({ kind: 'refused', type: 'NotUnderReview' });
+    expect(paid(payoutOrder).fail().reply).toMatchObject({ kind: 'refused', type: 'NotUnderReview' });
+  });
+
+  it.each(['resend', 'fail', 'match'] as const)(
+    'is refused when the review has changed since, forced or not (%s)',
+    (action) => {
+      const decide = (payment: Scenario, options: { review: number; force: boolean }) =>
+        action === 'match' ? payment.match('T1', options) : payment[action](options);
+      for (const force of [false, true]) {
+        const payment = absent(payoutOrder).listed(own, { ...own, transId: transId('T2') });
+        expect(decide(payment, { review: 1, force }).reply).toMatchObject(
+          refused('the review has changed: it is number 2 now (the provider has several transactions'),
+        );
+        expect(payment.payment.phase.kind).toBe('review');
+      }
+    },
+  );
+
+  it('is looked into before anything else is: another is refused meanwhile', () => {
+    const payment = absent(payoutOrder).resend();
+    expect(payment.payment.phase.kind).toBe('deciding');
+    expect(payment.status).toBe('REVIEW');
+    expect(payment.fail().reply).toMatchObject(refused('another decision is being looked into'));
+    payment.listed();
+    expect(payment.replies).toContainEqual({ request: 1, kind: 'done' });
+  });
+
+  it('leaves the review as it was when it is refused', () => {
+    const payment = absent(payoutOrder);
+    const before = payment.phase('review');
+    payment.resend().listing(SILENT);
+    expect(payment.phase('review')).toEqual(before);
+    expect(payment.payment.resolved).toBeUndefined();
+    expect(payment.notified).toEqual(['payment.review']);
+  });
+
+  it('is written down when it is carried out, with who made it, why, and on which review', () => {
+    const payment = absent(payoutOrder).later(MINUTE).fail().listed();
+    expect(payment.payment.resolved).toEqual({
+      decision: { action: 'fail' },
+      review: 1,
+      by: 'ops',
+      why: 'seen in the portal',
+      force: false,
+      at: payment.now,
+    });
+    expect(toPayment(payment.payment).resolution?.forced).toBeUndefined();
+  });
+
+  it('is written down as forced when it was', () => {
+    const payment = absent(payoutOrder).fail({ force: true }).listed();
+    expect(payment.payment.resolved?.force).toBe(true);
+    expect(toPayment(payment.payment).resolution?.forced).toBe(true);
+  });
+
+  it('is answered as refused when the run ends before its evidence is there', () => {
+    const payment = absent(payoutOrder).fail();
+    payment.take({ kind: 'handOver' });
+    expect(payment.reply).toMatchObject(refused('being handed over to a new run'));
+    expect(payment.payment.phase.kind).toBe('review');
+  });
+
+  it('is refused while the provider asks for more than a minute of quiet, and waits out less', () => {
+    const payment = absent(payoutOrder).listing(throttled(2 * MINUTE));
+    expect(payment.fail().reply).toMatchObject(refused('the provider asks for quiet until'));
+    payment.later(MINUTE).fail();
+    expect(payment.reply).toBeUndefined();
+    expect(payment.todo).toMatchObject({ kind: 'wait', until: payment.now + MINUTE });
+    expect(payment.listed().status).toBe('FAILED');
+  });
+});
+
+describe('the least age of what is decided', () => {
+  const young = () => absent(payoutOrder, { resolveAfterMs: HOUR });
+
+  it('counts from the last request that the provider may have taken', () => {
+    expect(decideFrom(young().payment)).toBe(START + HOUR);
+    const payment = young().resend({ force: true }).listed();
+    payment.sent({ kind: 'ambiguous', reason: 'reset' });
+    expect(decideFrom(payment.payment)).toBe(payment.now + HOUR);
+  });
+
+  it.each(['resend', 'fail'] as const)('is asked of a %s', (action) => {
+    const payment = young();
+    expect(payment[action]().reply).toMatchObject(
+      refused('decide after 2026-01-01T01:00:00.000Z, or insist with "force": true'),
+    );
+    expect(payment.at(START + HOUR - 1)[action]().reply).toMatchObject(refused('decide after'));
+    payment.later(1)[action]().listed();
+    expect(payment.reply?.kind).toBe('done');
+  });
+
+  it.each(['resend', 'fail'] as const)('is not asked of a %s that is forced', (action) => {
+    expect(young()[action]({ force: true }).listed().reply?.kind).toBe('done');
+  });
+
+  it('is not asked of a match', () => {
+    expect(young().match('T1').found('SUCCESSFUL').reply?.kind).toBe('done');
+  });
+});
+
+describe('a decision while a notification names a transaction', () => {
+  const named = () => absent(payoutOrder).hint('T7');
+
+  it.each(['resend', 'fail'] as const)('is refused: %s', (action) => {
+    const payment = named().answered(SILENT);
+    expect(payment[action]().reply).toMatchObject(refused('a notification names T7 for it'));
+  });
+
+  it('is refused when another one is matched, and taken when that one is', () => {
+    const payment = named().answered(SILENT);
+    expect(payment.match('T1').reply).toMatchObject(refused('a notification names T7'));
+    expect(payment.match('T7').found('SUCCESSFUL').reply?.kind).toBe('done');
+    expect(payment.payment.reports.open).toEqual([]);
+  });
+
+  it.each(['resend', 'fail'] as const)('is taken when it is forced: %s', (action) => {
+    const payment = named().answered(SILENT)[action]({ force: true });
+    expect(payment.listed().reply?.kind).toBe('done');
+  });
+
+  it.each(['resend', 'fail'] as const)(
+    'is refused when the notification comes while the decision waits for its answers: %s',
+    (action) => {
+      const payment = absent(payoutOrder).listing(throttled(MINUTE));
+      payment[action]().later(1_000).hint('T7').listed();
+      expect(payment.reply).toMatchObject(refused('a notification names T7'));
+      expect(payment.payment.phase.kind).toBe('review');
+    },
+  );
+
+  it('is taken again when the transaction turns out not to be the payment’s', () => {
+    const payment = named().found('SUCCESSFUL', { externalId: 'pay_other' });
+    expect(payment.later(MINUTE).fail().listed().reply?.kind).toBe('done');
+  });
+});
+
+describe('an operator’s match', () => {
+  it('gives the payment the transaction and its outcome', () => {
+    const payment = absent(payoutOrder).match('T1').found('SUCCESSFUL');
+    expect(payment.reply).toEqual({ request: 1, kind: 'done' });
+    expect(payment.phase('ended')).toMatchObject({ status: 'SUCCESSFUL', transId: 'T1' });
+    expect(payment.payment.resolved).toMatchObject({
+      by: 'ops',
+      decision: { action: 'match', transId: 'T1' },
+    });
+    expect(payment.notified).toEqual(['payment.review', 'payment.succeeded']);
+  });
+
+  it('goes on with a transaction that is not decided yet', () => {
+    const payment = absent(payoutOrder).match('T1').found('PENDING');
+    expect(payment.phase('following')).toMatchObject({ transId: 'T1', status: 'PENDING' });
+    expect(payment.found('SUCCESSFUL').phase('ended').status).toBe('SUCCESSFUL');
+  });
+
+  it.each([
+    ['of another amount', { amount: 1 }],
+    ['of another kind', { transType: 'Collection' as const }],
+  ])('is refused for a transaction %s, unless it is forced', (_, difference) => {
+    expect(absent(payoutOrder).match('T1').found('SUCCESSFUL', difference).reply).toMatchObject(
+      refused('insist with "force": true to take it'),
+    );
+    const payment = absent(payoutOrder).match('T1', { force: true }).found('PENDING', difference);
+    expect(payment.reply?.kind).toBe('done');
+    expect(payment.found('SUCCESSFUL', difference).phase('ended').status).toBe('SUCCESSFUL');
+  });
+
+  it('takes only the difference that was insisted on', () => {
+    const payment = absent(payoutOrder).match('T1', { force: true }).found('PENDING', { amount: 1 });
+    expect(payment.found('SUCCESSFUL', { amount: 2 }).phase('review').held).toBe(true);
+  });
+
+  it('is refused for a transaction of another payment, forced or not', () => {
+    for (const force of [false, true]) {
+      const payment = absent(payoutOrder).match('T1', { force });
+      payment.found('SUCCESSFUL', { externalId: 'pay_other' });
+      expect(payment.reply).toMatchObject(refused('was made for pay_other'));
+    }
+  });
+
+  it('is refused when the provider does not know the transaction, or gives no answer, forced or not', () => {
+    for (const force of [false, true]) {
+      const matching = () => absent(payoutOrder).match('T1', { force });
+      expect(matching().answered(UNKNOWN).reply).toMatchObject(
+        refused("the provider doesn't know T1: no such transaction"),
+      );
+      for (const answer of [SILENT, throttled(), UNAUTHORIZED]) {
+        expect(matching().answered(answer).reply).toMatchObject(refused("can't be looked up"));
+      }
+    }
+  });
+
+  it('leaves the transaction that the payment went by as a further one, and checks the outcome again', () => {
+    const payment = undecided().match('T2').found('SUCCESSFUL');
+    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'PENDING', isJudged: true }]);
+    expect(payment.phase('ended')).toMatchObject({ transId: 'T2', checks: { length: 3 } });
+    payment.listed({ ...own, transId: transId('T2') }, { ...own, status: 'PENDING' });
+    expect(payment.status).toBe('SUCCESSFUL');
+    payment.listed({ ...own, transId: transId('T2') }, own);
+    expect(payment.phase('review')).toMatchObject({
+      held: true,
+      why: 'the provider has another transaction for it: T1 (SUCCESSFUL)',
+    });
+  });
+
+  it('can take back the transaction that was abandoned', () => {
+    const payment = undecided()
+      .match('T2')
+      .found('FAILED')
+      .listed({ ...own, status: 'PENDING' }, own);
+    payment.later(HOUR).listed(own);
+    expect(payment.match('T1').found('SUCCESSFUL').phase('ended')).toMatchObject({
+      status: 'SUCCESSFUL',
+      transId: 'T1',
+    });
+  });
+});
+
+describe('an operator’s resend', () => {
+  it('is carried out when the provider shows nothing', () => {
+    const payment = absent(payoutOrder).resend();
+    expect(payment.todo).toEqual({ kind: 'lookUp' });
+    payment.listed();
+    expect(payment).toMatchObject({ status: 'CREATED', todo: { kind: 'send', cause: 'operator' } });
+    expect(payment.reply?.kind).toBe('done');
+  });
+
+  it('is good for one request', () => {
+    const payment = absent(payoutOrder).resend().listed().sent({ kind: 'ambiguous', reason: 'reset' });
+    while (payment.status === 'CREATED') payment.listed();
+    expect(payment.payment.sends.count).toBe(2);
+    expect(payment.payment.phase.kind).toBe('review');
+  });
+
+  it.each(['SUCCESSFUL', 'FAILED', 'PENDING'] as const)(
+    'is refused when the provider shows it as %s, forced or not',
+    (status) => {
+      for (const force of [false, true]) {
+        const payment = absent(payoutOrder)
+          .resend({ force })
+          .listed({ ...own, status });
+        expect(payment.reply).toMatchObject(refused(`shows T1 (${status}) for it: match that`));
+      }
+    },
+  );
+
+  it('is refused when what is shown may be it, or is of another amount, or there are two', () => {
+    const shown = [[{ ...own, externalId: undefined }], [{ ...own, amount: 1 }]];
+    for (const transactions of [...shown, [own, { ...own, transId: transId('T2') }]]) {
+      expect(
+        absent(payoutOrder)
+          .resend()
+          .listed(...transactions).reply,
+      ).toMatchObject(refused('T1'));
+    }
+  });
+
+  it('is refused when nothing can be shown, forced or not', () => {
+    for (const force of [false, true]) {
+      for (const answer of [
+        SILENT,
+        throttled(),
+        { kind: 'refused', message: 'no', statusCode: 404 } as const,
+      ]) {
+        const payment = absent(payoutOrder).resend({ force }).listing(answer);
+        expect(payment.reply).toMatchObject(refused("list can't be read"));
+      }
+    }
+  });
+
+  it('is refused without a question when the provider has taken it', () => {
+    expect(undecided().resend({ force: true }).reply).toMatchObject(refused('has taken it as T1'));
+  });
+
+  it('is refused without a question when the review is held', () => {
+    expect(doubled(payoutOrder).resend({ force: true }).reply).toMatchObject(
+      refused('the provider has a transaction for it'),
+    );
+  });
+
+  it('is refused without a question when the payment has ended once', () => {
+    const payment = absent(payoutOrder).fail().listed().hint('T1').listed().found('SUCCESSFUL');
+    expect(payment.phase('review').held).toBe(true);
+    expect(payment.resend({ force: true }).reply?.kind).toBe('refused');
+  });
+});
+
+describe('an operator’s fail', () => {
+  it('ends a payment that the provider does not show', () => {
+    const payment = absent(payoutOrder).fail().listed();
+    expect(payment.phase('ended')).toMatchObject({
+      status: 'FAILED',
+      reason: 'decided by ops: no money has moved',
+    });
+    expect(payment.notified).toEqual(['payment.review', 'payment.failed']);
+    expect(payment.reply?.kind).toBe('done');
+  });
+
+  it('ends a payment whose transaction has failed', () => {
+    const failed = { ...own, status: 'FAILED' } as const;
+    expect(undecided().fail().found('FAILED').listed(failed).reply?.kind).toBe('done');
+    expect(absent(payoutOrder).fail().listed(failed).reply?.kind).toBe('done');
+  });
+
+  it.each(['SUCCESSFUL', 'PENDING', 'CREATED'] as const)(
+    'is refused while the provider has it as %s, forced or not',
+    (status) => {
+      for (const force of [false, true]) {
+        expect(undecided().fail({ force }).found(status).reply).toMatchObject(refused(`T1, ${status}`));
+        const payment = absent(payoutOrder)
+          .fail({ force })
+          .listed({ ...own, status });
+        expect(payment.reply).toMatchObject(refused(`T1 (${status})`));
+      }
+    },
+  );
+
+  it('is refused while what has moved may be it, though it doesn’t say so', () => {
+    const unnamed = { ...own, externalId: undefined };
+    expect(absent(payoutOrder).fail().listed(unnamed).reply?.kind).toBe('refused');
+    expect(
+      absent(payoutOrder)
+        .fail()
+        .listed({ ...unnamed, status: 'FAILED' }).reply?.kind,
+    ).toBe('done');
+  });
+
+  it('is refused when money moved of another amount', () => {
+    expect(
+      absent(payoutOrder)
+        .fail()
+        .listed({ ...own, amount: 1 }).reply?.kind,
+    ).toBe('refused');
+  });
+
+  it('is refused when another transaction of its own is listed beside the one that failed', () => {
+    const payment = undecided().fail().found('FAILED');
+    payment.listed({ ...own, status: 'FAILED' }, { ...own, transId: transId('T2') });
+    expect(payment.reply).toMatchObject(refused('T2 (SUCCESSFUL)'));
+  });
+
+  it('is refused when the provider gives no answer', () => {
+    expect(absent(payoutOrder).fail().listing(SILENT).reply?.kind).toBe('refused');
+    expect(undecided().fail().answered(SILENT).reply?.kind).toBe('refused');
+    expect(undecided().fail().answered(UNKNOWN).reply?.kind).toBe('refused');
+    expect(undecided().fail().found('FAILED').listing(SILENT).reply?.kind).toBe('refused');
+  });
+
+  it('is carried out without the provider’s answer when it is forced', () => {
+    expect(absent(payoutOrder).fail({ force: true }).listing(SILENT).reply?.kind).toBe('done');
+    for (const answer of [SILENT, UNKNOWN, UNAUTHORIZED]) {
+      const payment = undecided().fail({ force: true }).answered(answer).listing(SILENT);
+      expect(payment.reply?.kind).toBe('done');
+      expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', transId: 'T1' });
+    }
+  });
+
+  it('is a reason to check the outcome again afterwards', () => {
+    const { checks } = absent(payoutOrder).fail().listed().phase('ended');
+    expect(checks).toHaveLength(3);
+  });
+});
+
+describe('an operator’s fail of a link', () => {
+  const paidLink = transactionOf(linkOrder, { status: 'SUCCESSFUL' });
+  const alive = transactionOf(linkOrder, { status: 'CREATED' });
+
+  it('expires the link first when it could still be paid', () => {
+    const payment = undecided(linkOrder).later(HOUR).fail().found('PENDING').listed(alive);
+    expect(payment.todo).toEqual({ kind: 'expire', transId: 'T1' });
+    payment
+      .expired()
+      .found('EXPIRED')
+      .listed({ ...alive, status: 'EXPIRED' });
+    expect(payment.reply?.kind).toBe('done');
+    expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', transId: 'T1' });
+  });
+
+  it('expires every link of its own that could still be paid', () => {
+    const payment = undecided(linkOrder).later(HOUR).fail().found('EXPIRED');
+    payment.listed({ ...alive, transId: transId('T2') }, { ...alive, transId: transId('T3') });
+    expect(payment.expired().todo).toEqual({ kind: 'expire', transId: 'T3' });
+    payment.expired().found('EXPIRED').listed();
+    expect(payment.reply?.kind).toBe('done');
+  });
+
+  it('is refused when the link was paid meanwhile', () => {
+    const payment = undecided(linkOrder).later(HOUR).fail().found('CREATED').listed(alive);
+    payment.expired().found('SUCCESSFUL');
+    expect(payment.reply).toMatchObject(refused('T1, SUCCESSFUL'));
+    expect(doubled(linkOrder).fail().listed(paidLink).reply).toMatchObject(refused('T1 (SUCCESSFUL)'));
+  });
+
+  it('is refused when the link can’t be ended in two rounds', () => {
+    const payment = undecided(linkOrder).later(HOUR).fail();
+    for (let round = 0; round < 2; round++) {
+      payment
+        .found('PENDING')
+        .listed({ ...alive, status: 'PENDING' })
+        .expired(SILENT);
+    }
+    payment.found('PENDING').listed({ ...alive, status: 'PENDING' });
+    expect(payment.reply).toMatchObject(refused('T1 (PENDING)'));
+    expect(payment.payment.phase.kind).toBe('review');
+  });
+});
+
+describe('a held review', () => {
+  it('is ended by a decision alone: nothing is asked meanwhile', () => {
+    for (const payment of [
+      doubled(payoutOrder),
+      ambiguous(directOrder).listed(transactionOf(directOrder, { amount: 1 })),
+      taken(linkOrder).found('SUCCESSFUL', { amount: 1 }),
+    ]) {
+      expect(payment.wants).toEqual({ kind: 'wait', summary: 'Until something happens' });
+      payment.hint('T1').after(3 * DAY);
+      payment.request('refresh');
+      expect(payment.reply?.kind).toBe('done');
+      expect(payment.request('expire').reply?.kind).toBe('refused');
+      while (payment.todo.kind !== 'wait' || payment.todo.until !== undefined) payment.found('SUCCESSFUL');
+      expect(payment.status).toBe('REVIEW');
+    }
+  });
+
+  it('does not come back with what was judged, unless its status changes', () => {
+    const payment = doubled(payoutOrder).match('T1').found('SUCCESSFUL');
+    expect(payment.payment.others).toEqual([{ transId: 'T2', status: 'SUCCESSFUL', isJudged: true }]);
+    payment.listed(own, { ...own, transId: transId('T2') });
+    payment.later(HOUR).hint('T2').listed(own).found('SUCCESSFUL');
+    expect(payment.status).toBe('SUCCESSFUL');
+    payment.later(HOUR).hint('T2').found('PENDING');
+    expect(payment.phase('review').why).toContain('T2 (PENDING)');
+  });
+
+  it('is not forgotten for a match that was under way: that names the review before it', () => {
+    const payment = undecided().hint('T2').found('SUCCESSFUL');
+    expect(payment.phase('review')).toMatchObject({ number: 2, held: true });
+    expect(payment.match('T1', { review: 1 }).reply).toMatchObject(refused('the review has changed'));
+  });
+
+  it('is asked for once, and has the same number when the same is heard again', () => {
+    const payment = undecided().hint('T2').found('SUCCESSFUL');
+    payment
+      .later(2 * MINUTE)
+      .hint('T2')
+      .found('SUCCESSFUL');
+    expect(payment.phase('review').number).toBe(2);
+    expect(payment.notified).toEqual(['payment.review']);
+  });
+
+  it('stays held, with a new number, when more is heard', () => {
+    const payment = doubled(payoutOrder)
+      .later(2 * MINUTE)
+      .hint('T3')
+      .found('PENDING');
+    expect(payment.phase('review')).toMatchObject({
+      number: 2,
+      held: true,
+      why: expect.stringContaining('T3'),
+    });
+  });
+});

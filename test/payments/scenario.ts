@@ -1,0 +1,229 @@
+import { type Step, step } from '../../src/payments/machine.js';
+import type { DeliveryOutcome } from '../../src/payments/notification.js';
+import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
+import type {
+  ExpiryAnswer,
+  InitiationOutcome,
+  ListAnswer,
+  StatusAnswer,
+} from '../../src/payments/outcome.js';
+import type { PaymentEventType, PaymentStatus } from '../../src/payments/payment.js';
+import type { TransId } from '../../src/payments/payment-id.js';
+import {
+  openPayment,
+  type PaymentState,
+  type Phase,
+  reviewOf,
+  statusOf,
+} from '../../src/payments/payment-state.js';
+import type { ProviderStatus, Transaction } from '../../src/payments/transaction.js';
+import type { PaymentEvent, Reply, Todo } from '../../src/payments/transitions.js';
+import { START, terms, transactionOf, transId } from './orders.js';
+
+/** How an operator's decision is made where a test doesn't say. */
+interface DecisionOptions {
+  readonly force?: boolean;
+  readonly review?: number;
+}
+
+type TodoOf<Kind extends Todo['kind']> = Extract<Todo, { readonly kind: Kind }>;
+
+/**
+ * One payment and its world: what it asks for is answered, in the order in which it asks. An answer that it has not asked
+ * for fails the test. Notifications to the merchant are delivered at the first try, unless a test looks at them.
+ */
+export class Scenario {
+  payment: PaymentState;
+  todo: Todo;
+  /** What the merchant was notified of, oldest first. */
+  readonly notified: PaymentEventType[] = [];
+  readonly replies: Reply[] = [];
+  private requests = 0;
+
+  constructor(
+    payment: PaymentState,
+    public now: number = START,
+  ) {
+    this.payment = payment;
+    this.todo = this.take({ kind: 'begin' }).todo;
+  }
+
+  get status(): PaymentStatus {
+    return statusOf(this.payment);
+  }
+
+  phase<Kind extends Phase['kind']>(kind: Kind): Extract<Phase, { readonly kind: Kind }> {
+    const { phase } = this.payment;
+    if (phase.kind !== kind) throw new Error(`the payment is ${phase.kind}, not ${kind}`);
+    return phase as Extract<Phase, { readonly kind: Kind }>;
+  }
+
+  /** What became of the latest request. */
+  get reply(): Reply | undefined {
+    return this.replies.findLast(({ request }) => request === this.requests);
+  }
+
+  take(event: PaymentEvent): Step {
+    const taken = step(this.payment, event, this.now);
+    this.payment = taken.payment;
+    this.todo = taken.todo;
+    if (taken.notified !== undefined) this.notified.push(taken.notified);
+    this.replies.push(...taken.replies);
+    return taken;
+  }
+
+  /** Time passes while an answer is awaited. */
+  later(ms: number): this {
+    this.now += ms;
+    return this;
+  }
+
+  /** Lets a wait end early or late: at a time of the test's own. */
+  at(time: number): this {
+    if (time < this.now) throw new Error(`it is ${this.now} already`);
+    this.now = time;
+    this.take({ kind: 'time' });
+    return this;
+  }
+
+  after(ms: number): this {
+    return this.at(this.now + ms);
+  }
+
+  /** Waits, and delivers notifications, until the payment asks for something of that kind. */
+  asks<Kind extends Todo['kind']>(kind: Kind): TodoOf<Kind> {
+    for (let steps = 0; this.todo.kind !== kind; steps++) {
+      const { todo } = this;
+      if (steps > 100) throw new Error(`the payment doesn't ask for ${kind}`);
+      if (todo.kind === 'wait' && todo.until !== undefined) this.at(todo.until);
+      else if (todo.kind === 'deliver') this.delivered();
+      else throw new Error(`the payment asks for ${JSON.stringify(todo)}, not for ${kind}`);
+    }
+    return this.todo as TodoOf<Kind>;
+  }
+
+  /** What the payment wants when its notifications have been delivered. */
+  get wants(): Todo {
+    while (this.todo.kind === 'deliver') this.delivered();
+    return this.todo;
+  }
+
+  sent(outcome: InitiationOutcome): this {
+    this.asks('send');
+    this.take({ kind: 'sent', outcome });
+    return this;
+  }
+
+  listed(...transactions: readonly Transaction[]): this {
+    return this.listing({ kind: 'listed', transactions });
+  }
+
+  listing(answer: ListAnswer): this {
+    this.asks('lookUp');
+    this.take({ kind: 'listed', answer });
+    return this;
+  }
+
+  found(status: ProviderStatus, told: Partial<Transaction> = {}): this {
+    const { transId: asked } = this.asks('askStatus');
+    const transaction = transactionOf(this.payment.order, { transId: asked, status, ...told });
+    return this.answered({ kind: 'found', transaction });
+  }
+
+  answered(answer: StatusAnswer): this {
+    const { transId: asked, isReport } = this.asks('askStatus');
+    this.take({ kind: 'status', transId: asked, isReport, answer });
+    return this;
+  }
+
+  expired(answer: ExpiryAnswer = { kind: 'alreadyExpired' }): this {
+    const { transId: asked } = this.asks('expire');
+    this.take({ kind: 'expired', transId: asked, answer });
+    return this;
+  }
+
+  delivered(outcome: DeliveryOutcome = { kind: 'delivered' }): this {
+    const { number, at } = this.asks('deliver');
+    this.take({ kind: 'delivered', number, at, outcome });
+    return this;
+  }
+
+  /** The provider's notification, which proves nothing. */
+  hint(id: string, status: ProviderStatus = 'SUCCESSFUL'): this {
+    this.take({ kind: 'notification', transId: transId(id), status });
+    return this;
+  }
+
+  request(kind: 'expire' | 'refresh' | 'recheck'): this {
+    this.take({ kind, request: ++this.requests });
+    return this;
+  }
+
+  resendNotification(number: number): this {
+    this.take({ kind: 'resendNotification', request: ++this.requests, number });
+    return this;
+  }
+
+  resend(options?: DecisionOptions): this {
+    return this.decide({ action: 'resend' }, options);
+  }
+
+  fail(options?: DecisionOptions): this {
+    return this.decide({ action: 'fail' }, options);
+  }
+
+  match(id: string, options?: DecisionOptions): this {
+    return this.decide({ action: 'match', transId: transId(id) }, options);
+  }
+
+  private decide(
+    decision: { action: 'resend' | 'fail' } | { action: 'match'; transId: TransId },
+    { force = false, review = reviewOf(this.payment)?.number ?? 0 }: DecisionOptions = {},
+  ): this {
+    const resolution = { decision, review, by: 'ops', why: 'seen in the portal', force };
+    this.take({ kind: 'decide', request: ++this.requests, resolution });
+    return this;
+  }
+}
+
+/** A payment of which nothing was sent yet. */
+export function opened(order: PaymentOrder, given: Partial<PaymentTerms> = {}): Scenario {
+  return new Scenario(openPayment(order, { ...terms, ...given }, START));
+}
+
+/** A payment that the provider has taken as T1 at {@link START}. */
+export function taken(order: PaymentOrder, given: Partial<PaymentTerms> = {}): Scenario {
+  const link = order.method === 'link' ? 'http://pay.example/1' : undefined;
+  return opened(order, given).sent({ kind: 'accepted', transId: transId('T1'), link });
+}
+
+/** A payment whose request got no answer at {@link START}. */
+export function ambiguous(order: PaymentOrder, given: Partial<PaymentTerms> = {}): Scenario {
+  return opened(order, given).sent({ kind: 'ambiguous', reason: 'no answer within 15 s' });
+}
+
+/** One that the provider didn't show for its whole grace period: it is under review. */
+export function absent(order: PaymentOrder, given: Partial<PaymentTerms> = {}): Scenario {
+  const payment = ambiguous(order, given);
+  while (payment.status === 'CREATED') payment.listed();
+  return payment;
+}
+
+/** One that has ended as SUCCESSFUL. */
+export function paid(order: PaymentOrder, given: Partial<PaymentTerms> = {}): Scenario {
+  return taken(order, given).hint('T1').found('SUCCESSFUL');
+}
+
+/** Two transactions were found for it: its review is held. */
+export function doubled(order: PaymentOrder, given: Partial<PaymentTerms> = {}): Scenario {
+  const own = transactionOf(order, { status: 'SUCCESSFUL' });
+  return ambiguous(order, given).listed(own, { ...own, transId: transId('T2') });
+}
+
+export const SILENT = { kind: 'unavailable', reason: 'the provider answered 502' } as const;
+export const UNKNOWN = { kind: 'unknown', message: 'no such transaction', statusCode: 404 } as const;
+export const UNAUTHORIZED = { kind: 'unauthorized', message: 'no', statusCode: 401 } as const;
+export const throttled = (retryAfterMs?: number) => ({ kind: 'throttled', retryAfterMs }) as const;
+export const NOT_SENT = { kind: 'notSent', reason: 'connection refused' } as const;
+export const UNCHECKED = { kind: 'unchecked', reason: 'Temporal gave no answer' } as const;
+export const THROTTLED_SEND = { kind: 'throttled', reason: 'too many requests' } as const;

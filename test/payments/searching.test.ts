@@ -1,0 +1,248 @@
+import { describe, expect, it } from '@jest/globals';
+import { lookUpDelay } from '../../src/payments/transitions.js';
+import {
+  directOrder,
+  HOUR,
+  linkOrder,
+  MINUTE,
+  payoutOrder,
+  START,
+  transactionOf,
+  transId,
+} from './orders.js';
+import { absent, ambiguous, type Scenario, SILENT, throttled, UNAUTHORIZED } from './scenario.js';
+
+const graceOver = START + 15 * MINUTE;
+
+/** Look-ups that all get the same answer, until the grace period is over. */
+function searchUntilOver(payment: Scenario, look: (payment: Scenario) => void): Scenario {
+  while (payment.now < graceOver) look(payment);
+  return payment;
+}
+
+describe.each([directOrder, payoutOrder])('an ambiguous request that moves money ($kind)', (order) => {
+  const own = transactionOf(order);
+
+  it('is looked up after a second', () => {
+    expect(ambiguous(order).todo).toMatchObject({ kind: 'wait', until: START + 1_000 });
+  });
+
+  it('is gone on with when its transaction is found, and asked about at once', () => {
+    const payment = ambiguous(order).listed(own);
+    expect(payment.phase('following').transId).toBe('T1');
+    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isReport: false });
+  });
+
+  it('is looked for again within the grace period', () => {
+    const payment = ambiguous(order);
+    while (payment.asks('lookUp') && payment.now < graceOver) {
+      expect(payment.payment.phase.kind).toBe('searching');
+      payment.listed();
+    }
+    expect(payment.now).toBe(graceOver);
+  });
+
+  it('goes to review when it is absent for the whole grace period, and is looked for on', () => {
+    const payment = searchUntilOver(ambiguous(order), (one) => one.listed());
+    expect(payment.phase('review')).toMatchObject({
+      number: 1,
+      held: false,
+      why: "whether the provider took the payment isn't known (no answer within 15 s), and the provider doesn't show it",
+    });
+    expect(payment.notified).toEqual(['payment.review']);
+    expect(payment.wants).toMatchObject({ kind: 'wait', until: graceOver + HOUR });
+    expect(payment.listed(own).found('SUCCESSFUL').status).toBe('SUCCESSFUL');
+  });
+
+  it('is sent once more under the policy resend, and not twice', () => {
+    const payment = searchUntilOver(ambiguous(order, { ambiguousPolicy: 'resend' }), (one) => one.listed());
+    expect(payment.todo).toEqual({ kind: 'send', cause: 'policy' });
+    expect(payment.payment.sends).toMatchObject({ byPolicy: true, isDoubtful: true });
+    payment.sent({ kind: 'ambiguous', reason: 'reset' });
+    while (payment.payment.phase.kind === 'searching') payment.listed();
+    expect(payment.payment.phase.kind).toBe('review');
+    expect(payment.now).toBe(graceOver + 15 * MINUTE);
+  });
+
+  it('is not sent again under the policy resend while a notification names a transaction for it', () => {
+    const payment = ambiguous(order, { ambiguousPolicy: 'resend' }).hint('T7');
+    while (payment.status === 'CREATED') {
+      if (payment.todo.kind === 'askStatus') payment.answered(SILENT);
+      else if (payment.todo.kind === 'lookUp') payment.listed();
+      else payment.after(1_000);
+    }
+    expect(payment.phase('review').why).toContain('a notification names T7 for it');
+  });
+
+  it.each([
+    SILENT,
+    throttled(),
+    UNAUTHORIZED,
+    { kind: 'refused', message: 'no such user', statusCode: 404 } as const,
+  ])('is never sent again while it cannot be looked up ($kind)', (answer) => {
+    const payment = ambiguous(order, { ambiguousPolicy: 'resend' });
+    searchUntilOver(payment, (one) => one.listing(answer));
+    expect(payment.phase('review')).toMatchObject({
+      held: false,
+      why: expect.stringContaining("it couldn't be looked up"),
+    });
+  });
+
+  it.each([
+    ['of another amount', { amount: 1 }],
+    [
+      'of the other kind',
+      { transType: order.kind === 'payout' ? ('Collection' as const) : ('Payout' as const) },
+    ],
+  ])('goes to a held review at once when what is found is %s', (_, difference) => {
+    const payment = ambiguous(order, { ambiguousPolicy: 'resend' }).listed({ ...own, ...difference });
+    expect(payment.now).toBe(START + 1_000);
+    expect(payment.phase('review')).toMatchObject({ held: true, pursuit: { kind: 'searching' } });
+    expect(payment.payment.sends.isDoubtful).toBe(true);
+  });
+
+  it('goes to a held review at once when two are found', () => {
+    const payment = ambiguous(order, { ambiguousPolicy: 'resend' });
+    payment.listed(own, { ...own, transId: transId('T2') });
+    expect(payment.phase('review')).toMatchObject({ held: true, why: expect.stringContaining('T1, T2') });
+  });
+
+  it("is not taken for another payment of the same user's and the same amount", () => {
+    const another = { ...own, externalId: 'pay_other' };
+    expect(ambiguous(order).listed(another).payment.phase.kind).toBe('searching');
+    const payment = ambiguous(order, { ambiguousPolicy: 'resend' });
+    expect(searchUntilOver(payment, (one) => one.listed(another)).todo).toMatchObject({ kind: 'send' });
+  });
+
+  it('is found without its externalId, since the list is of its own id', () => {
+    const payment = ambiguous(order).listed({ ...own, externalId: undefined });
+    expect(payment.phase('following').transId).toBe('T1');
+  });
+});
+
+describe('a review of a request in doubt', () => {
+  it('ends the right of the policy to send once more', () => {
+    const payment = ambiguous(payoutOrder, { ambiguousPolicy: 'resend' });
+    searchUntilOver(payment, (one) => one.listing(SILENT));
+    for (let looks = 0; looks < 50; looks++) {
+      payment.listed();
+      expect(payment.payment.phase.kind).toBe('review');
+      expect(payment.wants.kind).toBe('wait');
+    }
+  });
+
+  it('is no news again when the look-ups go on to show nothing, or get no answer', () => {
+    const payment = absent(payoutOrder);
+    const before = payment.phase('review');
+    payment.listing(SILENT).listed();
+    expect(payment.phase('review')).toMatchObject({ number: before.number, why: before.why });
+    expect(payment.notified).toEqual(['payment.review']);
+  });
+
+  it('becomes a held one, with a new number, when a look-up shows two', () => {
+    const own = transactionOf(payoutOrder);
+    const payment = absent(payoutOrder).listed(own, { ...own, transId: transId('T2') });
+    expect(payment.phase('review')).toMatchObject({ number: 2, held: true, since: graceOver });
+    expect(payment.wants.kind).toBe('wait');
+  });
+});
+
+describe('an ambiguous link', () => {
+  const orphan = transactionOf(linkOrder);
+
+  it('is made anew, for nobody was given the first', () => {
+    expect(ambiguous(linkOrder).listed().todo).toEqual({ kind: 'send', cause: 'policy' });
+  });
+
+  it('is no reason to check the outcome again afterwards', () => {
+    expect(ambiguous(linkOrder).listed().payment.sends).toMatchObject({ isDoubtful: false });
+  });
+
+  it('is made anew only when those that were found have been expired', () => {
+    const payment = ambiguous(linkOrder).listed(
+      orphan,
+      { ...orphan, transId: transId('T2'), status: 'EXPIRED' },
+      { ...orphan, transId: transId('T3') },
+    );
+    expect(payment.todo).toEqual({ kind: 'expire', transId: 'T1' });
+    expect(payment.expired().todo).toEqual({ kind: 'expire', transId: 'T3' });
+    expect(payment.expired(SILENT).todo).toEqual({ kind: 'send', cause: 'policy' });
+  });
+
+  it('keeps the quiet that the provider asks for while it expires them', () => {
+    const payment = ambiguous(linkOrder).listed(orphan, { ...orphan, transId: transId('T2') });
+    payment.expired(throttled(30_000));
+    expect(payment.asks('expire')).toEqual({ kind: 'expire', transId: 'T2' });
+    expect(payment.now).toBe(START + 32_000);
+  });
+
+  it.each(['SUCCESSFUL', 'PENDING'] as const)('is the payment when somebody has paid it (%s)', (status) => {
+    const payment = ambiguous(linkOrder).listed({ ...orphan, status });
+    expect(payment.phase('following').transId).toBe('T1');
+  });
+
+  it('goes to a held review when two have been paid', () => {
+    const paid = { ...orphan, status: 'SUCCESSFUL' } as const;
+    const payment = ambiguous(linkOrder).listed(paid, { ...paid, transId: transId('T2') });
+    expect(payment.phase('review')).toMatchObject({ held: true, why: expect.stringContaining('T1, T2') });
+  });
+
+  it('is given up when none could be made in the whole grace period, which all tries share', () => {
+    const payment = ambiguous(linkOrder);
+    while (payment.payment.phase.kind !== 'ended') {
+      expect(payment.now).toBeLessThanOrEqual(graceOver);
+      payment.listed();
+      if (payment.payment.phase.kind === 'sending') payment.sent({ kind: 'ambiguous', reason: 'reset' });
+    }
+    expect(payment.phase('ended')).toMatchObject({
+      status: 'FAILED',
+      reason: 'no link could be made: reset',
+    });
+    expect(payment.now).toBe(graceOver);
+  });
+
+  it('is given up only when those that were made have been expired', () => {
+    const payment = searchUntilOver(ambiguous(linkOrder), (one) => one.listing(SILENT));
+    expect(payment.status).toBe('REVIEW');
+    expect(payment.listed(orphan).todo).toEqual({ kind: 'expire', transId: 'T1' });
+    expect(payment.expired().phase('ended').status).toBe('FAILED');
+  });
+
+  it('is not made anew while the first cannot be looked up', () => {
+    expect(ambiguous(linkOrder).listing(SILENT).payment.phase.kind).toBe('searching');
+  });
+});
+
+describe('the pause between look-ups', () => {
+  it('grows from a second to two minutes, ends with the grace period, and is long after it', () => {
+    const { payment } = ambiguous(payoutOrder);
+    const pauseAfter = (lookUps: number, now: number) =>
+      lookUpDelay(payment, { reason: 'x', since: START }, lookUps, now);
+    expect([0, 1, 2, 3, 7, 100].map((lookUps) => pauseAfter(lookUps, START))).toEqual([
+      1_000,
+      2_000,
+      4_000,
+      8_000,
+      2 * MINUTE,
+      2 * MINUTE,
+    ]);
+    expect(pauseAfter(100, graceOver - 30_000)).toBe(30_000);
+    expect(pauseAfter(100, graceOver)).toBe(HOUR);
+  });
+
+  it('lasts as long as the provider asks', () => {
+    const payment = ambiguous(payoutOrder).listing(throttled(5 * MINUTE));
+    expect(payment.todo).toMatchObject({ kind: 'wait', until: START + 1_000 + 5 * MINUTE });
+  });
+
+  it('is cut short by a notification, but ten seconds lie between two look-ups', () => {
+    const payment = ambiguous(payoutOrder);
+    for (let looks = 0; looks < 6; looks++) payment.listed();
+    const lookedAt = payment.now;
+    payment.later(2_000).hint('T1').answered(SILENT);
+    payment.asks('lookUp');
+    expect(payment.now).toBe(lookedAt + 10_000);
+    payment.listed().later(11_000).hint('T1');
+    expect(payment.todo).toEqual({ kind: 'lookUp' });
+  });
+});

@@ -1,0 +1,332 @@
+import { describe, expect, it } from '@jest/globals';
+import { openPayment } from '../../src/payments/payment-state.js';
+import { NOT_SENT_PATIENCE_MS, sendAgainDelay } from '../../src/payments/sending.js';
+import {
+  DAY,
+  directOrder,
+  HOUR,
+  linkOrder,
+  MINUTE,
+  orders,
+  payoutOrder,
+  START,
+  terms,
+  transactionOf,
+  transId,
+} from './orders.js';
+import {
+  absent,
+  ambiguous,
+  NOT_SENT,
+  opened,
+  type Scenario,
+  SILENT,
+  THROTTLED_SEND,
+  throttled,
+  UNAUTHORIZED,
+  UNCHECKED,
+} from './scenario.js';
+
+const own = transactionOf(payoutOrder, { status: 'SUCCESSFUL' });
+
+/** Sends that get the same outcome, one after the other, until the payment stops sending. */
+function sendWhile(payment: Scenario, outcome: Parameters<Scenario['sent']>[0]): Scenario {
+  do payment.sent(outcome);
+  while (payment.payment.phase.kind === 'waiting' && payment.asks('send'));
+  return payment;
+}
+
+describe('sending', () => {
+  it('is what a new payment does first, on the order of its merchant', () => {
+    expect(openPayment(payoutOrder, terms, START)).toMatchObject({
+      createdAt: START,
+      updatedAt: START,
+      phase: { kind: 'sending', cause: 'order' },
+    });
+    expect(opened(payoutOrder)).toMatchObject({ status: 'CREATED', todo: { kind: 'send', cause: 'order' } });
+  });
+
+  it.each(orders)('ends in following the transaction that the provider has made ($id)', (order) => {
+    const payment = opened(order)
+      .later(900)
+      .sent({ kind: 'accepted', transId: transId('T1') });
+    expect(payment.phase('following')).toMatchObject({
+      transId: 'T1',
+      status: 'CREATED',
+      since: START + 900,
+    });
+    expect(payment.payment.sends).toEqual({
+      count: 1,
+      lastAt: START + 900,
+      byPolicy: false,
+      isDoubtful: false,
+    });
+  });
+
+  it('ends as FAILED with the words of the provider when it rejects the request', () => {
+    const payment = opened(payoutOrder).sent({
+      kind: 'rejected',
+      message: 'Insufficient balance',
+      statusCode: 400,
+    });
+    expect(payment.phase('ended')).toMatchObject({
+      status: 'FAILED',
+      reason: 'Insufficient balance',
+      rejection: 'Insufficient balance',
+      checks: [],
+    });
+    expect(payment.notified).toEqual(['payment.failed']);
+  });
+
+  it('ends in searching when nobody knows what became of the request', () => {
+    const payment = opened(payoutOrder).later(15_000).sent({ kind: 'ambiguous', reason: 'reset' });
+    expect(payment.phase('searching').doubt).toEqual({ reason: 'reset', since: START + 15_000 });
+    expect(payment.payment.sends).toMatchObject({ count: 1, lastAt: START + 15_000 });
+  });
+
+  it.each([UNAUTHORIZED, THROTTLED_SEND, NOT_SENT, UNCHECKED])(
+    'ends in waiting, and counts as no request, when nothing was sent ($kind)',
+    (outcome) => {
+      const payment = opened(payoutOrder).sent(outcome);
+      expect(payment.payment.phase.kind).toBe('waiting');
+      expect(payment.payment.sends).toMatchObject({ count: 0 });
+      expect(payment.notified).toEqual([]);
+    },
+  );
+
+  it('is left by nothing but the outcome of the request', () => {
+    const payment = opened(payoutOrder);
+    payment.hint('T1').request('expire').request('refresh').request('recheck').fail();
+    payment.at(START + 9 * DAY).take({ kind: 'handOver' });
+    expect(payment.todo).toEqual({ kind: 'send', cause: 'order' });
+    expect(payment.replies.map((reply) => (reply.kind === 'refused' ? reply.type : 'done'))).toEqual([
+      'NotALink',
+      'done',
+      'done',
+      'NotUnderReview',
+    ]);
+  });
+
+  it('asks for the status at once when a notification came before the answer to the request', () => {
+    const payment = opened(directOrder)
+      .hint('T1')
+      .sent({ kind: 'accepted', transId: transId('T1') });
+    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isReport: false });
+    expect(payment.payment.reports.open).toEqual([]);
+  });
+});
+
+describe('waiting to send again', () => {
+  it('backs off from a second to a minute', () => {
+    const pauses = [1, 2, 3, 7, 50].map((tries) => sendAgainDelay({ hold: 'connection', tries }));
+    expect(pauses).toEqual([1_000, 2_000, 4_000, MINUTE, MINUTE]);
+  });
+
+  it('backs off from one to ten minutes while the credentials are refused', () => {
+    const pauses = [1, 2, 3, 4, 5, 50].map((tries) => sendAgainDelay({ hold: 'credentials', tries }));
+    expect(pauses).toEqual([1, 2, 4, 8, 10, 10].map((minutes) => minutes * MINUTE));
+  });
+
+  it('lasts as long as the provider asked', () => {
+    expect(sendAgainDelay({ hold: 'throttled', tries: 1 }, 42_000)).toBe(42_000);
+    const payment = opened(payoutOrder).sent({ ...THROTTLED_SEND, retryAfterMs: 42_000 });
+    expect(payment.todo).toMatchObject({ kind: 'wait', until: START + 42_000 });
+  });
+
+  it('leads to sending when its time has come, and not before', () => {
+    const payment = opened(payoutOrder).sent(NOT_SENT);
+    expect(payment.at(START + 999).todo).toMatchObject({ kind: 'wait', until: START + 1_000 });
+    expect(payment.at(START + 1_000).todo).toEqual({ kind: 'send', cause: 'order' });
+  });
+
+  it('ends as FAILED, and not as rejected, five minutes after the first try', () => {
+    const payment = sendWhile(opened(payoutOrder), NOT_SENT);
+    expect(payment.phase('ended')).toMatchObject({
+      status: 'FAILED',
+      reason: 'never sent to the provider: connection refused',
+    });
+    expect(payment.phase('ended').rejection).toBeUndefined();
+    expect(payment.now).toBeGreaterThanOrEqual(START + NOT_SENT_PATIENCE_MS);
+    expect(payment.now).toBeLessThanOrEqual(START + NOT_SENT_PATIENCE_MS + MINUTE);
+  });
+
+  it('counts the five minutes from the first try that failed for another reason than the credentials', () => {
+    const payment = opened(payoutOrder);
+    while (payment.now < START + HOUR) payment.sent(UNAUTHORIZED).asks('send');
+    const connectedAt = payment.now;
+    sendWhile(payment, NOT_SENT);
+    expect(payment.phase('ended').status).toBe('FAILED');
+    expect(payment.now).toBeGreaterThanOrEqual(connectedAt + NOT_SENT_PATIENCE_MS);
+  });
+
+  it('goes on past five minutes while the credentials are refused, until the payment has to be sent by', () => {
+    const payment = sendWhile(opened(payoutOrder, { sendByMs: 2 * HOUR }), UNAUTHORIZED);
+    expect(payment.phase('ended')).toMatchObject({
+      status: 'FAILED',
+      reason: 'never sent to the provider: no',
+    });
+    expect(payment.now).toBeGreaterThanOrEqual(START + 2 * HOUR);
+    expect(payment.now).toBeLessThanOrEqual(START + 2 * HOUR + 10 * MINUTE);
+  });
+
+  it('ends at the time that the payment has to be sent by, however the reasons alternate', () => {
+    const payment = opened(payoutOrder, { sendByMs: HOUR });
+    for (let tries = 0; payment.payment.phase.kind !== 'ended'; tries++) {
+      payment.sent(tries % 2 === 0 ? UNAUTHORIZED : NOT_SENT);
+    }
+    expect(payment.phase('ended').status).toBe('FAILED');
+    expect(payment.now).toBeGreaterThanOrEqual(START + HOUR);
+    expect(payment.now).toBeLessThanOrEqual(START + HOUR + 10 * MINUTE);
+  });
+
+  it('ends in following when a later try is accepted', () => {
+    const payment = opened(payoutOrder)
+      .sent(NOT_SENT)
+      .sent(UNAUTHORIZED)
+      .sent({ kind: 'accepted', transId: transId('T1') });
+    expect(payment.payment.sends.count).toBe(1);
+    expect(payment.phase('following').transId).toBe('T1');
+  });
+});
+
+describe('withdrawing a payment that waits', () => {
+  it.each([UNAUTHORIZED, NOT_SENT])('ends it as FAILED when surely nothing was sent ($kind)', (outcome) => {
+    for (const order of orders) {
+      const payment = opened(order).sent(outcome).request('expire');
+      expect(payment.reply).toMatchObject({ kind: 'done' });
+      expect(payment.phase('ended')).toMatchObject({
+        status: 'FAILED',
+        reason: 'withdrawn before it was sent',
+      });
+      expect(payment.notified).toEqual(['payment.failed']);
+    }
+  });
+
+  it.each([THROTTLED_SEND, UNCHECKED])('is refused while it may have been sent ($kind)', (outcome) => {
+    const payment = opened(payoutOrder).sent(outcome).request('expire');
+    expect(payment.reply).toMatchObject({ kind: 'refused', type: 'NotInitiated' });
+    expect(payment.payment.phase.kind).toBe('waiting');
+  });
+
+  it('is refused when an earlier request is in doubt', () => {
+    const payment = absent(payoutOrder).resend().listed().sent(NOT_SENT).request('expire');
+    expect(payment.reply).toMatchObject({ kind: 'refused', type: 'NotInitiated' });
+  });
+});
+
+describe('a request that the provider throttled', () => {
+  const waiting = () => opened(payoutOrder).sent(THROTTLED_SEND);
+
+  it('is looked up before it is sent again', () => {
+    const payment = waiting();
+    expect(payment.asks('lookUp')).toEqual({ kind: 'lookUp' });
+    expect(payment.now).toBe(START + 1_000);
+    expect(payment.listed().todo).toEqual({ kind: 'send', cause: 'order' });
+  });
+
+  it('is gone on with when it was taken after all', () => {
+    const payment = waiting().listed(own);
+    expect(payment.phase('following').transId).toBe('T1');
+    expect(payment.todo).toMatchObject({ kind: 'askStatus', transId: 'T1' });
+    expect(payment.payment.sends.count).toBe(1);
+  });
+
+  it('is not sent again while it cannot be looked up, and is then searched for', () => {
+    const payment = waiting();
+    while (payment.payment.phase.kind === 'waiting') payment.listing(SILENT);
+    const { doubt } = payment.phase('searching');
+    expect(doubt.reason).toBe("too many requests, and it couldn't be looked up");
+    expect(payment.now).toBeGreaterThanOrEqual(START + NOT_SENT_PATIENCE_MS);
+  });
+
+  it('waits as long as the provider asks when the look-up is throttled, too', () => {
+    const payment = waiting().listing(throttled(40_000));
+    expect(payment.todo).toMatchObject({ kind: 'wait', until: START + 41_000 });
+    expect(payment.at(START + 3_000).todo).toMatchObject({ kind: 'wait', until: START + 41_000 });
+    expect(payment.asks('lookUp') && payment.now).toBe(START + 41_000);
+  });
+
+  it('is FAILED only after a look-up that shows nothing', () => {
+    const payment = waiting();
+    while (payment.listed().payment.phase.kind === 'sending') payment.sent(THROTTLED_SEND);
+    expect(payment.phase('ended')).toMatchObject({
+      status: 'FAILED',
+      reason: 'never sent to the provider: too many requests',
+    });
+    expect(payment.now).toBeGreaterThanOrEqual(START + NOT_SENT_PATIENCE_MS);
+  });
+
+  it.each([
+    ['of another amount', [{ ...own, amount: 1 }]],
+    ['more than one', [own, { ...own, transId: transId('T2') }]],
+  ])('goes to a held review when what was made is %s', (_, transactions) => {
+    const payment = waiting().listed(...transactions);
+    expect(payment.phase('review')).toMatchObject({ held: true, pursuit: { kind: 'searching' } });
+    expect(payment.payment.others.map(({ transId: id }) => id)).toEqual(
+      transactions.map(({ transId: id }) => id),
+    );
+  });
+
+  it('is made anew when it is a link, for the list tells no address', () => {
+    const payment = opened(linkOrder).sent(THROTTLED_SEND).listed(transactionOf(linkOrder));
+    expect(payment.payment.phase.kind).toBe('searching');
+    payment.listed(transactionOf(linkOrder)).expired();
+    expect(payment.todo).toEqual({ kind: 'send', cause: 'policy' });
+  });
+});
+
+describe('a request that could not be checked', () => {
+  it('is tried again', () => {
+    const payment = opened(payoutOrder).sent(UNCHECKED);
+    expect(payment.asks('send')).toEqual({ kind: 'send', cause: 'order' });
+    expect(payment.now).toBe(START + 1_000);
+  });
+
+  it('is never FAILED: it is searched for after five minutes, and then goes to review', () => {
+    const payment = sendWhile(opened(payoutOrder), UNCHECKED);
+    expect(payment.now).toBeGreaterThanOrEqual(START + NOT_SENT_PATIENCE_MS);
+    expect(payment.phase('searching').doubt).toEqual({ reason: UNCHECKED.reason, since: payment.now });
+    while (payment.status === 'CREATED') payment.listed();
+    expect(payment.payment.phase.kind).toBe('review');
+    expect(payment.notified).toEqual(['payment.review']);
+  });
+});
+
+describe('sending once more', () => {
+  const resent = () => absent(payoutOrder).resend().listed();
+
+  it('is done on an operator’s decision, and leaves a doubt behind', () => {
+    const payment = resent();
+    expect(payment.todo).toEqual({ kind: 'send', cause: 'operator' });
+    expect(payment.payment.sends).toMatchObject({ byPolicy: false, isDoubtful: true });
+  });
+
+  it('goes to review when it is rejected, for the first request may have been taken', () => {
+    const payment = resent().sent({ kind: 'rejected', message: 'Insufficient balance', statusCode: 400 });
+    expect(payment.phase('review')).toMatchObject({
+      held: false,
+      why: expect.stringContaining('sent once more, and rejected: Insufficient balance'),
+      pursuit: { kind: 'searching' },
+    });
+    expect(payment.listed(own).found('SUCCESSFUL').status).toBe('SUCCESSFUL');
+  });
+
+  it('goes to review when it could not be sent, for the same reason', () => {
+    const payment = sendWhile(resent(), NOT_SENT);
+    expect(payment.phase('review')).toMatchObject({
+      why: expect.stringContaining('it could not be sent once more: connection refused'),
+      pursuit: { kind: 'searching' },
+    });
+  });
+
+  it('begins a grace period of its own when it is ambiguous', () => {
+    const payment = resent();
+    payment.later(5_000).sent({ kind: 'ambiguous', reason: 'reset' });
+    expect(payment.phase('searching').doubt).toEqual({ reason: 'reset', since: payment.now });
+  });
+
+  it('is FAILED when it is rejected and a link, which nobody was given', () => {
+    const payment = ambiguous(linkOrder).listed().sent({ kind: 'rejected', message: 'no', statusCode: 400 });
+    expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', rejection: 'no' });
+  });
+});

@@ -1,0 +1,271 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Breaker, MAX_TIMEOUTS, PAUSE_MS } from '../../src/provider/breaker.js';
+import { createProviderClient, type ProviderClient } from '../../src/provider/client.js';
+import type { Exchange } from '../../src/provider/exchange.js';
+import { closedUrl, closeServers, type HttpServer, json, type Reply, serveHttp } from './local-servers.js';
+
+const answered: Exchange = { kind: 'answered', statusCode: 502, body: undefined };
+const timedOut: Exchange = { kind: 'failed', sent: 'perhaps', timedOut: true, reason: 'no answer' };
+const refused: Exchange = { kind: 'failed', sent: 'no', timedOut: false, reason: 'refused' };
+
+function breakerAt(startMs: number) {
+  let time = startMs;
+  const breaker = new Breaker(() => time);
+  let sent = 0;
+  return {
+    breaker,
+    sent: () => sent,
+    pass: (ms: number) => {
+      time += ms;
+    },
+    /** Asks questions one after the other, which come to these ends. `true` for each that was sent. */
+    async ask(...ends: readonly Exchange[]): Promise<boolean[]> {
+      const sendings: boolean[] = [];
+      for (const end of ends) {
+        const before = sent;
+        const result = await breaker.ask(async () => {
+          sent++;
+          return end;
+        });
+        expect(result).toBe(sent > before ? end : undefined);
+        sendings.push(sent > before);
+      }
+      return sendings;
+    },
+  };
+}
+
+const inARow = (length: number): Exchange[] => Array.from({ length }, () => timedOut);
+
+describe('a breaker', () => {
+  it('lets questions through until so many in a row have timed out', async () => {
+    const { ask } = breakerAt(0);
+    expect(await ask(...inARow(MAX_TIMEOUTS - 1), answered)).not.toContain(false);
+    expect(await ask(...inARow(MAX_TIMEOUTS))).not.toContain(false);
+    expect(await ask(answered)).toEqual([false]);
+  });
+
+  it('neither counts failures that are no time-outs, nor takes them for an answer', async () => {
+    const { ask } = breakerAt(0);
+    expect(await ask(...inARow(MAX_TIMEOUTS - 1), refused, refused)).not.toContain(false);
+    expect(await ask(timedOut, answered)).toEqual([true, false]);
+  });
+
+  it('lets one question through after its pause, and all others when that is answered', async () => {
+    const { ask, pass } = breakerAt(-50_000);
+    await ask(...inARow(MAX_TIMEOUTS));
+    pass(PAUSE_MS - 1);
+    expect(await ask(answered)).toEqual([false]);
+    pass(1);
+    expect(await ask(answered, ...inARow(MAX_TIMEOUTS - 1), answered)).not.toContain(false);
+  });
+
+  it('pauses again when its trial times out', async () => {
+    const { ask, pass } = breakerAt(0);
+    await ask(...inARow(MAX_TIMEOUTS));
+    pass(PAUSE_MS);
+    expect(await ask(timedOut, answered)).toEqual([true, false]);
+    pass(PAUSE_MS - 1);
+    expect(await ask(answered)).toEqual([false]);
+    pass(1);
+    expect(await ask(answered, answered)).toEqual([true, true]);
+  });
+
+  it('takes the next question for its trial when one has failed without a time-out', async () => {
+    const { ask, pass } = breakerAt(0);
+    await ask(...inARow(MAX_TIMEOUTS));
+    pass(PAUSE_MS);
+    expect(await ask(refused, timedOut, answered)).toEqual([true, true, false]);
+  });
+
+  it('takes the next question for its trial when one could not be sent at all', async () => {
+    const { breaker, ask, pass } = breakerAt(0);
+    await ask(...inARow(MAX_TIMEOUTS));
+    pass(PAUSE_MS);
+    await expect(breaker.ask(() => Promise.reject(new TypeError('wrong call')))).rejects.toThrow(
+      'wrong call',
+    );
+    expect(await ask(answered, answered)).toEqual([true, true]);
+  });
+
+  it('has but one trial at a time', async () => {
+    const { breaker, ask, pass } = breakerAt(0);
+    await ask(...inARow(MAX_TIMEOUTS));
+    pass(PAUSE_MS);
+    let end: (exchange: Exchange) => void = () => {};
+    const trial = breaker.ask(
+      () =>
+        new Promise((resolve) => {
+          end = resolve;
+        }),
+    );
+    pass(10 * PAUSE_MS);
+    expect(await ask(answered)).toEqual([false]);
+    end(answered);
+    expect(await trial).toBe(answered);
+    expect(await ask(answered)).toEqual([true]);
+  });
+
+  it('is closed by an answer to something else, and its trial then counts as any other question', async () => {
+    const { breaker, ask, pass } = breakerAt(0);
+    await ask(...inARow(MAX_TIMEOUTS));
+    pass(PAUSE_MS);
+    let end: (exchange: Exchange) => void = () => {};
+    const trial = breaker.ask(
+      () =>
+        new Promise((resolve) => {
+          end = resolve;
+        }),
+    );
+    breaker.answered();
+    end(timedOut);
+    await trial;
+    expect(await ask(...inARow(MAX_TIMEOUTS - 1), answered)).toEqual([true, true, true, true, false]);
+  });
+
+  it('does not pause for longer when questions that were sent before time out after it has opened', async () => {
+    const { breaker, ask, pass } = breakerAt(0);
+    let end: (exchange: Exchange) => void = () => {};
+    const late = breaker.ask(
+      () =>
+        new Promise((resolve) => {
+          end = resolve;
+        }),
+    );
+    await ask(...inARow(MAX_TIMEOUTS));
+    pass(PAUSE_MS - 1);
+    end(timedOut);
+    await late;
+    pass(1);
+    expect(await ask(answered)).toEqual([true]);
+  });
+});
+
+const clients: ProviderClient[] = [];
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.close();
+  await closeServers();
+});
+
+/** ms that the provider may take here. */
+const LIMIT_MS = 200;
+let time = 0;
+
+function clientOf(url: string, service: 'collection' | 'payout' = 'collection'): ProviderClient {
+  const credentials = { apiUser: 'user', apiKey: 'key' };
+  const client = createProviderClient({ service, url, ...credentials, timeoutMs: LIMIT_MS, now: () => time });
+  clients.push(client);
+  return client;
+}
+
+/** A provider that hangs until it is told otherwise. */
+async function hanging(reply: Reply = json(200, [])): Promise<{ server: HttpServer; recover: () => void }> {
+  let hangs = true;
+  const server = await serveHttp((...of) => {
+    if (!hangs) reply(...of);
+  });
+  return {
+    server,
+    recover: () => {
+      hangs = false;
+    },
+  };
+}
+
+const questions: [string, (client: ProviderClient) => Promise<unknown>][] = [
+  ['a status', (client) => client.paymentStatus('T1')],
+  ['an expiry', (client) => client.expirePay('T1')],
+  ['a list', (client) => client.transactionsOf('col_1')],
+  ['a search', (client) => client.search({})],
+  ['the balance', (client) => client.balance()],
+];
+
+const timeOut = (client: ProviderClient, times: number) =>
+  Promise.all(Array.from({ length: times }, () => client.paymentStatus('T1')));
+
+const heldBack = { kind: 'unavailable', reason: expect.stringContaining('not asked') };
+
+describe('a provider that hangs', () => {
+  it.each(questions)('is not asked for %s after five questions without an answer', async (_, ask) => {
+    const { server } = await hanging();
+    const client = clientOf(server.url);
+    for (const answer of await timeOut(client, 5))
+      expect(answer).toEqual({ kind: 'unavailable', reason: 'no answer within 200 ms' });
+    expect(await ask(client)).toEqual(heldBack);
+    expect(server.seen).toHaveLength(5);
+  });
+
+  it.each(questions)('is found to hang by %s', async (_, ask) => {
+    const { server } = await hanging();
+    const client = clientOf(server.url);
+    await Promise.all(Array.from({ length: 5 }, () => ask(client)));
+    expect(await ask(client)).toEqual(heldBack);
+    expect(server.seen).toHaveLength(5);
+  });
+
+  it('is sent every order all the same, each once', async () => {
+    const { server, recover } = await hanging(
+      json(200, { transId: 'T1', link: 'https://pay.example.com/T1' }),
+    );
+    const [client, payouts] = [clientOf(server.url), clientOf(server.url, 'payout')];
+    await Promise.all([timeOut(client, 5), timeOut(payouts, 5)]);
+    recover();
+    const order = { amount: 500, phone: '670000001' };
+    expect(await client.initiatePay({ amount: 500 })).toMatchObject({ kind: 'accepted' });
+    expect(await client.directPay(order)).toMatchObject({ kind: 'accepted' });
+    expect(await payouts.payout(order)).toMatchObject({ kind: 'accepted' });
+    expect(server.seen.slice(10).map(({ path }) => path)).toEqual([
+      '/initiate-pay',
+      '/direct-pay',
+      '/payout',
+    ]);
+  });
+
+  it('is not found to hang by orders', async () => {
+    const { server } = await hanging();
+    const client = clientOf(server.url);
+    const order = { amount: 500, phone: '670000001' };
+    await timeOut(client, 4);
+    const outcomes = await Promise.all(Array.from({ length: 6 }, () => client.directPay(order)));
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ kind: 'ambiguous' });
+    expect(await client.paymentStatus('T1')).toMatchObject({ reason: 'no answer within 200 ms' });
+    expect(await client.paymentStatus('T1')).toEqual(heldBack);
+  });
+
+  it('is asked again as soon as it has answered an order, even by a refusal', async () => {
+    const { server, recover } = await hanging(json(400, { message: 'no' }));
+    const client = clientOf(server.url);
+    await timeOut(client, 5);
+    recover();
+    expect(await client.paymentStatus('T1')).toEqual(heldBack);
+    await client.directPay({ amount: 500, phone: '670000001' });
+    expect(await client.paymentStatus('T1')).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('is asked one question after ten seconds, and all of them once that is answered', async () => {
+    const { server, recover } = await hanging();
+    const client = clientOf(server.url);
+    await timeOut(client, 5);
+    recover();
+    time += 9_999;
+    expect(await client.transactionsOf('col_1')).toEqual(heldBack);
+    time += 1;
+    const both = [client.transactionsOf('col_1'), client.transactionsOf('col_2')];
+    expect(await Promise.all(both)).toEqual([{ kind: 'listed', transactions: [] }, heldBack]);
+    expect(await client.transactionsOf('col_2')).toEqual({ kind: 'listed', transactions: [] });
+  });
+
+  it('is still asked by the client of the other service', async () => {
+    const { server } = await hanging();
+    await timeOut(clientOf(server.url), 5);
+    const other = await clientOf(server.url, 'payout').paymentStatus('T1');
+    expect(other).toMatchObject({ reason: 'no answer within 200 ms' });
+  });
+
+  it('is not taken for one that refuses connections: that one is asked each time', async () => {
+    const client = clientOf(await closedUrl());
+    const answers = await timeOut(client, 8);
+    for (const answer of answers) expect(answer).toMatchObject({ reason: 'the connection was refused' });
+  });
+});
