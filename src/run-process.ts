@@ -3,7 +3,8 @@ import { ConfigError } from './config.js';
 
 /**
  * Runs a process's main part until it ends by itself or SIGTERM or SIGINT asks it to, through the signal it is given.
- * A wrong setting ends it with exit code 78 (EX_CONFIG) and one line for each mistake; any other error with 1.
+ * A wrong setting, or a Temporal namespace that isn't set up, ends it with exit code 78 (EX_CONFIG) and what has to be
+ * done; any other error with 1.
  */
 export async function runProcess(main: (stop: AbortSignal) => Promise<void>): Promise<void> {
   const stopping = new AbortController();

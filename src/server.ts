@@ -6,11 +6,15 @@ import { type Config, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import type { PaymentTerms } from './payments/order.js';
 import { createProviderServices } from './provider-services.js';
+import { isNamespaceReady, untilNamespaceIsReady } from './require-namespace.js';
 import { runProcess } from './run-process.js';
 import { closeClient, connectClient } from './temporal/connect.js';
 import { loadTemporalTarget } from './temporal/target.js';
 
-/** The API process: serves until it is told to stop, and finishes what it has begun. It starts without Temporal. */
+/**
+ * The API process: serves until it is told to stop, and finishes what it has begun. It starts without Temporal, and ends
+ * when Temporal turns out to have a namespace that payments can't live in.
+ */
 await runProcess(async (stop) => {
   const config = readConfig('api', process.env);
   const logger = createLogger('api', config.LOG_LEVEL);
@@ -30,12 +34,18 @@ await runProcess(async (stop) => {
     logger,
     shutdown,
   });
+  const required = { connection: client.connection, namespace: target.namespace, logger };
   try {
+    const isReady = await isNamespaceReady(required);
     const serving = await serve(app, { host: config.HOST, port: config.PORT, shutdown });
     logger.info({ host: config.HOST, port: serving.port, temporal: target.address }, 'API is listening');
-    if (!stop.aborted) await once(stop, 'abort');
-    logger.info('API is stopping');
-    await serving.stop();
+    try {
+      if (!isReady) await untilNamespaceIsReady(required, stop);
+      if (!stop.aborted) await once(stop, 'abort');
+    } finally {
+      logger.info('API is stopping');
+      await serving.stop();
+    }
   } finally {
     await closeClient(client);
     for (const provider of Object.values(providers)) provider.close();

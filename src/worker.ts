@@ -8,6 +8,7 @@ import { type Config, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import { createPaymentWorker } from './payment-worker.js';
 import { createProviderServices } from './provider-services.js';
+import { untilNamespaceIsReady } from './require-namespace.js';
 import { runProcess } from './run-process.js';
 import { connectWorker } from './temporal/connect.js';
 import { loadTemporalTarget } from './temporal/target.js';
@@ -30,19 +31,24 @@ await runProcess(async (stop) => {
     }),
   });
 
+  const merchant = merchantEndpoint(config);
+  if (merchant === undefined) {
+    logger.warn(
+      'MERCHANT_WEBHOOK_URL is not set: the merchant is not notified of the payments that this worker runs',
+    );
+  }
   const providers = createProviderServices(config);
   const target = loadTemporalTarget(process.env);
   const connection = await connectPatiently(target, logger, stop);
   if (connection === undefined) return;
   try {
+    await untilNamespaceIsReady({ connection, namespace: target.namespace, logger }, stop);
+    if (stop.aborted) return;
     const worker = await createPaymentWorker({
       connection,
       namespace: target.namespace,
       taskQueue: config.TEMPORAL_TASK_QUEUE,
-      activities: createActivities({
-        providers,
-        merchant: createMerchantNotifier(merchantEndpoint(config)),
-      }),
+      activities: createActivities({ providers, merchant: createMerchantNotifier(merchant) }),
       workflowBundle: { codePath: WORKFLOW_BUNDLE },
       limits: {
         maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,

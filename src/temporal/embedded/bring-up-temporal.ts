@@ -1,5 +1,5 @@
-import { lazyConnection, probeTemporal } from '../connect.js';
-import { registerSearchAttributes, SearchAttributeTypeError } from '../register-search-attributes.js';
+import { lazyConnection } from '../connect.js';
+import { describeGaps, type SetupGap, setUpNamespace, setupCommands } from '../namespace-setup.js';
 import { loadTemporalTarget, plainTargetEnvironment, type TemporalTarget } from '../target.js';
 import { type StartDevServerOptions, startDevServer } from './start-dev-server.js';
 
@@ -22,11 +22,11 @@ export interface TemporalServer {
 }
 
 /**
- * Brings Temporal up: with TEMPORAL_ADDRESS the server there, otherwise an embedded dev server. Sanaga's search
- * attributes are registered in either. A server that does not let its clients register is used as it is, with a line
- * that names what an operator has to do.
+ * Brings Temporal up: with TEMPORAL_ADDRESS the server there, otherwise an embedded dev server. Either is
+ * set up for payments.
  *
- * @throws Error when the server at TEMPORAL_ADDRESS does not answer, and everything that `startDevServer` throws.
+ * @throws Error when the server at TEMPORAL_ADDRESS does not answer, or with the commands to run when its namespace
+ * isn't fit for payments and can't be changed from here; and everything that `startDevServer` throws.
  */
 export async function bringUpTemporal(options: StartDevServerOptions): Promise<TemporalServer> {
   const { env = process.env, report } = options;
@@ -54,20 +54,13 @@ async function useExternal(env: NodeJS.ProcessEnv, report: (line: string) => voi
   const target = loadTemporalTarget(env);
   report(`temporal: using ${target.address}, namespace ${target.namespace}, because TEMPORAL_ADDRESS is set`);
 
-  const connection = lazyConnection(target);
-  try {
-    await probeTemporal(connection, target.namespace);
-    await register(connection, target.namespace, report);
-  } catch (error) {
-    if (error instanceof SearchAttributeTypeError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+  const gaps = await prepareExternal(target);
+  if (gaps.length > 0) {
+    const commands = setupCommands(target.namespace, gaps).map((command) => `\n  ${command}`);
     throw new Error(
-      `temporal: ${target.address} does not answer for the namespace ${target.namespace}: ${reason}. ` +
-        'Correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or unset TEMPORAL_ADDRESS for an embedded server',
-      { cause: error },
+      `temporal: ${describeGaps(target.namespace, gaps)} Run this against ${target.address}, or unset ` +
+        `TEMPORAL_ADDRESS for an embedded server:${commands.join('')}`,
     );
-  } finally {
-    await connection.close();
   }
 
   const uiUrl = env.TEMPORAL_UI_URL;
@@ -82,16 +75,18 @@ async function useExternal(env: NodeJS.ProcessEnv, report: (line: string) => voi
   };
 }
 
-async function register(
-  connection: ReturnType<typeof lazyConnection>,
-  namespace: string,
-  report: (line: string) => void,
-): Promise<void> {
+async function prepareExternal(target: TemporalTarget): Promise<readonly SetupGap[]> {
+  const connection = lazyConnection(target);
   try {
-    await registerSearchAttributes(connection, namespace);
+    return (await setUpNamespace(connection, target.namespace)).gaps;
   } catch (error) {
-    if (error instanceof SearchAttributeTypeError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    report(`temporal: search attributes could not be registered (${reason}); see that ${namespace} has them`);
+    throw new Error(
+      `temporal: ${target.address} does not answer for the namespace ${target.namespace}: ${reason}. ` +
+        'Correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or unset TEMPORAL_ADDRESS for an embedded server',
+      { cause: error },
+    );
+  } finally {
+    await connection.close();
   }
 }
