@@ -95,7 +95,7 @@ export function onReportStatus(
   const others = reports.open.filter((one) => one !== report);
   switch (answer.kind) {
     case 'found':
-      return agrees(payment, answer.transaction)
+      return agrees(payment, answer.transaction, now)
         ? withOpen(asked, [...others, ...notKnownYet(report, now)])
         : confirmed(withOpen(asked, others), answer.transaction, now);
     case 'unknown':
@@ -109,9 +109,11 @@ export function onReportStatus(
   }
 }
 
-/** Of an ended payment's own transaction, only a contradiction is reported: what agrees may be an old answer. */
-function agrees({ phase }: PaymentState, { transId, status }: Transaction): boolean {
-  return phase.kind === 'ended' && transId === phase.transId && status === phase.status;
+/** Of an ended payment's own transaction only a contradiction is reported: an answer without one may be an old one. */
+function agrees(payment: PaymentState, transaction: Transaction, now: number): boolean {
+  const { phase } = payment;
+  if (phase.kind !== 'ended' || transaction.transId !== phase.transId) return false;
+  return contradicted(payment, phase, transaction, now) === payment;
 }
 
 /** The report when the provider doesn't know of it yet: asked about again, or believed not to be true. */
