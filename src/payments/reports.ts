@@ -5,7 +5,7 @@ import type { StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import { type PaymentState, pursuitOf, type Report, transIdOf } from './payment-state.js';
 import { doubled } from './polling.js';
-import type { Transaction } from './transaction.js';
+import { isFinal, type Transaction } from './transaction.js';
 import {
   askSoon,
   canMoveMoney,
@@ -47,10 +47,11 @@ export function onNotification(
   { transId, status }: Pick<NotificationEvent, 'transId' | 'status'>,
   now: number,
 ): PaymentState {
-  const { phase } = payment;
-  const isOwnTransaction = transId === transIdOf(payment);
-  if (isOwnTransaction && phase.kind !== 'ended') return askSoon(payment, now, true);
-  if (isOwnTransaction && phase.kind === 'ended' && status === phase.status) return payment;
+  const { phase, order } = payment;
+  if (transId === transIdOf(payment)) {
+    if (phase.kind !== 'ended') return askSoon(payment, now, true);
+    if (status === phase.status || !isFinal(order, status)) return payment;
+  }
   const reported = withReport(payment, transId, now);
   // Whatever it names, the payment's own transaction may be in the list by now.
   return pursuitOf(phase)?.kind === 'searching' ? askSoon(reported, now) : reported;

@@ -39,6 +39,9 @@ const CREDENTIALS = {
 /** How long an expected state may take to come, in ms of real time. */
 const PATIENCE_MS = 40_000;
 
+/** ms that requests may take to come to their end when the servers stop. */
+const CLOSE_LIMIT_MS = 12_000;
+
 /** Before the connection closes, retries of calls that nobody waits for any more come to their end. */
 const LAST_RETRIES_MS = 500;
 
@@ -143,10 +146,7 @@ export class PaymentWorld {
   async stop(): Promise<void> {
     await this.stopWorker();
     await this.sandbox.close();
-    for (const server of Object.values(this.servers)) {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    }
+    for (const server of Object.values(this.servers)) await closeServer(server);
     for (const close of this.closing) await close();
   }
 
@@ -362,6 +362,15 @@ function providerClients(url: string, timeoutMs: number) {
 
 async function listen(server: Server): Promise<void> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+}
+
+/** Requests that are being answered come to their end first: what they ask of Temporal must not outlive its connection. */
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  const late = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
+  await closed;
+  clearTimeout(late);
 }
 
 function addressOf(server: Server): string {

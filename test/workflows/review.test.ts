@@ -181,7 +181,7 @@ describe('a notification that names a transaction', () => {
     await world.settle(payment.id, 'SUCCESSFUL');
     await world.ended(payment.id);
     expect(await world.notify(payment, { status: 'FAILED' })).toBe(200);
-    await world.pass(2 * MINUTE);
+    await world.pass(40 * MINUTE);
     await world.ended(payment.id, 'late-forgery');
     expect((await world.get(`/v1/payments/${payment.id}`)).body).toMatchObject({
       status: 'SUCCESSFUL',
