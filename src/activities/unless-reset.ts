@@ -7,8 +7,8 @@ import type { InitiationOutcome } from '../payments/outcome.js';
 const CHECK_LIMIT_MS = 3_000;
 
 /**
- * The oldest that a payment can be, in ms, when its first request is sent: the setting SEND_BY is at most this long.
- * Whatever an older payment sends was decided after a look-up of what had been sent before.
+ * The longest that a payment's first request can be put off, in ms: the setting SEND_BY is at most this long. Whatever is
+ * sent later was decided after a look-up of what had been sent before.
  */
 export const MAX_FIRST_SEND_AGE_MS = 7 * 24 * 60 * 60 * 1_000;
 
@@ -55,10 +55,11 @@ type Origin = 'beginning' | 'reset' | 'deleted';
  * replaces, or one that followed that, has sent.
  *
  * A run that Temporal no longer has ends the walk. Temporal deletes an ended run after the namespace's retention, 30
- * days at least (namespace-setup.ts), so what continued it is older than {@link MAX_FIRST_SEND_AGE_MS}: the request is
- * a repetition that was decided after the provider had been asked about every earlier one, and refusing it would only
- * make an operator's `resend` impossible for payments that have been open for a month. A younger payment's run is gone
- * because somebody deleted it, and then nobody knows whether it was a reset one.
+ * days at least (namespace-setup.ts), so what continued it is older than {@link MAX_FIRST_SEND_AGE_MS}. The request is
+ * then a repetition that was decided after the provider had been asked about every earlier one, and refusing it would
+ * only make an operator's `resend` impossible for payments that have been open for a month. (A first request that old
+ * would have waited through a month without any worker.) A younger payment's run is gone because somebody deleted it,
+ * and then nobody knows whether it was a reset one.
  *
  * @throws an error of gRPC when Temporal doesn't answer in time or doesn't have the activity's own run.
  */

@@ -106,11 +106,11 @@ describe('an activity that begins a payment', () => {
     ]);
   });
 
-  it("sends the merchant's userId when there is one, and never the merchant's externalId", async () => {
+  it("never sends the merchant's own userId or externalId, which would list other payments, too", async () => {
     await run(() => activities.directPay({ ...directOrder, userId: 'user-7', externalId: 'order-7' }));
     expect(asked[0]).toMatchObject({
       line: 'POST /direct-pay',
-      body: { userId: 'user-7', externalId: 'col_2' },
+      body: { userId: 'col_2', externalId: 'col_2' },
     });
   });
 
