@@ -8,7 +8,6 @@ import type { PaymentInput, PaymentWorkflowType } from '../workflows/messages.js
 const require = createRequire(import.meta.url);
 const { ReusableVMWorkflowCreator } = require('@temporalio/worker/lib/workflow/reusable-vm.js');
 const { parseWorkflowCode } = require('@temporalio/worker/lib/worker.js');
-const Long = require('long');
 
 const { WorkflowActivation } = proto.coresdk.workflow_activation;
 
@@ -94,7 +93,7 @@ export class WorkflowRun {
       timestamp: timestamp(now),
       isReplaying,
       historyLength: isLong ? 2_000 : 10,
-      historySizeBytes: Long.fromNumber(1_000),
+      historySizeBytes: 1_000,
       continueAsNewSuggested: isLong,
       availableInternalFlags: [1, 2, 3, 4, 5, 6],
       jobs: [...jobs],
@@ -117,7 +116,7 @@ export function startJob(type: PaymentWorkflowType, input: PaymentInput, now: nu
       workflowType: type,
       workflowId: input.order.id,
       arguments: [payloadOf(input)],
-      randomnessSeed: Long.fromNumber(7),
+      randomnessSeed: 7,
       attempt: 1,
       firstExecutionRunId: 'run-1',
       startTime: timestamp(now),
@@ -146,7 +145,7 @@ export function activityJob(seq: number, isLocal: boolean, result: unknown): Job
 
 /** A job that tells nothing: the run only sees that time has passed, or that its history is long. */
 export function emptyJob(): Job {
-  return { updateRandomSeed: { randomnessSeed: Long.fromNumber(7) } };
+  return { updateRandomSeed: { randomnessSeed: 7 } };
 }
 
 /** The values that a command carries. */
@@ -159,7 +158,7 @@ function payloadOf(value: unknown): Payload {
 }
 
 function timestamp(now: number) {
-  return { seconds: Long.fromNumber(Math.floor(now / 1000)), nanos: (now % 1000) * 1_000_000 };
+  return { seconds: Math.floor(now / 1000), nanos: (now % 1000) * 1_000_000 };
 }
 
 function infoOf(type: PaymentWorkflowType, runId: string, now: number) {
