@@ -11,7 +11,8 @@ const { parseWorkflowCode } = require('@temporalio/worker/lib/worker.js');
 
 const { WorkflowActivation } = proto.coresdk.workflow_activation;
 
-export type Job = coresdk.workflow_activation.IWorkflowActivationJob;
+/** A job of an activation, with plain numbers where the protocol has its own. */
+export type Job = Readonly<Record<string, object>>;
 export type Command = coresdk.workflow_commands.IWorkflowCommand;
 
 /** What a run is told by the server beside its jobs. */
