@@ -2,6 +2,7 @@ import { findOwn, ownAmong } from './matching.js';
 import type { InitiationOutcome, ListAnswer } from './outcome.js';
 import type { PaymentState, Sending, Unsent, Waiting } from './payment-state.js';
 import { doubled } from './polling.js';
+import { onListed } from './searching.js';
 import {
   askSoon,
   type Change,
@@ -157,7 +158,8 @@ export function onListedWhileWaiting(
   const finding = findOwn(payment.order, answer.transactions);
   if (payment.order.method === 'link' && finding.kind !== 'absent') {
     // A list doesn't tell a link's address: it is expired and made anew.
-    return search(counted(payment, now), doubt ?? { reason: unsent.reason, since: now }, now);
+    const found = search(counted(payment, now), doubt ?? { reason: unsent.reason, since: now }, now);
+    return found.phase.kind === 'searching' ? onListed(found, found.phase, answer, now) : found;
   }
   switch (finding.kind) {
     case 'found':
