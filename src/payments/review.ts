@@ -209,7 +209,10 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
     return back(payment, deciding, isAnothers ? wrong : `${wrong}; insist with "force": true to take it`);
   }
   const tolerant = wrong === undefined ? payment : { ...payment, tolerated: wrong };
-  const known = follow(judged(withAbandoned(tolerant, transId)), { transId }, now);
+  // The list may not have been read since the request: whether it was taken twice is seen at the end.
+  const isUnread = deciding.review.pursuit?.kind === 'searching';
+  const sends = { ...tolerant.sends, isDoubtful: tolerant.sends.isDoubtful || isUnread };
+  const known = follow(judged(withAbandoned({ ...tolerant, sends }, transId)), { transId }, now);
   return carriedOut(observed(known, transaction, now), deciding, now);
 }
 
