@@ -8,7 +8,7 @@ import { getPayment } from './get-payment.js';
 import { healthz, readyz } from './health.js';
 import { listNotifications } from './list-notifications.js';
 import { listPayments } from './list-payments.js';
-import { listUnclaimed } from './list-unclaimed.js';
+import { listUnmatched } from './list-unclaimed.js';
 import { providerWebhook } from './provider-webhook.js';
 import { refreshPayment } from './refresh-payment.js';
 import { resendNotification } from './resend-notification.js';
@@ -27,7 +27,7 @@ export const routes: readonly Route[] = [
   resendNotification,
   getBalance,
   providerWebhook,
-  listUnclaimed,
+  listUnmatched,
   healthz,
   readyz,
   getMetrics,
