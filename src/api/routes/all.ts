@@ -1,4 +1,5 @@
 import type { Route } from '../route.js';
+import { cancelPayout } from './cancel-payout.js';
 import { createCollection } from './create-collection.js';
 import { createPayout } from './create-payout.js';
 import { expireCollection } from './expire-collection.js';
@@ -21,6 +22,7 @@ export const routes: readonly Route[] = [
   listPayments,
   getPayment,
   expireCollection,
+  cancelPayout,
   refreshPayment,
   resolvePayment,
   listNotifications,
