@@ -7,7 +7,7 @@ export const WEBHOOK_RESULTS = [
   'taken',
   'agrees',
   'late',
-  'unknown',
+  'unmatched',
   'throttled',
   'malformed',
   'too_large',

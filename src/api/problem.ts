@@ -13,9 +13,10 @@ export const PROBLEMS = {
   no_such_notification: { status: 404, title: 'The payment has no such notification' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },
   idempotency_key_reused: { status: 409, title: 'The Idempotency-Key was used for another request' },
-  not_a_link: { status: 409, title: 'Only a payment link can be expired' },
+  not_a_link: { status: 409, title: 'Only a payment link can be expired once it was sent' },
   not_expirable: { status: 409, title: 'The payment can no longer be expired' },
-  not_initiated: { status: 409, title: 'The provider has not taken the payment yet' },
+  not_initiated: { status: 409, title: 'Whether the provider has taken the payment is not known yet' },
+  not_cancelable: { status: 409, title: 'The payout can no longer be canceled' },
   not_under_review: { status: 409, title: 'The payment is not under review' },
   resolution_refused: { status: 409, title: 'The decision can’t be carried out' },
   body_too_large: { status: 413, title: 'The body is too large' },
@@ -135,3 +136,11 @@ export const providerUnavailable = (reason: string, retryAfterMs = RETRY_AFTER_S
     headers: { 'Retry-After': String(Math.ceil(retryAfterMs / 1_000)) },
     cause: reason,
   });
+
+/** The provider's records can't be read, so an operator's doubt about an outcome stays open. */
+export const notChecked = (payment: PaymentView): ApiError =>
+  new ApiError(
+    'provider_unavailable',
+    'The payment couldn’t be compared with the provider’s records, since the provider did not answer. That is tried again by itself; ask again shortly.',
+    { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) }, payment },
+  );

@@ -28,15 +28,15 @@ Exit code 0 when every payment ended as its scenario says and the provider's led
     summary: 'The same stack, left running, with its state in .sanaga/',
     json: false,
     details: `Brings up Temporal, the provider's sandbox, a worker and the API, prints their addresses, and runs until
-Ctrl-C. Temporal's database, the generated API key and the logs are kept in .sanaga/ of the current folder,
-so that a restart loses nothing of Sanaga's. The sandbox keeps its ledger in memory and forgets it.
+Ctrl-C. Temporal's database, the sandbox's ledger, the generated API key and the logs are kept in .sanaga/ of
+the current folder, so that a restart loses nothing.
 
   PORT               of the API (default 3000)
   SANDBOX_PORT       of the sandbox (default 4000)
   TEMPORAL_ADDRESS   use that Temporal server in place of one of its own
   TEMPORAL_PORT, TEMPORAL_UI_PORT   of one of its own (default 7233 and 8233)
   API_KEYS           in place of the generated key
-  MERCHANT_WEBHOOK_URL, MERCHANT_WEBHOOK_SECRET   where outcomes are told
+  MERCHANT_WEBHOOK_URL, MERCHANT_WEBHOOK_SECRET   where outcomes are sent
 
 All other settings of the processes hold, too. Exit code 0 when it was asked to stop, 1 when a part of it
 failed, 78 when a setting is wrong.`,
@@ -46,7 +46,8 @@ failed, 78 when a setting is wrong.`,
     json: false,
     details:
       processDetails(`  PORT, HOST, API_KEYS, WEBHOOK_TOKEN, TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_TASK_QUEUE,
-  TEMPORAL_UI_URL, PROVIDER_…, LINK_LIFETIME, POLL_FIRST, POLL_MAX, AMBIGUOUS_GRACE, AMBIGUOUS_POLICY`),
+  TEMPORAL_UI_URL, PROVIDER_…, LINK_LIFETIME, POLL_FIRST, POLL_MAX, AMBIGUOUS_GRACE, AMBIGUOUS_POLICY,
+  RESOLVE_AFTER, SEND_BY`),
   },
   worker: {
     summary: "The worker's process alone, as in production",

@@ -74,7 +74,7 @@ export function step(payment: PaymentState, event: PaymentEvent, now: number): S
     payment: todo.kind === 'redeliver' ? { ...after, delivering: todo } : after,
     todo,
     notified,
-    replies: [...replies, ...released.map(({ request }): Reply => ({ request, kind: 'done' }))],
+    replies: [...replies, ...released.map((waiter) => replyTo(waiter, moved, event))],
   };
 }
 
@@ -313,6 +313,19 @@ function isReleased(waiter: Waiter, { phase }: PaymentState, event: PaymentEvent
     case 'check':
       return phase.kind !== 'ended' || event.kind === 'listed';
   }
+}
+
+/** Whoever has an outcome checked must not take the provider's silence for its word that nothing is wrong. */
+function replyTo(waiter: Waiter, { phase }: PaymentState, event: PaymentEvent): Reply {
+  const { request } = waiter;
+  const isChecked = phase.kind !== 'ended' || (event.kind === 'listed' && event.answer.kind === 'listed');
+  if (waiter.for !== 'check' || isChecked) return { request, kind: 'done' };
+  return {
+    request,
+    kind: 'refused',
+    type: 'NotChecked',
+    words: "the payment couldn't be compared with the provider's records; that is tried again by itself",
+  };
 }
 
 /** What time alone brings about. */

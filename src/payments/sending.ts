@@ -189,7 +189,10 @@ export function objectionToWithdrawal({ doubt, unsent }: Waiting): Refusal | und
     : { type: 'NotInitiated', words: 'whether the provider has taken it is not known yet; try again later' };
 }
 
+/** The reason of a payment that was withdrawn in time. */
+export const WITHDRAWN = 'withdrawn before it was sent';
+
 /** The merchant doesn't want it sent any more. */
 export function withdraw(payment: PaymentState, now: number): Change {
-  return { payment: end(payment, { status: 'FAILED', reason: 'withdrawn before it was sent' }, now) };
+  return { payment: end(payment, { status: 'FAILED', reason: WITHDRAWN }, now) };
 }

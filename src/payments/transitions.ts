@@ -103,6 +103,7 @@ export const REFUSAL_TYPES = [
   'NotUnderReview',
   'ResolutionRefused',
   'NoSuchNotification',
+  'NotChecked',
 ] as const;
 export type RefusalType = (typeof REFUSAL_TYPES)[number];
 

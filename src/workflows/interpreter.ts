@@ -132,6 +132,7 @@ class Interpreter {
     this.payment = payment;
     for (const reply of replies) this.replies.set(reply.request, reply);
     this.show(before);
+    if (event.kind === 'delivered' || event.kind === 'redelivered') this.reportGivenUp(event.number);
     return todo;
   }
 
@@ -169,6 +170,16 @@ class Interpreter {
       log.warn('the merchant has not taken a notification', { number, reason: outcome.reason });
     }
     return outcome;
+  }
+
+  /** Operators are told of a merchant who will not hear of something unless it is sent again by hand. */
+  private reportGivenUp(number: number): void {
+    const delivery = this.payment.notifications.find((one) => one.number === number)?.delivery;
+    if (delivery?.kind !== 'abandoned') return;
+    log.error('a notification was given up: the merchant has not taken it for three days', {
+      number,
+      reason: delivery.lastError,
+    });
   }
 
   /** The notification, with the payment as it stands at this moment. */

@@ -90,7 +90,8 @@ export const refreshUpdate = defineUpdate<PaymentResult, []>('refresh');
 
 /**
  * Compares a final payment with the provider's records once more, for an operator who doubts it: what contradicts the
- * outcome brings it under review. A payment that isn't final is refreshed.
+ * outcome brings it under review. Rejected with `NotChecked` when the provider's list can't be read. A payment that
+ * isn't final is refreshed.
  */
 export const recheckUpdate = defineUpdate<PaymentResult, []>('recheck');
 

@@ -48,8 +48,9 @@ describe('a link that is expired', () => {
     expect((await stack.post(`/v1/collections/${sent}/expire`)).status).toBe(404);
   });
 
-  it('must have been made by the provider', async () => {
-    stack.sandbox.faults.add({ fault: 'wrongCredentials', endpoint: 'initiate-pay' });
+  it('must have been made by the provider, when it may have been sent', async () => {
+    stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'initiate-pay' });
+    stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'transaction', count: 20 });
     const { body: payment } = await stack.post('/v1/collections', link);
     const { status, body } = await stack.post(`/v1/collections/${payment.id}/expire`);
     expect([status, body.code]).toEqual([409, 'not_initiated']);
@@ -71,10 +72,15 @@ describe('a refresh', () => {
     expect([status, body.status]).toEqual([200, 'SUCCESSFUL']);
   });
 
-  it('of a payment that has ended is the payment', async () => {
+  it('leaves a final payment alone when its merchant asks for it', async () => {
     const { id } = await stack.paid();
+    const [entry] = stack.transactionsOf(id);
+    const asked = entry?.statusCalls.answered;
+    const { runId } = await stack.api.client.workflow.getHandle(id).describe();
     const { status, body } = await stack.post(`/v1/payments/${id}/refresh`);
-    expect([status, body.status]).toEqual([200, 'SUCCESSFUL']);
+    expect([status, body.status, body.final]).toEqual([200, 'SUCCESSFUL', true]);
+    expect(entry?.statusCalls.answered).toBe(asked);
+    expect((await stack.api.client.workflow.getHandle(id).describe()).runId).toBe(runId);
   });
 
   it('beyond the provider’s limit is answered 202 with the payment as it stands', async () => {

@@ -34,8 +34,7 @@ describe('a decision to match a transaction that another payment has', () => {
       (answer) => answer.body.status === 'REVIEW',
     );
     const decision = { action: 'match', transId: other.transId, why: 'a mix-up' };
-    const path = `/v1/payments/${payment.id}/resolve`;
-    const { status, body } = await stack.post(path, decision, undefined, KEYS.operator);
+    const { status, body } = await stack.decide(payment.id, decision);
     expect([status, body.code, body.payment.status]).toEqual([409, 'resolution_refused', 'REVIEW']);
     expect(body.detail).toContain(other.id);
   });

@@ -71,8 +71,19 @@ describe('the notifications of a payment', () => {
       (listed) => listed.body.data[0]?.delivery.tries > 0,
     );
     answer = { kind: 'delivered' };
-    expect(body.data[0].delivery).toMatchObject({ status: 'due', tries: 1 });
+    expect(body.data[0].delivery).toMatchObject({ status: 'due', tries: 1, lastError: 'down' });
     expect(Date.parse(body.data[0].delivery.at)).toBeGreaterThan(Date.now() - 60_000);
+  });
+
+  it('that had no address to go to are not called delivered', async () => {
+    answer = { kind: 'noAddress' };
+    const payment = await stack.paid();
+    const { body } = await list(payment.id);
+    answer = { kind: 'delivered' };
+    const at = expect.stringMatching(/^\d{4}-.*Z$/);
+    expect(body.data).toMatchObject([{ number: 1, type: 'payment.succeeded' }]);
+    expect(body.data[0].delivery).toEqual({ status: 'no_address', at });
+    expect((await resend(payment.id)).status).toBe(202);
   });
 
   it('are nobody else’s business', async () => {

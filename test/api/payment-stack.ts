@@ -149,6 +149,12 @@ function clientsOf(api: ApiUnderTest) {
     post,
     notify,
     hint,
+    /** An operator's decision, on the review that the payment is under. */
+    async decide(id: string, decision: object): Promise<Answered> {
+      const { review } = (await read(id, '', KEYS.operator)).body;
+      const body = { review: review?.number ?? 1, ...decision };
+      return await post(`/v1/payments/${id}/resolve`, body, undefined, KEYS.operator);
+    },
     /** How often notifications have come to this, by the metrics. */
     async counted(result: string): Promise<number> {
       const { text } = await api.ask('GET', '/metrics');

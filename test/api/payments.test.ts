@@ -170,7 +170,7 @@ describe("the provider's notification", () => {
     const { id, transId } = await stack.paid();
     expect((await stack.hint({ id, transId })).status).toBe(200);
     expect((await stack.hint({ id: `pay_${'0'.repeat(32)}`, transId: 'T' })).status).toBe(200);
-    for (const result of ['agrees', 'unknown', 'taken']) {
+    for (const result of ['agrees', 'unmatched', 'taken']) {
       expect(await stack.counted(result)).toBeGreaterThan(0);
     }
   });

@@ -18,14 +18,16 @@ afterEach(() => stack.sandbox.faults.clear());
 
 const why = 'the provider’s support says so, ticket 4711';
 
-const decide = (id: string, body: object, key: string = KEYS.operator) =>
+const decide = (id: string, decision: object) => stack.decide(id, decision);
+/** A decision as it is, on whichever review. */
+const send = (id: string, body: object, key: string = KEYS.operator) =>
   stack.post(`/v1/payments/${id}/resolve`, body, undefined, key);
 
 /** A payout of 700 XAF of which nobody knows whether the provider took it. */
-async function reviewed(): Promise<string> {
+async function reviewed(api: ApiUnderTest = hasty): Promise<string> {
   stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
   const body = { amount: 700, phone: '677000000' };
-  const { body: payment } = await hasty.ask('POST', '/v1/payouts', { key: KEYS.shop, body });
+  const { body: payment } = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body });
   await eventually(
     () => stack.read(payment.id),
     (answer) => answer.body.status === 'REVIEW',
@@ -71,7 +73,6 @@ describe('a payment that was decided to have failed', () => {
   it('comes up again when the provider notifies of money that moved after all', async () => {
     const id = await reviewed();
     await decide(id, { action: 'fail', why });
-    await stack.api.client.workflow.getHandle(id).result();
     const transId = await transactionFor(id);
     expect((await stack.hint({ id, transId })).status).toBe(200);
     const { body } = await eventually(
@@ -146,9 +147,9 @@ describe('a decision to match', () => {
 
 describe('a decision', () => {
   it('is for operators alone, and for payments that exist', async () => {
-    const { status } = await decide('col_1', { action: 'fail', why }, KEYS.shop);
-    expect(status).toBe(403);
-    expect((await decide(`pay_${'0'.repeat(32)}`, { action: 'fail', why })).body.code).toBe('not_found');
+    const body = { action: 'fail', review: 1, why };
+    expect((await send('col_1', body, KEYS.shop)).status).toBe(403);
+    expect((await send(`pay_${'0'.repeat(32)}`, body)).body.code).toBe('not_found');
   });
 
   it('needs a payment under review', async () => {
@@ -184,9 +185,13 @@ describe('a decision', () => {
   it.each([
     ['action', { why }],
     ['action', { action: 'forget', why }],
+    ['review', { action: 'fail', review: undefined, why }],
+    ['review', { action: 'fail', review: 0, why }],
+    ['review', { action: 'match', review: '1', why, transId: 'T1' }],
     ['why', { action: 'fail' }],
     ['why', { action: 'fail', why: '  ' }],
     ['why', { action: 'fail', why: 'x'.repeat(501) }],
+    ['force', { action: 'fail', why, force: 'yes' }],
     ['transId', { action: 'match', why }],
     ['transId', { action: 'match', why, transId: '' }],
     ['transId', { action: 'match', why, transId: 'x'.repeat(201) }],
@@ -195,8 +200,67 @@ describe('a decision', () => {
     ['transId', { action: 'resend', why, transId: 'T1' }],
     ['by', { action: 'fail', why, by: 'somebody else' }],
   ])('is refused for its %s: %j', async (field, body) => {
-    const answer = await decide('col_1', body);
+    const answer = await send('col_1', { review: 1, ...body });
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
     expect(answer.body.errors).toMatchObject([{ field }]);
+  });
+
+  it('without the review’s number is told where that is found', async () => {
+    const { body } = await send('col_1', { action: 'fail', why });
+    expect(body.errors).toEqual([{ field: 'review', message: expect.stringContaining('review.number') }]);
+    expect(body.detail).toContain('GET /v1/payments/{id}');
+  });
+});
+
+describe('the number of a review', () => {
+  it('is shown with since when it is, and from when on it may be decided without insisting', async () => {
+    const id = await reviewed();
+    const { body } = await stack.read(id);
+    const time = expect.stringMatching(/^\d{4}-.*Z$/);
+    expect(body.review).toEqual({ number: 1, since: time, decideFrom: time });
+    expect(body).not.toHaveProperty('resolution');
+    const decided = await decide(id, { action: 'fail', why });
+    expect(decided.body).not.toHaveProperty('review');
+    expect(decided.body.resolution).toEqual({ action: 'fail', review: 1, by: 'operator', why, at: time });
+  });
+
+  it('that is no longer the payment’s refuses the decision, with what has changed', async () => {
+    const id = await reviewed();
+    // What the provider lists by then is of another amount, which is news for whoever decides.
+    await transactionFor(id, 900);
+    const { body: changed } = await eventually(
+      () => stack.post(`/v1/payments/${id}/refresh`).then(() => stack.read(id)),
+      (answer) => answer.body.review.number === 2,
+    );
+    const { status, body } = await send(id, { action: 'fail', review: 1, why });
+    expect([status, body.code, body.payment.review.number]).toEqual([409, 'resolution_refused', 2]);
+    expect(body.detail).toContain(changed.reason);
+  });
+});
+
+describe('a decision in haste', () => {
+  let careful: ApiUnderTest;
+  beforeAll(async () => {
+    const times = { providerTimeoutMs: 4_000, ambiguousGraceMs: 1_000, resolveAfterMs: 3_600_000 };
+    careful = await stack.startMore({ terms: { ...terms, ...times } });
+  });
+  afterAll(() => careful.stop());
+
+  it('is refused with the time from which on it is taken', async () => {
+    const id = await reviewed(careful);
+    const { review } = (await stack.read(id)).body;
+    expect(Date.parse(review.decideFrom)).toBeGreaterThan(Date.now() + 3_500_000);
+    for (const action of ['fail', 'resend']) {
+      const { status, body } = await decide(id, { action, why });
+      expect([status, body.code, body.payment.status]).toEqual([409, 'resolution_refused', 'REVIEW']);
+      expect(body.detail).toContain(review.decideFrom);
+    }
+  });
+
+  it('is carried out when the operator insists, and says so for good', async () => {
+    const id = await reviewed(careful);
+    const { status, body } = await decide(id, { action: 'fail', why, force: true });
+    expect([status, body.status]).toEqual([200, 'FAILED']);
+    expect(body.resolution).toMatchObject({ action: 'fail', review: 1, forced: true });
   });
 });

@@ -10,12 +10,12 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack.stop(), 30_000);
 
-const unclaimed = async () =>
-  (await stack.api.ask('GET', '/v1/notifications/unclaimed', { key: KEYS.operator })).body.data;
+const unmatched = async () =>
+  (await stack.api.ask('GET', '/v1/notifications/unmatched', { key: KEYS.operator })).body.data;
 
-describe('a notification that belongs to no payment', () => {
+describe('a notification that matches no payment', () => {
   it('is none at first', async () => {
-    const { status, body } = await stack.api.ask('GET', '/v1/notifications/unclaimed', {
+    const { status, body } = await stack.api.ask('GET', '/v1/notifications/unmatched', {
       key: KEYS.operator,
     });
     expect([status, body]).toEqual([200, { data: [] }]);
@@ -24,7 +24,7 @@ describe('a notification that belongs to no payment', () => {
   it('is acknowledged, counted, logged, and kept without what is personal', async () => {
     const unknown = `pay_${'0'.repeat(32)}`;
     const person = { payerName: 'Jane Doe', email: 'jane@example.org', amount: 500 };
-    const before = await stack.counted('unknown');
+    const before = await stack.counted('unmatched');
     for (const externalId of [unknown, 'order-17', 'jane@example.org', undefined]) {
       const { status, headers } = await stack.notify({
         transId: 'T1',
@@ -34,11 +34,11 @@ describe('a notification that belongs to no payment', () => {
       });
       expect(status).toBe(200);
       const line = stack.api.lines.find((text) => text.includes(headers.get('x-request-id') ?? ''));
-      expect(JSON.parse(line ?? '{}')).toMatchObject({ result: 'unknown' });
+      expect(JSON.parse(line ?? '{}')).toMatchObject({ result: 'unmatched' });
     }
-    expect(await stack.counted('unknown')).toBe(before + 4);
+    expect(await stack.counted('unmatched')).toBe(before + 4);
 
-    const kept = await unclaimed();
+    const kept = await unmatched();
     const at = expect.stringMatching(/^\d{4}-.*Z$/);
     expect(kept).toEqual([
       { at, transId: 'T1', status: 'SUCCESSFUL' },
@@ -50,9 +50,9 @@ describe('a notification that belongs to no payment', () => {
   });
 
   it('that is malformed is not kept', async () => {
-    const before = await unclaimed();
+    const before = await unmatched();
     expect((await stack.notify({ transId: 'T2', status: 'PAID' })).status).toBe(200);
-    expect(await unclaimed()).toEqual(before);
+    expect(await unmatched()).toEqual(before);
   });
 });
 
@@ -90,10 +90,10 @@ describe('a flood of notifications', () => {
   });
 
   it('for payments that nobody knows keeps 60 a minute of them', async () => {
-    const before = (await unclaimed()).length;
+    const before = (await unmatched()).length;
     expect(await flood(65, { transId: 'T3', externalId: 'order-17' })).toHaveLength(5);
     expect(await flood(1, { transId: 'T4', externalId: `col_${'1'.repeat(32)}` })).toHaveLength(1);
-    expect((await unclaimed()).length).toBe(before + 60);
+    expect((await unmatched()).length).toBe(before + 60);
   });
 
   it('with a wrong token is told nothing of all this', async () => {

@@ -1,23 +1,18 @@
-import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { PaymentNotification } from '../../payments/notification.js';
 import type { PaymentId } from '../../payments/payment-id.js';
-import type { PaymentState } from '../../payments/payment-state.js';
 import {
   notificationsQuery,
   type PaymentResult,
   resendNotificationUpdate,
 } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
-import { noSuchNotification, paymentNotFound, temporarilyUnavailable } from '../problem.js';
-import { askRunning, type Found, findPayment } from './find-payment.js';
-import { endedState, isLatest, reopenToResend } from './reopen-payment.js';
-import { ask, ENDED_MEANWHILE, refusalOf, type Waited, waitFor } from './temporal-calls.js';
-
-/** A payment can end, or be opened again, between two calls of ours. */
-const TRIES = 3;
+import { noSuchNotification, temporarilyUnavailable } from '../problem.js';
+import { askRunning, type Found } from './find-payment.js';
+import { endedState, updateOrReopen } from './reopen-payment.js';
+import { ask, refusalOf, type Waited } from './temporal-calls.js';
 
 /**
- * What the merchant was told of a payment, or is still to be told, oldest first.
+ * What the merchant was notified of, or is still to be notified of, oldest first.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
@@ -38,50 +33,27 @@ export async function readNotifications(
  * @throws {ApiError} `no_such_notification`, `too_many_requests`, `temporarily_unavailable`.
  */
 export async function resendNotification(api: Api, id: PaymentId, number: number): Promise<PaymentResult> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const found = await findPayment(api, id);
-    if (found === undefined) throw paymentNotFound();
-    const state = found.running ? undefined : await endedState(api, found);
-    if (!found.running && !has(state, number)) throw noSuchNotification();
-    if (state !== undefined && !(await isLatest(api, found))) continue;
-    try {
-      const waited = await resend(api, found, state, number);
-      // Whether it was taken down is not known, and to deliver it twice does no harm.
-      if (waited === undefined) throw temporarilyUnavailable();
-      return waited.value;
-    } catch (error) {
-      if (refusalOf(error) === 'NoSuchNotification') throw noSuchNotification();
-      if (!isOvertaken(error)) throw error;
-    }
+  let waited: Waited<PaymentResult>;
+  try {
+    waited = await updateOrReopen(api, id, {
+      name: `resend.${number}`,
+      reopenable(state) {
+        if (state?.notifications.some((notification) => notification.number === number)) return state;
+        throw noSuchNotification();
+      },
+      send: (handle, updateId) =>
+        handle.executeUpdate(resendNotificationUpdate, { updateId, args: [number] }),
+      sendWithStart: (startWorkflowOperation, updateId) =>
+        api.client.workflow.executeUpdateWithStart(resendNotificationUpdate, {
+          updateId,
+          args: [number],
+          startWorkflowOperation,
+        }),
+    });
+  } catch (error) {
+    throw refusalOf(error) === 'NoSuchNotification' ? noSuchNotification() : error;
   }
-  throw temporarilyUnavailable();
-}
-
-function resend(
-  api: Api,
-  found: Found,
-  state: PaymentState | undefined,
-  number: number,
-): Promise<Waited<PaymentResult>> {
-  const { client, answerWithinMs, shutdown, updates } = api;
-  const send = (updateId: string) =>
-    state === undefined
-      ? found.handle.executeUpdate(resendNotificationUpdate, { updateId, args: [number] })
-      : reopenToResend(api, found, state, number, updateId);
-  return shutdown.commands.within(answerWithinMs, (signal) =>
-    waitFor(client, signal, answerWithinMs, () => updates.send(found.id, `resend.${number}`, send)),
-  );
-}
-
-function has(state: PaymentState | undefined, number: number): boolean {
-  return state?.notifications.some((notification) => notification.number === number) ?? false;
-}
-
-/** The payment's run ended, or another one began, in the moment of the call. */
-function isOvertaken(error: unknown): boolean {
-  return (
-    error instanceof WorkflowNotFoundError ||
-    error instanceof WorkflowExecutionAlreadyStartedError ||
-    refusalOf(error) === ENDED_MEANWHILE
-  );
+  // Whether it was taken down is not known, and to deliver it twice does no harm.
+  if (waited === undefined) throw temporarilyUnavailable();
+  return waited.value;
 }

@@ -2,19 +2,22 @@ import {
   WithStartWorkflowOperation,
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
 } from '@temporalio/client';
+import type { PaymentId } from '../../payments/payment-id.js';
 import type { PaymentState } from '../../payments/payment-state.js';
 import {
   type Hint,
   hintSignal,
   type PaymentResult,
   type PaymentWorkflowType,
-  resendNotificationUpdate,
 } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
+import { paymentNotFound, temporarilyUnavailable } from '../problem.js';
 import { type Found, findPayment } from './find-payment.js';
 import { type PaymentWorkflow, paymentWorkflow } from './payment-workflow.js';
-import { ask } from './temporal-calls.js';
+import { ask, ENDED_MEANWHILE, refusalOf, type Waited, waitFor } from './temporal-calls.js';
 
 const REOPENED: PaymentWorkflowType = 'reopenPayment';
 
@@ -77,26 +80,80 @@ export async function reopenWithHint(
   }
 }
 
+/** An update that a payment is opened again for when it has ended. */
+export interface ReopeningUpdate {
+  /** Requests of one name for one payment share one update, so they must mean the same. */
+  readonly name: string;
+  /**
+   * The state that an ended payment is to be opened again from; `undefined` comes in when its workflow was stopped.
+   *
+   * @throws {ApiError} when that would be of no use.
+   */
+  reopenable(state: PaymentState | undefined): PaymentState;
+  /** Sends it to the payment's running workflow. */
+  send(handle: WorkflowHandle<PaymentWorkflow>, updateId: string): Promise<PaymentResult>;
+  /** Sends it with the start of the run that opens the payment again. */
+  sendWithStart(
+    startWorkflowOperation: WithStartWorkflowOperation<PaymentWorkflow>,
+    updateId: string,
+  ): Promise<PaymentResult>;
+}
+
+/** A payment can end, or be opened again, between two calls of ours. */
+const TRIES = 3;
+
 /**
- * Makes an ended payment deliver a notification again: it is opened again as {@link reopenWithHint} does.
+ * Sends a payment an update, whether it runs or has ended: one that has ended is opened again for it, as
+ * {@link reopenWithHint} does.
  *
- * @throws {WorkflowExecutionAlreadyStartedError} when a run began or ended in that moment.
+ * @returns `undefined` when the time to answer was over before the payment's answer came
+ * @throws {ApiError} `too_many_requests`, `temporarily_unavailable`, and what `reopenable` throws.
+ * @throws {WorkflowUpdateFailedError} when the payment refuses.
  */
-export async function reopenToResend(
-  { client, taskQueue }: Pick<Api, 'client' | 'taskQueue'>,
+export async function updateOrReopen(
+  api: Api,
+  id: PaymentId,
+  update: ReopeningUpdate,
+): Promise<Waited<PaymentResult>> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const found = await findPayment(api, id);
+    if (found === undefined) throw paymentNotFound();
+    const state = found.running ? undefined : update.reopenable(await endedState(api, found));
+    if (state !== undefined && !(await isLatest(api, found))) continue;
+    try {
+      return await send(api, found, state, update);
+    } catch (error) {
+      if (!isOvertaken(error)) throw error;
+    }
+  }
+  throw temporarilyUnavailable();
+}
+
+function send(
+  { client, taskQueue, answerWithinMs, shutdown, updates }: Api,
   found: Found,
-  state: PaymentState,
-  number: number,
-  updateId: string,
-): Promise<PaymentResult> {
-  return await client.workflow.executeUpdateWithStart(resendNotificationUpdate, {
-    updateId,
-    args: [number],
-    startWorkflowOperation: new WithStartWorkflowOperation<PaymentWorkflow>(
-      REOPENED,
-      reopening(found, state, taskQueue),
-    ),
-  });
+  state: PaymentState | undefined,
+  update: ReopeningUpdate,
+): Promise<Waited<PaymentResult>> {
+  const execute = (updateId: string) =>
+    state === undefined
+      ? update.send(found.handle, updateId)
+      : update.sendWithStart(
+          new WithStartWorkflowOperation(REOPENED, reopening(found, state, taskQueue)),
+          updateId,
+        );
+  return shutdown.commands.within(answerWithinMs, (signal) =>
+    waitFor(client, signal, answerWithinMs, () => updates.send(found.id, update.name, execute)),
+  );
+}
+
+/** The payment's run ended, or another one began, in the moment of the call. */
+function isOvertaken(error: unknown): boolean {
+  return (
+    error instanceof WorkflowNotFoundError ||
+    error instanceof WorkflowExecutionAlreadyStartedError ||
+    refusalOf(error) === ENDED_MEANWHILE
+  );
 }
 
 function reopening(

@@ -24,6 +24,7 @@ export type Refusal =
   | 'not_a_link'
   | 'not_expirable'
   | 'not_initiated'
+  | 'not_cancelable'
   | 'not_under_review'
   | 'resolution_refused';
 

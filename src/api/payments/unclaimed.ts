@@ -9,11 +9,11 @@ import type { Api } from '../api.js';
 import { ask, deliver } from './temporal-calls.js';
 
 /**
- * Keeps a notification that belongs to no payment we know; resolves only once Temporal has it for good.
+ * Keeps a notification that matches no payment we know; resolves only once Temporal has it for good.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
-export async function keepUnclaimed(
+export async function keepUnmatched(
   { client, taskQueue }: Pick<Api, 'client' | 'taskQueue'>,
   notification: UnmatchedNotification,
 ): Promise<void> {
@@ -26,17 +26,17 @@ export async function keepUnclaimed(
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       signal: unmatchedSignal,
       signalArgs: [notification],
-      staticSummary: 'The provider’s notifications that belong to no payment',
+      staticSummary: 'The provider’s notifications that match no payment',
     }),
   );
 }
 
 /**
- * The latest notifications that belong to no payment we know, newest first.
+ * The latest notifications that match no payment we know, newest first.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
-export async function readUnclaimed({ client }: Pick<Api, 'client'>): Promise<UnmatchedNotification[]> {
+export async function readUnmatched({ client }: Pick<Api, 'client'>): Promise<UnmatchedNotification[]> {
   const handle = client.workflow.getHandle(UNMATCHED_WORKFLOW.id);
   try {
     const kept = await ask(client, () => handle.query(unmatchedQuery));

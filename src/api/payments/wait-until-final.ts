@@ -26,12 +26,12 @@ export async function waitUntilFinal(
   waitMs: number,
   hangUp: AbortSignal,
 ): Promise<PaymentResult> {
-  const settled = await api.shutdown.reads.within(
+  const outcome = await api.shutdown.reads.within(
     waitMs,
-    (signal) => settle(api, found, waitMs, signal),
+    (signal) => awaitOutcome(api, found, waitMs, signal),
     hangUp,
   );
-  if (settled !== undefined) return settled;
+  if (outcome !== undefined) return outcome;
   return await asItStands(api, found);
 }
 
@@ -40,7 +40,7 @@ async function asItStands(api: Api, found: Found): Promise<PaymentResult> {
   return await currentState(api, (await findPayment(api, found.id)) ?? found);
 }
 
-async function settle(
+async function awaitOutcome(
   api: Api,
   found: Found,
   limitMs: number,

@@ -1,4 +1,5 @@
 import type { Route } from '../route.js';
+import { cancelPayout } from './cancel-payout.js';
 import { createCollection } from './create-collection.js';
 import { createPayout } from './create-payout.js';
 import { expireCollection } from './expire-collection.js';
@@ -8,7 +9,7 @@ import { getPayment } from './get-payment.js';
 import { healthz, readyz } from './health.js';
 import { listNotifications } from './list-notifications.js';
 import { listPayments } from './list-payments.js';
-import { listUnclaimed } from './list-unclaimed.js';
+import { listUnmatched } from './list-unclaimed.js';
 import { providerWebhook } from './provider-webhook.js';
 import { refreshPayment } from './refresh-payment.js';
 import { resendNotification } from './resend-notification.js';
@@ -21,13 +22,14 @@ export const routes: readonly Route[] = [
   listPayments,
   getPayment,
   expireCollection,
+  cancelPayout,
   refreshPayment,
   resolvePayment,
   listNotifications,
   resendNotification,
   getBalance,
   providerWebhook,
-  listUnclaimed,
+  listUnmatched,
   healthz,
   readyz,
   getMetrics,

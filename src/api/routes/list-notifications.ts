@@ -1,4 +1,4 @@
-import { notificationId, type PaymentNotification } from '../../payments/notification.js';
+import { type Delivery, notificationId, type PaymentNotification } from '../../payments/notification.js';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { readNotifications } from '../payments/notifications.js';
 import { ownPayment } from '../payments/own-payment.js';
@@ -7,7 +7,7 @@ import { keyedRoute } from '../route.js';
 export const listNotifications = keyedRoute({
   method: 'get',
   path: '/v1/payments/:id/notifications',
-  summary: 'What the merchant was told of a payment, or is still to be told',
+  summary: 'What the merchant was notified of, or is still to be notified of',
   scopes: ['read', 'review'],
   async answer(call, api) {
     const found = await ownPayment(api, call);
@@ -24,12 +24,23 @@ function view(payment: PaymentId, notification: PaymentNotification) {
     id: notificationId(payment, notification),
     type,
     at: iso(at),
-    delivery: {
-      status: delivery.kind,
-      at: iso(delivery.at),
-      ...(delivery.kind === 'due' && { tries: delivery.tries }),
-    },
+    delivery: viewDelivery(delivery),
   };
+}
+
+/** `lastError` says why the last try failed; one that is due for the first time has none. */
+function viewDelivery(delivery: Delivery) {
+  const at = iso(delivery.at);
+  switch (delivery.kind) {
+    case 'due':
+      return { status: 'due', at, tries: delivery.tries, lastError: delivery.lastError };
+    case 'delivered':
+      return { status: 'delivered', at };
+    case 'noAddress':
+      return { status: 'no_address', at };
+    case 'abandoned':
+      return { status: 'abandoned', at, lastError: delivery.lastError };
+  }
 }
 
 function iso(time: number): string {

@@ -9,7 +9,7 @@ import { sameSecret } from '../authenticate.js';
 import type { WebhookResult } from '../metrics.js';
 import { deliverHint } from '../payments/deliver-hint.js';
 import { findByTransId } from '../payments/find-by-trans-id.js';
-import { keepUnclaimed } from '../payments/unclaimed.js';
+import { keepUnmatched } from '../payments/unclaimed.js';
 import { ApiError, notFound } from '../problem.js';
 import { parseJson } from '../read-body.js';
 import type { Call, OpenRoute } from '../route.js';
@@ -23,8 +23,8 @@ const notificationSchema = transactionSchema
   .pick({ transId: true, status: true, externalId: true })
   .refine(({ transId }) => pathSegment(transId) !== undefined);
 
-/** All that belong to no payment share one limit, under a key that no payment and no transaction can have. */
-const UNCLAIMED = ' ';
+/** All that match no payment share one limit, under a key that no payment and no transaction can have. */
+const UNMATCHED = ' ';
 
 /**
  * The provider's notifications. They carry no credential, so the address holds a secret; and they are hints, so all
@@ -72,9 +72,9 @@ async function take(call: Call, api: Api): Promise<WebhookResult> {
     if (isThrottled(error)) await keepRefused(api, hint, call.record.paymentId ?? externalId);
     throw error;
   }
-  api.limits.hints.pass(UNCLAIMED);
-  await keepUnclaimed(api, unclaimed(hint, externalId));
-  return 'unknown';
+  api.limits.hints.pass(UNMATCHED);
+  await keepUnmatched(api, unmatched(hint, externalId));
+  return 'unmatched';
 }
 
 function isThrottled(error: unknown): boolean {
@@ -86,7 +86,7 @@ async function keepRefused(api: Api, hint: Hint, externalId: string | undefined)
   const refused = { ...hint, payment: externalId ?? '' };
   if (!api.limits.kept.take(refused, Date.now())) return;
   try {
-    await keepUnclaimed(api, unclaimed(hint, externalId));
+    await keepUnmatched(api, unmatched(hint, externalId));
   } catch (error) {
     api.limits.kept.giveBack(refused);
     throw error;
@@ -113,7 +113,7 @@ async function addressee(
 }
 
 /** Somebody else's externalId may be anything; what isn't an identifier is not kept. */
-function unclaimed(hint: Hint, externalId: string | undefined): UnmatchedNotification {
+function unmatched(hint: Hint, externalId: string | undefined): UnmatchedNotification {
   const isKept = externalId !== undefined && IDENTIFIER_PATTERN.test(externalId);
   return { ...hint, at: new Date().toISOString(), ...(isKept && { externalId }) };
 }

@@ -12,9 +12,25 @@ export function refusal(why: Refusal, payment: PaymentView, words = ''): ApiErro
 }
 
 const details: Readonly<Record<Refusal, (payment: PaymentView, words: string) => string>> = {
-  not_a_link: () => 'Payment links alone can be expired, and this payment was sent to a phone.',
-  not_expirable: ({ status }) => `The payment is ${status}: it can no longer be expired.`,
-  not_under_review: ({ status }) => `The payment is ${status}: there is nothing to decide.`,
+  not_a_link: () =>
+    'The request has gone to the payer’s phone, or may have: from then on, only a payment link can be expired.',
+  not_expirable: ({ status }) =>
+    status === 'REVIEW'
+      ? 'The payment is under review, and a person has to decide it.'
+      : `The payment is ${status}: it can no longer be expired.`,
+  not_cancelable: (payment) => whyNotCancelable(payment),
+  not_under_review: ({ status, final }) =>
+    final
+      ? `The payment is ${status}: there is nothing to decide. To have that checked anew, refresh the payment.`
+      : `The payment is ${status}: there is nothing to decide.`,
   resolution_refused: (_, words) => words,
   not_initiated: () => 'The provider has not confirmed the payment yet. Try again in a moment.',
 };
+
+function whyNotCancelable({ status, final, transId }: PaymentView): string {
+  if (final) return `The payout is ${status} already.`;
+  if (status === 'REVIEW') return 'The payout may have been sent, and a person has to decide it.';
+  return transId === undefined
+    ? 'The payout may have been sent already: whether the provider has taken it is not known yet.'
+    : 'The payout was sent: the provider has taken it.';
+}

@@ -13,8 +13,12 @@ import { tellPayment } from '../payments/tell-payment.js';
 import { keyedRoute } from '../route.js';
 import { refusal } from './refusal.js';
 
+const WHERE_REVIEW_IS =
+  'must be the number of the review that you decide: review.number of the payment, as GET /v1/payments/{id} shows it';
+
 const why = z.string().trim().min(1, 'must not be empty').max(500);
-const review = z.int().min(1);
+/** The number of the review that the operator has looked at; the decision is refused when it has changed since. */
+const review = z.int(WHERE_REVIEW_IS).min(1, WHERE_REVIEW_IS);
 const force = z.boolean().default(false);
 const transId = z
   .string()

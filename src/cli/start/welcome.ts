@@ -40,13 +40,12 @@ Then wait for its outcome, with the "id" of the answer:
   curl -s '${apiUrl}/v1/payments/<id>?wait=30' -H 'Authorization: Bearer ${key}'
 
 ${kept(temporal.kind, folder)}
-The sandbox plays the provider in memory, so after a restart it has forgotten its transactions: the provider's
-sandbox forgets, Sanaga does not. Payments that were still open then are looked for in vain, and come up for review.
+So is what the sandbox knows: a link that was not paid before a restart can be paid after it.
 `;
 }
 
 function kept(kind: TemporalServer['kind'], folder: string): string {
   return kind === 'embedded'
-    ? `Payments and the key are kept in ${folder}/: a restart loses nothing of Sanaga's.`
-    : `The key is kept in ${folder}/, and payments in your Temporal server: a restart loses nothing of Sanaga's.`;
+    ? `Payments and the key are kept in ${folder}/, and a restart loses nothing.`
+    : `The key is kept in ${folder}/, and payments in your Temporal server: a restart loses nothing.`;
 }

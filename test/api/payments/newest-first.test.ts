@@ -34,8 +34,8 @@ describe('payments, newest first', () => {
     }
     // Some have ended, which visibility puts last; some were opened again, and have two runs.
     for (const place of all.slice(100, 160)) await client.workflow.getHandle(place.id).terminate();
-    for (const place of all.slice(120, 140)) await start(place, 'reconcileLate');
-    await start({ createdAt: NOW, id: 'col_other' as PaymentId }, 'keepUnclaimed');
+    for (const place of all.slice(120, 140)) await start(place, 'reopenPayment');
+    await start({ createdAt: NOW, id: 'col_other' as PaymentId }, 'keepUnmatched');
     while ((await client.workflow.count('WorkflowId STARTS_WITH "col_"')).count < all.length + 21) {}
   }, 120_000);
 

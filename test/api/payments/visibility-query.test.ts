@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { isQueryable, queryByTransId, visibilityQuery } from '../../../src/api/payments/visibility-query.js';
 
 const payments =
-  'WorkflowType IN ("collectByLink", "collectDirect", "payOut", "reconcileLate") AND ExecutionStatus != "ContinuedAsNew"';
+  'WorkflowType IN ("collectByLink", "collectDirect", "payOut", "reopenPayment") AND ExecutionStatus != "ContinuedAsNew"';
 
 describe('a query for payments', () => {
   it('asks for payments alone, and for the last run of each', () => {

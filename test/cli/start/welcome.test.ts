@@ -34,9 +34,11 @@ describe('what start prints', () => {
     expect(text).toContain('Bearer <key>');
   });
 
-  it('says that the sandbox forgets, and where the rest is kept', () => {
-    expect(welcome(facts)).toMatch(/sandbox forgets, Sanaga does not/);
-    expect(welcome(facts)).toContain('Payments and the key are kept in .sanaga/');
+  it('says what a restart keeps: payments, the key, and what the sandbox knows', () => {
+    expect(welcome(facts)).toContain(
+      'Payments and the key are kept in .sanaga/, and a restart loses nothing.',
+    );
+    expect(welcome(facts)).toContain('So is what the sandbox knows');
     const external = welcome({ ...facts, temporal: { ...facts.temporal, kind: 'external' } });
     expect(external).toContain('payments in your Temporal server');
   });
