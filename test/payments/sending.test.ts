@@ -270,7 +270,7 @@ describe('a request that the provider throttled', () => {
   it('is made anew when it is a link, for the list tells no address', () => {
     const payment = opened(linkOrder).sent(THROTTLED_SEND).listed(transactionOf(linkOrder));
     expect(payment.payment.phase.kind).toBe('searching');
-    payment.listed(transactionOf(linkOrder)).expired();
+    payment.expired();
     expect(payment.todo).toEqual({ kind: 'send', cause: 'policy' });
   });
 });
