@@ -1,19 +1,28 @@
 import type { Resolution } from './decision.js';
 import { observed } from './following.js';
-import { disagreement, findOwn, ownAmong } from './matching.js';
+import { disagreement, findOwn, isOwn, ownAmong } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
-import { type Deciding, decideFrom, type PaymentState, type Review, transIdOf } from './payment-state.js';
+import {
+  type Deciding,
+  decideFrom,
+  type OtherTransaction,
+  type PaymentState,
+  type Review,
+  transIdOf,
+} from './payment-state.js';
 import type { Transaction } from './transaction.js';
 import {
   aboutToSend,
   type Change,
+  canMoveMoney,
   end,
   follow,
   followed,
   inPhase,
   isOver,
   matched,
+  noteOther,
   type Refusal,
   refused as refuse,
 } from './transitions.js';
@@ -172,9 +181,18 @@ export function onListedWhileDeciding(
   const shown = moving.map(({ transId, status }) => `${transId} (${status})`).join(', ');
   const isPaid = moving.some(({ status }) => status === 'SUCCESSFUL');
   const alive = [...new Set([...deciding.alive, ...moving.map(({ transId }) => transId)])];
-  if (alive.length === 0) return fail(payment, deciding, own, now);
+  if (alive.length === 0) {
+    const hidden = force ? undefined : payment.others.find((other) => isHidden(payment, other, own));
+    return hidden === undefined
+      ? fail(payment, deciding, own, now)
+      : back(
+          payment,
+          deciding,
+          `${hidden.transId} was ${hidden.status} when last heard of, and the provider's list leaves it out; try again, or insist with "force": true`,
+        );
+  }
   if (isPaid || payment.order.method !== 'link' || deciding.rounds >= ROUNDS_MAX) {
-    return back(payment, deciding, `the provider shows ${shown || alive.join(', ')} for it`);
+    return backNoting(payment, deciding, `the provider shows ${shown || alive.join(', ')} for it`, own, now);
   }
   return asks(payment, { ...deciding, next: 'expire', alive });
 }
@@ -196,9 +214,39 @@ function back(payment: PaymentState, { review, request }: Deciding, words: strin
   return refuse(inPhase(payment, review), request, no(words));
 }
 
+/** As `back`; a further transaction that the provider has shown meanwhile makes it another review, and isn't forgotten. */
+function backNoting(
+  payment: PaymentState,
+  deciding: Deciding,
+  words: string,
+  own: readonly Transaction[],
+  now: number,
+): Change {
+  const { payment: before, replies } = back(payment, deciding, words);
+  const ownId = transIdOf(payment);
+  // What a search has yet to find is no further one: the search goes on.
+  if (ownId === undefined && !deciding.review.held) return { payment: before, replies };
+  const others = own.filter(({ transId }) => transId !== ownId);
+  return { payment: others.reduce((known, other) => noteOther(known, other, now), before), replies };
+}
+
+/** A further transaction that can move money, and that the list doesn't show any more. */
+function isHidden(
+  payment: PaymentState,
+  { transId, status }: OtherTransaction,
+  own: readonly Transaction[],
+): boolean {
+  return canMoveMoney(payment, status) && !own.some((one) => one.transId === transId);
+}
+
 /** The decision can't wait for its answers in this run: the operator has to make it again. */
 export function putOff(payment: PaymentState, deciding: Deciding): Change {
   return back(payment, deciding, 'the payment is being handed over to a new run; try again');
+}
+
+/** The transaction, where the provider says that it was made for this payment. */
+function ownOf({ order }: PaymentState, transaction: Transaction): Transaction[] {
+  return isOwn(order, transaction) ? [transaction] : [];
 }
 
 function match(payment: PaymentState, deciding: Deciding, transaction: Transaction, now: number): Change {
@@ -206,7 +254,15 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
   const wrong = disagreement(payment.order, transaction);
   const isAnothers = transaction.externalId !== undefined && transaction.externalId !== payment.order.id;
   if (wrong !== undefined && (isAnothers || !deciding.resolution.force)) {
-    return back(payment, deciding, isAnothers ? wrong : `${wrong}; insist with "force": true to take it`);
+    return isAnothers
+      ? back(payment, deciding, wrong)
+      : backNoting(
+          payment,
+          deciding,
+          `${wrong}; insist with "force": true to take it`,
+          ownOf(payment, transaction),
+          now,
+        );
   }
   const tolerant = wrong === undefined ? payment : { ...payment, tolerated: wrong };
   // The list may not have been read since the request: whether it was taken twice is seen at the end.
