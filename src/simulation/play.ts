@@ -55,7 +55,7 @@ function nextStop({ timeline, world, start }: Stage, lookAt: number): number {
 
 /** The merchant knows the outcome, or was refused. One that was reviewed is checked for a day more. */
 function hasEnded(record: PaymentRecord, now: number): boolean {
-  if (record.refused) return true;
+  if (record.refused || record.terminated) return true;
   const last = record.notices.findLast(({ acknowledged }) => acknowledged);
   return last?.told.data.final === true && (!wasReviewed(record) || now > last.at + CHECKED_FOR_MS);
 }
