@@ -30,7 +30,7 @@ export async function play(stage: Stage, report: (line: string) => void): Promis
     if (now >= lookAt) {
       const waiting = stage.records.filter((record) => !hasEnded(record, now)).length;
       report(`day ${((now - start) / DAY).toFixed(2)}: ${waiting} payments have not ended`);
-      if (now > lastArrival && waiting === 0) return;
+      if (now > lastArrival && waiting === 0 && world.clock.nextDue() === undefined) return;
       lookAt = now + LOOK_MS;
     }
     if (now > lastArrival + DRAIN_MS) return;
