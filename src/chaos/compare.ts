@@ -3,7 +3,7 @@ import { audit } from '../simulation/audit/audit.js';
 import type { Violation } from '../simulation/audit/case.js';
 import { eachOf } from '../simulation/each-of.js';
 import type { ChaosRecord } from './chaos-record.js';
-import { readTransactions, statusesAt, type Transaction } from './provider-books.js';
+import { booksAt, readBooks, type Transaction } from './provider-books.js';
 import type { Scene } from './scene.js';
 
 /** Requests under way at a time. */
@@ -17,7 +17,8 @@ const CLOCKS_MS = 50;
 /** Compares the provider's books with every payment and with what the merchant was told, once everything is quiet. */
 export async function compare(scene: Scene): Promise<Violation[]> {
   const violations: Violation[] = [];
-  const books = byPayment(await readTransactions(scene.stack.sandboxUrl));
+  const { transactions: all, posts } = await readBooks(scene.stack.sandboxUrl);
+  const books = byPayment(all);
   await eachOf(scene.records, IN_FLIGHT, async (record) => {
     const { id } = record.planned;
     const transactions = books.get(id) ?? [];
@@ -29,7 +30,8 @@ export async function compare(scene: Scene): Promise<Violation[]> {
     }
     scene.doings.add(`ended: ${shown?.status ?? 'unknown'}`);
     // Operators are there all the time: nothing may still be under review.
-    violations.push(...audit({ record: complete(record, shown, transactions), shown, transactions }));
+    const complete = withTruth(record, shown, transactions);
+    violations.push(...audit({ record: complete, shown, transactions, posts: posts.get(id) ?? 0 }));
   });
   for (const [about, transactions] of books)
     violations.push({
@@ -51,10 +53,9 @@ function byPayment(transactions: readonly Transaction[]): Map<string | undefined
 
 /**
  * The record with what only the books tell: how things stood when the merchant was told. An end that was shown and
- * then changed was wrong. That an operator had a payment sent again gives no room for a second transaction: operators
- * do so only when the books have none.
+ * then changed was wrong.
  */
-function complete(
+function withTruth(
   record: ChaosRecord,
   shown: SeenPayment | undefined,
   transactions: readonly Transaction[],
@@ -64,7 +65,7 @@ function complete(
     ...record,
     notices: record.notices.map((notice) => ({
       ...notice,
-      truth: statusesAt(transactions, notice.at + CLOCKS_MS),
+      truth: booksAt(transactions, notice.at + CLOCKS_MS),
     })),
     wrongAnswers: [
       ...record.wrongAnswers,

@@ -1,5 +1,6 @@
 import { takePayment } from './actors/merchant.js';
 import { operate } from './actors/operators.js';
+import { pressButtons } from './actors/web-ui.js';
 import type { ChaosRecord } from './chaos-record.js';
 import type { Killer } from './killer.js';
 import type { PlannedKill } from './plan/plan-kills.js';
@@ -46,8 +47,9 @@ export async function play(scene: Scene, killer: Killer, plan: Plan): Promise<vo
       while (isOpen() && performance.now() < deadline) await wait(LOOK_MS, scene);
       await killer.settled();
     });
-    // Neither merchants nor operators end it by coming to their own end, but any failure does.
-    await Promise.race([deaths, failure(payments), failure(operate(scene))]);
+    // None of these people ends it by coming to their own end, but any failure does.
+    const people = [payments, operate(scene), pressButtons(scene)];
+    await Promise.race([deaths, ...people.map(failure)]);
   } finally {
     clearInterval(reporting);
   }
@@ -59,9 +61,9 @@ async function failure(doing: Promise<void>): Promise<never> {
   return await new Promise(() => undefined);
 }
 
-/** The merchant knows the outcome. */
-function hasEnded({ notices }: ChaosRecord): boolean {
-  return notices.some(({ acknowledged, told }) => acknowledged && told.data.final);
+/** The merchant knows the outcome, unless the workflow was terminated. */
+function hasEnded({ notices, terminated }: ChaosRecord): boolean {
+  return terminated || notices.findLast(({ acknowledged }) => acknowledged)?.told.data.final === true;
 }
 
 function progress({ records, doings }: Scene): string {

@@ -39,10 +39,10 @@ export async function playWorld(options: SimulationOptions, workflowBundle: stri
     const stalled = await playOrStall(stage, report);
     report('comparing the ledger with every payment');
     const violations = [...stalled, ...(await auditAll(stage))];
-    const { world, faults, crashes, records, cast, firstAnswers } = stage;
+    const { world, faults, crashes, records, cast, traffic } = stage;
     faults.addAll(world.sandbox.faults.totals);
     const reviews = records.filter(wasReviewed).length;
-    return { violations, faults, crashes, doings: cast.tally, reviews, digest: firstAnswers.digest() };
+    return { violations, faults, crashes, doings: cast.tally, reviews, digest: traffic.digest() };
   } finally {
     await stage.close();
   }
@@ -59,7 +59,7 @@ async function playOrStall(stage: Stage, report: (line: string) => void): Promis
 }
 
 async function auditAll(stage: Stage): Promise<Violation[]> {
-  const { records, cast, merchant, world } = stage;
+  const { records, cast, merchant, world, traffic } = stage;
   const violations: Violation[] = [];
   await eachOf(records, IN_FLIGHT, async (record) => {
     const shown = await showAtLast(record, stage);
@@ -69,7 +69,10 @@ async function auditAll(stage: Stage): Promise<Violation[]> {
       return;
     }
     cast.tally.add(`ended:${shown?.status ?? 'unknown'}`);
-    violations.push(...audit({ record, shown, transactions: cast.transactionsOf(record) }));
+    const transactions = cast.transactionsOf(record);
+    const posts = world.sandbox.posts.of(about).received - traffic.refused(about);
+    const tooManyQuestions = transactions.flatMap(({ transId }) => traffic.tooManyQuestions(transId));
+    violations.push(...audit({ record, shown, transactions, posts, tooManyQuestions }));
   });
   const ids = new Set<string | undefined>(records.map(({ planned }) => planned.id));
   for (const { externalId, transId } of world.sandbox.ledger.all()) {

@@ -30,7 +30,7 @@ export async function play(stage: Stage, report: (line: string) => void): Promis
     if (now >= lookAt) {
       const waiting = stage.records.filter((record) => !hasEnded(record, now)).length;
       report(`day ${((now - start) / DAY).toFixed(2)}: ${waiting} payments have not ended`);
-      if (now > lastArrival && waiting === 0) return;
+      if (now > lastArrival && waiting === 0 && world.clock.nextDue() === undefined) return;
       lookAt = now + LOOK_MS;
     }
     if (now > lastArrival + DRAIN_MS) return;
@@ -55,7 +55,7 @@ function nextStop({ timeline, world, start }: Stage, lookAt: number): number {
 
 /** The merchant knows the outcome, or was refused. One that was reviewed is checked for a day more. */
 function hasEnded(record: PaymentRecord, now: number): boolean {
-  if (record.refused) return true;
+  if (record.refused || record.terminated) return true;
   const last = record.notices.findLast(({ acknowledged }) => acknowledged);
   return last?.told.data.final === true && (!wasReviewed(record) || now > last.at + CHECKED_FOR_MS);
 }

@@ -1,19 +1,20 @@
-import type { Entry } from '../sandbox/entry.js';
 import { ApiClient } from './actors/api-client.js';
 import { Attacker } from './actors/attacker.js';
-import type { Cast } from './actors/cast.js';
+import type { BookedEntry, Cast } from './actors/cast.js';
+import { Gateway } from './actors/gateway.js';
 import { askForPayment } from './actors/merchant.js';
 import { MerchantEndpoint } from './actors/merchant-endpoint.js';
 import { Operators } from './actors/operators.js';
+import { WebUi } from './actors/web-ui.js';
 import { type PaymentRecord, recordOf } from './payment-record.js';
 import { HOUR, MINUTE } from './plan/durations.js';
-import { faultRules } from './plan/fault-rules.js';
+import { faultRules, silence } from './plan/fault-rules.js';
 import { planPayments } from './plan/plan-payments.js';
 import { planTrouble } from './plan/plan-trouble.js';
 import type { SimulationOptions } from './simulation-options.js';
 import { Tally } from './tally.js';
 import { MERCHANT_SECRET, WEBHOOK_TOKEN } from './world/credentials.js';
-import { FirstAnswers } from './world/first-answers.js';
+import { ProviderTraffic } from './world/provider-traffic.js';
 import { Timeline } from './world/timeline.js';
 import { Troublemaker } from './world/troublemaker.js';
 import { startWorld, type World } from './world/world.js';
@@ -34,7 +35,7 @@ export interface Stage {
   /** Faults by kind that are not the sandbox's own. */
   readonly faults: Tally;
   readonly crashes: Tally;
-  readonly firstAnswers: FirstAnswers;
+  readonly traffic: ProviderTraffic;
   /** When the first payment may arrive, in ms since the epoch. */
   readonly start: number;
   /** When the last payment arrives, in ms since the epoch. */
@@ -49,7 +50,7 @@ export async function setStage(options: SimulationOptions, workflowBundle: strin
   const records = plan.payments.map(recordOf);
   const byId = new Map<string, PaymentRecord>(records.map((record) => [record.planned.id, record]));
   const [tally, faults, crashes] = [new Tally(), new Tally(), new Tally()];
-  const firstAnswers = new FirstAnswers();
+  const traffic = new ProviderTraffic();
 
   const merchant = new MerchantEndpoint({
     seed,
@@ -57,7 +58,9 @@ export async function setStage(options: SimulationOptions, workflowBundle: strin
     now: () => world.time.now(),
     truthOf: (id) => {
       const record = byId.get(id);
-      return record === undefined ? [] : transactionsOf(record).map(({ status }) => status);
+      return record === undefined
+        ? []
+        : transactionsOf(record).map(({ status, isStray }) => ({ status, isStray }));
     },
     onNotice: (notice) => {
       const record = byId.get(notice.told.data.id);
@@ -73,8 +76,8 @@ export async function setStage(options: SimulationOptions, workflowBundle: strin
     workerProgram: options.workerProgram,
     wrapActivities: options.wrapActivities,
     report: options.report ?? (() => undefined),
-    onProviderRequest(request, response) {
-      firstAnswers.watch(request, response);
+    onProviderRequest(request, response, now) {
+      traffic.watch(request, response, now);
       return troublemaker.onProviderRequest(request, response);
     },
     merchant: merchant.take,
@@ -82,15 +85,44 @@ export async function setStage(options: SimulationOptions, workflowBundle: strin
   const { ledger } = world.sandbox;
   const start = world.clock.now();
   const timeline = new Timeline(start, TICK_MS);
-  const transactionsOf = ({ planned }: PaymentRecord): Entry[] =>
-    ledger.ofUser(planned.id).filter(({ externalId }) => externalId === planned.id);
+  const nextTick = (time: number) => start + Math.ceil((time - start) / TICK_MS) * TICK_MS;
+  const transactionsOf = ({ planned }: PaymentRecord): BookedEntry[] =>
+    ledger
+      .ofUser(planned.id)
+      .filter(({ externalId }) => externalId === planned.id)
+      .map((entry) => ({
+        entry,
+        transId: entry.transId,
+        status: entry.status,
+        createdAt: entry.createdAt,
+        listedFrom: entry.listedFrom,
+        statusCalls: entry.statusCalls,
+        isStray: gateway.isStray(entry.transId),
+        isKnown: entry.notifications.some(({ acknowledged }) => acknowledged),
+      }));
 
   const api = new ApiClient(world.api.url);
   const cast: Cast = { seed, api, timeline, tally, now: () => world.clock.now(), transactionsOf };
   const operators = new Operators(cast, ledger);
+  const gateway = new Gateway(cast, ledger);
+  const webUi = new WebUi(cast, world.temporal);
   for (const rule of faultRules(seed)) world.sandbox.faults.add(rule);
-  for (const record of records)
-    timeline.at(start + record.planned.arrivesAt, () => askForPayment(record, cast));
+  for (const record of records) {
+    const { arrivesAt, isSilent, id, meddledAfter, recheckedAfter } = record.planned;
+    const arrival = start + arrivesAt;
+    timeline.at(arrival, async () => {
+      if (isSilent) for (const rule of silence(id)) world.sandbox.faults.add(rule);
+      await askForPayment(record, cast);
+    });
+    if (meddledAfter !== undefined) {
+      timeline.exactly(arrival + meddledAfter, () => operators.meddle(record, 'arrival'));
+    }
+    if (recheckedAfter !== undefined) {
+      timeline.at(arrival + recheckedAfter, () => operators.recheck(record));
+    }
+    gateway.begin(record, nextTick(arrival));
+    webUi.begin(record, nextTick(arrival));
+  }
   operators.begin();
   troublemaker.begin(world, timeline);
   const webhookUrl = `${world.api.url}/webhooks/provider/${WEBHOOK_TOKEN}`;
@@ -106,7 +138,7 @@ export async function setStage(options: SimulationOptions, workflowBundle: strin
     troublemaker,
     faults,
     crashes,
-    firstAnswers,
+    traffic,
     start,
     lastArrival: start + plan.lengthMs,
     async close() {

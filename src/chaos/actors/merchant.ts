@@ -62,7 +62,7 @@ async function giveLink(record: ChaosRecord, scene: Scene): Promise<void> {
   if (record.planned.way !== 'link') return;
   while (record.link === undefined) {
     const payment = await look(record, scene);
-    if (payment?.final) return;
+    if (payment?.final || record.terminated) return;
     await wait(LINK_LOOK_MS, scene);
   }
   await sendPayer(record, scene);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { diceOf } from '../../simulation/plan/dice.js';
 import { SECRETS } from '../../simulation/world/credentials.js';
 import type { ChaosRecord } from '../chaos-record.js';
-import { readTransactions, type Transaction } from '../provider-books.js';
+import { readBooks, type Transaction } from '../provider-books.js';
 import { type Scene, wait } from '../scene.js';
 
 /** ms between two rounds. */
@@ -50,13 +50,19 @@ async function underReview({ stack }: Scene): Promise<UnderReview[]> {
 
 async function lookInto(record: ChaosRecord, payment: UnderReview, scene: Scene): Promise<void> {
   const { id } = record.planned;
-  const transactions = await orNothing(() => readTransactions(scene.stack.sandboxUrl, id), undefined);
-  if (transactions === undefined) return;
+  const books = await orNothing(() => readBooks(scene.stack.sandboxUrl, id), undefined);
+  if (books === undefined) return;
   record.reviews++;
-  const decision = decide(record, payment, transactions, scene);
+  record.reviewsSeen.push(Date.now());
+  const decision = decide(record, payment, books.transactions, scene);
   if (decision === undefined) return;
-  const body = { ...decision, review: payment.review?.number, why: 'as the books of the provider say' };
+  const review = payment.review?.number ?? 0;
+  const body = { ...decision, review, why: 'as the books of the provider say' };
+  const at = Date.now();
   const { status } = await scene.api.post('operator', `/v1/payments/${id}/resolve`, body);
+  const outcome =
+    status === 200 ? 'done' : status === 202 || status === 0 || status >= 500 ? 'open' : 'refused';
+  record.decisions.push({ at, action: decision.action, review, forced: false, outcome, isWrong: false });
   scene.doings.add(`operator: ${decision.action} ${status === 0 ? 'no answer' : status}`);
 }
 

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../payments/payment.js';
+import type { Booked } from '../audit/case.js';
 import { type Dice, diceOf } from '../plan/dice.js';
 
 const noticeSchema = z.object({
@@ -21,15 +23,15 @@ export interface Notice {
   readonly acknowledged: boolean;
   readonly told: NoticeBody;
   /** What the provider's ledger had to say at that moment. */
-  readonly truth: readonly string[];
+  readonly truth: readonly Booked[];
 }
 
 export interface MerchantEndpointOptions {
   readonly seed: string | number;
   readonly secret: string;
   readonly now: () => Promise<number>;
-  /** Statuses of a payment's transactions in the ledger. */
-  readonly truthOf: (paymentId: string) => readonly string[];
+  /** A payment's transactions in the ledger. */
+  readonly truthOf: (paymentId: string) => readonly Booked[];
   readonly onNotice: (notice: Notice) => void;
   readonly count: (what: MerchantFault) => void;
   /** What goes wrong with the how-manieth delivery (from 0) of a notification; some of everything unless given. */
@@ -41,11 +43,22 @@ export type MerchantFault =
   | 'merchant500'
   | 'merchantCut'
   | 'merchantSlow'
+  | 'merchantEndless'
+  | 'merchantBomb'
   | 'merchantTimeout';
 
 /** Real ms: within the sender's patience, and beyond it. */
 const SLOW_MS = 30;
 const TOO_SLOW_MS = 700;
+/** Real ms for which an endless answer goes on, longer than any sender waits, and between two pieces of it. */
+const ENDLESS_MS = 1_500;
+const PIECE_MS = 20;
+const PIECE = Buffer.alloc(64 * 1024, ' ');
+/** 64 MB of nothing, packed small. */
+const BOMB = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+
+/** What goes wrong after the merchant has acknowledged it. */
+const TAKEN: ReadonlySet<MerchantFault> = new Set(['merchantSlow', 'merchantEndless', 'merchantBomb']);
 
 /**
  * The merchant's address for notifications. It checks every signature, writes everything down, and is as reliable as
@@ -80,12 +93,14 @@ export class MerchantEndpoint {
     }
     const fault = this.#faultOf(webhookId);
     if (fault !== undefined) count(fault);
-    const acknowledged = fault === undefined || fault === 'merchantSlow';
+    const acknowledged = fault === undefined || TAKEN.has(fault);
     onNotice({ webhookId, at, acknowledged, told, truth: truthOf(told.data.id) });
     if (fault === 'merchantCut') response.destroy();
     else if (fault === 'merchant500') response.writeHead(500).end();
     else if (fault === 'merchantSlow') setTimeout(() => response.writeHead(204).end(), SLOW_MS);
     else if (fault === 'merchantTimeout') setTimeout(() => response.writeHead(204).end(), TOO_SLOW_MS);
+    else if (fault === 'merchantEndless') answerWithoutEnd(response);
+    else if (fault === 'merchantBomb') response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB);
     else response.writeHead(204).end();
   };
 
@@ -115,10 +130,23 @@ export class MerchantEndpoint {
 
 function anyFault(dice: Dice): MerchantFault | undefined {
   return dice.pick<MerchantFault | undefined>('fault', [
-    [860, undefined],
+    [840, undefined],
     [80, 'merchant500'],
     [30, 'merchantCut'],
     [27, 'merchantSlow'],
     [3, 'merchantTimeout'],
+    [10, 'merchantEndless'],
+    [10, 'merchantBomb'],
   ]);
+}
+
+/** A 200 whose body never ends: its status has said all that there is to know. */
+function answerWithoutEnd(response: ServerResponse): void {
+  response.writeHead(200);
+  const writing = setInterval(() => response.write(PIECE), PIECE_MS);
+  const ending = setTimeout(() => response.destroy(), ENDLESS_MS);
+  response.once('close', () => {
+    clearInterval(writing);
+    clearTimeout(ending);
+  });
 }

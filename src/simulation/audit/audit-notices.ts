@@ -1,7 +1,8 @@
 import type { Notice } from '../actors/merchant-endpoint.js';
 import { DAY } from '../plan/durations.js';
 import { agrees } from './agrees.js';
-import type { Case, Found } from './case.js';
+import { type Case, type Found, inWords } from './case.js';
+import { isExcused } from './excuses.js';
 
 /** How long a notification is tried. */
 const PATIENCE_MS = 3 * DAY;
@@ -14,12 +15,18 @@ const FINAL_EVENTS: Readonly<Record<string, string>> = {
 
 /** What the merchant was told of a payment, against what was so. */
 export function auditNotices(subject: Case): Found[] {
-  return [...unnotified(subject), ...untrue(subject), ...contradictory(subject), ...disorderly(subject)];
+  return [
+    ...unnotified(subject),
+    ...forgotten(subject),
+    ...untrue(subject),
+    ...contradictory(subject),
+    ...disorderly(subject),
+  ];
 }
 
 /** The endpoint is never away for three days, so whatever is to be told must have been acknowledged. */
 function unnotified({ shown, record }: Case): Found[] {
-  if (shown === undefined) return [];
+  if (shown === undefined || record.terminated) return [];
   const due = shown.final
     ? FINAL_EVENTS[shown.status]
     : shown.status === 'REVIEW'
@@ -29,10 +36,20 @@ function unnotified({ shown, record }: Case): Found[] {
   return due === undefined || told ? [] : [{ invariant: 'unnotified', what: `nobody was told ${due}` }];
 }
 
+/** Notifications are numbered from 1, so that each that comes tells of all before it. */
+function forgotten({ record }: Case): Found[] {
+  const numbers = new Set(record.notices.filter(isAcknowledged).map(numberOf));
+  const all = Array.from({ length: Math.max(0, ...numbers) }, (_, index) => index + 1);
+  return all
+    .filter((number) => !numbers.has(number))
+    .map((number) => ({ invariant: 'unnotified', what: `notification ${number} was never taken` }));
+}
+
 /** A notification carries the payment as it stands when it is sent: what it calls final must be the ledger's word. */
 function untrue({ record }: Case): Found[] {
-  return record.notices.flatMap(({ webhookId, told: { type, data }, truth }): Found[] => {
-    const what = `${webhookId} said ${type}, ${data.status}; the ledger had ${truth.join(', ') || 'nothing'}`;
+  return record.notices.flatMap(({ webhookId, at, told: { type, data }, truth }): Found[] => {
+    if (isExcused(record, at)) return [];
+    const what = `${webhookId} said ${type}, ${data.status}; the ledger had ${inWords(truth)}`;
     const isFinalEvent = Object.values(FINAL_EVENTS).includes(type);
     const isWrong = data.final
       ? !agrees(record.planned.way, data.status, truth)
@@ -51,11 +68,22 @@ function contradictory({ record }: Case): Found[] {
       found.push({ invariant: 'notifiedWrong', what: `${webhookId} was ${before}, and then ${told.type}` });
     }
   }
-  const ends = new Set(
-    record.notices.filter(({ told }) => told.data.final).map(({ told }) => told.data.status),
-  );
-  if (ends.size > 1) found.push({ invariant: 'notifiedWrong', what: `told of ${[...ends].join(' and ')}` });
-  return found;
+  return [...found, ...secondEnds(record.notices)];
+}
+
+/** An end that has been told stays, unless a person was asked about it. */
+function secondEnds(notices: readonly Notice[]): Found[] {
+  const inOrder = [...notices].sort((one, other) => numberOf(one) - numberOf(other));
+  let end: string | undefined;
+  return inOrder.flatMap(({ told: { type, data } }): Found[] => {
+    if (type === 'payment.review') end = undefined;
+    if (!data.final) return [];
+    const before = end;
+    end = data.status;
+    return before === undefined || before === end
+      ? []
+      : [{ invariant: 'notifiedWrong', what: `told of ${before} and ${end}` }];
+  });
 }
 
 /** An event comes after the one before it was acknowledged, or given up. */
@@ -64,7 +92,7 @@ function disorderly({ record }: Case): Found[] {
   const acknowledged = new Map<number, number>();
   const found: Found[] = [];
   for (const notice of record.notices) {
-    const number = Number(notice.webhookId.slice(notice.webhookId.lastIndexOf('_') + 1));
+    const number = numberOf(notice);
     const before = firsts.get(number - 1);
     const isFirst = !firsts.has(number);
     if (isFirst) firsts.set(number, notice);
@@ -76,4 +104,12 @@ function disorderly({ record }: Case): Found[] {
     if (notice.acknowledged && !acknowledged.has(number)) acknowledged.set(number, notice.at);
   }
   return found;
+}
+
+function numberOf({ webhookId }: Notice): number {
+  return Number(webhookId.slice(webhookId.lastIndexOf('_') + 1));
+}
+
+function isAcknowledged({ acknowledged }: Notice): boolean {
+  return acknowledged;
 }

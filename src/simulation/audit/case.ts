@@ -5,8 +5,10 @@ import type { PaymentRecord } from '../payment-record.js';
 /** What must hold, whatever happens; see docs/safety.md. */
 export const INVARIANTS = [
   'doublePaid',
+  'oversent',
   'lost',
   'wrongOutcome',
+  'unnoticed',
   'unnotified',
   'notifiedWrong',
   'overLimit',
@@ -22,9 +24,19 @@ export interface Violation {
   readonly what: string;
 }
 
-/** A transaction of the provider's ledger, as far as it is compared; wherever it was read. */
+/** A transaction in the provider's books, as far as its status is compared; wherever it was read. */
 export type Booked = Pick<Entry, 'status'> & {
+  /** The provider made it by itself, beside the one that it was asked for. */
+  readonly isStray?: boolean | undefined;
+};
+
+/** All of a transaction that is compared at the end. */
+export type BookedAtLast = Booked & {
+  /** When it was made, in ms since the epoch. */
+  readonly createdAt: number;
   readonly statusCalls: Pick<Entry['statusCalls'], 'throttled'>;
+  /** Sanaga has acknowledged a notification that names it. */
+  readonly isKnown?: boolean | undefined;
 };
 
 /** Everything there is to know about one payment at the end. */
@@ -33,11 +45,21 @@ export interface Case {
   /** What the API shows at the end; `undefined` when it knows no such payment. */
   readonly shown: SeenPayment | undefined;
   /** The provider's transactions that were made for it. */
-  readonly transactions: readonly Booked[];
+  readonly transactions: readonly BookedAtLast[];
+  /** Requests for it that the provider got, but for those that it surely did not take. */
+  readonly posts: number;
+  /** More status questions within a minute than the provider takes, one text for each time. */
+  readonly tooManyQuestions?: readonly string[] | undefined;
 }
 
 /** A violation found, before it is said whose. */
 export type Found = Omit<Violation, 'about'>;
+
+/** Statuses in words. */
+export function inWords(transactions: readonly Booked[]): string {
+  const word = ({ status, isStray }: Booked) => (isStray ? `${status} (stray)` : status);
+  return transactions.map(word).join(', ') || 'nothing';
+}
 
 /** How often each invariant was broken. */
 export function countByInvariant(violations: readonly Violation[]): Record<Invariant, number> {

@@ -1,3 +1,4 @@
+import type { PaymentId } from '../../payments/payment-id.js';
 import type { FaultRequest } from '../../sandbox/faults/fault-rule.js';
 import { DAY, HOUR, MINUTE, SECOND } from './durations.js';
 
@@ -23,6 +24,13 @@ const ANSWERS: readonly FaultRequest[] = [
   { fault: 'garbage', rate: 0.005, body: 'empty' },
   { fault: 'throttle', rate: 0.015 },
   { fault: 'throttle', rate: 0.015, retryAfter: 20 },
+  // Held until the client gives up, or cut by the provider.
+  { fault: 'questionTimeout', rate: 0.0004 },
+  { fault: 'questionTimeout', rate: 0.008, holdMs: HELD_MS },
+  { fault: 'gatewayThrottleBeforeCommit', rate: 0.006 },
+  { fault: 'gatewayThrottleBeforeCommit', rate: 0.003, retryAfter: 30 },
+  { fault: 'gatewayThrottleAfterCommit', rate: 0.008 },
+  { fault: 'gatewayThrottleAfterCommit', rate: 0.004, retryAfter: 2 },
   { fault: 'wrongCredentials', rate: 0.003 },
   { fault: 'lowBalance', rate: 0.02 },
   { fault: 'slow', rate: 0.01, delayMs: 25 },
@@ -31,7 +39,18 @@ const ANSWERS: readonly FaultRequest[] = [
 const UNTRUTHS: readonly FaultRequest[] = [
   { fault: 'listLag', rate: 0.25, delayMs: 30 * SECOND },
   { fault: 'listLag', rate: 0.05, delayMs: 40 * MINUTE },
+  { fault: 'listFlap', rate: 0.05 },
+  { fault: 'listPage', rate: 0.02 },
+  { fault: 'listPage', rate: 0.01, size: 0 },
+  { fault: 'missingFields', rate: 0.05, endpoint: 'transaction' },
+  { fault: 'missingFields', rate: 0.02, endpoint: 'transaction', fields: ['userId', 'amount'] },
+  // What names its payment neither way is believed to be another's: no interface goes that far all the time.
+  { fault: 'missingFields', rate: 0.02, endpoint: 'payment-status', fields: ['externalId', 'amount'] },
+  { fault: 'missingFields', rate: 0.02, endpoint: 'payment-status', fields: ['userId', 'transType'] },
+  { fault: 'unknownStatus', rate: 0.01 },
   { fault: 'statusRegression', rate: 0.05 },
+  { fault: 'statusLag', rate: 0.03, delayMs: 30 * SECOND },
+  { fault: 'statusLag', rate: 0.01, delayMs: 10 * MINUTE },
   { fault: 'clockSkew', rate: 0.05, skewMs: DAY },
   { fault: 'clockSkew', rate: 0.05, skewMs: -DAY },
 ];
@@ -52,4 +71,16 @@ const WEBHOOKS: readonly FaultRequest[] = [
 /** Every fault of the provider's at once, each rule with draws of its own. */
 export function faultRules(seed: string | number): FaultRequest[] {
   return [...ANSWERS, ...UNTRUTHS, ...WEBHOOKS].map((rule, index) => ({ ...rule, seed: `${seed}/${index}` }));
+}
+
+/** For how long the provider answers no question about some payments, in ms: longer than they may stay undecided. */
+const SILENCE_MS = 30 * HOUR;
+
+/** No question about a payment is answered, whatever is asked. */
+export function silence(id: PaymentId): FaultRequest[] {
+  const silent = { fault: 'questionTimeout', forMs: SILENCE_MS, holdMs: HELD_MS } as const;
+  return [
+    { ...silent, externalId: id },
+    { ...silent, userId: id, endpoint: 'transaction' },
+  ];
 }

@@ -19,7 +19,7 @@ export interface MerchantHabits {
   readonly otherBodyAfter?: number | undefined;
   readonly looksAfter: readonly number[];
   readonly refreshesAfter?: number | undefined;
-  /** Links only: expires it. */
+  /** Collections only: expires it, which is taken of a link, and of what was not sent yet. */
   readonly expiresAfter?: number | undefined;
 }
 
@@ -33,6 +33,12 @@ export interface PlannedPayment extends PlannedOrder {
   readonly arrivesAt: number;
   readonly habits: MerchantHabits;
   readonly visits: readonly PlannedVisit[];
+  /** The provider answers no question about it for more than a day. */
+  readonly isSilent?: boolean | undefined;
+  /** When an operator meddles with it, whatever it is doing, in ms after its arrival. */
+  readonly meddledAfter?: number | undefined;
+  /** When an operator has it compared with the provider's records, in ms after its arrival. */
+  readonly recheckedAfter?: number | undefined;
 }
 
 /** All payments of a run, in order of their arrival, and over how long they arrive (ms). */
@@ -59,7 +65,19 @@ function planPayment(index: number, seed: string | number, lengthMs: number, use
     arrivesAt: dice.between('arrival', 0, lengthMs),
     habits: habitsOf(dice, order.way),
     visits: order.way === 'link' ? planPayer(dice) : [],
+    isSilent: dice.chance('silent', 0.006),
+    meddledAfter: dice.chance('meddled', 0.05) ? momentOf(dice, 'meddled when') : undefined,
+    recheckedAfter: dice.chance('rechecked', 0.04) ? dice.between('rechecked when', 1, 50) * HOUR : undefined,
   };
+}
+
+/** At times within the first seconds, while the payment is being sent. */
+function momentOf(dice: Dice, label: string): number {
+  return dice.pick(`${label} unit`, [
+    [2, dice.between(label, 0, 2_000)],
+    [3, dice.between(label, 1, 60) * MINUTE],
+    [1, dice.between(label, 1, 30) * HOUR],
+  ]);
 }
 
 /** Merchants take turns, and use the same keys: their payments must not meet. */
@@ -80,12 +98,14 @@ function habitsOf(dice: Dice, way: PlannedOrder['way']): MerchantHabits {
       [2, dice.between(label, 1, 30) * HOUR],
     ]);
   const maybe = (label: string, likelihood: number) => (dice.chance(label, likelihood) ? [time(label)] : []);
+  const late = (label: string, likelihood: number) =>
+    dice.chance(label, likelihood) ? [dice.between(`${label} days`, 2, 5) * DAY] : [];
   return {
     twin: dice.chance('twin', 0.12),
-    repeatsAfter: [...maybe('repeat', 0.2), ...maybe('repeat again', 0.1)],
+    repeatsAfter: [...maybe('repeat', 0.2), ...maybe('repeat again', 0.1), ...late('repeat late', 0.03)],
     otherBodyAfter: maybe('other body', 0.04)[0],
     looksAfter: [...maybe('look', 0.3), ...maybe('look again', 0.1)],
     refreshesAfter: maybe('refresh', 0.12)[0],
-    expiresAfter: way === 'link' ? maybe('expire', 0.1)[0] : undefined,
+    expiresAfter: way === 'payout' ? undefined : maybe('expire', way === 'link' ? 0.1 : 0.05)[0],
   };
 }

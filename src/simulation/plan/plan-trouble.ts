@@ -11,6 +11,8 @@ export interface Trouble {
 export type TroubleKind =
   /** The provider answers nothing but 5xx. */
   | 'providerFails'
+  /** The provider takes every request, and answers none. */
+  | 'providerHangs'
   /** The provider's address refuses connections. */
   | 'providerAway'
   /** The provider refuses our credentials. */
@@ -45,6 +47,7 @@ const TROUBLES: readonly (readonly [
   length: readonly [least: number, most: number],
 ])[] = [
   ['providerFails', 1, [2 * HOUR, 4 * HOUR]],
+  ['providerHangs', 1, [2 * MINUTE, 5 * MINUTE]],
   ['providerAway', 1, [20 * MINUTE, 2 * HOUR]],
   ['credentialsRevoked', 1, [5 * MINUTE, 20 * MINUTE]],
   ['merchantAway', 1, [1 * HOUR, 12 * HOUR]],

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { Connection } from '@temporalio/client';
 // The package is CommonJS of a form whose named exports Node cannot see.
-import proto from '@temporalio/proto';
+import proto, { type temporal } from '@temporalio/proto';
 import { NAMESPACE, TASK_QUEUE } from './worker-settings.js';
+
+type WorkflowExecution = temporal.api.common.v1.IWorkflowExecution;
 
 const { TaskQueueKind, WorkflowTaskFailedCause, QueryResultType } = proto.temporal.api.enums.v1;
 
@@ -39,6 +42,7 @@ export async function returnOrphanedTasks(
           completedType: QueryResultType.QUERY_RESULT_TYPE_FAILED,
           errorMessage: 'the worker is gone',
         });
+        await awaken(workflowService, task.workflowExecution);
       } else {
         await workflowService.respondWorkflowTaskFailed({
           ...common,
@@ -50,6 +54,23 @@ export async function returnOrphanedTasks(
       // The time to wait was over, or the task was: the next question follows.
     }
   }
+}
+
+/**
+ * Has a workflow go to another worker. One that waits for nothing but messages, as a payment under review may, would
+ * never have a task again, and queries alone don't move it. The signal means nothing to it.
+ */
+async function awaken(
+  workflowService: Connection['workflowService'],
+  workflowExecution: WorkflowExecution | null | undefined,
+): Promise<void> {
+  if (!workflowExecution) return;
+  await workflowService.signalWorkflowExecution({
+    namespace: NAMESPACE,
+    workflowExecution,
+    signalName: 'awaken',
+    requestId: randomUUID(),
+  });
 }
 
 /** Each call gets a signal of its own, as the client never lets go of one. */

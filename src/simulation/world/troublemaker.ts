@@ -61,6 +61,8 @@ export class Troublemaker {
     switch (kind) {
       case 'providerFails':
         return strike({ fault: 'errorBeforeCommit', status: 503 });
+      case 'providerHangs':
+        return strike({ fault: 'timeoutBeforeCommit' });
       case 'credentialsRevoked':
         return strike({ fault: 'wrongCredentials' });
       case 'providerAway':

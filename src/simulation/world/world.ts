@@ -31,7 +31,11 @@ export interface WorldOptions {
   readonly wrapActivities?: WrapActivities | undefined;
   readonly report: (line: string) => void;
   /** Sees every request to the provider first; `false` when the request is to go no further. */
-  readonly onProviderRequest: (request: IncomingMessage, response: ServerResponse) => boolean;
+  readonly onProviderRequest: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    now: () => number,
+  ) => boolean;
   /** Takes the merchant's notifications. */
   readonly merchant: (request: IncomingMessage, response: ServerResponse) => void;
 }
@@ -66,6 +70,7 @@ export interface World {
   readonly api: LocalServer;
   readonly provider: LocalServer;
   readonly worker: WorkerHost;
+  readonly temporal: Client;
   stop(): Promise<void>;
 }
 
@@ -76,8 +81,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const time = new SimulatedTime(env, clock);
 
   const provider = new LocalServer(async (request, response) => {
-    if (!options.onProviderRequest(request, response)) return;
-    await time.now();
+    const now = await time.now();
+    if (!options.onProviderRequest(request, response, () => now)) return;
     sandbox.app(request, response);
   });
   const hearsay = new Hearsay();
@@ -101,8 +106,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     webhookTimeoutMs: WEBHOOK_TIMEOUT_MS,
   });
   const providers = providerClients(provider.url, TERMS.providerTimeoutMs);
+  const temporal = new Client({
+    connection: env.connection,
+    interceptors: { workflow: [quickTaskTimeout] },
+  });
   const app = createApp({
-    client: new Client({ connection: env.connection, interceptors: { workflow: [quickTaskTimeout] } }),
+    client: temporal,
     taskQueue: TASK_QUEUE,
     namespace: NAMESPACE,
     terms: TERMS,
@@ -137,6 +146,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     api,
     provider,
     worker,
+    temporal,
     async stop() {
       await worker.stop();
       worker.close();
