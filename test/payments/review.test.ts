@@ -508,3 +508,56 @@ describe('a held review', () => {
     });
   });
 });
+
+describe('what the provider shows while a decision is looked into', () => {
+  const second = { ...own, transId: transId('T2'), status: 'PENDING' as const };
+
+  it('is another review when it is a further transaction, and the old number is refused', () => {
+    const payment = undecided().fail().found('FAILED').listed(second);
+    expect(payment.reply).toMatchObject(refused('the provider shows T2 (PENDING) for it'));
+    expect(payment.phase('review')).toMatchObject({ number: 2, held: true });
+    expect(payment.payment.others).toEqual([{ transId: 'T2', status: 'PENDING', isJudged: false }]);
+    expect(payment.fail({ review: 1 }).reply).toMatchObject(refused('the review has changed'));
+  });
+
+  it('must show again what it has shown before, for a payment to be failed unforced', () => {
+    const seen = () =>
+      undecided()
+        .fail()
+        .found('FAILED')
+        .listed(second)
+        .later(2 * MINUTE);
+    expect(seen().fail().found('FAILED').listed().reply).toMatchObject(
+      refused('T2 was PENDING when last heard of'),
+    );
+    const forced = seen().fail({ force: true }).found('FAILED').listed();
+    expect(forced.phase('ended').status).toBe('FAILED');
+  });
+
+  it('is in view of the operator who insists, and doesn’t bring the review back while it stays as it is', () => {
+    const payment = undecided()
+      .fail()
+      .found('FAILED')
+      .listed(second)
+      .later(2 * MINUTE);
+    payment.fail({ force: true }).found('FAILED').listed();
+    expect(payment.listed(second).status).toBe('FAILED');
+    expect(payment.listed({ ...second, status: 'SUCCESSFUL' }).status).toBe('REVIEW');
+  });
+});
+
+describe('a transaction that was found without a list', () => {
+  const second = { ...own, transId: transId('T2') };
+
+  it('has the list read at the end when an operator has matched it', () => {
+    const payment = absent(payoutOrder).match('T1', { force: true }).found('SUCCESSFUL');
+    expect(payment.phase('ended').checks).toHaveLength(3);
+    expect(payment.listed(own, second).status).toBe('REVIEW');
+  });
+
+  it('has the list read at the end when a notification has named it', () => {
+    const payment = ambiguous(payoutOrder).hint('T1').listed().found('SUCCESSFUL');
+    expect(payment.phase('ended').checks).toHaveLength(3);
+    expect(payment.listed(own, second).status).toBe('REVIEW');
+  });
+});

@@ -30,4 +30,18 @@ describe('a payment whose workflow somebody asks to be cancelled', () => {
     await world.ended(body.id);
     expect(world.transactionsOf(body.id)).toHaveLength(1);
   });
+
+  it('is read, waited for and decided as before', async () => {
+    world.sandbox.faults.add({ fault: 'resetBeforeCommit', endpoint: 'payout' });
+    const { body } = await world.post('/v1/payouts', { amount: 900, phone: '670000000' });
+    await world.pass(16 * MINUTE);
+    await world.untilStatus(body.id, 'REVIEW');
+    await cancel(body.id);
+    const waited = await world.get(`/v1/payments/${body.id}?wait=1`);
+    expect([waited.status, waited.body.status]).toEqual([200, 'REVIEW']);
+    expect((await world.post(`/v1/payments/${body.id}/refresh`, {})).status).toBe(200);
+    const decided = await world.resolve(body.id, { action: 'fail' });
+    expect([decided.status, decided.body.status]).toEqual([200, 'FAILED']);
+    expect(await world.checked(body.id)).toContain('WORKFLOW_EXECUTION_CANCEL_REQUESTED');
+  });
 });

@@ -43,7 +43,7 @@ const PATIENCE_MS = 40_000;
 const CLOSE_LIMIT_MS = 12_000;
 
 /** Before the connection closes, retries of calls that nobody waits for any more come to their end. */
-const LAST_RETRIES_MS = 500;
+const LAST_RETRIES_MS = 1_500;
 
 /** What the API answers with: a payment, or a problem document. */
 export interface Answer {
