@@ -71,7 +71,7 @@ describe('an operator’s decision', () => {
     const transId = world.transactionsOf(payment.id)[0]?.transId;
     const answer = await resolve(payment, { action: 'match', transId });
     expect(answer.body).toMatchObject({ status: 'SUCCESSFUL', final: true, transId });
-    await world.ended(payment.id, 'review-match');
+    await world.checked(payment.id, 'review-match');
     expect(toldOf(payment)).toEqual(['payment.review', 'payment.succeeded']);
   });
 
@@ -124,7 +124,7 @@ describe('a notification that names a transaction', () => {
     const { body } = await world.post('/v1/payouts', { amount: 900, phone: STAYS_PENDING });
     await world.settle(body.id, 'SUCCESSFUL');
     await world.untilStatus(body.id, 'SUCCESSFUL');
-    await world.ended(body.id, 'payout-found-by-its-notification');
+    await world.checked(body.id, 'payout-found-by-its-notification');
   });
 
   it('puts a payment under review when the provider has a second transaction for it', async () => {
