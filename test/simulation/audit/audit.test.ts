@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import type { SeenPayment } from '../../../src/simulation/actors/api-client.js';
 import type { Notice } from '../../../src/simulation/actors/merchant-endpoint.js';
 import { audit } from '../../../src/simulation/audit/audit.js';
-import type { BookedAtLast, Case } from '../../../src/simulation/audit/case.js';
+import type { BookedAtLast } from '../../../src/simulation/audit/booked.js';
+import type { Case } from '../../../src/simulation/audit/case.js';
 import { type MadeDecision, type PaymentRecord, recordOf } from '../../../src/simulation/payment-record.js';
 import { planPayments } from '../../../src/simulation/plan/plan-payments.js';
 
