@@ -2,7 +2,7 @@ import { got } from 'got';
 import { z } from 'zod';
 import { statusSchema } from '../provider/wire.js';
 import type { FaultRequest } from '../sandbox/faults/fault-rule.js';
-import type { Booked } from '../simulation/audit/case.js';
+import type { Booked } from '../simulation/audit/booked.js';
 
 const entrySchema = z
   .object({

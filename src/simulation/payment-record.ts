@@ -1,6 +1,6 @@
 import type { SeenPayment } from './actors/api-client.js';
 import type { Notice } from './actors/merchant-endpoint.js';
-import type { Booked } from './audit/case.js';
+import type { Booked } from './audit/booked.js';
 import type { PlannedPayment } from './plan/plan-payments.js';
 
 /** A decision on a payment under review, as it was put to the API. */

@@ -7,7 +7,7 @@ import type { ChaosRecord } from '../chaos-record.js';
 import { type Scene, untilOver, wait } from '../scene.js';
 
 /** A button of Temporal's Web UI, and the share of payments that it is pressed for. */
-const BUTTONS = { cancel: 0.08, reset: 0.06, terminate: 0.01 } as const;
+const BUTTONS = { cancel: 0.1, reset: 0.1, terminate: 0.015 } as const;
 type Button = keyof typeof BUTTONS;
 
 /** ms after a payment's arrival within which somebody presses it. */
@@ -43,7 +43,8 @@ export async function pressButtons(scene: Scene): Promise<void> {
       .map(async (button) => {
         const at = begun + record.planned.arrivesAt + dice.between(`${button} when`, 0, WITHIN_MS);
         await wait(at - performance.now(), scene);
-        if (await orMissed(() => press[button](record))) scene.doings.add(`web UI: ${button}`);
+        const isPressed = await orMissed(() => press[button](record));
+        scene.doings.add(`web UI: ${button}${isPressed ? '' : ' missed'}`);
       });
   });
   try {

@@ -1,5 +1,5 @@
 import type { Entry } from '../../sandbox/entry.js';
-import type { BookedAtLast } from '../audit/case.js';
+import type { BookedAtLast } from '../audit/booked.js';
 import type { PaymentRecord } from '../payment-record.js';
 import type { Tally } from '../tally.js';
 import type { Timeline } from '../world/timeline.js';

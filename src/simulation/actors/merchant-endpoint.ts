@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../payments/payment.js';
-import type { Booked } from '../audit/case.js';
+import type { Booked } from '../audit/booked.js';
 import { type Dice, diceOf } from '../plan/dice.js';
 
 const noticeSchema = z.object({

@@ -1,6 +1,6 @@
 import type { Status } from '../../sandbox/entry.js';
 import type { PlannedOrder } from '../plan/plan-order.js';
-import type { Booked } from './case.js';
+import type { Booked } from './booked.js';
 
 /**
  * Whether a payment may be said to have ended with a status, given its transactions in the provider's books. A stray one

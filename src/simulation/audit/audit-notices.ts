@@ -1,7 +1,8 @@
 import type { Notice } from '../actors/merchant-endpoint.js';
 import { DAY } from '../plan/durations.js';
 import { agrees } from './agrees.js';
-import { type Case, type Found, inWords } from './case.js';
+import { inWords } from './booked.js';
+import type { Case, Found } from './case.js';
 import { isExcused } from './excuses.js';
 
 /** How long a notification is tried. */

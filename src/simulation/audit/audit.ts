@@ -1,7 +1,8 @@
 import { heeded, type MadeDecision, type PaymentRecord, wasReviewedSince } from '../payment-record.js';
 import { agrees } from './agrees.js';
 import { auditNotices } from './audit-notices.js';
-import { type BookedAtLast, type Case, type Found, inWords, type Violation } from './case.js';
+import { type BookedAtLast, inWords } from './booked.js';
+import type { Case, Found, Violation } from './case.js';
 import { isExcused, isOverruled } from './excuses.js';
 
 /** Compares what happened at the provider with what Sanaga shows and what the merchant was told. */

@@ -1,6 +1,6 @@
-import type { Entry } from '../../sandbox/entry.js';
 import type { SeenPayment } from '../actors/api-client.js';
 import type { PaymentRecord } from '../payment-record.js';
+import type { BookedAtLast } from './booked.js';
 
 /** What must hold, whatever happens; see docs/safety.md. */
 export const INVARIANTS = [
@@ -24,21 +24,6 @@ export interface Violation {
   readonly what: string;
 }
 
-/** A transaction in the provider's books, as far as its status is compared; wherever it was read. */
-export type Booked = Pick<Entry, 'status'> & {
-  /** The provider made it by itself, beside the one that it was asked for. */
-  readonly isStray?: boolean | undefined;
-};
-
-/** All of a transaction that is compared at the end. */
-export type BookedAtLast = Booked & {
-  /** When it was made, in ms since the epoch. */
-  readonly createdAt: number;
-  readonly statusCalls: Pick<Entry['statusCalls'], 'throttled'>;
-  /** Sanaga has acknowledged a notification that names it. */
-  readonly isKnown?: boolean | undefined;
-};
-
 /** Everything there is to know about one payment at the end. */
 export interface Case {
   readonly record: PaymentRecord;
@@ -54,12 +39,6 @@ export interface Case {
 
 /** A violation found, before it is said whose. */
 export type Found = Omit<Violation, 'about'>;
-
-/** Statuses in words. */
-export function inWords(transactions: readonly Booked[]): string {
-  const word = ({ status, isStray }: Booked) => (isStray ? `${status} (stray)` : status);
-  return transactions.map(word).join(', ') || 'nothing';
-}
 
 /** How often each invariant was broken. */
 export function countByInvariant(violations: readonly Violation[]): Record<Invariant, number> {

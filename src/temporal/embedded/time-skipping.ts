@@ -5,7 +5,7 @@ import { DEFAULT_NAMESPACE } from '../target.js';
 import { type FindTestServerOptions, findTestServer } from './find-test-server.js';
 
 /** The SDK allows a server 5 s to start, which a machine that is busy with other tests may exceed. */
-const ATTEMPTS = 3;
+const ATTEMPTS = 10;
 
 /**
  * Starts Temporal's time-skipping test server with Sanaga's search attributes. End it with `teardown()`.
