@@ -16,7 +16,6 @@ export const EMPTY_BOOK: Book = {
   open: [],
   shown: [],
   quietUntil: 0,
-  isInsisted: false,
   isMatched: false,
   orphans: [],
   unconfirmed: 0,
@@ -43,7 +42,7 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   book = replied.book;
   book = withNotifications(book, before, event, step, now, violations);
   book = withSends(book, before, event, step, now, violations);
-  book = withLinks(book, event, step, violations);
+  book = withLinks(book, before, event, step, violations);
   if (event.kind === 'status') book = { ...book, unconfirmed: book.unconfirmed + 1 };
   if (event.kind === 'notification') book = { ...book, unconfirmed: 0 };
   book = withToAsk(book, before, event, now, violations);
@@ -76,7 +75,7 @@ function withToAsk(
 }
 
 /** Within this time a notification of an ended payment's is asked about, in ms. */
-const ASKED_WITHIN_MS = 10 * 60 * 1000;
+const ASKED_WITHIN_MS = 35 * 60 * 1000;
 
 function quietAfter({ quietUntil }: Book, event: PaymentEvent, now: number): number {
   if (event.kind !== 'status' && event.kind !== 'listed' && event.kind !== 'expired') return quietUntil;
@@ -158,7 +157,10 @@ function withReplies(
     sent ||= request.kind === 'resend';
     book = {
       ...book,
-      isInsisted: book.isInsisted || (request.isInsisted && request.kind !== 'match'),
+      insisted:
+        request.isInsisted && book.insisted !== 'fail' && request.kind !== 'match'
+          ? request.kind
+          : book.insisted,
       isMatched: book.isMatched || request.kind === 'match',
       shown: decided(book.shown, request, situation),
     };
@@ -245,7 +247,13 @@ function withSends(
     : { ...before, refusedSince: undefined, unsentSince: undefined };
 }
 
-function withLinks(before: Book, event: PaymentEvent, { payment }: Step, violations: Violation[]): Book {
+function withLinks(
+  before: Book,
+  { payment: asked }: Situation,
+  event: PaymentEvent,
+  { payment }: Step,
+  violations: Violation[],
+): Book {
   if (payment.order.method !== 'link') return before;
   const { expiresAt } = payment.facts;
   if (before.expiresAt !== undefined && (expiresAt === undefined || expiresAt > before.expiresAt)) {
@@ -253,7 +261,8 @@ function withLinks(before: Book, event: PaymentEvent, { payment }: Step, violati
   }
   let { orphans } = before;
   if (event.kind === 'expired') orphans = orphans.filter((one) => one !== event.transId);
-  if (event.kind === 'listed' && event.answer.kind === 'listed' && payment.phase.kind === 'searching') {
+  const isSearch = asked.phase.kind === 'searching' || asked.phase.kind === 'waiting';
+  if (isSearch && event.kind === 'listed' && event.answer.kind === 'listed') {
     const unpaid = event.answer.transactions
       .filter(({ status }) => status === 'CREATED')
       .map(({ transId }) => transId);

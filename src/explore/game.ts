@@ -341,13 +341,13 @@ export class Game {
   #reset(before: Situation): Situation {
     const { method, terms } = this.#setting;
     const payment = this.#machine.openPayment(orderOf(method), terms, before.now);
-    const { requests, isInsisted } = before.book;
+    const { requests, insisted } = before.book;
     const anew: Situation = {
       ...before,
       payment,
       delivering: undefined,
       provider: { ...before.provider, wasReset: true },
-      book: { ...EMPTY_BOOK, requests, isInsisted },
+      book: { ...EMPTY_BOOK, requests, insisted },
       left: { ...before.left, resets: before.left.resets - 1 },
     };
     return this.#feed(anew, { kind: 'begin' });

@@ -100,7 +100,8 @@ function outcomeViolations({ provider, book }: Situation, payment: PaymentState)
   } else {
     for (const one of provider.transactions) {
       const isExempt =
-        book.isInsisted ||
+        book.insisted === 'fail' ||
+        (book.insisted === 'resend' && transId !== undefined) ||
         one.hasTurned ||
         isUnseenTwin(one, book.shown) ||
         (book.isMatched && decidedOf(book.shown, one.transId) !== undefined);
@@ -207,7 +208,7 @@ export function sendViolations({ provider, payment, book }: Situation, mayHaveLe
     });
   }
   const moving = provider.transactions.find((one) => canMove(payment.order, one));
-  if (moving !== undefined && !book.isInsisted) {
+  if (moving !== undefined && book.insisted === undefined) {
     violations.push({
       invariant: 'noDouble',
       what: `money is sent, and ${moving.transId} is ${moving.status}`,

@@ -1,6 +1,6 @@
 import { encode } from './encode.js';
 import { Game } from './game.js';
-import type { Violation } from './invariants.js';
+import type { Invariant, Violation } from './invariants.js';
 import { type Move, movesFrom } from './moves.js';
 import { Outlook } from './outlook.js';
 import type { Setting } from './setting.js';
@@ -13,6 +13,8 @@ export interface Bounds {
   readonly states?: number | undefined;
   /** ms since the epoch, by the machine that explores. */
   readonly until?: number | undefined;
+  /** The one rule to look for, instead of all. */
+  readonly only?: Invariant | undefined;
 }
 
 /** What an exploration of one world has found. */
@@ -44,6 +46,7 @@ export function explore(
   const visited = new Visited();
   const trail = new Trail();
   let transitions = 0;
+  const isWanted = (rule: Invariant) => bounds.only === undefined || bounds.only === rule;
 
   const begin = game.begin();
   visited.add(encode(begin.situation));
@@ -76,8 +79,10 @@ export function explore(
         const isNew = visited.add(encode(played.situation));
         const violations = [
           ...played.violations,
-          ...(isNew && played.violations.length === 0 ? outlook.violationsFrom(played.situation) : []),
-        ];
+          ...(isNew && played.violations.length === 0 && isWanted('wayOut')
+            ? outlook.violationsFrom(played.situation)
+            : []),
+        ].filter(({ invariant }) => isWanted(invariant));
         if (violations.length > 0) {
           const story = [...trail.to(index), ordinal];
           return result(false, { moves: replay(game, setting, story), violations });

@@ -91,8 +91,8 @@ export interface Book {
   readonly shown: readonly Shown[];
   /** The provider has asked for quiet until then. */
   readonly quietUntil: number;
-  /** An operator has insisted, and so taken the consequences. */
-  readonly isInsisted: boolean;
+  /** The decision that an operator has insisted on, and taken the consequences of: `fail` once is more than `resend`. */
+  readonly insisted?: 'resend' | 'fail' | undefined;
   /** An operator has matched a transaction, and so left the others that were in view. */
   readonly isMatched: boolean;
   readonly expiresAt?: number | undefined;
