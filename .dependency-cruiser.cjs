@@ -7,19 +7,19 @@
  *   sandbox ─▶ the provider's wire schemas, and nothing else of ours
  */
 
-/** The command line, simulation and chaos: they start the whole of it, so they alone may know it all. */
-const COMMAND_LINE = '^src/(cli\\.ts$|(cli|simulation|chaos)/)';
+/** The command line, exploration, simulation and chaos: they start the whole of it, so they alone may know it all. */
+const COMMAND_LINE = '^src/(cli\\.ts$|(cli|explore|simulation|chaos)/)';
 
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
   '^src/(cli|server|worker)\\.ts$',
-  '^src/(sandbox|simulation|chaos)/main\\.ts$',
+  '^src/(explore|sandbox|simulation|chaos)/main\\.ts$',
   '^src/simulation/world/(worker-main|workflow-timers)\\.ts$',
   '^src/workflows/index\\.ts$',
 ];
 
-/** Called by scripts/test.js, before the tests. */
-const FOR_TESTS = '^src/temporal/embedded/prepare-executables\\.ts$';
+/** Called by scripts/test.js, before the tests; and random stories, which are played through the built workflows. */
+const FOR_TESTS = '^src/(temporal/embedded/prepare-executables|explore/(stories|play-story))\\.ts$';
 
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
@@ -138,6 +138,12 @@ module.exports = {
       'Nothing that handles real money may know that a sandbox exists.',
       { path: '^src/', pathNot: ['^src/sandbox/', COMMAND_LINE] },
       { path: '^src/sandbox/' },
+    ),
+    forbid(
+      'exploration-knows-the-machine-alone',
+      'What is explored is pure. Only the stories that are played through the workflows know how these are spoken to.',
+      { path: '^src/explore/', pathNot: '^src/explore/(play-story|workflow-vm)\\.ts$' },
+      { path: '^src/', pathNot: ['^src/(explore|payments)/', '^src/simulation/command-line\\.ts$'] },
     ),
     forbid(
       'processes-are-imported-by-nobody',

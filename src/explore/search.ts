@@ -1,0 +1,139 @@
+import { encode } from './encode.js';
+import { Game } from './game.js';
+import type { Invariant, Violation } from './invariants.js';
+import { type Move, movesFrom } from './moves.js';
+import { Outlook } from './outlook.js';
+import type { Setting } from './setting.js';
+import type { Machine, Situation } from './situation.js';
+import { Visited } from './visited.js';
+
+/** How far to go. */
+export interface Bounds {
+  readonly depth?: number | undefined;
+  readonly states?: number | undefined;
+  /** ms since the epoch, by the machine that explores. */
+  readonly until?: number | undefined;
+  /** The one rule to look for, instead of all. */
+  readonly only?: Invariant | undefined;
+}
+
+/** What an exploration of one world has found. */
+export interface Exploration {
+  readonly states: number;
+  readonly transitions: number;
+  /** Moves of the longest stories of which all were played. */
+  readonly depth: number;
+  /** There is nothing left to visit. */
+  readonly isWhole: boolean;
+  /** The shortest story that breaks a rule. */
+  readonly found?: { readonly moves: readonly Move[]; readonly violations: readonly Violation[] } | undefined;
+}
+
+interface Visit {
+  readonly situation: Situation;
+  readonly index: number;
+}
+
+/** Plays all stories of a world, the short ones first, until a rule is broken or the bounds are reached. */
+export function explore(
+  machine: Machine,
+  setting: Setting,
+  bounds: Bounds = {},
+  report?: (line: string) => void,
+): Exploration {
+  const game = new Game(machine, setting);
+  const outlook = new Outlook(machine, setting);
+  const visited = new Visited();
+  const trail = new Trail();
+  let transitions = 0;
+  const isWanted = (rule: Invariant) => bounds.only === undefined || bounds.only === rule;
+
+  const begin = game.begin();
+  visited.add(encode(begin.situation));
+  let level: Visit[] = [{ situation: begin.situation, index: trail.add(-1, 0) }];
+  if (begin.violations.length > 0) {
+    return {
+      states: 1,
+      transitions,
+      depth: 0,
+      isWhole: false,
+      found: { moves: [], violations: begin.violations },
+    };
+  }
+  for (let depth = 0; ; depth += 1) {
+    const result = (isWhole: boolean, found?: Exploration['found']): Exploration => ({
+      states: visited.size,
+      transitions,
+      depth,
+      isWhole,
+      found,
+    });
+    if (level.length === 0) return result(true);
+    if (bounds.depth !== undefined && depth >= bounds.depth) return result(false);
+    const next: Visit[] = [];
+    for (const { situation, index } of level) {
+      const moves = movesFrom(situation, setting);
+      for (const [ordinal, move] of moves.entries()) {
+        const played = game.play(situation, move);
+        transitions += 1;
+        const isNew = visited.add(encode(played.situation));
+        const violations = [
+          ...played.violations,
+          ...(isNew && played.violations.length === 0 && isWanted('wayOut')
+            ? outlook.violationsFrom(played.situation)
+            : []),
+        ].filter(({ invariant }) => isWanted(invariant));
+        if (violations.length > 0) {
+          const story = [...trail.to(index), ordinal];
+          return result(false, { moves: replay(game, setting, story), violations });
+        }
+        if (isNew) next.push({ situation: played.situation, index: trail.add(index, ordinal) });
+      }
+      const isOver =
+        (bounds.states !== undefined && visited.size >= bounds.states) ||
+        (bounds.until !== undefined && transitions % 16 === 0 && Date.now() >= bounds.until);
+      if (isOver) return result(false);
+    }
+    report?.(`${setting.name}: ${depth + 1} moves, ${visited.size} states, ${transitions} transitions`);
+    level = next;
+  }
+}
+
+/** The moves of a story that is known by the number of each among those that were possible. */
+function replay(game: Game, setting: Setting, ordinals: readonly number[]): Move[] {
+  let { situation } = game.begin();
+  return ordinals.map((ordinal) => {
+    const move = movesFrom(situation, setting)[ordinal];
+    if (move === undefined) throw new Error('the story can not be played again');
+    situation = game.play(situation, move).situation;
+    return move;
+  });
+}
+
+/** Where each state was come to from: six bytes a state. */
+class Trail {
+  #parents = new Int32Array(1 << 16);
+  #ordinals = new Uint16Array(1 << 16);
+  #size = 0;
+
+  add(parent: number, ordinal: number): number {
+    if (this.#size === this.#parents.length) {
+      const parents = new Int32Array(this.#size * 2);
+      const ordinals = new Uint16Array(this.#size * 2);
+      parents.set(this.#parents);
+      ordinals.set(this.#ordinals);
+      this.#parents = parents;
+      this.#ordinals = ordinals;
+    }
+    this.#parents[this.#size] = parent;
+    this.#ordinals[this.#size] = ordinal;
+    this.#size += 1;
+    return this.#size - 1;
+  }
+
+  to(index: number): number[] {
+    const ordinals: number[] = [];
+    for (let at = index; at > 0; at = this.#parents[at] ?? -1) ordinals.push(this.#ordinals[at] ?? 0);
+    return ordinals.reverse();
+  }
+}

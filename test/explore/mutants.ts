@@ -1,0 +1,596 @@
+import type { Invariant } from '../../src/explore/invariants.js';
+import { calmSettingOf, QUICK_TERMS, type Setting } from '../../src/explore/setting.js';
+import type { Change } from './mutant.js';
+
+/** A rule that is switched off, a small world in which that is seen, and the story that shows it. */
+export interface Mutant extends Change {
+  /** The rule, in words; with the numbers of the safety review's findings that it is about. */
+  readonly rule: string;
+  readonly setting: Setting;
+  readonly breaks: Invariant;
+  /** What the shortest story has to tell. */
+  readonly story: readonly RegExp[];
+}
+
+const world = (changes: Parameters<typeof calmSettingOf>[0]): Setting => calmSettingOf(changes);
+
+const inDoubt = world({
+  method: 'payout',
+  troubles: new Set(['ambiguous']),
+  allowance: { troubles: 1 },
+});
+const inDoubtAndResent = world({
+  method: 'payout',
+  terms: { ambiguousPolicy: 'resend' },
+  troubles: new Set(['ambiguous', 'silence', 'rejected']),
+  allowance: { troubles: 3 },
+});
+const operators = world({
+  method: 'payout',
+  troubles: new Set(['ambiguous', 'takenTwice', 'silence', 'flappingList']),
+  decisions: new Set(['resend', 'fail', 'match', 'insist']),
+  allowance: { troubles: 2, decisions: 1 },
+});
+const liars = world({
+  method: 'payout',
+  troubles: new Set(['ambiguous']),
+  foreign: ['silent', 'others', 'nameless'],
+  decisions: new Set(['fail', 'match', 'insist', 'foreign']),
+  allowance: { troubles: 1, notifications: 1, decisions: 1 },
+});
+const afterTheEnd = world({
+  method: 'payout',
+  troubles: new Set(['turn', 'unknownStatus', 'olderStatus']),
+  requests: new Set(['recheck']),
+  allowance: { troubles: 2, notifications: 1, requests: 1 },
+});
+const wrongAmounts = world({
+  method: 'payout',
+  troubles: new Set(['wrongAmount', 'fieldsLeftOut']),
+  decisions: new Set(['fail', 'match', 'insist']),
+  allowance: { troubles: 2, decisions: 1 },
+});
+const refusedQuestions = world({
+  method: 'payout',
+  troubles: new Set(['throttled', 'ambiguous']),
+  foreign: ['silent'],
+  allowance: { troubles: 2, notifications: 2 },
+});
+const links = world({
+  method: 'link',
+  troubles: new Set(['ambiguous', 'takenTwice', 'silence']),
+  decisions: new Set(['match', 'fail', 'insist']),
+  allowance: { troubles: 2, decisions: 1 },
+});
+const linksExpired = world({
+  method: 'link',
+  requests: new Set(['expire']),
+  troubles: new Set(['expiryLost', 'noAnswer']),
+  allowance: { troubles: 1, requests: 1 },
+});
+const unsent = world({
+  method: 'payout',
+  troubles: new Set(['unauthorized', 'notSent', 'throttledPost', 'unchecked']),
+  requests: new Set(['expire']),
+  allowance: { troubles: 4, requests: 1 },
+});
+
+/** Each rule that the machine keeps, switched off. */
+export const MUTANTS: readonly Mutant[] = [
+  {
+    rule: 'finding 1: nothing ends a payment while its request is in flight',
+    file: 'machine.ts',
+    find: '  const refusal = objectionTo(payment, event, now);\n',
+    replace: `  if (event.kind === 'decide' && payment.phase.kind === 'sending') {
+    return done({ ...payment, phase: { kind: 'ended', status: 'FAILED', checks: [] } }, event.request);
+  }
+  const refusal = objectionTo(payment, event, now);
+`,
+    setting: world({
+      method: 'payout',
+      troubles: new Set(['ambiguous']),
+      decisions: new Set(['resend', 'fail', 'insist']),
+      allowance: { troubles: 2, decisions: 2 },
+    }),
+    breaks: 'inFlight',
+    story: [/the request \(operator\).*meanwhile an operator decides/],
+  },
+  {
+    rule: 'finding 3 A: a search ends in a review, whatever notifications name',
+    file: 'searching.ts',
+    find: "    return isOver ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };",
+    replace:
+      "    return isOver && reportedIn(payment).length === 0 ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };",
+    setting: liars,
+    breaks: 'wayOut',
+    story: [/was not taken|was taken/, /foreign transaction says that S/],
+  },
+  {
+    rule: 'finding 3 B: what the provider never decides is a review after a day',
+    file: 'following.ts',
+    find: '  if (now < (facts.expiresAt ?? of.since) + UNDECIDED_AFTER_MS) return payment;',
+    replace: '  if (now < Number.POSITIVE_INFINITY) return payment;',
+    setting: inDoubt,
+    breaks: 'wayOut',
+    story: [/and accepted/],
+  },
+  {
+    rule: 'finding 3 C: an operator who insists decides over a notification that nobody confirms',
+    file: 'review.ts',
+    find: '  if (force) return undefined;',
+    replace: '  if (force && payment.reports.open.length === 0) return undefined;',
+    setting: liars,
+    breaks: 'wayOut',
+    story: [/says that S/],
+  },
+  {
+    rule: 'finding 3 D: a reported transaction that the provider never answers for is given up',
+    file: 'reports.ts',
+    find: '      if (unanswered >= UNANSWERED_MAX) return',
+    replace: '      if (unanswered >= Number.POSITIVE_INFINITY) return',
+    setting: world({
+      method: 'payout',
+      troubles: new Set(['rejected']),
+      foreign: ['silent'],
+      allowance: { troubles: 1, notifications: 1 },
+    }),
+    breaks: 'wayOut',
+    story: [/rejected/, /says that S/],
+  },
+  {
+    rule: 'finding 3 E: one that is never answered for does not hold the others up',
+    file: 'reports.ts',
+    find: 'report.nextAt < first.nextAt ?',
+    replace: 'report.unanswered > first.unanswered ?',
+    setting: world({
+      method: 'payout',
+      troubles: new Set(['turn']),
+      foreign: ['silent'],
+      allowance: { troubles: 1, notifications: 2 },
+    }),
+    breaks: 'confirmed',
+    story: [/says that S/, /says that T1/, /status of S: no answer/],
+  },
+  {
+    rule: 'finding 4: nothing is sent in a review undecided',
+    file: 'searching.ts',
+    find: `      return payment.phase.kind === 'review'
+        ? searchOn(payment, looked)
+        : aboutToSend(payment, 'policy', looked.doubt);`,
+    replace: `      return aboutToSend(payment, 'policy', looked.doubt);`,
+    setting: inDoubtAndResent,
+    breaks: 'reviewSends',
+    story: [/REVIEW 1/, /the provider answers again/, /list: nothing.*it is to be sent \(policy\)/],
+  },
+  {
+    rule: 'finding 4b: a decision takes effect on the review that it was made on alone',
+    file: 'review.ts',
+    find: '  return review === number\n',
+    replace: '  return review <= number\n',
+    setting: world({
+      method: 'payout',
+      troubles: new Set(['ambiguous', 'silence', 'takenTwice']),
+      decisions: new Set(['match', 'outdated']),
+      allowance: { troubles: 2, decisions: 2, notifications: 1 },
+    }),
+    breaks: 'decisions',
+    story: [/REVIEW 2/, /decides on review 1/],
+  },
+  {
+    rule: 'finding 4b: new evidence makes it another review',
+    file: 'transitions.ts',
+    find: '  if (before !== undefined && before.why === why && before.held === held) {',
+    replace: '  if (before !== undefined) {',
+    setting: world({
+      method: 'payout',
+      troubles: new Set(['ambiguous', 'silence', 'takenTwice', 'wrongAmount']),
+      allowance: { troubles: 2, notifications: 2 },
+    }),
+    breaks: 'decisions',
+    story: [/REVIEW 1/],
+  },
+  {
+    rule: 'finding 4c: a throttled request is looked up before it is sent again',
+    file: 'sending.ts',
+    find: "  return until > now || unsent.hold === 'throttled' ? payment : sendAgain(payment, waiting);",
+    replace: '  return until > now ? payment : sendAgain(payment, waiting);',
+    setting: unsent,
+    breaks: 'noDouble',
+    story: [/throttled in the provider's own form, and was taken/, /time passes/, /the request/],
+  },
+  {
+    rule: 'finding 4d: two transactions, once seen, are held for a decision',
+    file: 'searching.ts',
+    find: `        kind: 'review',
+        why: finding.reason,
+        held: true,
+`,
+    replace: `        kind: 'review',
+        why: finding.reason,
+        held: false,
+`,
+    setting: operators,
+    breaks: 'secondSeen',
+    story: [/list: T1 and T2: REVIEW 1/, /no more/],
+  },
+  {
+    rule: 'finding 4d: a wrong amount, once seen, is held for a decision',
+    file: 'following.ts',
+    find: `  if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
+`,
+    replace: `  if (wrong !== undefined && wrong !== payment.tolerated) {
+    const { phase } = payment;
+    const pursuit = phase.kind === 'following' || phase.kind === 'closing' ? phase : phase.kind === 'review' ? phase.pursuit : undefined;
+    return review(payment, { why: wrong, held: false, pursuit }, now);
+  }
+`,
+    setting: wrongAmounts,
+    breaks: 'secondSeen',
+    story: [/a wrong amount/, /REVIEW 1/, /with fields left out: SUCCESSFUL, final/],
+  },
+  {
+    rule: 'finding 4e: after a resend, the list is read again at the end, an hour and a day later',
+    file: 'transitions.ts',
+    find: '    checks: isDoubtful ? CHECKS',
+    replace: '    checks: isDoubtful && now < 0 ? CHECKS',
+    setting: operators,
+    breaks: 'secondSeen',
+    story: [/final/],
+  },
+  {
+    rule: 'finding 11: Retry-After is kept',
+    file: 'machine.ts',
+    find: "  return event.answer.kind === 'throttled' ? event.answer.retryAfterMs : undefined;",
+    replace: '  return undefined;',
+    setting: refusedQuestions,
+    breaks: 'quiet',
+    story: [/throttled, with Retry-After/],
+  },
+  {
+    rule: 'finding 11: Retry-After is kept for reported transactions',
+    file: 'machine.ts',
+    find: 'at: quiet(payment, Math.max(at, nextFreeAt(payment.spent, report.transId, now))),',
+    replace: 'at: Math.max(at, nextFreeAt(payment.spent, report.transId, now)),',
+    setting: refusedQuestions,
+    breaks: 'quiet',
+    story: [/throttled, with Retry-After/, /status of S/],
+  },
+  {
+    rule: 'finding 11: Retry-After is kept for expiries',
+    file: 'machine.ts',
+    find: ": { at: quiet(payment, now), todo: { kind: 'expire', transId: orphan },",
+    replace: ": { at: now, todo: { kind: 'expire', transId: orphan },",
+    setting: world({
+      method: 'link',
+      troubles: new Set(['takenTwice', 'throttled']),
+      allowance: { troubles: 2 },
+    }),
+    breaks: 'quiet',
+    story: [/expire T1: throttled, with Retry-After/],
+  },
+  {
+    rule: 'finding 14: what a decision has judged does not come back',
+    file: 'review.ts',
+    find: '({ ...other, isJudged: true })',
+    replace: '({ ...other, isJudged: false })',
+    setting: operators,
+    breaks: 'judgedOnce',
+    story: [/match T1/, /: REVIEW 2/],
+  },
+  {
+    rule: 'finding 15: a notification is not dropped on the first "unknown"',
+    file: 'reports.ts',
+    find: '  const pause = UNKNOWN_PAUSES_MS[report.unknown];',
+    replace: '  const pause = UNKNOWN_PAUSES_MS[report.unknown + 9];',
+    setting: afterTheEnd,
+    breaks: 'confirmed',
+    story: [/FAILED, final/, /says that T1 is SUCCESSFUL/, /status of T1: (unknown|FAILED)/],
+  },
+  {
+    rule: 'finding L1: the status budget is kept',
+    file: 'polling.ts',
+    find: '  return oldest === undefined ? now : oldest.at + STATUS_WINDOW_MS + 1;',
+    replace: '  return oldest === undefined ? now : now;',
+    setting: world({
+      method: 'payout',
+      terms: QUICK_TERMS,
+      troubles: new Set(['noAnswer']),
+      requests: new Set(['refresh']),
+      allowance: { requests: 7 },
+    }),
+    breaks: 'statusLimit',
+    story: [/refresh/],
+  },
+  {
+    rule: 'finding L1: three of the six questions are kept for those that lost workers ask again',
+    file: 'polling.ts',
+    find: 'STATUS_CALLS_BUDGETED = STATUS_CALLS_PER_WINDOW - 3;',
+    replace: 'STATUS_CALLS_BUDGETED = STATUS_CALLS_PER_WINDOW - 2;',
+    setting: world({
+      method: 'payout',
+      terms: QUICK_TERMS,
+      troubles: new Set(['workerLost']),
+      requests: new Set(['refresh']),
+      allowance: { troubles: 3, requests: 4 },
+    }),
+    breaks: 'statusLimit',
+    story: [/the worker is lost/],
+  },
+  {
+    rule: 'finding L3: what can not be sent is tried for five minutes from the first try that failed',
+    file: 'sending.ts',
+    find: '    since: isSameKind ? before.since : now,',
+    replace: '    since: payment.createdAt,',
+    setting: unsent,
+    breaks: 'patience',
+    story: [/refused for its credentials/, /can't be sent: FAILED, final/],
+  },
+  {
+    rule: 'finding L10: a match does not give a link another life',
+    file: 'transitions.ts',
+    find: '(facts.expiresAt ?? now + lifetime)',
+    replace: '(now + lifetime)',
+    setting: world({
+      method: 'link',
+      troubles: new Set(['wrongAmount']),
+      decisions: new Set(['match', 'insist']),
+      allowance: { troubles: 1, decisions: 1 },
+    }),
+    breaks: 'linkEnd',
+    story: [/REVIEW 1/, /match T1 \(forced\)/],
+  },
+  {
+    rule: 'finding L11: a link that nobody has paid can be failed: it is expired for that',
+    file: 'review.ts',
+    find: "  if (isPaid || payment.order.method !== 'link' || deciding.rounds >= ROUNDS_MAX) {",
+    replace: '  if (isPaid || deciding.rounds >= 0) {',
+    setting: links,
+    breaks: 'wayOut',
+    story: [/was taken as T1/],
+  },
+  {
+    rule: 'finding L12: a payment does not wait for credentials for ever',
+    file: 'sending.ts',
+    find: '  if (now >= begunAt + terms.sendByMs) return true;\n',
+    replace: '',
+    setting: unsent,
+    breaks: 'wayOut',
+    story: [/ordered/],
+  },
+  {
+    rule: 'finding L12: what surely was not sent can be withdrawn, and nothing else',
+    file: 'sending.ts',
+    find: "(unsent.hold === 'credentials' || unsent.hold === 'connection');",
+    replace: 'unsent.tries > 0;',
+    setting: unsent,
+    breaks: 'failedTruth',
+    story: [/throttled.*was taken as T1/, /somebody asks: expire: FAILED, final/],
+  },
+  {
+    rule: 'experience 2: `resend` and `fail` have a least age',
+    file: 'review.ts',
+    find: "  return decision.action === 'match' || now >= from\n",
+    replace: '  return now >= 0\n',
+    setting: operators,
+    breaks: 'noDouble',
+    story: [/which the list shows late/, /REVIEW 1/, /resend/],
+  },
+  {
+    rule: 'experience 2: a decision that was insisted on is looked up again afterwards',
+    file: 'review.ts',
+    find: '    sends: { ...payment.sends, isDoubtful: true },\n  };\n  const reason = `decided by',
+    replace: '    sends: payment.sends,\n  };\n  const reason = `decided by',
+    setting: operators,
+    breaks: 'secondSeen',
+    story: [/fail \(forced\)/, /FAILED, final/],
+  },
+  {
+    rule: 'experience 3: an ended payment is checked anew when an operator asks for it',
+    file: 'ended.ts',
+    find: '  return inPhase(payment, { ...ended, checks: [check, ...ended.checks] });',
+    replace: '  return inPhase(payment, { ...ended, checks: check.tries > 0 ? [check] : ended.checks });',
+    setting: afterTheEnd,
+    breaks: 'replies',
+    story: [/somebody asks: recheck/],
+  },
+  {
+    rule: 'the policy resends once',
+    file: 'searching.ts',
+    find: ' && !payment.sends.byPolicy;',
+    replace: ';',
+    setting: inDoubtAndResent,
+    breaks: 'sends',
+    story: [/the request \(policy\) was not taken, its answer lost/],
+  },
+  {
+    rule: 'the policy resends at the end of the grace period alone',
+    file: 'searching.ts',
+    find: "      if (!isOver) return { kind: 'lookAgain' };\n",
+    replace: '',
+    setting: inDoubtAndResent,
+    breaks: 'noDouble',
+    story: [/which the list shows late/, /list: nothing, and it is to be sent \(policy\)/],
+  },
+  {
+    rule: 'what is ambiguous is looked up, and not sent again',
+    file: 'sending.ts',
+    find: '      return onAmbiguous(counted(payment, now), phase, outcome.reason, now);',
+    replace: "      return onUnsent(payment, phase, 'connection', outcome.reason, now);",
+    setting: inDoubt,
+    breaks: 'sends',
+    story: [/its answer lost/, /time passes/],
+  },
+  {
+    rule: 'a resend that is rejected does not fail the payment: the first request may have been taken',
+    file: 'sending.ts',
+    find: "  if (doubt === undefined || payment.order.method === 'link') {",
+    replace: "  if (doubt === undefined || payment.order.id !== '') {",
+    setting: world({
+      method: 'payout',
+      troubles: new Set(['ambiguous', 'rejected']),
+      decisions: new Set(['resend', 'insist']),
+      allowance: { troubles: 2, decisions: 1 },
+    }),
+    breaks: 'failedTruth',
+    story: [/resend \(forced\)/, /rejected: FAILED, final/],
+  },
+  {
+    rule: 'a notification proves nothing',
+    file: 'reports.ts',
+    find: "    if (phase.kind !== 'ended') return askSoon(payment, now, true);",
+    replace: `    if (phase.kind !== 'ended') {
+      return { ...payment, phase: { kind: 'ended', status: status as 'SUCCESSFUL', transId, checks: [] } };
+    }`,
+    setting: liars,
+    breaks: 'succeededTruth',
+    story: [/forged or late, says that T1 is SUCCESSFUL: SUCCESSFUL, final/],
+  },
+  {
+    rule: "another payment's transaction is never this one's",
+    file: 'reports.ts',
+    find: '  if (!isOwn(order, transaction) && !isKnown) return payment;',
+    replace: '  if (isKnown && order.amount < 0) return payment;',
+    setting: liars,
+    breaks: 'succeededTruth',
+    story: [/says that [ON] is SUCCESSFUL/, /SUCCESSFUL, final/],
+  },
+  {
+    rule: "an operator can't match another payment's transaction, not even with force",
+    file: 'review.ts',
+    find: '  if (wrong !== undefined && (isAnothers || !deciding.resolution.force)) {',
+    replace: '  if (wrong !== undefined && !deciding.resolution.force) {',
+    setting: liars,
+    breaks: 'succeededTruth',
+    story: [/match O \(forced\)/, /another payment's/],
+  },
+  {
+    rule: "a link's FAILED is a failed attempt",
+    file: 'transaction.ts',
+    find: "status === 'EXPIRED' : status === 'FAILED'",
+    replace: "status === 'EXPIRED' || status === 'FAILED' : status === 'FAILED'",
+    setting: linksExpired,
+    breaks: 'failedTruth',
+    story: [/status of T1: FAILED: FAILED, final/],
+  },
+  {
+    rule: 'a link is looked at after it was expired',
+    file: 'following.ts',
+    find: '  if (isAnswered) {\n',
+    replace: `  if (isAnswered) return end(payment, { status: 'EXPIRED' }, now);
+  if (isAnswered) {
+`,
+    setting: linksExpired,
+    breaks: 'failedTruth',
+    story: [/expire T1: refused, and it is SUCCESSFUL in truth: EXPIRED, final/],
+  },
+  {
+    rule: "a link's end stays, however late it is expired",
+    file: 'machine.ts',
+    find: 'Math.min(payment.facts.expiresAt ?? now, now)',
+    replace: 'now',
+    setting: linksExpired,
+    breaks: 'linkEnd',
+    story: [/somebody asks: expire/],
+  },
+  {
+    rule: 'links that nobody was given are expired before another is made',
+    file: 'searching.ts',
+    find: '  if (orphans.length > 0) return searchOn(',
+    replace: '  if (orphans.length > 9) return searchOn(',
+    setting: links,
+    breaks: 'oneLink',
+    story: [/list: T1, and it is to be sent \(policy\)/],
+  },
+  {
+    rule: 'each change of status is told',
+    file: 'machine.ts',
+    find: '  if (status === statusOf(before) && !isEnd) return undefined;',
+    replace: '  if (status === statusOf(before) || isEnd) return undefined;',
+    setting: inDoubt,
+    breaks: 'notified',
+    story: [/SUCCESSFUL|FAILED/],
+  },
+  {
+    rule: 'notifications go out in order',
+    file: 'notification.ts',
+    find: '  return notifications.find(isDue);',
+    replace: '  return [...notifications].reverse().find(isDue);',
+    setting: world({
+      method: 'link',
+      troubles: new Set(['merchantAway']),
+      allowance: { troubles: 1, notifications: 1 },
+    }),
+    breaks: 'notified',
+    story: [/FAILED: FAILED/],
+  },
+  {
+    rule: 'who waits is answered when the payment is handed over',
+    file: 'machine.ts',
+    find: "  if (event.kind === 'handOver') return true;\n",
+    replace: '',
+    setting: world({
+      method: 'payout',
+      terms: QUICK_TERMS,
+      troubles: new Set(['noAnswer']),
+      requests: new Set(['refresh']),
+      allowance: { requests: 4, handOvers: 1 },
+    }),
+    breaks: 'replies',
+    story: [/handed over/],
+  },
+  {
+    rule: 'what a notification has settled is compared with the list at the end',
+    file: 'reports.ts',
+    find: '  const doubtful = { ...payment, sends: { ...payment.sends, isDoubtful: true } };',
+    replace: '  const doubtful = payment;',
+    setting: world({
+      method: 'payout',
+      troubles: new Set(['takenTwice']),
+      allowance: { troubles: 1, notifications: 1 },
+    }),
+    breaks: 'secondSeen',
+    story: [/was taken as T1 and T2/, /a notification/],
+  },
+  {
+    rule: 'what an operator has matched without the list is compared with it at the end',
+    file: 'review.ts',
+    find: "  const isUnread = deciding.review.pursuit?.kind === 'searching';",
+    replace: '  const isUnread = false;',
+    setting: operators,
+    breaks: 'secondSeen',
+    story: [/no answer from now on/, /match T[12]/, /nobody has seen|final/],
+  },
+  {
+    rule: 'what the provider shows while a decision is looked into is not forgotten',
+    file: 'review.ts',
+    find: '  return { payment: others.reduce((known, other) => noteOther(known, other, now), before), replies };',
+    replace: '  return { payment: others.length > 9 ? payment : before, replies };',
+    setting: world({
+      method: 'payout',
+      terms: { pollFirstMs: 12 * 60 * 60 * 1000 },
+      troubles: new Set(['takenTwice']),
+      decisions: new Set(['fail']),
+      allowance: { troubles: 1, decisions: 1, notifications: 1 },
+    }),
+    breaks: 'secondSeen',
+    story: [/list: T1 and T2/],
+  },
+  {
+    rule: '`fail` is not carried out on a list that leaves out what was seen before',
+    file: 'review.ts',
+    find: '  return canMoveMoney(payment, status) && !own.some(',
+    replace: '  return canMoveMoney(payment, status) && own.length > 9 && !own.some(',
+    setting: operators,
+    breaks: 'failedTruth',
+    story: [/list: T1 and T2: REVIEW 1/, /fail/, /no more/],
+  },
+  {
+    rule: 'an outcome that an operator has failed with a difference in view stays',
+    file: 'review.ts',
+    find: '    tolerated: wrong ?? payment.tolerated ?? deciding.review.why,\n',
+    replace: '    tolerated: wrong === undefined ? payment.tolerated : undefined,\n',
+    setting: wrongAmounts,
+    breaks: 'judgedOnce',
+    story: [/a wrong amount/, /fail/, /REVIEW 2/],
+  },
+];
