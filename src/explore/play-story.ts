@@ -57,22 +57,29 @@ export async function playStory(
   const player = new Player(vm, story);
   await player.begin(story.startedAt);
   const events = story.events.filter(({ event }) => event.kind !== 'begin');
-  for (let index = 0; index < events.length; index++) {
-    const [timed, next] = [events[index], events[index + 1]];
-    if (timed === undefined) break;
-    const ahead = next !== undefined && isAnswer(timed.event) && isMessage(next.event) && isEarly();
-    await player.play(timed, ahead ? next.event : undefined);
-    if (ahead) index++;
+  for (let timed = events.shift(); timed !== undefined; timed = events.shift()) {
+    const ahead = player.ahead(timed, events, isEarly);
+    if (ahead === undefined) break;
+    events.splice(0, ahead.length);
+    await player.play(timed, ahead);
   }
   return await player.finish();
 }
 
-type Message = RequestEvent | Extract<PaymentEvent, { readonly kind: 'notification' }>;
+type Message = RequestEvent | Extract<PaymentEvent, { readonly kind: 'notification' | 'redelivered' }>;
+
+const MESSAGES = [
+  'notification',
+  'redelivered',
+  'expire',
+  'refresh',
+  'decide',
+  'recheck',
+  'resendNotification',
+];
 
 function isMessage(event: PaymentEvent): event is Message {
-  return ['notification', 'expire', 'refresh', 'decide', 'recheck', 'resendNotification'].includes(
-    event.kind,
-  );
+  return MESSAGES.includes(event.kind);
 }
 
 function isAnswer({ kind }: PaymentEvent): boolean {
@@ -113,20 +120,45 @@ class Player {
     await this.start(typeOf(this.story.order), undefined, now, []);
   }
 
-  /** Plays one event, and the message that comes in while its question is under way. */
-  async play({ event, now }: TimedEvent, ahead: Message | undefined): Promise<void> {
-    this.told.push(`${now - this.story.startedAt} ${event.kind}`);
+  /**
+   * The messages after an event that must have come in before its answer, or together with it: a question is asked in the
+   * very activation in which it becomes due. `undefined` when the workflow can't come to hear of them in that order.
+   */
+  ahead(
+    { event, now }: TimedEvent,
+    later: readonly TimedEvent[],
+    isEarly: () => boolean,
+  ): Message[] | undefined {
+    const ahead: Message[] = [];
+    let { payment, todo } = step(this.payment, event, now);
+    for (const { event: next } of later) {
+      if (!isMessage(next)) break;
+      const isAsking = todo.kind !== 'wait' && todo.kind !== 'end' && todo.kind !== 'redeliver';
+      if (!isAsking && !(ahead.length === 0 && isAnswer(event) && next.kind !== 'redelivered' && isEarly()))
+        break;
+      if (event.kind === 'time' || this.playing === undefined) return undefined;
+      // Whether it is taken at all is decided before the event has changed anything.
+      if (this.objects(next, now) !== undefined) return isAsking ? undefined : ahead;
+      ahead.push(next);
+      ({ payment, todo } = step(payment, next, now));
+    }
+    return ahead;
+  }
+
+  /** Plays one event, and the messages that come in while its question is under way. */
+  async play({ event, now }: TimedEvent, ahead: readonly Message[]): Promise<void> {
+    this.told.push([now - this.story.startedAt, event.kind, ...ahead.map(({ kind }) => kind)].join(' '));
     if (this.playing === undefined) return await this.reopen(event, now);
     await this.passTime(event, now);
-    if (ahead !== undefined) await this.post(ahead, now);
-    const isTaken = ahead !== undefined && this.objects(ahead, now) === undefined;
     if (event.kind === 'handOver') return await this.handOver(now);
-    if (isMessage(event) && this.objects(event, now) !== undefined) return await this.post(event, now);
+    if (isMessage(event) && this.objects(event, now) !== undefined) return await this.refuse(event, now);
+    const messages = ahead.map((message) => this.messageJob(message));
+    if (isAnswer(event) && messages.length > 0) await this.activate(messages, { now });
     const jobs = this.jobsOf(event);
     this.take(event, now);
-    if (isTaken && ahead !== undefined) this.take(ahead, now);
+    for (const message of ahead) this.take(message, now);
     this.goOn(now);
-    await this.activate(jobs, { now });
+    await this.activate(isAnswer(event) ? jobs : [...jobs, ...messages], { now });
   }
 
   /** Replays every run. */
@@ -136,16 +168,21 @@ class Player {
   }
 
   private objects(event: Message, now: number) {
-    return event.kind === 'notification' ? undefined : objectionTo(this.payment, event, now);
+    return event.kind === 'notification' || event.kind === 'redelivered'
+      ? undefined
+      : objectionTo(this.payment, event, now);
   }
 
-  /** A message that leads to nothing yet: it is refused at once, or waits for the question that is under way. */
-  private async post(event: Message, now: number): Promise<void> {
-    const objection = this.objects(event, now);
-    if (objection !== undefined && event.kind !== 'notification') {
-      this.expected.push(['reply', event.request, 'refused', objection.type]);
-    }
+  /** A request that is refused before it is written down. */
+  private async refuse(event: Message, now: number): Promise<void> {
+    this.expectRefusal(event, now);
     await this.activate([this.messageJob(event)], { now });
+  }
+
+  private expectRefusal(event: Message, now: number): void {
+    const objection = this.objects(event, now);
+    if (objection === undefined || event.kind === 'notification' || event.kind === 'redelivered') return;
+    this.expected.push(['reply', event.request, 'refused', objection.type]);
   }
 
   /** An ended payment is opened again by what comes in for it. */
@@ -165,10 +202,8 @@ class Player {
     this.playing = { run: await this.vm.run(type, now), type, given: [], acts: [] };
     this.take({ kind: 'begin' }, now);
     for (const message of messages) {
-      const objection = this.objects(message, now);
-      if (objection === undefined) this.take(message, now);
-      else if (message.kind !== 'notification')
-        this.expected.push(['reply', message.request, 'refused', objection.type]);
+      if (this.objects(message, now) === undefined) this.take(message, now);
+      else this.expectRefusal(message, now);
     }
     this.goOn(now);
     await this.activate([startJob(type, input, now), ...messages.map((one) => this.messageJob(one))], {
@@ -224,8 +259,9 @@ class Player {
       } else if (todo.kind === 'wait') {
         const timer = playing?.timer;
         if (timer?.until === todo.until && timer?.isOver !== true) return;
-        if (timer?.isOver === false) this.expected.push(['cancelTimer']);
         if (todo.until !== undefined) this.expected.push(['timer', todo.until - now]);
+        // A scope is cancelled a moment after the next timer is set.
+        if (timer?.isOver === false) this.expected.push(['cancelTimer']);
         return;
       } else if (todo.kind === 'end') {
         this.expected.push(['end', this.payment]);
@@ -251,8 +287,6 @@ class Player {
       case 'status':
       case 'expired':
         return [this.answerJob(event.answer)];
-      case 'redelivered':
-        return [activityJob(playing?.delivery?.seq ?? -1, false, event.outcome)];
       case 'begin':
       case 'handOver':
         return [emptyJob()];
@@ -270,6 +304,8 @@ class Player {
     switch (event.kind) {
       case 'notification':
         return signalJob('hint', { transId: event.transId, status: event.status });
+      case 'redelivered':
+        return activityJob(this.playing?.delivery?.seq ?? -1, false, event.outcome);
       case 'decide':
         return updateJob(String(event.request), 'resolve', [event.resolution]);
       case 'resendNotification':
@@ -304,11 +340,11 @@ class Player {
     }
   }
 
-  /** Replies come when their handlers go on, after what the loop has done; both keep their own order. */
+  /** Replies come when their handlers go on, after what the loop has done; a refusal takes a moment longer than an answer. */
   private compare(acts: readonly Act[]): void {
     const [wanted, done] = [this.expected, acts].map((list) => [
       list.filter(([name]) => name !== 'reply'),
-      list.filter(([name]) => name === 'reply'),
+      list.filter(([name]) => name === 'reply').sort(byRequest),
     ]);
     this.expected = [];
     if (isDeepStrictEqual(plain(wanted), plain(done))) return;
@@ -336,6 +372,10 @@ class Player {
 function typeOf(order: PaymentOrder): PaymentWorkflowType {
   if (order.kind === 'payout') return 'payOut';
   return order.method === 'link' ? 'collectByLink' : 'collectDirect';
+}
+
+function byRequest([, ...one]: Act, [, ...other]: Act): number {
+  return String(one).localeCompare(String(other));
 }
 
 function replyAct(reply: Reply): Act {
@@ -427,7 +467,7 @@ function follow(playing: Playing, command: Command, now: number): void {
   } else if (scheduleActivity) {
     playing.question = { seq: scheduleActivity.seq ?? 0, isLocal: false };
   }
-  if (command.cancelTimer) playing.timer = undefined;
+  if (command.cancelTimer?.seq === playing.timer?.seq) playing.timer = undefined;
   if (startTimer) {
     const { seconds, nanos } = startTimer.startToFireTimeout ?? {};
     const pause = Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000;
