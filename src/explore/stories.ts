@@ -1,71 +1,104 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Step } from '../payments/machine.js';
+import type { PaymentOrder, PaymentTerms } from '../payments/order.js';
 import type { PaymentEvent } from '../payments/transitions.js';
 import { BEGINNING, Game } from './game.js';
-import { movesFrom } from './moves.js';
-import type { PlayableStory, TimedEvent } from './play-story.js';
-import { orderOf, type Setting } from './setting.js';
+import { type Move, movesFrom } from './moves.js';
+import { type Method, orderOf, type Setting, settingOf } from './setting.js';
 import type { Machine, Situation } from './situation.js';
 
-/** Moves that answer a question. */
-const ANSWERS = ['post', 'status', 'list', 'expire', 'deliver'];
+/** A story to be played elsewhere: the events of one payment, in order, and what the machine made of each. */
+export interface RandomStory {
+  readonly order: PaymentOrder;
+  readonly terms: PaymentTerms;
+  /** ms since the epoch */
+  readonly startedAt: number;
+  /** `begin`, and the `time` that follows the start of a slow delivery, go without saying. */
+  readonly events: readonly StoryEvent[];
+}
 
-/** Moves of a story, at the most. */
-const MOVES_MAX = 40;
+export interface StoryEvent {
+  readonly event: PaymentEvent;
+  /** ms since the epoch */
+  readonly now: number;
+  readonly expected: Pick<Step, 'todo' | 'notified' | 'replies'>;
+}
 
-/**
- * A story of the exploration's world, chosen at random: the events that the machine is fed, for the built workflow to be
- * played through. The same random numbers make the same story.
- *
- * @param random a number from 0 up to, and not including, 1
- */
-export function randomStory(machine: Machine, setting: Setting, random: () => number): PlayableStory {
-  const events: TimedEvent[] = [];
-  let isAsking = false;
-  let isDue = false;
-  const game = new Game(machine, setting, (event: PaymentEvent, now: number, { todo }: Step) => {
-    // A question that a worker was lost with is asked again, of which the workflow hears nothing.
-    if (event.kind !== 'time' || !isAsking) events.push({ event, now });
-    isAsking = todo.kind !== 'wait' && todo.kind !== 'end' && todo.kind !== 'redeliver';
-    // What is due is asked at once: between a beginning, or a timer, and its question no message can come in.
-    isDue = (event.kind === 'time' || event.kind === 'begin') && isAsking;
+export interface StoryOptions {
+  /** The longest that a story may be. */
+  readonly moves?: number | undefined;
+  readonly method?: Method | undefined;
+  readonly ambiguousPolicy?: PaymentTerms['ambiguousPolicy'] | undefined;
+  /** Instead of a world in which everything may happen but lost workers and resets. */
+  readonly setting?: Setting | undefined;
+}
+
+/** The same seed and options give the same story. Messages come in while the payment waits, or has ended. */
+export function randomStory(machine: Machine, seed: number, options: StoryOptions = {}): RandomStory {
+  const random = randomOf(seed);
+  const setting = options.setting ?? storySetting(random, options);
+  const events: StoryEvent[] = [];
+  let isBackground = false;
+  const game = new Game(machine, setting, (event, now, { todo, notified, replies }) => {
+    if (event.kind !== 'begin' && !isBackground)
+      events.push({ event, now, expected: { todo, notified, replies } });
+    isBackground = todo.kind === 'redeliver';
   });
   let { situation } = game.begin();
-  for (let count = 0; count < MOVES_MAX; count++) {
-    const moves = movesFrom(situation, setting).filter(
-      ({ kind }) => kind !== 'reset' && (!isDue || ANSWERS.includes(kind)),
-    );
-    const move = moves[Math.floor(random() * moves.length)];
+  for (let count = 0; count < (options.moves ?? 60); count += 1) {
+    const moves = movesFrom(situation, setting).filter((move) => isPlayable(move, situation));
+    const move = pick(moves, random);
     if (move === undefined) break;
-    const told = events.length;
-    situation = game.play(situation, move).situation;
-    if (isToldBy(machine, setting, events, situation)) continue;
-    // A task was lost with its worker and done again: what came of it the first time is no part of the story.
-    events.length = told;
-    break;
+    ({ situation } = game.play(situation, move));
   }
   return { order: orderOf(setting.method), terms: setting.terms, startedAt: BEGINNING, events };
 }
 
-/** Whether the events lead to where the story is. */
-function isToldBy(
-  machine: Machine,
-  setting: Setting,
-  events: readonly TimedEvent[],
-  { payment }: Situation,
-): boolean {
-  const opened = machine.openPayment(orderOf(setting.method), setting.terms, BEGINNING);
-  const told = events.reduce((state, { event, now }) => machine.step(state, event, now).payment, opened);
-  return isDeepStrictEqual(told, payment);
+function storySetting(random: () => number, { method, ambiguousPolicy }: StoryOptions): Setting {
+  const methods: readonly Method[] = ['payout', 'direct', 'link'];
+  return settingOf({
+    method: method ?? pick(methods, random) ?? 'payout',
+    terms: { ambiguousPolicy: ambiguousPolicy ?? (random() < 0.5 ? 'review' : 'resend') },
+    allowance: { troubles: 4, notifications: 3, requests: 3, decisions: 3, handOvers: 2, resets: 0 },
+  });
 }
 
-/** Random numbers that a seed leads to (mulberry32): enough to choose moves by. */
-export function seededRandom(seed: number): () => number {
+/** What a story can hold: no lost worker, no reset, nothing during a request, and no message during a question. */
+function isPlayable(move: Move, { todo }: Situation): boolean {
+  const isWaiting = todo.kind === 'wait' || todo.kind === 'end';
+  switch (move.kind) {
+    case 'workerLost':
+    case 'reset':
+      return false;
+    case 'post':
+      return move.outcome !== 'lost' && move.during === undefined;
+    case 'status':
+    case 'list':
+    case 'expire':
+      return move.answer.kind !== 'lost';
+    case 'deliver':
+      return move.outcome !== 'lost';
+    case 'notification':
+    case 'request':
+    case 'decide':
+    case 'redelivered':
+    case 'handOver':
+      return isWaiting;
+    default:
+      return true;
+  }
+}
+
+function pick<Choice>(choices: readonly Choice[], random: () => number): Choice | undefined {
+  return choices[Math.floor(random() * choices.length)];
+}
+
+/** Numbers from 0 up to 1, the same for the same seed (mulberry32, a public-domain generator). */
+function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
