@@ -58,6 +58,8 @@ export async function playStory(
   await player.begin(story.startedAt);
   const events = story.events.filter(({ event }) => event.kind !== 'begin');
   for (let timed = events.shift(); timed !== undefined; timed = events.shift()) {
+    // A message that came earlier than in the story may lead it elsewhere; then it ends here.
+    if (!player.expects(timed.event)) break;
     const ahead = player.ahead(timed, events, isEarly);
     if (ahead === undefined) break;
     events.splice(0, ahead.length);
@@ -118,6 +120,32 @@ class Player {
   /** Starts the payment's first run. */
   async begin(now: number): Promise<void> {
     await this.start(typeOf(this.story.order), undefined, now, []);
+  }
+
+  /** Whether an answer is one to what is being asked. */
+  expects(event: PaymentEvent): boolean {
+    const { todo, payment } = this;
+    switch (event.kind) {
+      case 'sent':
+        return todo.kind === 'send';
+      case 'listed':
+        return todo.kind === 'lookUp';
+      case 'status':
+        return (
+          todo.kind === 'askStatus' && todo.transId === event.transId && todo.isReport === event.isReport
+        );
+      case 'expired':
+        return todo.kind === 'expire' && todo.transId === event.transId;
+      case 'delivered':
+        return todo.kind === 'deliver' && todo.number === event.number && todo.at === event.at;
+      case 'redelivered':
+        return payment.delivering?.number === event.number && payment.delivering.at === event.at;
+      case 'time':
+      case 'handOver':
+        return todo.kind === 'wait';
+      default:
+        return true;
+    }
   }
 
   /**

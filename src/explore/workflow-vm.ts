@@ -63,10 +63,6 @@ export class WorkflowVm {
     });
     return new WorkflowRun(workflow, runId);
   }
-
-  async close(): Promise<void> {
-    await this.creator.destroy();
-  }
 }
 
 /** One run of a workflow in the VM. */

@@ -36,7 +36,7 @@ describe('An exploration', () => {
 
 describe('Its command line', () => {
   it('has bounds of its own, which can be changed', () => {
-    expect(readCommandLine([])).toEqual({ depth: 0, states: 1_500_000, seconds: 0, json: false });
+    expect(readCommandLine([])).toEqual({ depth: 0, states: 1_500_000, seconds: 0, stories: 0, json: false });
     expect(readCommandLine(['--depth', '7', '--json'])).toMatchObject({ depth: 7, json: true });
   });
 
