@@ -159,6 +159,11 @@ const wrongImports: readonly WrongImport[] = [
   { rule: 'settings-depend-on-nothing', from: 'src/config.ts', to: 'src/logger.ts' },
   { rule: 'api-is-for-the-server', from: 'src/worker.ts', to: 'src/api/app.ts' },
   { rule: 'sandbox-is-for-the-command-line', from: 'src/worker.ts', to: 'src/sandbox/ledger.ts' },
+  {
+    rule: 'exploration-knows-the-machine-alone',
+    from: 'src/explore/a.ts',
+    to: 'src/workflows/messages.ts',
+  },
   { rule: 'processes-are-imported-by-nobody', from: 'src/server.ts', to: 'src/worker.ts' },
   { rule: 'processes-are-imported-by-nobody', from: 'src/api/c.ts', to: 'src/cli/demo.ts' },
   { rule: 'src-knows-no-tests', from: 'src/logger.ts', to: 'test/support/clock.ts' },

@@ -78,12 +78,17 @@ export function canMove(
 
 /** What is wrong with a state, whatever led to it. */
 export function violationsOf(situation: Situation): Violation[] {
-  const { payment, book } = situation;
-  if (!book.final) return [];
-  return [
-    ...outcomeViolations(situation, payment),
-    ...(situation.todo.kind === 'end' ? endViolations(situation) : []),
-  ];
+  const { payment, book, todo, provider } = situation;
+  const given = provider.transactions.filter(({ isGiven }) => isGiven).map(({ transId }) => transId);
+  const violations: Violation[] =
+    given.length > 1
+      ? [{ invariant: 'oneLink', what: `the merchant was given the links of ${given.join(' and ')}` }]
+      : [];
+  if (!book.final) return violations;
+  if (todo.kind === 'send') violations.push({ invariant: 'inFlight', what: 'an ended payment is sent' });
+  violations.push(...outcomeViolations(situation, payment));
+  if (todo.kind === 'end') violations.push(...endViolations(situation));
+  return violations;
 }
 
 function outcomeViolations({ provider, book }: Situation, payment: PaymentState): Violation[] {
