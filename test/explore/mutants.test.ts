@@ -34,7 +34,7 @@ describe('The exploration finds a machine without the rule', () => {
   }
 });
 
-describe('A merchant’s patience (finding 5)', () => {
+describe('A merchant’s patience', () => {
   const HOUR_MS = 60 * 60 * 1000;
   const failed = { kind: 'failed', reason: 'nobody there' } as const;
 

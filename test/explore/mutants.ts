@@ -4,7 +4,7 @@ import type { Change } from './mutant.js';
 
 /** A rule that is switched off, a small world in which that is seen, and the story that shows it. */
 export interface Mutant extends Change {
-  /** The rule, in words; with the numbers of the safety review's findings that it is about. */
+  /** The rule, in words. */
   readonly rule: string;
   readonly setting: Setting;
   readonly breaks: Invariant;
@@ -78,7 +78,7 @@ const unsent = world({
 /** Each rule that the machine keeps, switched off. */
 export const MUTANTS: readonly Mutant[] = [
   {
-    rule: 'finding 1: nothing ends a payment while its request is in flight',
+    rule: 'nothing ends a payment while its request is in flight',
     file: 'machine.ts',
     find: '  const refusal = objectionTo(payment, event, now);\n',
     replace: `  if (event.kind === 'decide' && payment.phase.kind === 'sending') {
@@ -96,7 +96,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/the request \(operator\).*meanwhile an operator decides/],
   },
   {
-    rule: 'finding 3 A: a search ends in a review, whatever notifications name',
+    rule: 'a search ends in a review, whatever notifications name',
     file: 'searching.ts',
     find: "    return isOver ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };",
     replace:
@@ -106,7 +106,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/was not taken|was taken/, /foreign transaction says that S/],
   },
   {
-    rule: 'finding 3 B: what the provider never decides is a review after a day',
+    rule: 'what the provider never decides is a review after a day',
     file: 'following.ts',
     find: '  if (now < (facts.expiresAt ?? of.since) + UNDECIDED_AFTER_MS) return payment;',
     replace: '  if (now < Number.POSITIVE_INFINITY) return payment;',
@@ -115,7 +115,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/and accepted/],
   },
   {
-    rule: 'finding 3 C: an operator who insists decides over a notification that nobody confirms',
+    rule: 'an operator who insists decides over a notification that nobody confirms',
     file: 'review.ts',
     find: '  if (force) return undefined;',
     replace: '  if (force && payment.reports.open.length === 0) return undefined;',
@@ -124,7 +124,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/says that S/],
   },
   {
-    rule: 'finding 3 D: a reported transaction that the provider never answers for is given up',
+    rule: 'a reported transaction that the provider never answers for is given up',
     file: 'reports.ts',
     find: '      if (unanswered >= UNANSWERED_MAX) return',
     replace: '      if (unanswered >= Number.POSITIVE_INFINITY) return',
@@ -138,7 +138,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/rejected/, /says that S/],
   },
   {
-    rule: 'finding 3 E: one that is never answered for does not hold the others up',
+    rule: 'one that is never answered for does not hold the others up',
     file: 'reports.ts',
     find: 'report.nextAt < first.nextAt ?',
     replace: 'report.unanswered > first.unanswered ?',
@@ -152,7 +152,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/says that S/, /says that T1/, /status of S: no answer/],
   },
   {
-    rule: 'finding 4: nothing is sent in a review undecided',
+    rule: 'nothing is sent in a review undecided',
     file: 'searching.ts',
     find: `      return payment.phase.kind === 'review'
         ? searchOn(payment, looked)
@@ -163,7 +163,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/REVIEW 1/, /the provider answers again/, /list: nothing.*it is to be sent \(policy\)/],
   },
   {
-    rule: 'finding 4b: a decision takes effect on the review that it was made on alone',
+    rule: 'a decision takes effect on the review that it was made on alone',
     file: 'review.ts',
     find: '  return review === number\n',
     replace: '  return review <= number\n',
@@ -177,7 +177,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/REVIEW 2/, /decides on review 1/],
   },
   {
-    rule: 'finding 4b: new evidence makes it another review',
+    rule: 'new evidence makes it another review',
     file: 'transitions.ts',
     find: '  if (before !== undefined && before.why === why && before.held === held) {',
     replace: '  if (before !== undefined) {',
@@ -190,7 +190,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/REVIEW 1/],
   },
   {
-    rule: 'finding 4c: a throttled request is looked up before it is sent again',
+    rule: 'a throttled request is looked up before it is sent again',
     file: 'sending.ts',
     find: "  return until > now || unsent.hold === 'throttled' ? payment : sendAgain(payment, waiting);",
     replace: '  return until > now ? payment : sendAgain(payment, waiting);',
@@ -199,7 +199,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/throttled in the provider's own form, and was taken/, /time passes/, /the request/],
   },
   {
-    rule: 'finding 4d: two transactions, once seen, are held for a decision',
+    rule: 'two transactions, once seen, are held for a decision',
     file: 'searching.ts',
     find: `        kind: 'review',
         why: finding.reason,
@@ -214,7 +214,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/list: T1 and T2: REVIEW 1/, /no more/],
   },
   {
-    rule: 'finding 4d: a wrong amount, once seen, is held for a decision',
+    rule: 'a wrong amount, once seen, is held for a decision',
     file: 'following.ts',
     find: `  if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
 `,
@@ -229,7 +229,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/a wrong amount/, /REVIEW 1/, /with fields left out: SUCCESSFUL, final/],
   },
   {
-    rule: 'finding 4e: after a resend, the list is read again at the end, an hour and a day later',
+    rule: 'after a resend, the list is read again at the end, an hour and a day later',
     file: 'transitions.ts',
     find: '    checks: isDoubtful ? CHECKS',
     replace: '    checks: isDoubtful && now < 0 ? CHECKS',
@@ -238,7 +238,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/final/],
   },
   {
-    rule: 'finding 11: Retry-After is kept',
+    rule: 'Retry-After is kept',
     file: 'machine.ts',
     find: "  return event.answer.kind === 'throttled' ? event.answer.retryAfterMs : undefined;",
     replace: '  return undefined;',
@@ -247,7 +247,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/throttled, with Retry-After/],
   },
   {
-    rule: 'finding 11: Retry-After is kept for reported transactions',
+    rule: 'Retry-After is kept for reported transactions',
     file: 'machine.ts',
     find: 'at: quiet(payment, Math.max(at, nextFreeAt(payment.spent, report.transId, now))),',
     replace: 'at: Math.max(at, nextFreeAt(payment.spent, report.transId, now)),',
@@ -256,7 +256,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/throttled, with Retry-After/, /status of S/],
   },
   {
-    rule: 'finding 11: Retry-After is kept for expiries',
+    rule: 'Retry-After is kept for expiries',
     file: 'machine.ts',
     find: ": { at: quiet(payment, now), todo: { kind: 'expire', transId: orphan },",
     replace: ": { at: now, todo: { kind: 'expire', transId: orphan },",
@@ -269,7 +269,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/expire T1: throttled, with Retry-After/],
   },
   {
-    rule: 'finding 14: what a decision has judged does not come back',
+    rule: 'what a decision has judged does not come back',
     file: 'review.ts',
     find: '({ ...other, isJudged: true })',
     replace: '({ ...other, isJudged: false })',
@@ -278,7 +278,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/match T1/, /: REVIEW 2/],
   },
   {
-    rule: 'finding 15: a notification is not dropped on the first "unknown"',
+    rule: 'a notification is not dropped on the first "unknown"',
     file: 'reports.ts',
     find: '  const pause = UNKNOWN_PAUSES_MS[report.unknown];',
     replace: '  const pause = UNKNOWN_PAUSES_MS[report.unknown + 9];',
@@ -287,7 +287,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/FAILED, final/, /says that T1 is SUCCESSFUL/, /status of T1: (unknown|FAILED)/],
   },
   {
-    rule: 'finding L1: the status budget is kept',
+    rule: 'the status budget is kept',
     file: 'polling.ts',
     find: '  return oldest === undefined ? now : oldest.at + STATUS_WINDOW_MS + 1;',
     replace: '  return oldest === undefined ? now : now;',
@@ -302,7 +302,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/refresh/],
   },
   {
-    rule: 'finding L1: three of the six questions are kept for those that lost workers ask again',
+    rule: 'three of the six questions are kept for those that lost workers ask again',
     file: 'polling.ts',
     find: 'STATUS_CALLS_BUDGETED = STATUS_CALLS_PER_WINDOW - 3;',
     replace: 'STATUS_CALLS_BUDGETED = STATUS_CALLS_PER_WINDOW - 2;',
@@ -317,7 +317,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/the worker is lost/],
   },
   {
-    rule: 'finding L3: what can not be sent is tried for five minutes from the first try that failed',
+    rule: 'what can not be sent is tried for five minutes from the first try that failed',
     file: 'sending.ts',
     find: '    since: isSameKind ? before.since : now,',
     replace: '    since: payment.createdAt,',
@@ -326,7 +326,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/refused for its credentials/, /can't be sent: FAILED, final/],
   },
   {
-    rule: 'finding L10: a match does not give a link another life',
+    rule: 'a match does not give a link another life',
     file: 'transitions.ts',
     find: '(facts.expiresAt ?? now + lifetime)',
     replace: '(now + lifetime)',
@@ -340,7 +340,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/REVIEW 1/, /match T1 \(forced\)/],
   },
   {
-    rule: 'finding L11: a link that nobody has paid can be failed: it is expired for that',
+    rule: 'a link that nobody has paid can be failed: it is expired for that',
     file: 'review.ts',
     find: "  if (isPaid || payment.order.method !== 'link' || deciding.rounds >= ROUNDS_MAX) {",
     replace: '  if (isPaid || deciding.rounds >= 0) {',
@@ -349,7 +349,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/was taken as T1/],
   },
   {
-    rule: 'finding L12: a payment does not wait for credentials for ever',
+    rule: 'a payment does not wait for credentials for ever',
     file: 'sending.ts',
     find: '  if (now >= begunAt + terms.sendByMs) return true;\n',
     replace: '',
@@ -358,7 +358,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/ordered/],
   },
   {
-    rule: 'finding L12: what surely was not sent can be withdrawn, and nothing else',
+    rule: 'what surely was not sent can be withdrawn, and nothing else',
     file: 'sending.ts',
     find: "(unsent.hold === 'credentials' || unsent.hold === 'connection');",
     replace: 'unsent.tries > 0;',
@@ -367,7 +367,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/throttled.*was taken as T1/, /somebody asks: expire: FAILED, final/],
   },
   {
-    rule: 'experience 2: `resend` and `fail` have a least age',
+    rule: '`resend` and `fail` have a least age',
     file: 'review.ts',
     find: "  return decision.action === 'match' || now >= from\n",
     replace: '  return now >= 0\n',
@@ -376,7 +376,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/which the list shows late/, /REVIEW 1/, /resend/],
   },
   {
-    rule: 'experience 2: a decision that was insisted on is looked up again afterwards',
+    rule: 'a decision that was insisted on is looked up again afterwards',
     file: 'review.ts',
     find: '    sends: { ...payment.sends, isDoubtful: true },\n  };\n  const reason = `decided by',
     replace: '    sends: payment.sends,\n  };\n  const reason = `decided by',
@@ -385,7 +385,7 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/fail \(forced\)/, /FAILED, final/],
   },
   {
-    rule: 'experience 3: an ended payment is checked anew when an operator asks for it',
+    rule: 'an ended payment is checked anew when an operator asks for it',
     file: 'ended.ts',
     find: '  return inPhase(payment, { ...ended, checks: [check, ...ended.checks] });',
     replace: '  return inPhase(payment, { ...ended, checks: check.tries > 0 ? [check] : ended.checks });',
