@@ -156,6 +156,20 @@ describe('a payment that is read', () => {
     const { status, body } = await stack.read(id);
     expect([status, body.status, body.final]).toEqual([200, 'REVIEW', false]);
   });
+
+  it('whose workflow was stopped before any worker took it is one to review', async () => {
+    const options = { key: KEYS.shop, headers: { 'Idempotency-Key': randomUUID() }, body: link };
+    const order = () => stack.api.ask('POST', '/v1/collections', options);
+    const { id } = await stack.withoutWorker(async () => {
+      const begun = await order();
+      await stack.api.client.workflow.getHandle(String(begun.body.id)).terminate('by mistake');
+      return begun.body;
+    });
+    for (const { status, body } of [await stack.read(String(id)), await order()]) {
+      expect([status, body.status, body.final]).toEqual([200, 'REVIEW', false]);
+    }
+    expect((await stack.read(String(id), '/notifications')).body).toMatchObject({ data: [] });
+  });
 });
 
 describe("the provider's notification", () => {

@@ -1,13 +1,19 @@
 import {
+  isGrpcServiceError,
+  ServiceError,
   type WorkflowExecutionDescription,
   WorkflowFailedError,
   type WorkflowHandle,
   WorkflowNotFoundError,
 } from '@temporalio/client';
+import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { PaymentId } from '../../payments/payment-id.js';
+import { openPayment, type PaymentState } from '../../payments/payment-state.js';
+import { toPayment } from '../../payments/to-payment.js';
 import { paymentSearchAttributes } from '../../temporal/search-attributes.js';
-import { type PaymentResult, paymentQuery } from '../../workflows/messages.js';
+import { type PaymentInput, type PaymentResult, paymentQuery } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
+import { ApiError } from '../problem.js';
 import { memoSchema, type PaymentMemo, type PaymentWorkflow } from './payment-workflow.js';
 import { ask } from './temporal-calls.js';
 
@@ -80,8 +86,49 @@ export async function currentState(
     return await ask(api.client, () => handle.result());
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) throw error;
-    return orphaned(await ask(api.client, () => handle.query(paymentQuery), limitMs));
+    return orphaned(await lastState(api, found, limitMs));
   }
+}
+
+async function lastState(api: Pick<Api, 'client'>, found: Found, limitMs: number): Promise<PaymentResult> {
+  try {
+    return await ask(api.client, () => found.handle.query(paymentQuery), limitMs);
+  } catch (error) {
+    if (!wasNeverBegun(error)) throw error;
+    return { payment: toPayment(await stateAtStart(api, found)) };
+  }
+}
+
+/** gRPC's code for what can't be done to something in its state. */
+const FAILED_PRECONDITION = 9;
+
+/** Whether an ended workflow can't be queried because it was stopped before any worker had taken it. */
+export function wasNeverBegun(error: unknown): boolean {
+  const { cause } = error instanceof ApiError ? error : {};
+  return (
+    cause instanceof ServiceError &&
+    isGrpcServiceError(cause.cause) &&
+    cause.cause.code === FAILED_PRECONDITION
+  );
+}
+
+/**
+ * The state that a payment's run was started with.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function stateAtStart(
+  { client }: Pick<Api, 'client'>,
+  { handle, createdAt }: Pick<Found, 'handle' | 'createdAt'>,
+): Promise<PaymentState> {
+  const { events } = await ask(client, () => handle.fetchHistory());
+  const started = events?.[0]?.workflowExecutionStartedEventAttributes;
+  const { order, terms, carried } = await decodeFromPayloadsAtIndex<PaymentInput>(
+    client.options.loadedDataConverter,
+    0,
+    started?.input?.payloads,
+  );
+  return carried ?? openPayment(order, terms, createdAt);
 }
 
 /**

@@ -7,7 +7,7 @@ import {
 } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
 import { noSuchNotification, temporarilyUnavailable } from '../problem.js';
-import { askRunning, type Found } from './find-payment.js';
+import { askRunning, type Found, stateAtStart, wasNeverBegun } from './find-payment.js';
 import { endedState, updateOrReopen } from './reopen-payment.js';
 import { ask, refusalOf, type Waited } from './temporal-calls.js';
 
@@ -23,7 +23,13 @@ export async function readNotifications(
   const query = () => found.handle.query(notificationsQuery);
   if (found.running) return await askRunning(api, found, query);
   const state = await endedState(api, found);
-  return state === undefined ? await ask(api.client, query) : state.notifications;
+  if (state !== undefined) return state.notifications;
+  try {
+    return await ask(api.client, query);
+  } catch (error) {
+    if (!wasNeverBegun(error)) throw error;
+    return (await stateAtStart(api, found)).notifications;
+  }
 }
 
 /**
