@@ -119,15 +119,21 @@ function outcomeViolations({ provider, book }: Situation, payment: PaymentState)
     }
   }
   for (const shown of book.shown) {
+    const own = transactionOf(provider, shown.transId);
+    if (own !== undefined && isUnseenTwin(own, book.shown)) continue;
     const what = forgotten(shown, transId, book.status, payment.order);
     if (what !== undefined) violations.push({ invariant: 'secondSeen', what });
   }
   return violations;
 }
 
-/** Of two that one request has made, nobody can know of the second before the list shows it (A3). */
+/**
+ * Of two that one request has made, nobody can know of the second before the list shows it; and what was shown for a
+ * decision that was refused is kept nowhere. Both are found by the check at the end (A3).
+ */
 function isUnseenTwin({ isTwin, transId }: OwnTransaction, shown: readonly Shown[]): boolean {
-  return isTwin && !shown.some((one) => one.transId === transId);
+  const known = shown.find((one) => one.transId === transId);
+  return isTwin && (known === undefined || known.isAside);
 }
 
 function decidedOf(shown: readonly Shown[], transId: TransId): ProviderStatus | undefined {

@@ -11,6 +11,7 @@ import {
   type Review,
   transIdOf,
 } from './payment-state.js';
+import { onListed } from './searching.js';
 import type { Transaction } from './transaction.js';
 import {
   aboutToSend,
@@ -158,7 +159,10 @@ export function onListedWhileDeciding(
 ): Change {
   const { decision, force } = deciding.resolution;
   const haste = objectionToHaste(payment, deciding.resolution, now);
-  if (haste !== undefined) return back(payment, deciding, haste);
+  if (haste !== undefined) {
+    const seen = answer.kind === 'listed' ? ownAmong(payment.order, answer.transactions) : [];
+    return backNoting(payment, deciding, haste, seen, now);
+  }
   if (answer.kind !== 'listed') {
     const isInsisted = decision.action === 'fail' && force && deciding.alive.length === 0;
     return isInsisted
@@ -169,12 +173,14 @@ export function onListedWhileDeciding(
   if (decision.action === 'resend') {
     const finding = findOwn(payment.order, own);
     if (finding.kind === 'absent') return resend(payment, deciding, now);
-    return back(
+    return backNoting(
       payment,
       deciding,
       finding.kind === 'found'
         ? `the provider shows ${finding.transaction.transId} (${finding.transaction.status}) for it: match that`
         : finding.reason,
+      own,
+      now,
     );
   }
   const moving = own.filter(({ status }) => !isOver(payment, status));
@@ -224,8 +230,13 @@ function backNoting(
 ): Change {
   const { payment: before, replies } = back(payment, deciding, words);
   const ownId = transIdOf(payment);
-  // What a search has yet to find is no further one: the search goes on.
-  if (ownId === undefined && !deciding.review.held) return { payment: before, replies };
+  const { held, pursuit } = deciding.review;
+  if (ownId === undefined && !held) {
+    // What a search has yet to find is no further one; but what it would ask a person about is known now.
+    const isFound = own.length === 0 || findOwn(payment.order, own).kind === 'found';
+    if (isFound || pursuit?.kind !== 'searching') return { payment: before, replies };
+    return { payment: onListed(before, pursuit, { kind: 'listed', transactions: own }, now), replies };
+  }
   const others = own.filter(({ transId }) => transId !== ownId);
   return { payment: others.reduce((known, other) => noteOther(known, other, now), before), replies };
 }
