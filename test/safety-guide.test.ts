@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
+import { describeAssumptions } from '../src/explore/assumptions.js';
+import { MUTANTS } from './explore/mutants.js';
 
 /**
  * The guide names code and tests in one form: a link to the file, whose text is the file's path below `src` or `test`,
- * and right after it the names in it, with commas between: functions in backticks, titles of tests in double quotes.
+ * and right after it the names in it, with commas between: functions in backticks, titles of tests and rules of mutants
+ * in double quotes, where a double quote of their own has a backslash before it.
  */
-const NAMED = /\[([^\]]+)\]\(\.\.\/((?:src|test)\/\1)\)((?:,? (?:`[^`]+`|"[^"]+"))+)/g;
+const NAMED = /\[([^\]]+)\]\(\.\.\/((?:src|test)\/\1)\)((?:,? (?:`[^`]+`|"(?:\\"|[^"])+"))+)/g;
+const NAME = /"(?:\\"|[^"])+"|`[^`]+`/g;
 
 interface Named {
   readonly path: string;
@@ -34,11 +38,15 @@ const rules = tableRows.filter((cells) => !isHeading(cells));
 
 function namedIn(part: string): Named[] {
   return [...part.matchAll(NAMED)].flatMap(([, , path = '', names = '']) =>
-    [...names.matchAll(/"[^"]+"|`[^`]+`/g)].map(([quoted]) => ({ path, name: quoted.slice(1, -1) })),
+    [...names.matchAll(NAME)].map(([inQuotes]) => ({
+      path,
+      name: inQuotes.slice(1, -1).replaceAll('\\"', '"'),
+    })),
   );
 }
 
 const isTest = ({ path }: Named) => path.startsWith('test/');
+const isMutant = ({ path }: Named) => path.endsWith('mutants.ts');
 
 async function missing(all: readonly Named[], has: (source: string, name: string) => boolean) {
   const looked = await Promise.all(
@@ -58,6 +66,11 @@ function hasTest(source: string, title: string): boolean {
   return new RegExp(`\\(\\s*(['"\`])${quoted(title)}\\1,`).test(source);
 }
 
+/** A mutant is named by its rule, written as one string: `rule: '…',`. */
+function hasMutant(source: string, rule: string): boolean {
+  return new RegExp(`\\brule: (['"])${quoted(rule)}\\1,`).test(source);
+}
+
 /** A declaration, such as `function poll(` or `const MAX = `, or a method at the beginning of its line. */
 function declares(source: string, name: string): boolean {
   const declared = `\\b(?:function|const|class|interface|type) ${quoted(name)}\\b`;
@@ -67,9 +80,16 @@ function declares(source: string, name: string): boolean {
 
 describe('docs/safety.md', () => {
   it('names only tests that exist', async () => {
-    const tests = named.filter(isTest);
+    const tests = named.filter((one) => isTest(one) && !isMutant(one));
     expect(tests.length).toBeGreaterThan(200);
     expect(await missing(tests, hasTest)).toEqual([]);
+  });
+
+  it('names only mutants that exist, and each of them', async () => {
+    const mutants = named.filter(isMutant);
+    expect(await missing(mutants, hasMutant)).toEqual([]);
+    const rulesNamed = new Set(mutants.map(({ name }) => name));
+    expect(MUTANTS.map(({ rule }) => rule).filter((rule) => !rulesNamed.has(rule))).toEqual([]);
   });
 
   it('names only code that its file declares', async () => {
@@ -83,7 +103,7 @@ describe('docs/safety.md', () => {
     expect([...guide.matchAll(NAMED)]).toHaveLength(links.length);
   });
 
-  it('has its rules in tables of three columns, each with code and a test', () => {
+  it('has its rules in tables of three columns, each with code and a test or a mutant', () => {
     const headings = tableRows.filter(([first]) => first === 'Rule');
     expect(new Set(headings.map((cells) => cells.join()))).toEqual(new Set([HEADING.join()]));
     expect(rules.length).toBeGreaterThan(100);
@@ -94,6 +114,14 @@ describe('docs/safety.md', () => {
       expect([rule, namedIn(keeper).length > 0, namedIn(keeper).some(isTest)]).toEqual([rule, true, false]);
       expect([rule, namedIn(proof).length > 0, namedIn(proof).every(isTest)]).toEqual([rule, true, true]);
     }
+  });
+
+  it('has what the exploration assumes, word for word', () => {
+    const [, section = ''] = text.split('\n## What the exploration assumes\n');
+    const [own = ''] = section.split('\n## ');
+    expect(own.split('\n').filter((line) => line.startsWith('- '))).toEqual(
+      describeAssumptions().split('\n'),
+    );
   });
 
   it('has each rule once, as a sentence', () => {
