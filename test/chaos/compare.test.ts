@@ -78,12 +78,12 @@ describe("comparing the provider's books with everything else", () => {
     expect(await violations()).toEqual([]);
   });
 
-  it('finds a payment that was made twice, also when an operator had it sent again', async () => {
+  it('finds a payment that was made twice, and put before nobody', async () => {
     await taken();
     await taken();
     show('SUCCESSFUL');
     record.notices.push(told('SUCCESSFUL', START + HOUR));
-    expect(await violations()).toEqual(['doublePaid']);
+    expect(await violations()).toEqual(['doublePaid', 'oversent', 'unnoticed']);
   });
 
   it('finds a payment that is gone', async () => {
