@@ -563,17 +563,16 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what the provider shows while a decision is looked into is not forgotten',
     file: 'review.ts',
-    find: '  return { payment: others.reduce((known, other) => noteOther(known, other, now), before), replies };',
-    replace: '  return { payment: others.length > 9 ? payment : before, replies };',
+    find: "    if (isFound || pursuit?.kind !== 'searching') return { payment: before, replies };",
+    replace: '    if (isFound || pursuit !== undefined) return { payment: before, replies };',
     setting: world({
       method: 'payout',
-      terms: { pollFirstMs: 12 * 60 * 60 * 1000 },
-      troubles: new Set(['takenTwice']),
-      decisions: new Set(['fail']),
-      allowance: { troubles: 1, decisions: 1, notifications: 1 },
+      troubles: new Set(['takenTwice', 'flappingList']),
+      decisions: new Set(['resend', 'insist']),
+      allowance: { troubles: 2, decisions: 1 },
     }),
     breaks: 'secondSeen',
-    story: [/list: T1 and T2/],
+    story: [/resend/, /list: T1 and T2/, /no more/],
   },
   {
     rule: '`fail` is not carried out on a list that leaves out what was seen before',
