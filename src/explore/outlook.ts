@@ -90,16 +90,14 @@ export class Outlook {
     if (!this.#decidable.add(`${truth}${encodePayment(situation.payment, situation.now)}`)) return [];
     const review = situation.payment.reviews;
     const fail: Move = { kind: 'decide', action: 'fail', review, force: true };
-    if (!this.#isDecided(situation, fail))
-      return [stuck('a forced `fail` does not end the review while nobody answers')];
+    const matches = situation.provider.transactions.map(
+      ({ transId }): Move => ({ kind: 'decide', action: 'match', transId, review, force: true }),
+    );
+    // What the provider has shown as SUCCESSFUL can't be failed; but it can be matched on that word.
+    if (![fail, ...matches].some((decision) => this.#isDecided(situation, decision)))
+      return [stuck('no forced `fail` or `match` ends the review while nobody answers')];
     const answered: Situation = { ...situation, provider: { ...situation.provider, silent: 'no' } };
-    const decisions: Move[] = [
-      fail,
-      { kind: 'decide', action: 'resend', review, force: true },
-      ...situation.provider.transactions.map(
-        ({ transId }): Move => ({ kind: 'decide', action: 'match', transId, review, force: true }),
-      ),
-    ];
+    const decisions: Move[] = [fail, { kind: 'decide', action: 'resend', review, force: true }, ...matches];
     const isUnpaid = situation.provider.transactions.every(
       ({ status }) => status !== 'SUCCESSFUL' && status !== 'PENDING',
     );

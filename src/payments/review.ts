@@ -132,6 +132,11 @@ export function onStatusWhileDeciding(
   const haste = objectionToHaste(payment, deciding.resolution, now);
   if (haste !== undefined) return back(payment, deciding, haste);
   if (answer.kind !== 'found') {
+    // Without an answer now, its earlier word that money has moved is good enough for one who insists.
+    const moved = payment.others.find((other) => other.transId === transId && other.status === 'SUCCESSFUL');
+    if (decision.action === 'match' && force && moved !== undefined) {
+      return match(payment, deciding, { transId, status: moved.status }, now);
+    }
     // An operator who insists may fail it without the provider's word, never match or send it.
     if (decision.action === 'fail' && force) return asks(payment, { ...deciding, next: 'list', alive: [] });
     return back(
@@ -283,8 +288,15 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
   return carriedOut(observed(known, transaction, now), deciding, now);
 }
 
-/** A difference that the operator has had in view doesn't bring the review back. */
+/**
+ * No money has moved, as far as the provider shows and the operator says. What it has once shown as SUCCESSFUL nobody
+ * can call FAILED, however much they insist. A difference that the operator has had in view doesn't bring the review back.
+ */
 function fail(payment: PaymentState, deciding: Deciding, own: readonly Transaction[], now: number): Change {
+  const moved = payment.others.find(({ status }) => status === 'SUCCESSFUL');
+  if (moved !== undefined) {
+    return back(payment, deciding, `the provider has shown ${moved.transId} (SUCCESSFUL) for it: match that`);
+  }
   const { by } = deciding.resolution;
   const followed = own.find(({ transId }) => transId === transIdOf(payment));
   const wrong = followed && disagreement(payment.order, followed);

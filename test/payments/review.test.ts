@@ -546,6 +546,22 @@ describe('what the provider shows while a decision is looked into', () => {
   });
 });
 
+describe('money that the provider has shown as moved', () => {
+  const silently = () => doubled(payoutOrder).later(2 * MINUTE);
+
+  it('can’t be called FAILED, however much the operator insists and the provider is silent', () => {
+    const payment = silently().fail({ force: true }).listing(SILENT);
+    expect(payment.reply).toMatchObject(refused('the provider has shown T1 (SUCCESSFUL) for it: match that'));
+    expect(payment.status).toBe('REVIEW');
+  });
+
+  it('can be matched on that word by an operator who insists while the provider is silent', () => {
+    const payment = silently().match('T1', { force: true }).answered(SILENT);
+    expect(payment.phase('ended')).toMatchObject({ status: 'SUCCESSFUL', transId: 'T1' });
+    expect(silently().match('T1').answered(SILENT).reply).toMatchObject(refused("T1 can't be looked up"));
+  });
+});
+
 describe('a transaction that was found without a list', () => {
   const second = { ...own, transId: transId('T2') };
 
