@@ -342,11 +342,17 @@ export class Game {
     const { method, terms } = this.#setting;
     const payment = this.#machine.openPayment(orderOf(method), terms, before.now);
     const { requests, insisted } = before.book;
+    // What an earlier run was shown, or told, is forgotten with it.
+    const transactions = before.provider.transactions.map((one) => ({
+      ...one,
+      isListed: false,
+      isNotified: false,
+    }));
     const anew: Situation = {
       ...before,
       payment,
       delivering: undefined,
-      provider: { ...before.provider, wasReset: true },
+      provider: { ...before.provider, wasReset: true, transactions },
       book: { ...EMPTY_BOOK, requests, insisted },
       left: { ...before.left, resets: before.left.resets - 1 },
     };
