@@ -169,6 +169,8 @@ describe('a request that moves money', () => {
     const { runId } = await begin('unanswered', 0);
     sentBy.length = 0;
     process.kill(server.pid, 'SIGSTOP');
+    // A busy machine takes a moment to stop each of its threads.
+    await pause(500);
     const begun = performance.now();
     const outcome = await sendFrom('unanswered', runId).finally(() => process.kill(server.pid, 'SIGCONT'));
     expect(outcome).toEqual({
