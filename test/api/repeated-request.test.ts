@@ -4,7 +4,7 @@ import { hintSignal } from '../../src/workflows/messages.js';
 import { KEYS } from './api-under-test.js';
 import { ANSWER_WITHIN, type PaymentStack, startStack } from './payment-stack.js';
 
-jest.setTimeout(30_000);
+jest.setTimeout(60_000);
 
 let stack: PaymentStack;
 beforeAll(async () => {
