@@ -12,6 +12,7 @@ export const ASSUMPTIONS = {
   A7: 'Within one minute no more than three status questions about a transaction are lost with their workers.',
   A8: 'The workflow of a payment link is not reset by hand once its address was given out: making a link is not guarded as moving money is.',
   A9: 'An operator who matches a transaction of which the provider does not say whose it is knows that it is this payment’s.',
+  A10: 'A workflow is reset by hand a minute after the last thing that it did, or later, and the list lags by less than that: the new run knows nothing of the old one’s questions, nor of what an operator insisted on.',
 } as const;
 
 export type AssumptionName = keyof typeof ASSUMPTIONS;

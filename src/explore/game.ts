@@ -340,7 +340,8 @@ export class Game {
 
   #reset(before: Situation): Situation {
     const { method, terms } = this.#setting;
-    const payment = this.#machine.openPayment(orderOf(method), terms, before.now);
+    const now = before.now + MINUTE_MS;
+    const payment = this.#machine.openPayment(orderOf(method), terms, now);
     const { requests, insisted } = before.book;
     // What an earlier run was shown, or told, is forgotten with it.
     const transactions = before.provider.transactions.map((one) => ({
@@ -350,6 +351,7 @@ export class Game {
     }));
     const anew: Situation = {
       ...before,
+      now,
       payment,
       delivering: undefined,
       provider: { ...before.provider, wasReset: true, transactions },
