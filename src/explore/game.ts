@@ -335,7 +335,13 @@ export class Game {
     const { recorded } = before;
     if (recorded === undefined) return before;
     const { payment, delivering, event, book } = recorded;
-    return this.#feed({ ...before, payment, delivering, book }, event);
+    // What was shown to the lost worker alone was not shown to the payment.
+    const transactions = before.provider.transactions.map((one) => ({
+      ...one,
+      isListed: one.isListed && book.shown.some(({ transId }) => transId === one.transId),
+    }));
+    const provider = { ...before.provider, transactions };
+    return this.#feed({ ...before, payment, delivering, book, provider }, event);
   }
 
   #reset(before: Situation): Situation {
