@@ -44,7 +44,9 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   book = withSends(book, before, event, step, now, violations);
   book = withLinks(book, before, event, step, violations);
   if (event.kind === 'status') book = { ...book, unconfirmed: book.unconfirmed + 1 };
-  if (event.kind === 'notification') book = { ...book, unconfirmed: 0 };
+  // One that repeats what is being asked about already gives no reason to ask any longer.
+  const isAsked = before.payment.reports.open.length > 0;
+  if (event.kind === 'notification' && !isAsked) book = { ...book, unconfirmed: 0 };
   book = withToAsk(book, before, event, now, violations);
   checkReview(before, event, step, shown.news, replied.sent, violations);
   checkJudged(before, event, step, shown.isKnown, violations);

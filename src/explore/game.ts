@@ -335,12 +335,19 @@ export class Game {
     const { recorded } = before;
     if (recorded === undefined) return before;
     const { payment, delivering, event, book } = recorded;
-    return this.#feed({ ...before, payment, delivering, book }, event);
+    // What was shown to the lost worker alone was not shown to the payment.
+    const transactions = before.provider.transactions.map((one) => ({
+      ...one,
+      isListed: one.isListed && book.shown.some(({ transId }) => transId === one.transId),
+    }));
+    const provider = { ...before.provider, transactions };
+    return this.#feed({ ...before, payment, delivering, book, provider }, event);
   }
 
   #reset(before: Situation): Situation {
     const { method, terms } = this.#setting;
-    const payment = this.#machine.openPayment(orderOf(method), terms, before.now);
+    const now = before.now + MINUTE_MS;
+    const payment = this.#machine.openPayment(orderOf(method), terms, now);
     const { requests, insisted } = before.book;
     // What an earlier run was shown, or told, is forgotten with it.
     const transactions = before.provider.transactions.map((one) => ({
@@ -350,6 +357,7 @@ export class Game {
     }));
     const anew: Situation = {
       ...before,
+      now,
       payment,
       delivering: undefined,
       provider: { ...before.provider, wasReset: true, transactions },
