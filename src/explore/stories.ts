@@ -3,6 +3,8 @@ import type { PaymentOrder, PaymentTerms } from '../payments/order.js';
 import type { PaymentEvent } from '../payments/transitions.js';
 import { BEGINNING, Game } from './game.js';
 import { type Move, movesFrom } from './moves.js';
+import { Outlook } from './outlook.js';
+import type { Exploration } from './search.js';
 import { type Method, orderOf, type Setting, settingOf } from './setting.js';
 import type { Machine, Situation } from './situation.js';
 
@@ -60,6 +62,42 @@ function storySetting(random: () => number, { method, ambiguousPolicy }: StoryOp
     terms: { ambiguousPolicy: ambiguousPolicy ?? (random() < 0.5 ? 'review' : 'resend') },
     allowance: { troubles: 4, notifications: 3, requests: 3, decisions: 3, handOvers: 2, resets: 0 },
   });
+}
+
+/**
+ * Plays one long story at random, lost workers and resets included, in which plain moves are the most: far beyond the depth
+ * to which every story can be played. Returns how it broke a rule, if it did.
+ */
+export function wander(
+  machine: Machine,
+  setting: Setting,
+  seed: number,
+  length: number,
+): Exploration['found'] {
+  const random = randomOf(seed);
+  const game = new Game(machine, setting);
+  const outlook = new Outlook(machine, setting);
+  const moves: Move[] = [];
+  let { situation } = game.begin();
+  while (moves.length < length) {
+    const possible = movesFrom(situation, setting);
+    const plain = possible.filter(isPlain);
+    const move = pick(plain.length > 0 && random() < 0.75 ? plain : possible, random);
+    if (move === undefined) return undefined;
+    const played = game.play(situation, move);
+    moves.push(move);
+    const violations =
+      played.violations.length > 0 ? played.violations : outlook.violationsFrom(played.situation);
+    if (violations.length > 0) return { moves, violations };
+    ({ situation } = played);
+  }
+  return undefined;
+}
+
+/** What goes on by itself, and as it should. */
+function isPlain({ kind, troubles = 0 }: Move): boolean {
+  const isMessage = kind === 'notification' || kind === 'request' || kind === 'decide';
+  return troubles === 0 && !isMessage && kind !== 'handOver' && kind !== 'reset';
 }
 
 /** What a story can hold: no lost worker, no reset, nothing during a request, and no message during a question. */

@@ -2,8 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { describeAssumptions } from '../../src/explore/assumptions.js';
 import { readCommandLine } from '../../src/explore/command-line.js';
 import { exploreAll } from '../../src/explore/report.js';
-import { randomStory } from '../../src/explore/stories.js';
+import { settingOf } from '../../src/explore/setting.js';
+import { randomStory, wander } from '../../src/explore/stories.js';
 import { Visited } from '../../src/explore/visited.js';
+import { tell } from '../../src/explore/words.js';
 import { defaultWorlds } from '../../src/explore/worlds.js';
 import { objectionTo, step } from '../../src/payments/machine.js';
 import { openPayment } from '../../src/payments/payment-state.js';
@@ -17,6 +19,20 @@ describe('An exploration', () => {
     expect(result).toMatchObject({ violations: 0 });
     expect(result.states).toBeGreaterThanOrEqual(60_000);
   }, 180_000);
+
+  it('finds none in long stories at random, either', () => {
+    const until = Date.now() + 10_000;
+    for (let seed = 0; Date.now() < until; seed += 1) {
+      const method = (['payout', 'link'] as const)[seed % 2] ?? 'payout';
+      const setting = settingOf({
+        method,
+        terms: { ambiguousPolicy: seed % 4 < 2 ? 'review' : 'resend' },
+        allowance: { troubles: 3, notifications: 2 },
+      });
+      const found = wander(machine, setting, seed, 70);
+      expect(found && [...tell(machine, setting, found.moves), found.violations]).toBeUndefined();
+    }
+  });
 
   it('visits the same states each time', () => {
     const bounds = { states: 7_000 };
