@@ -273,16 +273,16 @@ class Player {
     ];
     if (attributes.length > 0) this.expected.push(['searchAttributes', Object.fromEntries(attributes)]);
     this.expected.push(...replies.map(replyAct));
+    if (todo.kind !== 'redeliver') return;
+    this.expected.push(activityAct(payment, todo));
+    this.take({ kind: 'time' }, now);
   }
 
   /** What the interpreter does next, as far as it can without anything coming in. */
   private goOn(now: number): void {
     for (;;) {
       const { todo, playing } = this;
-      if (todo.kind === 'redeliver') {
-        this.expected.push(activityAct(this.payment, todo));
-        this.take({ kind: 'time' }, now);
-      } else if (todo.kind === 'wait' && todo.until !== undefined && todo.until <= now) {
+      if (todo.kind === 'wait' && todo.until !== undefined && todo.until <= now) {
         this.take({ kind: 'time' }, now);
       } else if (todo.kind === 'wait') {
         const timer = playing?.timer;

@@ -116,9 +116,6 @@ class Interpreter {
         // Even what has nothing to do takes a turn: the message that opened it again is heard in it.
         await condition(() => this.inbox.length > 0 || allHandlersFinished());
         if (this.inbox.length === 0) return { ...this.result(), state: this.payment };
-      } else if (todo.kind === 'redeliver') {
-        void this.redeliver(todo);
-        todo = this.take({ kind: 'time' });
       } else {
         todo = this.take(await this.ask(todo));
       }
@@ -126,14 +123,17 @@ class Interpreter {
   }
 
   /** Lets the machine take an event, and makes visible what came of it. */
-  private take(event: PaymentEvent): Todo {
+  private take(event: PaymentEvent): Exclude<Todo, { kind: 'redeliver' }> {
     const before = this.payment;
     const { payment, todo, replies } = step(before, event, Date.now());
     this.payment = payment;
     for (const reply of replies) this.replies.set(reply.request, reply);
     this.show(before);
     if (event.kind === 'delivered' || event.kind === 'redelivered') this.reportGivenUp(event.number);
-    return todo;
+    if (todo.kind !== 'redeliver') return todo;
+    // Under way at once: a message that waits in the inbox must not come between.
+    void this.redeliver(todo);
+    return this.take({ kind: 'time' });
   }
 
   /** Does what is to be done, and brings its answer back. */
