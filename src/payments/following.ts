@@ -3,7 +3,7 @@ import type { ExpiryAnswer, StatusAnswer } from './outcome.js';
 import type { Closing, Facts, Following, PaymentState } from './payment-state.js';
 import { recordPoll, retryDelay } from './polling.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
-import { end, followed, holdForReview, inPhase, review } from './transitions.js';
+import { end, followed, holdForReview, pursueOn, review } from './transitions.js';
 
 /** How long a payment may stay undecided before a person is asked, in ms: a day. */
 export const UNDECIDED_AFTER_MS = 24 * 60 * 60 * 1000;
@@ -96,11 +96,6 @@ function followedAs(payment: PaymentState, of: Following): PaymentState {
   const { phase } = payment;
   const pursuit = phase.kind === 'review' ? phase.pursuit : phase;
   return pursueOn(payment, pursuit?.kind === 'closing' ? { ...pursuit, of } : of);
-}
-
-function pursueOn(payment: PaymentState, pursuit: Following | Closing): PaymentState {
-  const { phase } = payment;
-  return phase.kind === 'review' ? inPhase(payment, { ...phase, pursuit }) : inPhase(payment, pursuit);
 }
 
 /** What the provider tells beside the status; what it leaves out stays as it was known. */

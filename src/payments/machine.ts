@@ -265,16 +265,12 @@ function onRequest(payment: PaymentState, event: RequestEvent, now: number): Cha
 }
 
 function onExpireRequest(payment: PaymentState, request: number, now: number): Change {
-  if (payment.phase.kind === 'waiting') return { ...withdraw(payment, now), ...repliesDone(request) };
+  if (payment.phase.kind === 'waiting') return done(withdraw(payment, now), request);
   const of = closable(payment.phase);
   if (of === undefined) return done(payment, request);
   const expiresAt = Math.min(payment.facts.expiresAt ?? now, now);
   const ending = { ...payment, facts: { ...payment.facts, expiresAt } };
   return waits(startClosing(ending, of, now), request, 'closing');
-}
-
-function repliesDone(request: number): Pick<Change, 'replies'> {
-  return { replies: [{ request, kind: 'done' }] };
 }
 
 /** The transaction that a link can be expired by, where nothing stands in the way. */

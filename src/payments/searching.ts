@@ -9,8 +9,8 @@ import {
   end,
   follow,
   graceEnd,
-  inPhase,
   lookUpDelay,
+  pursueOn,
   review,
   unclear,
   withOthers,
@@ -115,19 +115,19 @@ export function onListed(
       return clear(payment, looked, verdict.orphans, verdict.next, now);
     case 'send':
       return payment.phase.kind === 'review'
-        ? searchOn(payment, looked)
+        ? pursueOn(payment, looked)
         : aboutToSend(payment, 'policy', looked.doubt);
     case 'review':
       // Under review already, the search's own worries are no news.
       return payment.phase.kind === 'review' && !verdict.held
-        ? searchOn(payment, looked)
+        ? pursueOn(payment, looked)
         : review(
             verdict.transactions === undefined ? payment : withOthers(payment, verdict.transactions),
             { why: verdict.why, held: verdict.held, pursuit: looked },
             now,
           );
     case 'lookAgain':
-      return searchOn(payment, looked);
+      return pursueOn(payment, looked);
   }
 }
 
@@ -151,20 +151,13 @@ function clear(
   next: 'send' | 'fail',
   now: number,
 ): PaymentState {
-  if (orphans.length > 0) return searchOn(payment, { ...searching, clearing: { orphans, next } });
+  if (orphans.length > 0) return pursueOn(payment, { ...searching, clearing: { orphans, next } });
   const { clearing: _done, ...rest } = searching;
   if (next === 'fail') {
     const reason = `no link could be made: ${searching.doubt.reason}`;
     return end(payment, { status: 'FAILED', reason }, now);
   }
   return payment.phase.kind === 'review'
-    ? searchOn(payment, rest)
+    ? pursueOn(payment, rest)
     : aboutToSend(payment, 'policy', searching.doubt);
-}
-
-function searchOn(payment: PaymentState, searching: Searching): PaymentState {
-  const { phase } = payment;
-  return phase.kind === 'review'
-    ? inPhase(payment, { ...phase, pursuit: searching })
-    : inPhase(payment, searching);
 }

@@ -5,7 +5,6 @@ import { doubled } from './polling.js';
 import { onListed } from './searching.js';
 import {
   askSoon,
-  type Change,
   end,
   follow,
   inPhase,
@@ -193,6 +192,6 @@ export function objectionToWithdrawal({ doubt, unsent }: Waiting): Refusal | und
 export const WITHDRAWN = 'withdrawn before it was sent';
 
 /** The merchant doesn't want it sent any more. */
-export function withdraw(payment: PaymentState, now: number): Change {
-  return { payment: end(payment, { status: 'FAILED', reason: WITHDRAWN }, now) };
+export function withdraw(payment: PaymentState, now: number): PaymentState {
+  return end(payment, { status: 'FAILED', reason: WITHDRAWN }, now);
 }

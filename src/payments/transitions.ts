@@ -217,14 +217,17 @@ export function follow(
 
 /** The payment with the next question about its transaction brought forward, as far as the budget allows. */
 export function askSoon(payment: PaymentState, now: number, hinted = false): PaymentState {
+  const sooner = soonerIn(pursuitOf(payment.phase), hinted, now);
+  return sooner === undefined ? payment : pursueOn(payment, sooner);
+}
+
+/** The payment with what goes on at the provider taken a step further, under review or not. */
+export function pursueOn(payment: PaymentState, pursuit: Pursuit): PaymentState {
   const { phase } = payment;
-  const sooner = soonerIn(pursuitOf(phase), hinted, now);
-  if (sooner === undefined) return payment;
-  return phase.kind === 'review'
-    ? inPhase(payment, { ...phase, pursuit: sooner })
-    : phase.kind === 'deciding'
-      ? inPhase(payment, { ...phase, review: { ...phase.review, pursuit: sooner } })
-      : inPhase(payment, sooner);
+  if (phase.kind === 'review') return inPhase(payment, { ...phase, pursuit });
+  return phase.kind === 'deciding'
+    ? inPhase(payment, { ...phase, review: { ...phase.review, pursuit } })
+    : inPhase(payment, pursuit);
 }
 
 /** Least time between two look-ups, whoever asks for them, in ms. */

@@ -155,7 +155,7 @@ export const MUTANTS: readonly Mutant[] = [
     rule: 'nothing is sent in a review undecided',
     file: 'searching.ts',
     find: `      return payment.phase.kind === 'review'
-        ? searchOn(payment, looked)
+        ? pursueOn(payment, looked)
         : aboutToSend(payment, 'policy', looked.doubt);`,
     replace: `      return aboutToSend(payment, 'policy', looked.doubt);`,
     setting: inDoubtAndResent,
@@ -495,8 +495,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'links that nobody was given are expired before another is made',
     file: 'searching.ts',
-    find: '  if (orphans.length > 0) return searchOn(',
-    replace: '  if (orphans.length > 9) return searchOn(',
+    find: '  if (orphans.length > 0) return pursueOn(',
+    replace: '  if (orphans.length > 9) return pursueOn(',
     setting: links,
     breaks: 'oneLink',
     story: [/list: T1, and it is to be sent \(policy\)/],
