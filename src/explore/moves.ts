@@ -433,14 +433,14 @@ function decisionMoves({ payment, provider, todo }: Situation, { decisions, fore
   const forces = decisions.has('insist') ? [false, true] : [false];
   const numbers = decisions.has('outdated') && number > 1 ? [number, number - 1] : [number];
   const named = decisions.has('match') ? provider.transactions.map(({ transId }) => transId) : [];
-  if (decisions.has('foreign')) {
-    named.push(...foreign.filter((one) => one !== 'nameless').map((one) => FOREIGN[one] as TransId));
-  }
+  if (decisions.has('foreign')) named.push(...foreign.map((one) => FOREIGN[one] as TransId));
   return numbers.flatMap((of) =>
     forces.flatMap((force): Move[] => [
       ...(decisions.has('resend') ? [{ kind: 'decide', action: 'resend', review: of, force } as const] : []),
       ...(decisions.has('fail') ? [{ kind: 'decide', action: 'fail', review: of, force } as const] : []),
-      ...named.map((transId): Move => ({ kind: 'decide', action: 'match', transId, review: of, force })),
+      ...named
+        .filter((transId) => !(force && transId === FOREIGN.nameless)) // assumption A9
+        .map((transId): Move => ({ kind: 'decide', action: 'match', transId, review: of, force })),
     ]),
   );
 }

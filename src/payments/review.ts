@@ -269,16 +269,11 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
   const { transId } = transaction;
   const wrong = disagreement(payment.order, transaction);
   const isAnothers = transaction.externalId !== undefined && transaction.externalId !== payment.order.id;
-  if (wrong !== undefined && (isAnothers || !deciding.resolution.force)) {
-    return isAnothers
-      ? back(payment, deciding, wrong)
-      : backNoting(
-          payment,
-          deciding,
-          `${wrong}; insist with "force": true to take it`,
-          ownOf(payment, transaction),
-          now,
-        );
+  if (isAnothers) return back(payment, deciding, wrong ?? `${transId} is another payment's`);
+  const objection = wrong ?? objectionToNameless(payment, transaction);
+  if (objection !== undefined && !deciding.resolution.force) {
+    const words = `${objection}; insist with "force": true to take it`;
+    return backNoting(payment, deciding, words, ownOf(payment, transaction), now);
   }
   const tolerant = wrong === undefined ? payment : { ...payment, tolerated: wrong };
   // The list may not have been read since the request: whether it was taken twice is seen at the end.
@@ -286,6 +281,15 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
   const sends = { ...tolerant.sends, isDoubtful: tolerant.sends.isDoubtful || isUnread };
   const known = follow(judged(withAbandoned({ ...tolerant, sends }, transId)), { transId }, now);
   return carriedOut(observed(known, transaction, now), deciding, now);
+}
+
+/** A transaction that has never been this payment's, and of which the provider doesn't say whose it is. */
+function objectionToNameless(payment: PaymentState, transaction: Transaction): string | undefined {
+  const { transId } = transaction;
+  const isKnown = transIdOf(payment) === transId || payment.others.some((other) => other.transId === transId);
+  return isKnown || isOwn(payment.order, transaction)
+    ? undefined
+    : `the provider doesn't say whose transaction ${transId} is`;
 }
 
 /**

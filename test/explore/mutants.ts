@@ -457,11 +457,20 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: "an operator can't match another payment's transaction, not even with force",
     file: 'review.ts',
-    find: '  if (wrong !== undefined && (isAnothers || !deciding.resolution.force)) {',
-    replace: '  if (wrong !== undefined && !deciding.resolution.force) {',
+    find: '  if (isAnothers) return back(',
+    replace: '  if (isAnothers && !deciding.resolution.force) return back(',
     setting: liars,
     breaks: 'succeededTruth',
     story: [/match O \(forced\)/, /another payment's/],
+  },
+  {
+    rule: "an operator must insist on a transaction of which the provider doesn't say whose it is",
+    file: 'review.ts',
+    find: 'const objection = wrong ?? objectionToNameless(payment, transaction);',
+    replace: 'const objection = wrong;',
+    setting: liars,
+    breaks: 'succeededTruth',
+    story: [/match N/],
   },
   {
     rule: "a link's FAILED is a failed attempt",

@@ -226,6 +226,21 @@ describe('an operator’s match', () => {
     }
   });
 
+  it('is refused when the provider does not say whose the transaction is, unless it is forced', () => {
+    const nameless = { externalId: undefined, userId: undefined };
+    const payment = absent(payoutOrder).match('T1').found('SUCCESSFUL', nameless);
+    expect(payment.reply).toMatchObject(refused("doesn't say whose transaction T1 is"));
+    expect(payment.status).toBe('REVIEW');
+    expect(absent(payoutOrder).match('T1', { force: true }).found('SUCCESSFUL', nameless).status).toBe(
+      'SUCCESSFUL',
+    );
+  });
+
+  it('takes the transaction that the payment has gone by, though the provider does not say whose it is', () => {
+    const payment = undecided().match('T1').found('SUCCESSFUL', { externalId: undefined, userId: undefined });
+    expect(payment.phase('ended').transId).toBe('T1');
+  });
+
   it('is refused when the provider does not know the transaction, or gives no answer, forced or not', () => {
     for (const force of [false, true]) {
       const matching = () => absent(payoutOrder).match('T1', { force });
