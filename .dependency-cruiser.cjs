@@ -2,24 +2,25 @@
  * Which way imports may point, checked by `npm run check`. Each rule says why it is there; test/dependency-rules.test.ts
  * shows that each can fail.
  *
- *   cli, server ─▶ api ─▶ payments, provider, the workflows' messages
- *   cli, worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
+ *   server ─▶ api ─▶ payments, provider, the workflows' messages
+ *   worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
+ *   cli ─▶ stack, src;  stack ─▶ src;  lab ─▶ stack, sandbox, src
  *   sandbox ─▶ the provider's wire schemas, and nothing else of ours
  */
 
-/** The command line, exploration, simulation and chaos: they start the whole of it, so they alone may know it all. */
-const COMMAND_LINE = '^src/(cli\\.ts$|(cli|explore|simulation|chaos)/)';
+/** Every file of the project's code. */
+const OURS = '^(src|cli|lab|sandbox|stack|test)/';
 
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
-  '^src/(cli|server|worker)\\.ts$',
-  '^src/(explore|sandbox|simulation|chaos)/main\\.ts$',
-  '^src/simulation/world/(worker-main|workflow-timers)\\.ts$',
+  '^src/(server|worker)\\.ts$',
+  '^(cli|sandbox|lab/(explore|simulation|chaos))/main\\.ts$',
+  '^lab/simulation/world/(worker-main|workflow-timers)\\.ts$',
   '^src/workflows/index\\.ts$',
 ];
 
 /** Called by scripts/test.js, before the tests; and random stories, which are played through the built workflows. */
-const FOR_TESTS = '^src/(temporal/embedded/prepare-executables|explore/(stories|play-story))\\.ts$';
+const FOR_TESTS = '^(stack/temporal/prepare-executables|lab/explore/(stories|play-story))\\.ts$';
 
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
@@ -104,22 +105,16 @@ module.exports = {
       { path: '^src/', pathNot: '^src/temporal/' },
     ),
     forbid(
-      'embedded-temporal-is-for-the-command-line',
-      'In production Temporal is a server of its own: nothing there may start one, or bring the code that does.',
-      { path: '^src/', pathNot: ['^src/temporal/embedded/', COMMAND_LINE] },
-      { path: '^src/temporal/embedded/' },
-    ),
-    forbid(
       'sandbox-is-another-company',
       "The sandbox plays the provider. Sharing our rules with it would let one mistake hide on both sides; only the interface's own words are shared.",
-      { path: '^src/sandbox/', pathNot: '^src/sandbox/main\\.ts$' },
-      { path: '^src/', pathNot: ['^src/sandbox/', '^src/provider/wire\\.ts$'] },
+      { path: '^sandbox/', pathNot: '^sandbox/main\\.ts$' },
+      { path: OURS, pathNot: ['^sandbox/', '^src/provider/wire\\.ts$'] },
     ),
     forbid(
       'sandbox-starts-like-the-others',
       'The process around the sandbox may read settings, log and stop as our processes do.',
-      { path: '^src/sandbox/main\\.ts$' },
-      { path: '^src/', pathNot: ['^src/sandbox/', '^src/(config|logger|run-process)\\.ts$'] },
+      { path: '^sandbox/main\\.ts$' },
+      { path: OURS, pathNot: ['^sandbox/', '^src/(config|logger|run-process)\\.ts$'] },
     ),
     forbid(
       'settings-depend-on-nothing',
@@ -130,38 +125,50 @@ module.exports = {
     forbid(
       'api-is-for-the-server',
       'Nothing else may be built on the front door.',
-      { path: '^src/', pathNot: ['^src/api/', '^src/server\\.ts$', COMMAND_LINE] },
+      { path: '^src/', pathNot: ['^src/api/', '^src/server\\.ts$'] },
       { path: '^src/api/' },
     ),
     forbid(
-      'sandbox-is-for-the-command-line',
-      'Nothing that handles real money may know that a sandbox exists.',
-      { path: '^src/', pathNot: ['^src/sandbox/', COMMAND_LINE] },
-      { path: '^src/sandbox/' },
+      'product-stands-alone',
+      'src is all that production has: nothing that handles real money may know a sandbox, a test or a tool.',
+      { path: '^src/' },
+      { path: '^(bench|cli|lab|sandbox|scripts|stack|test)/' },
+    ),
+    forbid(
+      'product-needs-no-dev-dependency',
+      'It would be missing where the project runs. Types are gone by then.',
+      { path: '^src/' },
+      { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@types/' },
+    ),
+    forbid(
+      'stack-knows-the-product-alone',
+      'It brings up Temporal and the processes. What is played on them is not its business.',
+      { path: '^stack/' },
+      { path: OURS, pathNot: '^(stack|src)/' },
     ),
     forbid(
       'exploration-knows-the-machine-alone',
       'What is explored is pure. Only the stories that are played through the workflows know how these are spoken to.',
-      { path: '^src/explore/', pathNot: '^src/explore/(play-story|workflow-vm)\\.ts$' },
-      { path: '^src/', pathNot: ['^src/(explore|payments)/', '^src/simulation/command-line\\.ts$'] },
+      { path: '^lab/explore/', pathNot: '^lab/explore/(play-story|workflow-vm)\\.ts$' },
+      { path: OURS, pathNot: ['^lab/explore/', '^src/payments/', '^lab/simulation/command-line\\.ts$'] },
+    ),
+    forbid(
+      'lab-is-for-nobody',
+      'Whatever is tried there, nothing else may lean on it.',
+      { path: OURS, pathNot: '^(lab|test)/' },
+      { path: '^lab/' },
     ),
     forbid(
       'processes-are-imported-by-nobody',
       'They start when they are imported.',
-      { path: '^src/', pathNot: COMMAND_LINE },
-      { path: [COMMAND_LINE, '^src/(server|worker)\\.ts$', '^src/sandbox/main\\.ts$'] },
+      { path: OURS, pathNot: '^(cli|test)/' },
+      { path: ['^src/(server|worker)\\.ts$', '^(cli|sandbox|lab/[a-z]+)/main\\.ts$'] },
     ),
     forbid(
-      'src-knows-no-tests',
-      'What ships may not depend on what tests it.',
-      { path: '^src/' },
-      { path: '^(test|bench|scripts)/' },
-    ),
-    forbid(
-      'src-needs-no-dev-dependency',
-      'It would be missing where the project runs. Types are gone by then.',
-      { path: '^src/' },
-      { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@types/' },
+      'tests-are-for-nobody',
+      'What runs may not depend on what tests it.',
+      { path: OURS, pathNot: '^test/' },
+      { path: '^(test|scripts)/' },
     ),
     forbid(
       'packages-are-declared',
@@ -181,7 +188,7 @@ module.exports = {
       'nothing-is-dead',
       'No process of ours ever runs it. What only tests use belongs into test/.',
       { path: [...ENTRIES, FOR_TESTS] },
-      { path: '^src/', pathNot: [...ENTRIES, FOR_TESTS], reachable: false },
+      { path: OURS, pathNot: [...ENTRIES, FOR_TESTS, '^test/'], reachable: false },
     ),
   ],
   options: {

@@ -1,4 +1,4 @@
-# One image for every process: api (the default), worker and sandbox differ by their command alone.
+# The product's image: api (the default) and worker differ by their command alone. The sandbox has a target of its own.
 # glibc and not musl: Temporal's core is a native library built against it.
 FROM node:20-bookworm-slim AS build
 WORKDIR /app
@@ -7,18 +7,34 @@ RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.js scripts/
 COPY src src
-RUN npm run build && npm prune --omit=dev
+RUN node scripts/build.js --production
+
+FROM build AS build-sandbox
+COPY tsconfig.tools.json ./
+COPY sandbox sandbox
+RUN npx tsc -p tsconfig.tools.json
+
+FROM build AS prune
+RUN npm prune --omit=dev
 # Temporal's core comes for five platforms; the image has one.
 RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
       ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} +
 
-FROM node:20-bookworm-slim
+FROM node:20-bookworm-slim AS base
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
-COPY --from=build /app/package.json ./
-COPY --from=build /app/node_modules node_modules
+COPY --from=prune /app/package.json ./
+COPY --from=prune /app/node_modules node_modules
+USER node
+
+# The provider, played: docker build --target sandbox
+FROM base AS sandbox
+COPY --from=build-sandbox /app/build build
+CMD ["node", "build/sandbox/main.js"]
+
+# The default target, since it is the last.
+FROM base AS product
 COPY --from=build /app/lib lib
 COPY deploy/worker-health.js deploy/
-USER node
 # Node is process 1 and gets the signals: each process stops by itself on SIGTERM, within ten seconds.
 CMD ["node", "lib/server.js"]

@@ -1,4 +1,7 @@
-/* Builds lib/: compiles src, and bundles the workflows, so that a worker starts without a bundler. */
+/*
+ * Builds lib/, which is all that production runs: src compiled, and its workflows bundled, so that a worker starts without
+ * a bundler. Then build/: the sandbox, the stack, the lab and the command line, unless `--production` says not to.
+ */
 import { spawnSync } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -6,20 +9,23 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 
-await rm(path('lib'), { recursive: true, force: true });
-const { status } = spawnSync(
-  process.execPath,
-  [path('node_modules/typescript/bin/tsc'), '-p', path('tsconfig.build.json')],
-  {
-    stdio: 'inherit',
-  },
-);
-if (status !== 0) process.exit(status ?? 1);
+await compile('lib', 'tsconfig.build.json');
+await bundleWorkflows();
+if (!process.argv.includes('--production')) await compile('build', 'tsconfig.tools.json');
 
-const quiet = () => undefined;
-const complain = (message) => process.stderr.write(`${message}\n`);
-const { code } = await bundleWorkflowCode({
-  workflowsPath: path('lib/workflows/index.js'),
-  logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: complain, error: complain },
-});
-await writeFile(path('lib/workflow-bundle.js'), code);
+async function compile(folder, project) {
+  await rm(path(folder), { recursive: true, force: true });
+  const tsc = path('node_modules/typescript/bin/tsc');
+  const { status } = spawnSync(process.execPath, [tsc, '-p', path(project)], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+async function bundleWorkflows() {
+  const quiet = () => undefined;
+  const complain = (message) => process.stderr.write(`${message}\n`);
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: path('lib/workflows/index.js'),
+    logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: complain, error: complain },
+  });
+  await writeFile(path('lib/workflow-bundle.js'), code);
+}

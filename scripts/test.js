@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { prepareExecutables } from '../lib/temporal/embedded/prepare-executables.js';
+import { prepareExecutables } from '../build/stack/temporal/prepare-executables.js';
 
 const jest = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));
 const given = process.argv.slice(2);

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { describeAssumptions } from '../src/explore/assumptions.js';
-import { MUTANTS } from './explore/mutants.js';
+import { describeAssumptions } from '../lab/explore/assumptions.js';
+import { MUTANTS } from './lab/explore/mutants.js';
 
 /**
- * The guide names code and tests in one form: a link to the file, whose text is the file's path below `src` or `test`,
+ * The guide names code and tests in one form: a link to the file, whose text is the file's path (below `src` or `test`, where it is there),
  * and right after it the names in it, with commas between: functions in backticks, titles of tests and rules of mutants
  * in double quotes, where a double quote of their own has a backslash before it.
  */
-const NAMED = /\[([^\]]+)\]\(\.\.\/((?:src|test)\/\1)\)((?:,? (?:`[^`]+`|"(?:\\"|[^"])+"))+)/g;
+const NAMED = /\[([^\]]+)\]\(\.\.\/((?:(?:src|test)\/)?\1)\)((?:,? (?:`[^`]+`|"(?:\\"|[^"])+"))+)/g;
 const NAME = /"(?:\\"|[^"])+"|`[^`]+`/g;
 
 interface Named {

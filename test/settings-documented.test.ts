@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import ms, { type StringValue } from 'ms';
-import { withoutSettings } from '../src/cli/stack/settings.js';
 import { type Part, readConfig, settingNames } from '../src/config.js';
+import { withoutSettings } from '../stack/processes/settings.js';
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8');
 

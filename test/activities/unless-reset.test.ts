@@ -7,7 +7,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { unlessReset } from '../../src/activities/unless-reset.js';
 import type { InitiationOutcome } from '../../src/payments/outcome.js';
-import { type DevServer, startDevServer } from '../../src/temporal/embedded/start-dev-server.js';
+import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { transId } from '../payments/orders.js';
 import { handOverThenSend } from './hand-over-workflow.js';
 

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { scaledClock } from '../../sandbox/clock.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
 import { createActivities } from '../../src/activities/activities.js';
 import { createMerchantNotifier, type MerchantNotifier } from '../../src/activities/notify-merchant.js';
 import { createPaymentWorker } from '../../src/payment-worker.js';
 import { createProviderClient } from '../../src/provider/client.js';
-import { scaledClock } from '../../src/sandbox/clock.js';
-import { createSandbox } from '../../src/sandbox/sandbox.js';
-import { startDevServer } from '../../src/temporal/embedded/start-dev-server.js';
+import { startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
 import {
   type Answered,

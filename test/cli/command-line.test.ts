@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readCommandLine } from '../../src/cli/command-line.js';
+import { readCommandLine } from '../../cli/command-line.js';
 
 const read = (line: string) => readCommandLine(line.split(' ').filter((word) => word !== ''));
 

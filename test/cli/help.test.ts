@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { COMMANDS, isCommandName } from '../../src/cli/commands.js';
-import { helpText } from '../../src/cli/help.js';
+import { COMMANDS, isCommandName } from '../../cli/commands.js';
+import { helpText } from '../../cli/help.js';
 
 const names = Object.keys(COMMANDS).filter(isCommandName);
 

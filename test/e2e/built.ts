@@ -3,12 +3,16 @@ import { existsSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
-/** The compiled programs, as they are run in production. */
-export const LIB = fileURLToPath(new URL('../../lib/', import.meta.url));
+/** The folder of the project. */
+export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** @throws Error when there is nothing to run */
+/**
+ * A compiled program: `lib/…`, as it is run in production, or `build/…`, what is beside it.
+ *
+ * @throws Error when there is nothing to run
+ */
 export function built(program: string): string {
-  const file = `${LIB}${program}`;
+  const file = `${PROJECT}${program}`;
   if (!existsSync(file)) throw new Error(`${file} is missing: build it first, with npm run build`);
   return file;
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { makeSecrets } from '../../src/cli/stack/secrets.js';
-import { stackSettings } from '../../src/cli/stack/settings.js';
+import { makeSecrets } from '../../stack/processes/secrets.js';
+import { stackSettings } from '../../stack/processes/settings.js';
 import { machine, runToEnd } from './built.js';
 
 const settings = { ...machine(), ...stackSettings({ api: 3000, sandbox: 4000 }, makeSecrets()) };
 
 describe('the commands', () => {
   it('help on stdout, with exit code 0', async () => {
-    const { code, stdout, stderr } = await runToEnd('cli.js', ['demo', '--help']);
+    const { code, stdout, stderr } = await runToEnd('build/cli/main.js', ['demo', '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('Usage: sanaga demo [--json] [--help]');
   });
@@ -17,7 +17,7 @@ describe('the commands', () => {
     [['demo', '--jsn'], 'unknown option --jsn'],
     [[], 'which command?'],
   ])('end with exit code 2 for %j, and say what is wrong', async (args, message) => {
-    const { code, stdout, stderr } = await runToEnd('cli.js', args);
+    const { code, stdout, stderr } = await runToEnd('build/cli/main.js', args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(`sanaga: ${message}\n`);
     expect(stderr).toContain('Usage: ');
@@ -29,12 +29,12 @@ describe('a wrong setting', () => {
   const lines = ['PROVIDER_COLLECTION_API_KEY is not set', expect.stringMatching(/^LOG_LEVEL /)];
 
   it.each([
-    ['server.js', []],
-    ['worker.js', []],
-    ['sandbox/main.js', []],
-    ['cli.js', ['server']],
-    ['cli.js', ['worker']],
-    ['cli.js', ['sandbox']],
+    ['lib/server.js', []],
+    ['lib/worker.js', []],
+    ['build/sandbox/main.js', []],
+    ['build/cli/main.js', ['server']],
+    ['build/cli/main.js', ['worker']],
+    ['build/cli/main.js', ['sandbox']],
   ])(
     'ends %s %j with exit code 78 and one line for each mistake',
     async (program, args) => {

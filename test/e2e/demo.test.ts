@@ -23,7 +23,7 @@ describe('demo --json', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sanaga-e2e-'));
-    ended = await runToEnd('cli.js', ['demo', '--json'], { ...machine(), TMPDIR: folder }, folder);
+    ended = await runToEnd('build/cli/main.js', ['demo', '--json'], { ...machine(), TMPDIR: folder }, folder);
   }, 180_000);
 
   afterAll(async () => {

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { loseNotifications } from '../../src/cli/demo/ledger.js';
-import type { PaymentAnswer } from '../../src/cli/demo/merchant.js';
-import { atCheckout } from '../../src/cli/demo/payer.js';
+import { loseNotifications } from '../../stack/demo/ledger.js';
+import type { PaymentAnswer } from '../../stack/demo/merchant.js';
+import { atCheckout } from '../../stack/demo/payer.js';
 import { bringUp, type RunningStack } from './running-stack.js';
 
 const PAYER = { phone: '677123000', name: 'Ngo Bassa', email: 'ngo.bassa@example.com' };

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Part } from '../../src/cli/stack/stack.js';
+import type { Part } from '../../stack/processes/stack.js';
 import { bringUp, type RunningStack } from './running-stack.js';
 
 /** Succeeds after five seconds. */

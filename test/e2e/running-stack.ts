@@ -2,15 +2,15 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { type LedgerEntry, readLedger } from '../../src/cli/demo/ledger.js';
-import { createMerchant, type Merchant } from '../../src/cli/demo/merchant.js';
-import { type MerchantHook, openMerchantHook } from '../../src/cli/demo/merchant-hook.js';
-import { makeSecrets, type Secrets } from '../../src/cli/stack/secrets.js';
-import { stackSettings } from '../../src/cli/stack/settings.js';
-import { bringUpStack, type Stack } from '../../src/cli/stack/stack.js';
 import { connectClient } from '../../src/temporal/connect.js';
-import { freePort } from '../../src/temporal/embedded/free-port.js';
-import { built, LIB, machine } from './built.js';
+import { type LedgerEntry, readLedger } from '../../stack/demo/ledger.js';
+import { createMerchant, type Merchant } from '../../stack/demo/merchant.js';
+import { type MerchantHook, openMerchantHook } from '../../stack/demo/merchant-hook.js';
+import { makeSecrets, type Secrets } from '../../stack/processes/secrets.js';
+import { stackSettings } from '../../stack/processes/settings.js';
+import { bringUpStack, type Stack } from '../../stack/processes/stack.js';
+import { freePort } from '../../stack/temporal/free-port.js';
+import { built, machine, PROJECT } from './built.js';
 
 /** The real thing: Temporal's dev server, and the API, a worker and the sandbox as processes of their own. */
 export interface RunningStack {
@@ -35,7 +35,7 @@ export interface RunningStack {
 
 /** Brings it up; `settings` are added to those that its parts need. Stop it in the end. */
 export async function bringUp(settings: Readonly<Record<string, string>> = {}): Promise<RunningStack> {
-  built('server.js');
+  built('lib/server.js');
   const folder = await mkdtemp(join(tmpdir(), 'sanaga-e2e-'));
   const hook = await openMerchantHook();
   const secrets = makeSecrets();
@@ -58,7 +58,7 @@ export async function bringUp(settings: Readonly<Record<string, string>> = {}): 
     logFolder: folder,
     report,
     temporal,
-    programs: LIB,
+    project: PROJECT,
   });
   const client = connectClient(stack.temporal.target);
   const merchant = createMerchant({

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createMerchant } from '../../src/cli/demo/merchant.js';
-import { keptSecrets } from '../../src/cli/stack/secrets.js';
-import { freePort, isPortFree } from '../../src/temporal/embedded/free-port.js';
+import { createMerchant } from '../../stack/demo/merchant.js';
+import { keptSecrets } from '../../stack/processes/secrets.js';
+import { freePort, isPortFree } from '../../stack/temporal/free-port.js';
 import { built, machine, runToEnd } from './built.js';
 
 const SETTINGS = ['PORT', 'SANDBOX_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'] as const;
@@ -33,7 +33,7 @@ describe('start', () => {
 
   /** Starts the stack, and resolves with what it prints once it is up. */
   async function start() {
-    const child = spawn(process.execPath, [built('cli.js'), 'start'], {
+    const child = spawn(process.execPath, [built('build/cli/main.js'), 'start'], {
       cwd: folder,
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -73,7 +73,7 @@ describe('start', () => {
     for (const name of SETTINGS) expect(printed).toContain(`127.0.0.1:${env[name]}`);
     expect(printed).toContain(`API key          ${apiKey}\n`);
 
-    const second = await runToEnd('cli.js', ['start'], env, folder);
+    const second = await runToEnd('build/cli/main.js', ['start'], env, folder);
     expect(second).toMatchObject({ code: 1, stdout: '' });
     expect(second.stderr).toMatch(/another process runs on .*\.sanaga/);
   }, 120_000);
@@ -121,7 +121,7 @@ describe('start', () => {
 
   it('ends with exit code 78 for wrong settings, before anything is started', async () => {
     const { code, stderr } = await runToEnd(
-      'cli.js',
+      'build/cli/main.js',
       ['start'],
       { ...env, PORT: 'http', POLL_MAX: 'often' },
       folder,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { manualClock, scaledClock } from '../../src/sandbox/clock.js';
+import { manualClock, scaledClock } from '../../sandbox/clock.js';
 
 describe('manualClock', () => {
   it('stands still until it is told to go on', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DIGITS, keyedRandom } from '../../src/sandbox/keyed-random.js';
+import { DIGITS, keyedRandom } from '../../sandbox/keyed-random.js';
 
 describe('keyedRandom', () => {
   it('draws the same for the same seed and key, whatever was drawn before', () => {

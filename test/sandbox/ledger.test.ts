@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { manualClock } from '../../src/sandbox/clock.js';
-import { keyedRandom } from '../../src/sandbox/keyed-random.js';
-import { type Entry, Ledger, LedgerFullError } from '../../src/sandbox/ledger.js';
-import type { TestOutcome } from '../../src/sandbox/test-outcome.js';
+import { manualClock } from '../../sandbox/clock.js';
+import { keyedRandom } from '../../sandbox/keyed-random.js';
+import { type Entry, Ledger, LedgerFullError } from '../../sandbox/ledger.js';
+import type { TestOutcome } from '../../sandbox/test-outcome.js';
 import { DAY, HOUR, MINUTE, phones, SECOND, START } from './running-sandbox.js';
 
 const open = (options: { capacity?: number; settleDelayMs?: number } = {}) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { detectMedium, readPhone } from '../../src/sandbox/phone-number.js';
+import { detectMedium, readPhone } from '../../sandbox/phone-number.js';
 
 describe('detectMedium', () => {
   it.each([

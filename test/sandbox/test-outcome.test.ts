@@ -4,7 +4,7 @@ import {
   outcomeOfNumber,
   TEST_ADDRESSES,
   TEST_NUMBERS,
-} from '../../src/sandbox/test-outcome.js';
+} from '../../sandbox/test-outcome.js';
 
 const settles = (status: string, after: string | number) => ({ kind: 'settles', status, after });
 

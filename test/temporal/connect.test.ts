@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Connection, isGrpcServiceError } from '@temporalio/client';
 import { connectClient, connectWorker, probeTemporal } from '../../src/temporal/connect.js';
-import { freePort } from '../../src/temporal/embedded/free-port.js';
-import { type DevServer, startDevServer } from '../../src/temporal/embedded/start-dev-server.js';
+import { freePort } from '../../stack/temporal/free-port.js';
+import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 
 const UNAVAILABLE = 14;
 

@@ -5,13 +5,9 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
-import { makeSecrets } from '../../src/cli/stack/secrets.js';
-import { stackSettings } from '../../src/cli/stack/settings.js';
 import { ConfigError } from '../../src/config.js';
 import { isNamespaceReady, untilNamespaceIsReady } from '../../src/require-namespace.js';
 import { lazyConnection } from '../../src/temporal/connect.js';
-import { freePort } from '../../src/temporal/embedded/free-port.js';
-import { type DevServer, startDevServer } from '../../src/temporal/embedded/start-dev-server.js';
 import {
   describeGaps,
   findSetupGaps,
@@ -20,6 +16,10 @@ import {
   setupCommands,
 } from '../../src/temporal/namespace-setup.js';
 import { searchAttributeTypes } from '../../src/temporal/register-search-attributes.js';
+import { makeSecrets } from '../../stack/processes/secrets.js';
+import { stackSettings } from '../../stack/processes/settings.js';
+import { freePort } from '../../stack/temporal/free-port.js';
+import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { startApi } from '../api/api-under-test.js';
 import { machine, runToEnd } from '../e2e/built.js';
 
@@ -234,7 +234,7 @@ describe('a namespace that payments are to live in', () => {
       TEMPORAL_NAMESPACE: namespace,
     });
 
-    it.each(['server.js', 'worker.js'])(
+    it.each(['lib/server.js', 'lib/worker.js'])(
       '%s ends with exit code 78 and the commands to run when it is not fit',
       async (program) => {
         const { code, stderr } = await runToEnd(program, [], env(server.address, 'nowhere'));
@@ -251,11 +251,11 @@ describe('a namespace that payments are to live in', () => {
 
     it('the worker warns at its start when it has no address to notify', async () => {
       const loud = { ...env(server.address, 'nowhere'), LOG_LEVEL: 'warn' };
-      const { stdout } = await runToEnd('worker.js', [], loud);
+      const { stdout } = await runToEnd('lib/worker.js', [], loud);
       expect(stdout).toMatch(/"MERCHANT_WEBHOOK_URL is not set: [^"]+"/);
       const secret = `whsec_${Buffer.alloc(32).toString('base64')}`;
       const notifying = { MERCHANT_WEBHOOK_URL: 'http://127.0.0.1:1', MERCHANT_WEBHOOK_SECRET: secret };
-      expect((await runToEnd('worker.js', [], { ...loud, ...notifying })).stdout).not.toMatch('MERCHANT');
+      expect((await runToEnd('lib/worker.js', [], { ...loud, ...notifying })).stdout).not.toMatch('MERCHANT');
     }, 60_000);
   });
 });
@@ -294,7 +294,7 @@ describe('a namespace of a Temporal that is away', () => {
     const [port, apiPort] = [await freePort(), await freePort()];
     const target = { TEMPORAL_ADDRESS: `127.0.0.1:${port}`, TEMPORAL_NAMESPACE: 'nowhere' };
     const env = { ...machine(), ...settings, ...target, PORT: String(apiPort) };
-    const ended = runToEnd('server.js', [], env);
+    const ended = runToEnd('lib/server.js', [], env);
     const statusOf = (path: string) =>
       fetch(`http://127.0.0.1:${apiPort}${path}`).then(
         ({ status }) => status,

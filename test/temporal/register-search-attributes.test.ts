@@ -4,7 +4,6 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { lazyConnection } from '../../src/temporal/connect.js';
-import { type DevServer, startDevServer } from '../../src/temporal/embedded/start-dev-server.js';
 import { ensureRetention } from '../../src/temporal/namespace-retention.js';
 import {
   registerSearchAttributes,
@@ -12,6 +11,7 @@ import {
   searchAttributeTypes,
 } from '../../src/temporal/register-search-attributes.js';
 import { paymentSearchAttributes as keys } from '../../src/temporal/search-attributes.js';
+import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 const DAY = 24 * 60 * 60 * 1_000;

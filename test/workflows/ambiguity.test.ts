@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { FaultRequest } from '../../sandbox/faults/fault-rule.js';
 import type { Payment } from '../../src/payments/payment.js';
-import type { FaultRequest } from '../../src/sandbox/faults/fault-rule.js';
 import { HOUR, MINUTE } from '../payments/orders.js';
 import { PaymentWorld } from './payment-world.js';
 

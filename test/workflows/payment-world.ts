@@ -6,6 +6,9 @@ import { temporal } from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime, type RuntimeOptions } from '@temporalio/worker';
 import { pino } from 'pino';
+import { type ManualClock, manualClock } from '../../sandbox/clock.js';
+import type { Entry } from '../../sandbox/entry.js';
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
 import {
   createMerchantNotifier,
@@ -17,12 +20,9 @@ import { createPaymentWorker, type PaymentWorker } from '../../src/payment-worke
 import type { PaymentTerms } from '../../src/payments/order.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { createProviderClient } from '../../src/provider/client.js';
-import { type ManualClock, manualClock } from '../../src/sandbox/clock.js';
-import type { Entry } from '../../src/sandbox/entry.js';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
-import { startDevServer } from '../../src/temporal/embedded/start-dev-server.js';
-import { startTimeSkippingEnvironment } from '../../src/temporal/embedded/time-skipping.js';
 import { registerSearchAttributes } from '../../src/temporal/register-search-attributes.js';
+import { startDevServer } from '../../stack/temporal/start-dev-server.js';
+import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
 import { terms as usualTerms } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
 import { saveHistory } from './saved-histories.js';

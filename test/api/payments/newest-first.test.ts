@@ -5,8 +5,8 @@ import { newestFirst } from '../../../src/api/payments/newest-first.js';
 import type { PaymentFilter } from '../../../src/api/payments/visibility-query.js';
 import type { PaymentId } from '../../../src/payments/payment-id.js';
 import { connectClient } from '../../../src/temporal/connect.js';
-import { type DevServer, startDevServer } from '../../../src/temporal/embedded/start-dev-server.js';
 import { paymentSearchAttributes as attributes } from '../../../src/temporal/search-attributes.js';
+import { type DevServer, startDevServer } from '../../../stack/temporal/start-dev-server.js';
 
 const DAY = 24 * 60 * 60 * 1_000;
 const NOW = Date.now();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { derivePaymentId } from '../../../src/payments/derive-payment-id.js';
-import { type DevServer, startDevServer } from '../../../src/temporal/embedded/start-dev-server.js';
+import { type DevServer, startDevServer } from '../../../stack/temporal/start-dev-server.js';
 import { type ApiUnderTest, KEYS, startApi, WEBHOOK_TOKEN } from '../api-under-test.js';
 
 /** The SDK's own tries take longer than this. */

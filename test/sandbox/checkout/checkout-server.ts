@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import { manualClock } from '../../../src/sandbox/clock.js';
-import type { Entry, Ledger } from '../../../src/sandbox/ledger.js';
-import { createSandbox } from '../../../src/sandbox/sandbox.js';
+import { manualClock } from '../../../sandbox/clock.js';
+import type { Entry, Ledger } from '../../../sandbox/ledger.js';
+import { createSandbox } from '../../../sandbox/sandbox.js';
 
 export const HOUR = 3_600_000;
 

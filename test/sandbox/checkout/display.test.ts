@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatAmount, formatMoment, formatTimeLeft } from '../../../src/sandbox/checkout/display.js';
+import { formatAmount, formatMoment, formatTimeLeft } from '../../../sandbox/checkout/display.js';
 
 describe('an amount', () => {
   it('has its thousands apart and stays on one line', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { html } from '../../../src/sandbox/checkout/html.js';
+import { html } from '../../../sandbox/checkout/html.js';
 
 describe('html', () => {
   it('escapes every value for text and for quoted attributes', () => {

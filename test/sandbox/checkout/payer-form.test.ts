@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readPayerForm } from '../../../src/sandbox/checkout/payer-form.js';
+import { readPayerForm } from '../../../sandbox/checkout/payer-form.js';
 
 describe('the form of a payer', () => {
   it('lets people write a number their way', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { returnAddress } from '../../../src/sandbox/checkout/return-address.js';
+import { returnAddress } from '../../../sandbox/checkout/return-address.js';
 
 const transaction = { transId: 'T1', status: 'SUCCESSFUL' };
 

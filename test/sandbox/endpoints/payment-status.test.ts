@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { scaledClock } from '../../../src/sandbox/clock.js';
+import { scaledClock } from '../../../sandbox/clock.js';
 import { MINUTE, openLink, SECOND, startSandbox, textOf } from '../running-sandbox.js';
 
 const statusesOf = async (times: number, ask: () => Promise<{ status: number }>) => {

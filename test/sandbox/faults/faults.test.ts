@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { manualClock } from '../../../src/sandbox/clock.js';
-import { Faults, type Site } from '../../../src/sandbox/faults/faults.js';
+import { manualClock } from '../../../sandbox/clock.js';
+import { Faults, type Site } from '../../../sandbox/faults/faults.js';
 import { START, startSandbox, textOf } from '../running-sandbox.js';
 
 const open = (seed: string | number = 'seed') => {

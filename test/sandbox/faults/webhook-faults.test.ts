@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { FaultRequest } from '../../../src/sandbox/faults/fault-rule.js';
+import type { FaultRequest } from '../../../sandbox/faults/fault-rule.js';
 import { startMerchantHook } from '../merchant-hook.js';
 import {
   MINUTE,

@@ -2,8 +2,8 @@ import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Entry } from '../../../src/sandbox/entry.js';
-import { type Journal, openJournal } from '../../../src/sandbox/journal/journal.js';
+import type { Entry } from '../../../sandbox/entry.js';
+import { type Journal, openJournal } from '../../../sandbox/journal/journal.js';
 
 /** A transaction with something in every field that there is. */
 const full = (transId: string, sequence: number): Entry => ({

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type ManualClock, manualClock } from '../../../src/sandbox/clock.js';
-import { type Journal, openJournal } from '../../../src/sandbox/journal/journal.js';
-import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js';
+import { type ManualClock, manualClock } from '../../../sandbox/clock.js';
+import { type Journal, openJournal } from '../../../sandbox/journal/journal.js';
+import { createSandbox, type Sandbox } from '../../../sandbox/sandbox.js';
 import { type MerchantHook, startMerchantHook } from '../merchant-hook.js';
 import { credentials, DAY, phones, SECOND, START, services } from '../running-sandbox.js';
 

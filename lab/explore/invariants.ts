@@ -1,0 +1,272 @@
+import type { PaymentOrder } from '../../src/payments/order.js';
+import type { PaymentEventType, PaymentStatus } from '../../src/payments/payment.js';
+import type { TransId } from '../../src/payments/payment-id.js';
+import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/payment-state.js';
+import type { ProviderStatus } from '../../src/payments/transaction.js';
+import type { Todo } from '../../src/payments/transitions.js';
+import { type OwnTransaction, type Shown, type Situation, transactionOf } from './situation.js';
+
+/** The rules that hold in every state of every world, each judged by the world's own truth and records. */
+export const INVARIANTS = {
+  sends:
+    'a request that left, or may have left, was decided: by the order, once by the policy, or by an operator',
+  noDouble:
+    'no money is sent while a transaction of the payment exists that can move or has moved it, unless an operator has insisted',
+  inFlight: 'nothing ends, decides or sends the payment while its request is in flight',
+  failedTruth:
+    'FAILED and EXPIRED are said only when no transaction of the payment can move money, or has moved it',
+  succeededTruth: 'SUCCESSFUL is said only when the payment’s own transaction is SUCCESSFUL',
+  secondSeen:
+    'what the provider has shown that contradicts the outcome is never forgotten without a decision made with it in view',
+  reviewSends: 'nothing is sent in a review without a decision',
+  notified: 'the merchant is notified of each change of status, in order, and of nothing else',
+  statusLimit: 'no transaction is asked about more than six times within a minute',
+  decisions: 'a decision takes effect only on the present review, and new evidence makes that another',
+  oneLink: 'the merchant is given one link, and others that were seen are expired',
+  wayOut: 'an end, or a review that a decision can end, is reached without any luck',
+  replies: 'each request gets one reply',
+  asked: 'no answer comes that was not asked for',
+  quiet: 'no question is asked while the provider has asked for quiet',
+  patience: 'what could not be sent is tried for five minutes, or until it need not be sent any more',
+  linkEnd: 'a link’s end, as its merchant is told, is never put off',
+  judgedOnce: 'what a decision has judged does not come back',
+  recheck: 'a recheck reads the provider’s records',
+  confirmed: 'a notification that contradicts the outcome is not dropped on the provider’s first "unknown"',
+} as const;
+export type Invariant = keyof typeof INVARIANTS;
+
+export interface Violation {
+  readonly invariant: Invariant;
+  readonly what: string;
+}
+
+/** What the merchant sees of a payment. */
+export interface View {
+  readonly status: PaymentStatus;
+  readonly final: boolean;
+}
+
+export function viewOf(payment: PaymentState): View {
+  return { status: statusOf(payment), final: isFinalPayment(payment) };
+}
+
+/** What the merchant is to be notified of when what it sees changes. */
+export function expectedNotification(before: View, after: View): PaymentEventType | undefined {
+  if (after.final ? before.final : before.status === after.status) return undefined;
+  switch (after.status) {
+    case 'SUCCESSFUL':
+      return 'payment.succeeded';
+    case 'EXPIRED':
+      return 'payment.expired';
+    case 'FAILED':
+      return after.final ? 'payment.failed' : 'payment.attempt_failed';
+    case 'REVIEW':
+      return 'payment.review';
+    default:
+      return undefined;
+  }
+}
+
+/** Whether money can move with a transaction, or has moved. Links that nobody was given can't be paid (A5). */
+export function canMove(
+  { method }: Pick<PaymentOrder, 'method'>,
+  { status, isGiven }: Pick<OwnTransaction, 'status' | 'isGiven'>,
+): boolean {
+  if (status === 'SUCCESSFUL') return true;
+  return method === 'link' ? isGiven && status !== 'EXPIRED' : status !== 'FAILED';
+}
+
+/** What is wrong with a state, whatever led to it. */
+export function violationsOf(situation: Situation): Violation[] {
+  const { payment, book, todo, provider } = situation;
+  const given = provider.transactions.filter(({ isGiven }) => isGiven).map(({ transId }) => transId);
+  const violations: Violation[] =
+    given.length > 1
+      ? [{ invariant: 'oneLink', what: `the merchant was given the links of ${given.join(' and ')}` }]
+      : [];
+  if (!book.final) return violations;
+  if (todo.kind === 'send') violations.push({ invariant: 'inFlight', what: 'an ended payment is sent' });
+  violations.push(...outcomeViolations(situation, payment));
+  if (todo.kind === 'end') violations.push(...endViolations(situation));
+  return violations;
+}
+
+function outcomeViolations({ provider, book }: Situation, payment: PaymentState): Violation[] {
+  const transId = transIdOf(payment);
+  const violations: Violation[] = [];
+  if (book.status === 'SUCCESSFUL') {
+    const own = transId && transactionOf(provider, transId);
+    if (own?.status !== 'SUCCESSFUL') {
+      violations.push({
+        invariant: 'succeededTruth',
+        what: `SUCCESSFUL by ${transId}, which is ${own?.status ?? 'not its own'}`,
+      });
+    }
+  } else {
+    for (const one of provider.transactions) {
+      const isExempt =
+        book.insisted === 'fail' ||
+        (book.insisted === 'resend' && transId !== undefined) ||
+        one.hasTurned ||
+        isUnseenTwin(one, book.shown) ||
+        (book.isMatched && decidedOf(book.shown, one.transId) !== undefined);
+      if (canMove(payment.order, one) && !isExempt) {
+        violations.push({
+          invariant: 'failedTruth',
+          what: `${book.status}, and ${one.transId} is ${one.status}`,
+        });
+      }
+    }
+  }
+  for (const shown of book.shown) {
+    const own = transactionOf(provider, shown.transId);
+    if (own !== undefined && isUnseenTwin(own, book.shown)) continue;
+    const what = forgotten(shown, transId, book.status, payment.order);
+    if (what !== undefined) violations.push({ invariant: 'secondSeen', what });
+  }
+  return violations;
+}
+
+/**
+ * Of two that one request has made, nobody can know of the second before the list shows it; and what was shown for a
+ * decision that was refused is kept nowhere. Both are found by the check at the end (A3).
+ */
+function isUnseenTwin({ isTwin, transId }: OwnTransaction, shown: readonly Shown[]): boolean {
+  const known = shown.find((one) => one.transId === transId);
+  return isTwin && (known === undefined || known.isAside);
+}
+
+function decidedOf(shown: readonly Shown[], transId: TransId): ProviderStatus | undefined {
+  return shown.find((one) => one.transId === transId)?.decided;
+}
+
+/** What has been shown of a transaction that doesn't go with the outcome, and that no decision has had in view. */
+function forgotten(
+  { transId, status, isWrong, decided }: Shown,
+  ownId: TransId | undefined,
+  outcome: PaymentStatus,
+  { method }: PaymentOrder,
+): string | undefined {
+  if (transId === ownId) {
+    if (status === 'SUCCESSFUL' && outcome !== 'SUCCESSFUL' && decided !== 'SUCCESSFUL') {
+      return `${outcome}, and ${transId} was shown to be SUCCESSFUL`;
+    }
+    return isWrong && decided === undefined && outcome === 'SUCCESSFUL'
+      ? `SUCCESSFUL, and ${transId} was shown with a wrong amount`
+      : undefined;
+  }
+  const isMoving = method === 'link' ? status === 'SUCCESSFUL' || status === 'PENDING' : status !== 'FAILED';
+  const isDecided = status === 'SUCCESSFUL' ? decided === 'SUCCESSFUL' : decided !== undefined;
+  return isMoving && !isDecided ? `${outcome}, and ${transId} was shown to be ${status}` : undefined;
+}
+
+/** When a workflow ends, nobody looks again. */
+function endViolations({ provider, book, payment }: Situation): Violation[] {
+  const violations: Violation[] = [];
+  if (book.open.length > 0)
+    violations.push({ invariant: 'replies', what: 'the workflow ends, and a request waits for its reply' });
+  if (book.outbox.length > 0) {
+    violations.push({
+      invariant: 'notified',
+      what: `the workflow ends, and ${book.outbox[0]?.type} was not delivered`,
+    });
+  }
+  const transId = transIdOf(payment);
+  for (const one of provider.transactions) {
+    if (one.transId === transId || decidedOf(book.shown, one.transId) !== undefined) continue;
+    if (canMove(payment.order, one) && !one.hasTurned) {
+      violations.push({
+        invariant: 'secondSeen',
+        what: `the workflow ends, and nobody has seen ${one.transId}, which is ${one.status}`,
+      });
+    }
+  }
+  for (const one of provider.transactions) {
+    const shown = book.shown.find(({ transId: id }) => id === one.transId);
+    const isContradiction = one.status === 'SUCCESSFUL' && book.status !== 'SUCCESSFUL';
+    if (
+      one.isNotified &&
+      isContradiction &&
+      book.unconfirmed < 4 &&
+      provider.silent === 'no' &&
+      shown?.decided !== 'SUCCESSFUL'
+    ) {
+      violations.push({
+        invariant: 'confirmed',
+        what: `the workflow ends ${book.status}, and the notification of ${one.transId} was dropped`,
+      });
+    }
+  }
+  return violations;
+}
+
+/** What is wrong about sending now. */
+export function sendViolations({ provider, payment, book }: Situation, mayHaveLeft: boolean): Violation[] {
+  const violations: Violation[] = [];
+  if (payment.order.method === 'link') {
+    if (book.orphans.length > 0) {
+      violations.push({
+        invariant: 'oneLink',
+        what: `another link is made, and ${book.orphans.join(', ')} was not expired`,
+      });
+    }
+    return violations;
+  }
+  if (mayHaveLeft && provider.requests >= provider.decisionsToSend) {
+    violations.push({
+      invariant: 'sends',
+      what: `request ${provider.requests + 1} leaves on ${provider.decisionsToSend} decisions`,
+    });
+  }
+  const moving = provider.transactions.find((one) => canMove(payment.order, one));
+  if (moving !== undefined && book.insisted === undefined) {
+    violations.push({
+      invariant: 'noDouble',
+      what: `money is sent, and ${moving.transId} is ${moving.status}`,
+    });
+  }
+  return violations;
+}
+
+/** What is wrong about asking now. */
+export function questionViolations({ todo, book, now, provider }: Situation): Violation[] {
+  const violations: Violation[] = [];
+  if (now < book.quietUntil) {
+    violations.push({
+      invariant: 'quiet',
+      what: `${todo.kind}, ${book.quietUntil - now} ms before the quiet is over`,
+    });
+  }
+  if (todo.kind === 'askStatus') {
+    const asked = provider.asked.filter(
+      ({ transId, at }) => transId === todo.transId && at > now - WINDOW_MS,
+    );
+    if (asked.length >= CALLS_PER_WINDOW) {
+      violations.push({
+        invariant: 'statusLimit',
+        what: `question ${asked.length + 1} about ${todo.transId} within a minute`,
+      });
+    }
+  }
+  return violations;
+}
+
+/** The provider's limit, in its own words: "at most 6 requests per minute for a given transaction identifier". */
+const CALLS_PER_WINDOW = 6;
+const WINDOW_MS = 60_000;
+
+/** What is wrong about a delivery that begins. */
+export function deliveryViolations(
+  todo: Extract<Todo, { kind: 'deliver' | 'redeliver' }>,
+  { outbox }: Situation['book'],
+): Violation[] {
+  const [next] = outbox;
+  return next?.number === todo.number
+    ? []
+    : [
+        {
+          invariant: 'notified',
+          what: `notification ${todo.number} is delivered, and ${next?.number ?? 'none'} is next`,
+        },
+      ];
+}

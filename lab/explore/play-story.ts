@@ -1,0 +1,508 @@
+import { isDeepStrictEqual } from 'node:util';
+import { objectionTo, step } from '../../src/payments/machine.js';
+import { notificationId } from '../../src/payments/notification.js';
+import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
+import { openPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/payment-state.js';
+import { toPayment } from '../../src/payments/to-payment.js';
+import type { PaymentEvent, Reply, RequestEvent, Todo } from '../../src/payments/transitions.js';
+import type { PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
+import {
+  activityJob,
+  type Command,
+  emptyJob,
+  type Job,
+  type Moment,
+  signalJob,
+  startJob,
+  timerJob,
+  updateJob,
+  valuesOf,
+  type WorkflowRun,
+  type WorkflowVm,
+} from './workflow-vm.js';
+
+/** What happens to one payment from its order on, which is at `startedAt` (ms since the epoch). */
+export interface PlayableStory {
+  readonly order: PaymentOrder;
+  readonly terms: PaymentTerms;
+  readonly startedAt: number;
+  /** In order. Each answer follows the event that led to its question; `begin` goes without saying. */
+  readonly events: readonly TimedEvent[];
+}
+
+export interface TimedEvent {
+  readonly event: PaymentEvent;
+  readonly now: number;
+}
+
+/** A story in which the workflow did something else than the machine says. */
+export class StoryMismatch extends Error {
+  override readonly name = 'StoryMismatch';
+}
+
+/**
+ * Plays a story through the built workflow, and holds every command against what the machine wants done: the activities
+ * with their arguments, the timers, the search attributes, the replies, the end and what is carried on. Then each run is
+ * replayed, and must give the same commands in the same order.
+ *
+ * @param isEarly whether the message that follows an answer comes in before it, while the question is still under way
+ * @returns how often the workflow was activated
+ * @throws StoryMismatch
+ */
+export async function playStory(
+  vm: WorkflowVm,
+  story: PlayableStory,
+  isEarly: () => boolean = () => false,
+): Promise<number> {
+  const player = new Player(vm, story);
+  await player.begin(story.startedAt);
+  const events = story.events.filter(({ event }) => event.kind !== 'begin');
+  for (let timed = events.shift(); timed !== undefined; timed = events.shift()) {
+    // A message that came earlier than in the story may lead it elsewhere; then it ends here.
+    if (!player.expects(timed.event)) break;
+    const ahead = player.ahead(timed, events, isEarly);
+    if (ahead === undefined) break;
+    events.splice(0, ahead.length);
+    await player.play(timed, ahead);
+  }
+  return await player.finish();
+}
+
+type Message = RequestEvent | Extract<PaymentEvent, { readonly kind: 'notification' | 'redelivered' }>;
+
+const MESSAGES = [
+  'notification',
+  'redelivered',
+  'expire',
+  'refresh',
+  'decide',
+  'recheck',
+  'resendNotification',
+];
+
+function isMessage(event: PaymentEvent): event is Message {
+  return MESSAGES.includes(event.kind);
+}
+
+function isAnswer({ kind }: PaymentEvent): boolean {
+  return ['sent', 'listed', 'status', 'expired', 'delivered'].includes(kind);
+}
+
+/** A command, less its numbers: what it does, and with what. */
+type Act = readonly [name: string, ...details: unknown[]];
+
+/** One run that is being played: what it was given, and what it did. */
+interface Playing {
+  readonly run: WorkflowRun;
+  readonly type: PaymentWorkflowType;
+  readonly given: { readonly jobs: readonly Job[]; readonly moment: Moment }[];
+  readonly acts: Act[];
+  timer?: { readonly until: number; readonly seq: number; isOver: boolean } | undefined;
+  question?: { readonly seq: number; readonly isLocal: boolean } | undefined;
+  delivery?: { readonly seq: number } | undefined;
+}
+
+class Player {
+  private payment: PaymentState;
+  private todo: Todo = { kind: 'end' };
+  private expected: Act[] = [];
+  private playing: Playing | undefined;
+  private activations = 0;
+  private readonly told: string[] = [];
+
+  constructor(
+    private readonly vm: WorkflowVm,
+    private readonly story: PlayableStory,
+  ) {
+    this.payment = openPayment(story.order, story.terms, story.startedAt);
+  }
+
+  /** Starts the payment's first run. */
+  async begin(now: number): Promise<void> {
+    await this.start(typeOf(this.story.order), undefined, now, []);
+  }
+
+  /** Whether an answer is one to what is being asked. */
+  expects(event: PaymentEvent): boolean {
+    const { todo, payment } = this;
+    switch (event.kind) {
+      case 'sent':
+        return todo.kind === 'send';
+      case 'listed':
+        return todo.kind === 'lookUp';
+      case 'status':
+        return (
+          todo.kind === 'askStatus' && todo.transId === event.transId && todo.isReport === event.isReport
+        );
+      case 'expired':
+        return todo.kind === 'expire' && todo.transId === event.transId;
+      case 'delivered':
+        return todo.kind === 'deliver' && todo.number === event.number && todo.at === event.at;
+      case 'redelivered':
+        return payment.delivering?.number === event.number && payment.delivering.at === event.at;
+      case 'time':
+      case 'handOver':
+        return todo.kind === 'wait';
+      default:
+        return true;
+    }
+  }
+
+  /**
+   * The messages after an event that must have come in before its answer, or together with it: a question is asked in the
+   * very activation in which it becomes due. `undefined` when the workflow can't come to hear of them in that order.
+   */
+  ahead(
+    { event, now }: TimedEvent,
+    later: readonly TimedEvent[],
+    isEarly: () => boolean,
+  ): Message[] | undefined {
+    const ahead: Message[] = [];
+    let { payment, todo } = step(this.payment, event, now);
+    for (const { event: next } of later) {
+      if (!isMessage(next)) break;
+      const isAsking = todo.kind !== 'wait' && todo.kind !== 'end' && todo.kind !== 'redeliver';
+      if (!isAsking && !(ahead.length === 0 && isAnswer(event) && next.kind !== 'redelivered' && isEarly()))
+        break;
+      if (event.kind === 'time' || this.playing === undefined) return undefined;
+      // Whether it is taken at all is decided before the event has changed anything.
+      if (this.objects(next, now) !== undefined) return isAsking ? undefined : ahead;
+      ahead.push(next);
+      ({ payment, todo } = step(payment, next, now));
+    }
+    return ahead;
+  }
+
+  /** Plays one event, and the messages that come in while its question is under way. */
+  async play({ event, now }: TimedEvent, ahead: readonly Message[]): Promise<void> {
+    this.told.push([now - this.story.startedAt, event.kind, ...ahead.map(({ kind }) => kind)].join(' '));
+    if (this.playing === undefined) return await this.reopen(event, now);
+    await this.passTime(event, now);
+    if (event.kind === 'handOver') return await this.handOver(now);
+    if (isMessage(event) && this.objects(event, now) !== undefined) return await this.refuse(event, now);
+    const messages = ahead.map((message) => this.messageJob(message));
+    if (isAnswer(event) && messages.length > 0) await this.activate(messages, { now });
+    const jobs = this.jobsOf(event);
+    this.take(event, now);
+    for (const message of ahead) this.take(message, now);
+    this.goOn(now);
+    await this.activate(isAnswer(event) ? jobs : [...jobs, ...messages], { now });
+  }
+
+  /** Replays every run. */
+  async finish(): Promise<number> {
+    if (this.playing !== undefined) await this.replay(this.playing);
+    return this.activations;
+  }
+
+  private objects(event: Message, now: number) {
+    return event.kind === 'notification' || event.kind === 'redelivered'
+      ? undefined
+      : objectionTo(this.payment, event, now);
+  }
+
+  /** A request that is refused before it is written down. */
+  private async refuse(event: Message, now: number): Promise<void> {
+    this.expectRefusal(event, now);
+    await this.activate([this.messageJob(event)], { now });
+  }
+
+  private expectRefusal(event: Message, now: number): void {
+    const objection = this.objects(event, now);
+    if (objection === undefined || event.kind === 'notification' || event.kind === 'redelivered') return;
+    this.expected.push(['reply', event.request, 'refused', objection.type]);
+  }
+
+  /** An ended payment is opened again by what comes in for it. */
+  private async reopen(event: PaymentEvent, now: number): Promise<void> {
+    if (!isMessage(event)) throw new Error(`a payment that has ended can't take ${event.kind}`);
+    await this.start('reopenPayment', this.payment, now, [event]);
+  }
+
+  private async start(
+    type: PaymentWorkflowType,
+    carried: PaymentState | undefined,
+    now: number,
+    messages: readonly Message[],
+  ): Promise<void> {
+    const { order, terms } = this.story;
+    const input: PaymentInput = { order, terms, fingerprint: 'f', requestId: 'r', carried };
+    this.playing = { run: await this.vm.run(type, now), type, given: [], acts: [] };
+    this.take({ kind: 'begin' }, now);
+    for (const message of messages) {
+      if (this.objects(message, now) === undefined) this.take(message, now);
+      else this.expectRefusal(message, now);
+    }
+    this.goOn(now);
+    await this.activate([startJob(type, input, now), ...messages.map((one) => this.messageJob(one))], {
+      now,
+    });
+  }
+
+  private async handOver(now: number): Promise<void> {
+    this.take({ kind: 'time' }, now);
+    this.take({ kind: 'handOver' }, now);
+    this.expected.push(['carryOn', this.payment]);
+    const { playing } = this;
+    await this.activate([emptyJob()], { now, isLong: true });
+    if (playing !== undefined) await this.replay(playing);
+    await this.start(typeOf(this.story.order), this.payment, now, []);
+  }
+
+  /** A timer that runs out on the way does so before anything else; while a question is under way nothing comes of it. */
+  private async passTime(event: PaymentEvent, now: number): Promise<void> {
+    const timer = this.playing?.timer;
+    if (timer === undefined || timer.isOver || timer.until > now || event.kind === 'time') return;
+    timer.isOver = true;
+    if (this.todo.kind === 'wait') {
+      this.take({ kind: 'time' }, timer.until);
+      this.goOn(timer.until);
+    }
+    await this.activate([timerJob(timer.seq)], { now: timer.until });
+  }
+
+  private take(event: PaymentEvent, now: number): void {
+    const before = this.payment;
+    const { payment, todo, replies } = step(before, event, now);
+    this.payment = payment;
+    this.todo = todo;
+    const [status, transId] = [statusOf(payment), transIdOf(payment)];
+    const attributes = [
+      ...(status === statusOf(before) ? [] : [['PaymentStatus', status]]),
+      ...(transId === undefined || transId === transIdOf(before) ? [] : [['TransId', transId]]),
+    ];
+    if (attributes.length > 0) this.expected.push(['searchAttributes', Object.fromEntries(attributes)]);
+    this.expected.push(...replies.map(replyAct));
+    if (todo.kind !== 'redeliver') return;
+    this.expected.push(activityAct(payment, todo));
+    this.take({ kind: 'time' }, now);
+  }
+
+  /** What the interpreter does next, as far as it can without anything coming in. */
+  private goOn(now: number): void {
+    for (;;) {
+      const { todo, playing } = this;
+      if (todo.kind === 'wait' && todo.until !== undefined && todo.until <= now) {
+        this.take({ kind: 'time' }, now);
+      } else if (todo.kind === 'wait') {
+        const timer = playing?.timer;
+        if (timer?.until === todo.until && timer?.isOver !== true) return;
+        if (todo.until !== undefined) this.expected.push(['timer', todo.until - now]);
+        // A scope is cancelled a moment after the next timer is set.
+        if (timer?.isOver === false) this.expected.push(['cancelTimer']);
+        return;
+      } else if (todo.kind === 'end') {
+        this.expected.push(['end', this.payment]);
+        return;
+      } else {
+        this.expected.push(activityAct(this.payment, todo));
+        return;
+      }
+    }
+  }
+
+  private jobsOf(event: PaymentEvent): Job[] {
+    const { playing } = this;
+    switch (event.kind) {
+      case 'time':
+        if (playing?.timer === undefined || playing.timer.isOver) return [emptyJob()];
+        playing.timer.isOver = true;
+        return [timerJob(playing.timer.seq)];
+      case 'sent':
+      case 'delivered':
+        return [this.answerJob(event.outcome)];
+      case 'listed':
+      case 'status':
+      case 'expired':
+        return [this.answerJob(event.answer)];
+      case 'begin':
+      case 'handOver':
+        return [emptyJob()];
+      default:
+        return [this.messageJob(event)];
+    }
+  }
+
+  private answerJob(answer: unknown): Job {
+    const question = this.playing?.question;
+    return activityJob(question?.seq ?? -1, question?.isLocal ?? false, answer);
+  }
+
+  private messageJob(event: Message): Job {
+    switch (event.kind) {
+      case 'notification':
+        return signalJob('hint', { transId: event.transId, status: event.status });
+      case 'redelivered':
+        return activityJob(this.playing?.delivery?.seq ?? -1, false, event.outcome);
+      case 'decide':
+        return updateJob(String(event.request), 'resolve', [event.resolution]);
+      case 'resendNotification':
+        return updateJob(String(event.request), 'resendNotification', [event.number]);
+      default:
+        return updateJob(String(event.request), event.kind, []);
+    }
+  }
+
+  /** Activates the run, and holds what it does against what was expected. */
+  private async activate(jobs: readonly Job[], moment: Moment): Promise<void> {
+    const { playing } = this;
+    if (playing === undefined) throw new Error('no run is being played');
+    this.activations += 1;
+    playing.given.push({ jobs, moment });
+    const commands = await this.attempt(playing.run, jobs, moment);
+    for (const command of commands) follow(playing, command, moment.now);
+    const acts = commands.flatMap(actOf);
+    playing.acts.push(...acts);
+    this.compare(acts);
+    if (acts.some(([name]) => name === 'end')) {
+      this.playing = undefined;
+      await this.replay(playing);
+    }
+  }
+
+  private async attempt(run: WorkflowRun, jobs: readonly Job[], moment: Moment): Promise<Command[]> {
+    try {
+      return await run.activate(jobs, moment);
+    } catch (error) {
+      throw this.mismatch(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Replies come when their handlers go on, after what the loop has done; a refusal takes a moment longer than an answer. */
+  private compare(acts: readonly Act[]): void {
+    const [wanted, done] = [this.expected, acts].map((list) => [
+      list.filter(([name]) => name !== 'reply'),
+      list.filter(([name]) => name === 'reply').sort(byRequest),
+    ]);
+    this.expected = [];
+    if (isDeepStrictEqual(plain(wanted), plain(done))) return;
+    throw this.mismatch(`expected ${JSON.stringify(wanted)}, the workflow did ${JSON.stringify(done)}`);
+  }
+
+  private async replay({ run, type, given, acts }: Playing): Promise<void> {
+    await run.dispose();
+    const replayed = await this.vm.run(type, given[0]?.moment.now ?? 0);
+    const again: Act[] = [];
+    for (const { jobs, moment } of given) {
+      const commands = await this.attempt(replayed, jobs, { ...moment, isReplaying: true });
+      again.push(...commands.flatMap(actOf));
+    }
+    await replayed.dispose();
+    if (isDeepStrictEqual(plain(again), plain(acts))) return;
+    throw this.mismatch(`a replay did ${JSON.stringify(again)} where it had done ${JSON.stringify(acts)}`);
+  }
+
+  private mismatch(what: string): StoryMismatch {
+    return new StoryMismatch(`${this.story.order.id}: ${this.told.join(', ')}: ${what}`);
+  }
+}
+
+function typeOf(order: PaymentOrder): PaymentWorkflowType {
+  if (order.kind === 'payout') return 'payOut';
+  return order.method === 'link' ? 'collectByLink' : 'collectDirect';
+}
+
+function byRequest([, ...one]: Act, [, ...other]: Act): number {
+  return String(one).localeCompare(String(other));
+}
+
+function replyAct(reply: Reply): Act {
+  return reply.kind === 'done'
+    ? ['reply', reply.request, 'done']
+    : ['reply', reply.request, 'refused', reply.type];
+}
+
+const SENDS = { link: 'initiatePay', direct: 'directPay' } as const;
+
+/** The activity that something to be done is done by. */
+function activityAct(payment: PaymentState, todo: Exclude<Todo, { kind: 'wait' | 'end' }>): Act {
+  const { order } = payment;
+  switch (todo.kind) {
+    case 'send': {
+      const name = order.method === undefined ? 'payOut' : SENDS[order.method];
+      return [order.method === 'link' ? 'local' : 'activity', name, order];
+    }
+    case 'lookUp':
+      return ['local', 'lookUp', { service: order.kind, paymentId: order.id }];
+    case 'askStatus':
+      return ['local', 'paymentStatus', order.kind, todo.transId];
+    case 'expire':
+      return ['local', 'expirePay', todo.transId];
+    case 'deliver':
+      return ['local', 'notifyMerchant', messageOf(payment, todo.number)];
+    case 'redeliver':
+      return ['activity', 'notifyMerchantAgain', messageOf(payment, todo.number)];
+  }
+}
+
+function messageOf(payment: PaymentState, number: number) {
+  const notification = payment.notifications.find((one) => one.number === number);
+  if (notification === undefined) return undefined;
+  const { type, at } = notification;
+  return {
+    id: notificationId(payment.order.id, notification),
+    type,
+    timestamp: new Date(at).toISOString(),
+    payment: toPayment(payment),
+  };
+}
+
+/** What a command does. That an update was accepted is no act: its reply is. */
+function actOf(command: Command): Act[] {
+  const { scheduleLocalActivity, scheduleActivity, startTimer, updateResponse } = command;
+  if (scheduleLocalActivity) {
+    return [['local', scheduleLocalActivity.activityType, ...valuesOf(scheduleLocalActivity.arguments)]];
+  }
+  if (scheduleActivity) {
+    return [['activity', scheduleActivity.activityType, ...valuesOf(scheduleActivity.arguments)]];
+  }
+  if (startTimer) {
+    const { seconds, nanos } = startTimer.startToFireTimeout ?? {};
+    return [['timer', Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000]];
+  }
+  if (command.cancelTimer) return [['cancelTimer']];
+  if (command.upsertWorkflowSearchAttributes) {
+    const fields = Object.entries(
+      command.upsertWorkflowSearchAttributes.searchAttributes?.indexedFields ?? {},
+    );
+    return [
+      ['searchAttributes', Object.fromEntries(fields.map(([name, value]) => [name, valuesOf([value])[0]]))],
+    ];
+  }
+  if (updateResponse) {
+    const request = Number(updateResponse.protocolInstanceId);
+    if (updateResponse.completed) return [['reply', request, 'done']];
+    const type = updateResponse.rejected?.applicationFailureInfo?.type;
+    return updateResponse.rejected ? [['reply', request, 'refused', type]] : [];
+  }
+  if (command.completeWorkflowExecution?.result) {
+    const [result] = valuesOf([command.completeWorkflowExecution.result]) as [{ state: unknown }];
+    return [['end', result.state]];
+  }
+  if (command.continueAsNewWorkflowExecution) {
+    const [input] = valuesOf(command.continueAsNewWorkflowExecution.arguments) as [PaymentInput];
+    return [['carryOn', input.carried]];
+  }
+  return [['unexpected', Object.keys(command)]];
+}
+
+/** Remembers what the run waits for. */
+function follow(playing: Playing, command: Command, now: number): void {
+  const { scheduleLocalActivity, scheduleActivity, startTimer } = command;
+  if (scheduleLocalActivity) playing.question = { seq: scheduleLocalActivity.seq ?? 0, isLocal: true };
+  if (scheduleActivity?.activityType === 'notifyMerchantAgain') {
+    playing.delivery = { seq: scheduleActivity.seq ?? 0 };
+  } else if (scheduleActivity) {
+    playing.question = { seq: scheduleActivity.seq ?? 0, isLocal: false };
+  }
+  if (command.cancelTimer?.seq === playing.timer?.seq) playing.timer = undefined;
+  if (startTimer) {
+    const { seconds, nanos } = startTimer.startToFireTimeout ?? {};
+    const pause = Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000;
+    playing.timer = { until: now + pause, seq: startTimer.seq ?? 0, isOver: false };
+  }
+}
+
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

@@ -1,0 +1,73 @@
+import { type PaymentState, transIdOf } from '../../src/payments/payment-state.js';
+import type { ProviderStatus, Transaction } from '../../src/payments/transaction.js';
+import type { PaymentEvent } from '../../src/payments/transitions.js';
+import { WRONG_AMOUNT } from './setting.js';
+import { type OpenRequest, type Shown, type Situation, transactionOf } from './situation.js';
+
+/** What the provider has shown of the payment's transactions, with what an answer adds. */
+interface ShownNow {
+  readonly all: readonly Shown[];
+  /** It shows one that can move money, or has moved it, beside the one that the payment goes by. */
+  readonly news: boolean;
+  /** All that it shows was in view when a decision was made, and goes with the outcome. */
+  readonly isKnown: boolean;
+}
+
+/** What is known of the payment's transactions after an event. */
+export function shownBy({ book, payment, provider }: Situation, event: PaymentEvent): ShownNow {
+  const ownId = transIdOf(payment);
+  const isAside = payment.phase.kind === 'deciding';
+  let { shown: all } = book;
+  let news = false;
+  let isKnown = true;
+  for (const { transId, status, amount, externalId } of transactionsIn(event)) {
+    if (transactionOf(provider, transId) === undefined) continue;
+    const known = all.find((one) => one.transId === transId);
+    const isNamed = event.kind === 'listed' || externalId !== undefined;
+    if (!isNamed && known === undefined && transId !== ownId) continue;
+    const isContradiction = transId === ownId && book.final && status !== book.status;
+    if (known?.decided !== status || known.isAside || isContradiction) isKnown = false;
+    if (transId !== ownId && isNews(payment, known, status)) news = true;
+    const isWrong = (known?.isWrong ?? false) || amount === WRONG_AMOUNT;
+    if (known?.status === status && known.isWrong === isWrong && known.isAside === isAside) continue;
+    const now: Shown = { transId, status, isWrong, isAside, decided: known?.decided };
+    all = [...all.filter((one) => one !== known), now].sort(byId);
+  }
+  return { all, news, isKnown };
+}
+
+function transactionsIn(event: PaymentEvent): readonly Transaction[] {
+  if (event.kind === 'listed' && event.answer.kind === 'listed') return event.answer.transactions;
+  return event.kind === 'status' && event.answer.kind === 'found' ? [event.answer.transaction] : [];
+}
+
+function isNews({ order }: PaymentState, known: Shown | undefined, status: ProviderStatus): boolean {
+  if (status === 'SUCCESSFUL') return known?.status !== status && known?.decided !== status;
+  return known === undefined && (order.method === 'link' ? status === 'PENDING' : status !== 'FAILED');
+}
+
+/** What was in view when a decision was made has been decided on, and so has what the payment went by, or goes by now. */
+export function decided(
+  shown: readonly Shown[],
+  { view, kind }: OpenRequest,
+  { payment }: Situation,
+): readonly Shown[] {
+  const ownId = transIdOf(payment);
+  const all = shown.map((one): Shown => {
+    const seen = view.find(({ transId }) => transId === one.transId) ?? (kind === 'match' ? one : undefined);
+    return { ...one, isAside: one.isAside || one.transId === ownId, decided: seen?.status ?? one.decided };
+  });
+  if (ownId === undefined || all.some(({ transId }) => transId === ownId)) return all;
+  const unseen: Shown = {
+    transId: ownId,
+    status: 'CREATED',
+    isWrong: false,
+    isAside: true,
+    decided: 'CREATED',
+  };
+  return [...all, unseen].sort(byId);
+}
+
+function byId(one: Shown, other: Shown): number {
+  return one.transId < other.transId ? -1 : 1;
+}

@@ -1,0 +1,149 @@
+import type { Step } from '../../src/payments/machine.js';
+import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
+import type { PaymentEventType, PaymentStatus } from '../../src/payments/payment.js';
+import type { TransId } from '../../src/payments/payment-id.js';
+import type { PaymentState } from '../../src/payments/payment-state.js';
+import type { ProviderStatus } from '../../src/payments/transaction.js';
+import type { PaymentEvent, Refusal, RequestEvent, Todo } from '../../src/payments/transitions.js';
+import type { Allowance, RequestKind } from './setting.js';
+
+/** The machine that is explored: the product's, or a mutant of it. */
+export interface Machine {
+  readonly openPayment: (order: PaymentOrder, terms: PaymentTerms, now: number) => PaymentState;
+  readonly step: (payment: PaymentState, event: PaymentEvent, now: number) => Step;
+  readonly objectionTo: (payment: PaymentState, event: RequestEvent, now: number) => Refusal | undefined;
+}
+
+/** One moment of a story: the payment, its world, and what has been heard and promised so far. Times are ms since the epoch. */
+export interface Situation {
+  readonly now: number;
+  readonly payment: PaymentState;
+  readonly todo: Todo;
+  /** A slow delivery under way beside everything else. */
+  readonly delivering?: { readonly number: number; readonly at: number } | undefined;
+  readonly provider: Provider;
+  readonly book: Book;
+  readonly left: Allowance;
+  /** What a new worker goes on from when this one is lost; only while something has been done that isn't recorded yet. */
+  readonly recorded?: Recorded | undefined;
+}
+
+/** The last thing that Temporal has on record: what happened, and what it happened to. */
+export interface Recorded {
+  readonly payment: PaymentState;
+  readonly delivering: Situation['delivering'];
+  readonly event: PaymentEvent;
+  readonly book: Book;
+  /** Nothing was answered since. */
+  readonly isFresh: boolean;
+}
+
+/** The truth at the provider, which nothing but its own moves changes. */
+export interface Provider {
+  readonly transactions: readonly OwnTransaction[];
+  readonly silent: 'no' | 'status' | 'all';
+  /** The workflow was reset: no request of money leaves any more. */
+  readonly wasReset: boolean;
+  /** Status questions of the last minute, as the provider counts them. */
+  readonly asked: readonly { readonly transId: TransId; readonly at: number }[];
+  /** Requests that left, or may have left, and were not refused. */
+  readonly requests: number;
+  /** Decisions to send: the order's, the policy's, and each operator's that was answered as done. */
+  readonly decisionsToSend: number;
+}
+
+/** A transaction that was made for the payment. */
+export interface OwnTransaction {
+  readonly transId: TransId;
+  readonly status: ProviderStatus;
+  /** What it was before, which a late answer still says. */
+  readonly before?: ProviderStatus | undefined;
+  readonly madeAt: number;
+  /** From when on the list shows it. */
+  readonly listedFrom: number;
+  /** The list has shown it. */
+  readonly isListed: boolean;
+  readonly isWrong: boolean;
+  /** One request has made two of them. */
+  readonly isTwin: boolean;
+  /** The merchant has its link. */
+  readonly isGiven: boolean;
+  /** Its final status has changed, against the provider's own rules. */
+  readonly hasTurned: boolean;
+  /** A notification of its present status came after the payment had ended. */
+  readonly isNotified: boolean;
+}
+
+/** What was heard, told and promised. A lost worker's part of it is undone, as the payment is. */
+export interface Book {
+  readonly status: PaymentStatus;
+  readonly final: boolean;
+  /** Notifications that the merchant was promised, and has not taken yet, by number. */
+  readonly outbox: readonly {
+    readonly number: number;
+    readonly type: PaymentEventType;
+    readonly since?: number | undefined;
+  }[];
+  readonly notifications: number;
+  readonly requests: number;
+  readonly open: readonly OpenRequest[];
+  /** What the provider has told us of the payment's transactions. */
+  readonly shown: readonly Shown[];
+  /** The provider has asked for quiet until then. */
+  readonly quietUntil: number;
+  /** The decision that an operator has insisted on, and taken the consequences of: `fail` once is more than `resend`. */
+  readonly insisted?: 'resend' | 'fail' | undefined;
+  /** An operator has matched a transaction, and so left the others that were in view. */
+  readonly isMatched: boolean;
+  readonly expiresAt?: number | undefined;
+  /** Nothing was sent since then for whatever reason, and for another reason than our credentials. */
+  readonly unsentSince?: number | undefined;
+  readonly refusedSince?: number | undefined;
+  /** Links that a search has shown, given to nobody, and not expired yet. */
+  readonly orphans: readonly TransId[];
+  /** Questions about a transaction that were answered "unknown", or not at all, since a genuine notification of it. */
+  readonly unconfirmed: number;
+  /** The transaction that a notification contradicts the outcome by, and since when nobody has asked about it. */
+  readonly toAsk?: { readonly transId: TransId; readonly since: number } | undefined;
+  /** The provider's list was read since somebody asked for it. */
+  readonly isRechecked: boolean;
+}
+
+export interface OpenRequest {
+  readonly request: number;
+  readonly kind: RequestKind | 'resend' | 'fail' | 'match';
+  readonly isInsisted: boolean;
+  /** The review that it was made on is the present one. */
+  readonly isCurrent: boolean;
+  /** What had been shown when it was made. */
+  readonly view: readonly Shown[];
+}
+
+/** What the provider has said of one of the payment's transactions. */
+export interface Shown {
+  readonly transId: TransId;
+  readonly status: ProviderStatus;
+  /** Its amount has been shown, and is wrong. */
+  readonly isWrong: boolean;
+  /** It was shown last while a decision was looked into, or a decision left it: the payment keeps no status of it. */
+  readonly isAside: boolean;
+  /** Its status when the latest decision was made that was carried out. */
+  readonly decided?: ProviderStatus | undefined;
+}
+
+/** The truth about one transaction. */
+export function transactionOf({ transactions }: Provider, transId: TransId): OwnTransaction | undefined {
+  return transactions.find((one) => one.transId === transId);
+}
+
+/** The provider with one transaction changed. */
+export function withTransaction(
+  provider: Provider,
+  transId: TransId,
+  change: Partial<OwnTransaction>,
+): Provider {
+  return {
+    ...provider,
+    transactions: provider.transactions.map((one) => (one.transId === transId ? { ...one, ...change } : one)),
+  };
+}

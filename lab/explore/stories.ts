@@ -1,0 +1,142 @@
+import type { Step } from '../../src/payments/machine.js';
+import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
+import type { PaymentEvent } from '../../src/payments/transitions.js';
+import { BEGINNING, Game } from './game.js';
+import { type Move, movesFrom } from './moves.js';
+import { Outlook } from './outlook.js';
+import type { Exploration } from './search.js';
+import { type Method, orderOf, type Setting, settingOf } from './setting.js';
+import type { Machine, Situation } from './situation.js';
+
+/** A story to be played elsewhere: the events of one payment, in order, and what the machine made of each. */
+export interface RandomStory {
+  readonly order: PaymentOrder;
+  readonly terms: PaymentTerms;
+  /** ms since the epoch */
+  readonly startedAt: number;
+  /** `begin`, and the `time` that follows the start of a slow delivery, go without saying. */
+  readonly events: readonly StoryEvent[];
+}
+
+export interface StoryEvent {
+  readonly event: PaymentEvent;
+  /** ms since the epoch */
+  readonly now: number;
+  readonly expected: Pick<Step, 'todo' | 'notified' | 'replies'>;
+}
+
+export interface StoryOptions {
+  /** The longest that a story may be. */
+  readonly moves?: number | undefined;
+  readonly method?: Method | undefined;
+  readonly ambiguousPolicy?: PaymentTerms['ambiguousPolicy'] | undefined;
+  /** Instead of a world in which everything may happen but lost workers and resets. */
+  readonly setting?: Setting | undefined;
+}
+
+/** The same seed and options give the same story. Messages come in while the payment waits, or has ended. */
+export function randomStory(machine: Machine, seed: number, options: StoryOptions = {}): RandomStory {
+  const random = randomOf(seed);
+  const setting = options.setting ?? storySetting(random, options);
+  const events: StoryEvent[] = [];
+  let isBackground = false;
+  const game = new Game(machine, setting, (event, now, { todo, notified, replies }) => {
+    if (event.kind !== 'begin' && !isBackground)
+      events.push({ event, now, expected: { todo, notified, replies } });
+    isBackground = todo.kind === 'redeliver';
+  });
+  let { situation } = game.begin();
+  for (let count = 0; count < (options.moves ?? 60); count += 1) {
+    const moves = movesFrom(situation, setting).filter((move) => isPlayable(move, situation));
+    const move = pick(moves, random);
+    if (move === undefined) break;
+    ({ situation } = game.play(situation, move));
+  }
+  return { order: orderOf(setting.method), terms: setting.terms, startedAt: BEGINNING, events };
+}
+
+function storySetting(random: () => number, { method, ambiguousPolicy }: StoryOptions): Setting {
+  const methods: readonly Method[] = ['payout', 'direct', 'link'];
+  return settingOf({
+    method: method ?? pick(methods, random) ?? 'payout',
+    terms: { ambiguousPolicy: ambiguousPolicy ?? (random() < 0.5 ? 'review' : 'resend') },
+    allowance: { troubles: 4, notifications: 3, requests: 3, decisions: 3, handOvers: 2, resets: 0 },
+  });
+}
+
+/**
+ * Plays one long story at random, lost workers and resets included, in which plain moves are the most: far beyond the depth
+ * to which every story can be played. Returns how it broke a rule, if it did.
+ */
+export function wander(
+  machine: Machine,
+  setting: Setting,
+  seed: number,
+  length: number,
+): Exploration['found'] {
+  const random = randomOf(seed);
+  const game = new Game(machine, setting);
+  const outlook = new Outlook(machine, setting);
+  const moves: Move[] = [];
+  let { situation } = game.begin();
+  while (moves.length < length) {
+    const possible = movesFrom(situation, setting);
+    const plain = possible.filter(isPlain);
+    const move = pick(plain.length > 0 && random() < 0.75 ? plain : possible, random);
+    if (move === undefined) return undefined;
+    const played = game.play(situation, move);
+    moves.push(move);
+    const violations =
+      played.violations.length > 0 ? played.violations : outlook.violationsFrom(played.situation);
+    if (violations.length > 0) return { moves, violations };
+    ({ situation } = played);
+  }
+  return undefined;
+}
+
+/** What goes on by itself, and as it should. */
+function isPlain({ kind, troubles = 0 }: Move): boolean {
+  const isMessage = kind === 'notification' || kind === 'request' || kind === 'decide';
+  return troubles === 0 && !isMessage && kind !== 'handOver' && kind !== 'reset';
+}
+
+/** What a story can hold: no lost worker, no reset, nothing during a request, and no message during a question. */
+function isPlayable(move: Move, { todo }: Situation): boolean {
+  const isWaiting = todo.kind === 'wait' || todo.kind === 'end';
+  switch (move.kind) {
+    case 'workerLost':
+    case 'reset':
+      return false;
+    case 'post':
+      return move.outcome !== 'lost' && move.during === undefined;
+    case 'status':
+    case 'list':
+    case 'expire':
+      return move.answer.kind !== 'lost';
+    case 'deliver':
+      return move.outcome !== 'lost';
+    case 'notification':
+    case 'request':
+    case 'decide':
+    case 'redelivered':
+    case 'handOver':
+      return isWaiting;
+    default:
+      return true;
+  }
+}
+
+function pick<Choice>(choices: readonly Choice[], random: () => number): Choice | undefined {
+  return choices[Math.floor(random() * choices.length)];
+}
+
+/** Numbers from 0 up to 1, the same for the same seed (mulberry32, a public-domain generator). */
+function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

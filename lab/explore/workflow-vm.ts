@@ -1,0 +1,183 @@
+import { createRequire } from 'node:module';
+import { defaultPayloadConverter, type Payload, TypedSearchAttributes } from '@temporalio/common';
+import proto, { type coresdk } from '@temporalio/proto';
+import type { WorkflowInfo } from '@temporalio/workflow';
+import type { PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
+
+// Both packages are CommonJS; these modules of theirs are not part of what they promise, so a new release may move them.
+const require = createRequire(import.meta.url);
+const { ReusableVMWorkflowCreator } = require('@temporalio/worker/lib/workflow/reusable-vm.js');
+const { parseWorkflowCode } = require('@temporalio/worker/lib/worker.js');
+
+const { WorkflowActivation } = proto.coresdk.workflow_activation;
+
+/** A job of an activation, with plain numbers where the protocol has its own. */
+export type Job = Readonly<Record<string, object>>;
+export type Command = coresdk.workflow_commands.IWorkflowCommand;
+
+/** What a run is told by the server beside its jobs. */
+export interface Moment {
+  /** ms since the epoch */
+  readonly now: number;
+  /** The history has grown so long that a new run should take over. */
+  readonly isLong?: boolean;
+  readonly isReplaying?: boolean;
+}
+
+/** No limit on an activation: the watchdog that each would take costs more than the activation. */
+const NO_LIMIT = undefined;
+
+/**
+ * The built workflow bundle in the VM that the SDK's worker runs it in, without a worker or a server: activations are
+ * made by hand, and the commands that come of them are read.
+ */
+export class WorkflowVm {
+  private runs = 0;
+
+  private constructor(private readonly creator: InstanceType<typeof ReusableVMWorkflowCreator>) {}
+
+  /** @param bundle the code of the workflow bundle */
+  static async create(bundle: string): Promise<WorkflowVm> {
+    const activities = new Set([
+      'initiatePay',
+      'directPay',
+      'payOut',
+      'paymentStatus',
+      'expirePay',
+      'lookUp',
+      'notifyMerchant',
+      'notifyMerchantAgain',
+    ]);
+    const code = parseWorkflowCode(bundle);
+    return new WorkflowVm(await ReusableVMWorkflowCreator.create(code, NO_LIMIT, activities));
+  }
+
+  /** A run of a payment's workflow; it does nothing until it is activated with {@link startJob}. */
+  async run(type: PaymentWorkflowType, now: number): Promise<WorkflowRun> {
+    const runId = `run-${++this.runs}`;
+    const workflow = await this.creator.createWorkflow({
+      info: infoOf(type, runId, now),
+      randomnessSeed: [1, 2, 3, 4, 5, 6, 7, 8],
+      now,
+      showStackTraceSources: false,
+    });
+    return new WorkflowRun(workflow, runId);
+  }
+}
+
+/** One run of a workflow in the VM. */
+export class WorkflowRun {
+  constructor(
+    private readonly workflow: {
+      activate(activation: unknown): Promise<coresdk.workflow_completion.IWorkflowActivationCompletion>;
+      getAndResetSinkCalls(): Promise<unknown>;
+      dispose(): Promise<void>;
+    },
+    private readonly runId: string,
+  ) {}
+
+  /**
+   * Gives the run its jobs, and returns the commands that come of them.
+   *
+   * @throws Error when the workflow's task fails
+   */
+  async activate(
+    jobs: readonly Job[],
+    { now, isLong = false, isReplaying = false }: Moment,
+  ): Promise<Command[]> {
+    const activation = WorkflowActivation.fromObject({
+      runId: this.runId,
+      timestamp: timestamp(now),
+      isReplaying,
+      historyLength: isLong ? 2_000 : 10,
+      historySizeBytes: 1_000,
+      continueAsNewSuggested: isLong,
+      availableInternalFlags: [1, 2, 3, 4, 5, 6],
+      jobs: [...jobs],
+    });
+    const { successful, failed } = await this.workflow.activate(activation);
+    await this.workflow.getAndResetSinkCalls();
+    if (failed != null)
+      throw new Error(`the workflow task failed: ${failed.failure?.message ?? 'no reason'}`);
+    return successful?.commands ?? [];
+  }
+
+  async dispose(): Promise<void> {
+    await this.workflow.dispose();
+  }
+}
+
+export function startJob(type: PaymentWorkflowType, input: PaymentInput, now: number): Job {
+  return {
+    initializeWorkflow: {
+      workflowType: type,
+      workflowId: input.order.id,
+      arguments: [payloadOf(input)],
+      randomnessSeed: 7,
+      attempt: 1,
+      firstExecutionRunId: 'run-1',
+      startTime: timestamp(now),
+    },
+  };
+}
+
+export function signalJob(signalName: string, argument: unknown): Job {
+  return { signalWorkflow: { signalName, input: [payloadOf(argument)] } };
+}
+
+/** @param id names the request in its response */
+export function updateJob(id: string, name: string, args: readonly unknown[]): Job {
+  return {
+    doUpdate: { id, protocolInstanceId: id, name, input: args.map(payloadOf), runValidator: true },
+  };
+}
+
+export function timerJob(seq: number): Job {
+  return { fireTimer: { seq } };
+}
+
+export function activityJob(seq: number, isLocal: boolean, result: unknown): Job {
+  return { resolveActivity: { seq, isLocal, result: { completed: { result: payloadOf(result) } } } };
+}
+
+/** A job that tells nothing: the run only sees that time has passed, or that its history is long. */
+export function emptyJob(): Job {
+  return { updateRandomSeed: { randomnessSeed: 7 } };
+}
+
+/** The values that a command carries. */
+export function valuesOf(payloads: readonly Payload[] | null | undefined): unknown[] {
+  return (payloads ?? []).map((payload) => defaultPayloadConverter.fromPayload(payload));
+}
+
+function payloadOf(value: unknown): Payload {
+  return defaultPayloadConverter.toPayload(value) as Payload;
+}
+
+function timestamp(now: number) {
+  return { seconds: Math.floor(now / 1000), nanos: (now % 1000) * 1_000_000 };
+}
+
+function infoOf(type: PaymentWorkflowType, runId: string, now: number) {
+  return {
+    workflowId: 'story',
+    runId,
+    workflowType: type,
+    searchAttributes: {},
+    typedSearchAttributes: new TypedSearchAttributes(),
+    taskQueue: 'payments',
+    namespace: 'default',
+    firstExecutionRunId: 'run-1',
+    startTime: new Date(now),
+    runStartTime: new Date(now),
+    taskTimeoutMs: 10_000,
+    attempt: 1,
+    historyLength: 1,
+    historySize: 0,
+    continueAsNewSuggested: false,
+    targetWorkerDeploymentVersionChanged: false,
+    currentBuildId: '',
+    unsafe: { now: () => now, isReplaying: false, isReplayingHistoryEvents: false, random: {} },
+    priority: {},
+  } as unknown as WorkflowInfo;
+}

@@ -1,0 +1,101 @@
+import { lazyConnection } from '../../src/temporal/connect.js';
+import {
+  describeGaps,
+  type SetupGap,
+  setUpNamespace,
+  setupCommands,
+} from '../../src/temporal/namespace-setup.js';
+import {
+  loadTemporalTarget,
+  plainTargetEnvironment,
+  type TemporalTarget,
+} from '../../src/temporal/target.js';
+import { type StartDevServerOptions, startDevServer } from './start-dev-server.js';
+
+/** A Temporal server that is ready for payments, ours or another's. */
+export interface TemporalServer {
+  readonly kind: 'embedded' | 'external';
+  /** For `connectClient` and `connectWorker`. */
+  readonly target: TemporalTarget;
+  /** To be added to the environment of a child process, so that it finds this server. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly uiUrl?: string;
+  /** Of the embedded server. */
+  readonly pid?: number;
+  /** Resolves when the embedded server has ended, with how it ended; never for an external one. */
+  readonly ended: Promise<string>;
+  /** Stops the embedded server; an external one is left alone. */
+  stop(): Promise<void>;
+  /** Kills the embedded server with SIGKILL; an external one is left alone. */
+  kill(): Promise<void>;
+}
+
+/**
+ * Brings Temporal up: with TEMPORAL_ADDRESS the server there, otherwise an embedded dev server. Either is
+ * set up for payments.
+ *
+ * @throws Error when the server at TEMPORAL_ADDRESS does not answer, or with the commands to run when its namespace
+ * isn't fit for payments and can't be changed from here; and everything that `startDevServer` throws.
+ */
+export async function bringUpTemporal(options: StartDevServerOptions): Promise<TemporalServer> {
+  const { env = process.env, report } = options;
+  if (env.TEMPORAL_ADDRESS !== undefined && env.TEMPORAL_ADDRESS !== '') {
+    return await useExternal(env, report);
+  }
+
+  const namespace = options.namespace ?? env.TEMPORAL_NAMESPACE;
+  const server = await startDevServer({ ...options, ...(namespace && { namespace }) });
+  const target = { address: server.address, namespace: server.namespace };
+  const { uiUrl } = server;
+  return {
+    kind: 'embedded',
+    target,
+    env: { ...plainTargetEnvironment(target), ...(uiUrl !== undefined && { TEMPORAL_UI_URL: uiUrl }) },
+    ...(uiUrl !== undefined && { uiUrl }),
+    pid: server.pid,
+    ended: server.ended,
+    stop: server.stop,
+    kill: server.kill,
+  };
+}
+
+async function useExternal(env: NodeJS.ProcessEnv, report: (line: string) => void): Promise<TemporalServer> {
+  const target = loadTemporalTarget(env);
+  report(`temporal: using ${target.address}, namespace ${target.namespace}, because TEMPORAL_ADDRESS is set`);
+
+  const gaps = await prepareExternal(target);
+  if (gaps.length > 0) {
+    const commands = setupCommands(target.namespace, gaps).map((command) => `\n  ${command}`);
+    throw new Error(
+      `temporal: ${describeGaps(target.namespace, gaps)} Run this against ${target.address}, or unset ` +
+        `TEMPORAL_ADDRESS for an embedded server:${commands.join('')}`,
+    );
+  }
+
+  const uiUrl = env.TEMPORAL_UI_URL;
+  return {
+    kind: 'external',
+    target,
+    env: { TEMPORAL_ADDRESS: target.address, TEMPORAL_NAMESPACE: target.namespace },
+    ...(uiUrl && { uiUrl }),
+    ended: new Promise(() => undefined),
+    stop: async () => undefined,
+    kill: async () => undefined,
+  };
+}
+
+async function prepareExternal(target: TemporalTarget): Promise<readonly SetupGap[]> {
+  const connection = lazyConnection(target);
+  try {
+    return (await setUpNamespace(connection, target.namespace)).gaps;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `temporal: ${target.address} does not answer for the namespace ${target.namespace}: ${reason}. ` +
+        'Correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or unset TEMPORAL_ADDRESS for an embedded server',
+      { cause: error },
+    );
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from '@jest/globals';
+import { describeAssumptions } from '../../../lab/explore/assumptions.js';
+import { readCommandLine } from '../../../lab/explore/command-line.js';
+import { exploreAll } from '../../../lab/explore/report.js';
+import { settingOf } from '../../../lab/explore/setting.js';
+import { randomStory, wander } from '../../../lab/explore/stories.js';
+import { Visited } from '../../../lab/explore/visited.js';
+import { tell } from '../../../lab/explore/words.js';
+import { defaultWorlds } from '../../../lab/explore/worlds.js';
+import { objectionTo, step } from '../../../src/payments/machine.js';
+import { openPayment } from '../../../src/payments/payment-state.js';
+
+const machine = { openPayment, step, objectionTo };
+
+describe('An exploration', () => {
+  it('finds no broken rule in the first sixty thousand states', () => {
+    const { result, broken } = exploreAll(machine, defaultWorlds(), { states: 60_000 });
+    expect(broken).toEqual([]);
+    expect(result).toMatchObject({ violations: 0 });
+    expect(result.states).toBeGreaterThanOrEqual(60_000);
+  }, 180_000);
+
+  it('finds none in long stories at random, either', () => {
+    const until = Date.now() + 10_000;
+    for (let seed = 0; Date.now() < until; seed += 1) {
+      const method = (['payout', 'link'] as const)[seed % 2] ?? 'payout';
+      const setting = settingOf({
+        method,
+        terms: { ambiguousPolicy: seed % 4 < 2 ? 'review' : 'resend' },
+        allowance: { troubles: 3, notifications: 2 },
+      });
+      const found = wander(machine, setting, seed, 70);
+      expect(found && [...tell(machine, setting, found.moves), found.violations]).toBeUndefined();
+    }
+  });
+
+  it('visits the same states each time', () => {
+    const bounds = { states: 7_000 };
+    const [one, other] = [1, 2].map(() => exploreAll(machine, defaultWorlds(), bounds).result);
+    expect({ ...one, seconds: 0 }).toEqual({ ...other, seconds: 0 });
+  });
+
+  it('plays stories no longer than its depth', () => {
+    const { result } = exploreAll(machine, defaultWorlds().slice(0, 1), { depth: 3 });
+    expect(result.depth).toBe(3);
+  });
+
+  it('tells what it takes for granted, a line each', () => {
+    expect(describeAssumptions()).toMatch(/^- \*\*A1\.\*\* .+\n- \*\*A2\.\*\* /);
+  });
+});
+
+describe('Its command line', () => {
+  it('has bounds of its own, which can be changed', () => {
+    expect(readCommandLine([])).toEqual({ depth: 0, states: 1_500_000, seconds: 0, stories: 0, json: false });
+    expect(readCommandLine(['--depth', '7', '--json'])).toMatchObject({ depth: 7, json: true });
+  });
+
+  it('refuses what it does not know', () => {
+    expect(() => readCommandLine(['--breadth', '1'])).toThrow('breadth');
+    expect(() => readCommandLine(['--states', '-1'])).toThrow();
+  });
+});
+
+describe('Visited texts', () => {
+  it('are known again, however many there are', () => {
+    const visited = new Visited();
+    const texts = Array.from({ length: 200_000 }, (_, index) => `state ${index}`);
+    expect(texts.every((text) => visited.add(text))).toBe(true);
+    expect(texts.some((text) => visited.add(text))).toBe(false);
+    expect(visited.size).toBe(texts.length);
+  });
+});
+
+describe('A random story', () => {
+  it('is the same for the same seed', () => {
+    expect(randomStory(machine, 7)).toEqual(randomStory(machine, 7));
+    expect(randomStory(machine, 7)).not.toEqual(randomStory(machine, 8));
+  });
+
+  it('is what the machine makes of its events', () => {
+    for (let seed = 0; seed < 200; seed += 1) {
+      const { order, terms, startedAt, events } = randomStory(machine, seed);
+      let { payment, todo } = step(openPayment(order, terms, startedAt), { kind: 'begin' }, startedAt);
+      for (const { event, now, expected } of events) {
+        if (todo.kind === 'end') ({ payment } = step(payment, { kind: 'begin' }, now));
+        const made = step(payment, event, now);
+        expect({ todo: made.todo, notified: made.notified, replies: made.replies }).toEqual(expected);
+        ({ payment, todo } = made);
+        if (todo.kind === 'redeliver' || event.kind === 'handOver') {
+          ({ payment, todo } = step(payment, { kind: event.kind === 'handOver' ? 'begin' : 'time' }, now));
+        }
+      }
+    }
+  });
+
+  it('comes to every kind of question, request and answer', () => {
+    const kinds = new Set<string>();
+    for (let seed = 0; seed < 500; seed += 1) {
+      for (const { event, expected } of randomStory(machine, seed).events) {
+        kinds.add(event.kind).add(expected.todo.kind);
+      }
+    }
+    expect([...kinds].sort()).toEqual(
+      [
+        'askStatus',
+        'decide',
+        'deliver',
+        'delivered',
+        'end',
+        'expire',
+        'expired',
+        'handOver',
+        'listed',
+        'lookUp',
+        'notification',
+        'recheck',
+        'redeliver',
+        'redelivered',
+        'refresh',
+        'resendNotification',
+        'send',
+        'sent',
+        'status',
+        'time',
+        'wait',
+      ].sort(),
+    );
+  });
+});

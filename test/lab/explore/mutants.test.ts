@@ -1,0 +1,63 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { explore } from '../../../lab/explore/search.js';
+import { tell } from '../../../lab/explore/words.js';
+import { objectionTo, step } from '../../../src/payments/machine.js';
+import type { afterTry } from '../../../src/payments/notification.js';
+import { openPayment } from '../../../src/payments/payment-state.js';
+import { mutantModule, mutantOf, removeMutants } from './mutant.js';
+import { MUTANTS, type Mutant } from './mutants.js';
+
+const machine = { openPayment, step, objectionTo };
+
+/** More than any story of a mutant takes. */
+const STATES = 60_000;
+
+afterAll(removeMutants);
+
+describe('The exploration finds a machine without the rule', () => {
+  it.each(MUTANTS.map((mutant) => [mutant.rule, mutant] as const))('%s', async (_rule, mutant) => {
+    const { setting, breaks, story } = mutant;
+    const mutated = await mutantOf(mutant);
+    const { found } = explore(mutated, setting, { states: STATES, only: breaks });
+    const told = found === undefined ? [] : tell(mutated, setting, found.moves);
+    expect({ broken: found?.violations.map(({ invariant }) => invariant), told }).toEqual({
+      broken: expect.arrayContaining([breaks]),
+      told: expect.anything(),
+    });
+    for (const line of story) expect(told.join('\n')).toMatch(line);
+    expect(brokenBy(found?.moves.length ?? 0, mutant)).toBeUndefined();
+  });
+
+  /** The true machine keeps its rules in the same world, through stories as long. */
+  function brokenBy(depth: number, { setting, breaks }: Mutant) {
+    return explore(machine, setting, { depth, states: STATES, only: breaks }).found;
+  }
+});
+
+describe('A merchant’s patience', () => {
+  const HOUR_MS = 60 * 60 * 1000;
+  const failed = { kind: 'failed', reason: 'nobody there' } as const;
+
+  /** When the tries of a delivery are made that began at 0, in ms. */
+  function triesOf(after: typeof afterTry): number[] {
+    const tries = [0];
+    let due = { kind: 'due', at: 0, tries: 0 } as const as Parameters<typeof afterTry>[0];
+    for (;;) {
+      const next = after(due, failed, due.at);
+      if (next.kind !== 'due') return tries;
+      tries.push(next.at);
+      due = next;
+    }
+  }
+
+  it('lasts three days, to the last try', async () => {
+    const { afterTry: after } = await mutantModule<{ afterTry: typeof afterTry }>({
+      file: 'notification.ts',
+      find: "  if (now >= lastAt) return { kind: 'abandoned'",
+      replace: "  if (now + 10 * HOUR_MS >= lastAt) return { kind: 'abandoned'",
+    });
+    expect(triesOf(after).at(-1)).not.toBe(72 * HOUR_MS);
+    const { afterTry: sound } = await import('../../../src/payments/notification.js');
+    expect(triesOf(sound).at(-1)).toBe(72 * HOUR_MS);
+  });
+});

@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { playStory, StoryMismatch } from '../../../lab/explore/play-story.js';
+import { randomStory } from '../../../lab/explore/stories.js';
+import { WorkflowVm } from '../../../lab/explore/workflow-vm.js';
+import { objectionTo, step } from '../../../src/payments/machine.js';
+import { openPayment } from '../../../src/payments/payment-state.js';
+import { workflowBundle } from '../../support/bundle-workflows.js';
+
+const machine = { openPayment, step, objectionTo };
+
+/** Stories that are played on each run; `npm run explore -- --stories N` plays more. */
+const STORIES = 120;
+
+let vm: WorkflowVm;
+beforeAll(async () => {
+  vm = await WorkflowVm.create(await readFile(workflowBundle().codePath, 'utf8'));
+});
+
+/** Every third message that could come in while a question is under way does so. */
+function everyThird(): () => boolean {
+  let count = 0;
+  return () => ++count % 3 === 0;
+}
+
+describe('The built workflows', () => {
+  it('do what the machine says in stories of the exploration, and the same when they are replayed', async () => {
+    let activations = 0;
+    for (let seed = 1; seed <= STORIES; seed++) {
+      activations += await playStory(vm, randomStory(machine, seed), everyThird());
+    }
+    expect(activations).toBeGreaterThan(10 * STORIES);
+  }, 180_000);
+
+  it('are found out when they leave a command out', async () => {
+    const forgetful = {
+      run: async (...args: Parameters<WorkflowVm['run']>) => {
+        const run = await vm.run(...args);
+        const activate = run.activate.bind(run);
+        return Object.assign(run, {
+          activate: async (...given: Parameters<typeof activate>) => (await activate(...given)).slice(1),
+        });
+      },
+    } as unknown as WorkflowVm;
+    await expect(playStory(forgetful, randomStory(machine, 1))).rejects.toThrow(StoryMismatch);
+  });
+});

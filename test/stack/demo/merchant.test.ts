@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createMerchant, type PaymentAnswer } from '../../../stack/demo/merchant.js';
+import { payment } from './rows.js';
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+const created: PaymentAnswer = { ...payment, status: 'CREATED', final: false };
+
+describe('the merchant', () => {
+  let server: Server;
+  const requests: { method: string; path: string; headers: IncomingMessage['headers']; body: unknown }[] = [];
+
+  afterEach(() => {
+    requests.splice(0);
+    server.close();
+    server.closeAllConnections();
+  });
+
+  /** A merchant of an API that gives these answers, one after the other, the last one again and again. */
+  async function merchantOf(answers: readonly Answer[], nextNotification: () => Promise<unknown> = never) {
+    const left = [...answers];
+    server = createServer(async (request, response) => {
+      const body = request.headers['content-length'] === undefined ? undefined : await json(request);
+      requests.push({
+        method: request.method ?? '',
+        path: request.url ?? '',
+        headers: request.headers,
+        body,
+      });
+      const [answer] = left.length > 1 ? left.splice(0, 1) : left;
+      response.writeHead(answer?.status ?? 500, answer?.headers);
+      response.end(JSON.stringify(answer?.body));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    return createMerchant({ apiUrl: `http://127.0.0.1:${port}`, apiKey: 'key', nextNotification });
+  }
+
+  const never = () => new Promise<never>(() => undefined);
+
+  it('asks for a payment with its key and an Idempotency-Key', async () => {
+    const merchant = await merchantOf([{ status: 201, body: created }]);
+    expect(await merchant.create('/v1/collections', { amount: 500 }, 'order 1')).toEqual(created);
+    expect(requests).toEqual([
+      expect.objectContaining({ method: 'POST', path: '/v1/collections', body: { amount: 500 } }),
+    ]);
+    expect(requests[0]?.headers).toMatchObject({ authorization: 'Bearer key', 'idempotency-key': 'order 1' });
+  });
+
+  it("says in the API's words why it was refused", async () => {
+    const problem = { code: 'invalid_request', detail: 'amount must be at least 100 XAF' };
+    const merchant = await merchantOf([{ status: 400, body: problem }]);
+    await expect(merchant.create('/v1/payouts', {}, 'order 1')).rejects.toThrow(
+      'the API answered 400, invalid_request: amount must be at least 100 XAF',
+    );
+    expect(requests).toHaveLength(1);
+  });
+
+  it('asks again with the same key when the API is not available for a moment', async () => {
+    const away = {
+      status: 503,
+      body: { code: 'temporarily_unavailable', detail: '' },
+      headers: { 'retry-after': '1' },
+    };
+    const merchant = await merchantOf([away, { status: 201, body: created }]);
+    expect(await merchant.create('/v1/collections', { amount: 500 }, 'order 1')).toEqual(created);
+    const keys = requests.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual(['order 1', 'order 1']);
+  });
+
+  it('looks again at once when it is notified', async () => {
+    let notified = 0;
+    const now = async () => {
+      notified += 1;
+    };
+    const answers = [created, created, payment].map((body) => ({ status: 200, body }));
+    const merchant = await merchantOf(answers, now);
+    const looks: string[] = [];
+    const onLook = ({ status }: PaymentAnswer) => looks.push(status);
+    const begun = performance.now();
+    await merchant.watch('col_1', ({ final }) => final, { limitMs: 10_000, onLook });
+    expect(looks).toEqual(['CREATED', 'CREATED', 'SUCCESSFUL']);
+    expect(notified).toBe(3);
+    // Two rounds of its own would have taken a second.
+    expect(performance.now() - begun).toBeLessThan(900);
+  });
+
+  it('gives up when nothing comes of it in time', async () => {
+    const merchant = await merchantOf([{ status: 200, body: created }]);
+    await expect(merchant.watch('col_1', ({ final }) => final, { limitMs: 100 })).rejects.toThrow(
+      'still CREATED after 0.1 s',
+    );
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+import { readConfig } from '../../../src/config.js';
+import { makeSecrets } from '../../../stack/processes/secrets.js';
+import { stackSettings, withoutSettings } from '../../../stack/processes/settings.js';
+
+describe("a stack's settings", () => {
+  const secrets = makeSecrets();
+  const env = stackSettings({ api: 3100, sandbox: 4100 }, secrets);
+
+  it('are all that its processes need', () => {
+    expect(readConfig('api', env).PORT).toBe(3100);
+    expect(readConfig('sandbox', env).SANDBOX_PORT).toBe(4100);
+    expect(readConfig('worker', env).PROVIDER_COLLECTION_URL).toBe('http://127.0.0.1:4100');
+  });
+
+  it('keep every part on this machine', () => {
+    expect(readConfig('api', env).HOST).toBe('127.0.0.1');
+    expect(readConfig('sandbox', env).HOST).toBe('127.0.0.1');
+  });
+
+  it("lead the sandbox's notifications to the API, with the token", () => {
+    const { SANDBOX_WEBHOOK_URL } = readConfig('sandbox', env);
+    const { WEBHOOK_TOKEN } = readConfig('api', env);
+    expect(SANDBOX_WEBHOOK_URL).toBe(`http://127.0.0.1:3100/webhooks/provider/${WEBHOOK_TOKEN}`);
+  });
+
+  it('give the key every scope', () => {
+    const [key] = readConfig('api', env).API_KEYS;
+    expect(key).toEqual({
+      name: 'merchant',
+      secret: { plain: secrets.apiKey },
+      scopes: ['collections', 'payouts', 'read', 'balance', 'review'],
+    });
+  });
+});
+
+describe('an environment without settings', () => {
+  it('keeps what the machine and Temporal need, and nothing of ours', () => {
+    const machine = { PATH: '/bin', TEMPORAL_ADDRESS: 'a:1', TEMPORAL_NAMESPACE: 'n', TEMPORAL_API_KEY: 'k' };
+    const ours = {
+      PORT: '80',
+      HOST: '0.0.0.0',
+      LOG_LEVEL: 'silent',
+      API_KEYS: 'a',
+      WEBHOOK_TOKEN: 't',
+      LINK_LIFETIME: '1h',
+      POLL_FIRST: '1s',
+      AMBIGUOUS_POLICY: 'resend',
+      PROVIDER_TIMEOUT: '1s',
+      SANDBOX_SEED: '2',
+      WORKER_BUILD_ID: 'b',
+      MERCHANT_WEBHOOK_URL: 'http://shop.example',
+      TEMPORAL_TASK_QUEUE: 'q',
+      TEMPORAL_UI_URL: 'http://ui.example',
+    };
+    expect(withoutSettings({ ...machine, ...ours })).toEqual(machine);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConfigError } from '../../../src/config.js';
+import { makeSecrets } from '../../../stack/processes/secrets.js';
+import { startSettings } from '../../../stack/start/start-settings.js';
+
+const secrets = makeSecrets();
+const settings = (own: NodeJS.ProcessEnv) => startSettings(own, secrets);
+
+describe('the settings of start', () => {
+  it('have the usual ports', async () => {
+    const { ports, temporalPorts, env, taskQueue } = await settings({});
+    expect(ports).toEqual({ api: 3000, sandbox: 4000 });
+    expect(temporalPorts).toEqual({ frontend: 7233, ui: 8233 });
+    expect(taskQueue).toBe('payments');
+    expect(env.PROVIDER_PAYOUT_URL).toBe('http://127.0.0.1:4000');
+  });
+
+  it("take the operator's ports everywhere", async () => {
+    const { ports, temporalPorts, env } = await settings({
+      PORT: '3100',
+      SANDBOX_PORT: '4100',
+      TEMPORAL_PORT: '7333',
+      TEMPORAL_UI_PORT: '8333',
+    });
+    expect(ports).toEqual({ api: 3100, sandbox: 4100 });
+    expect(temporalPorts).toEqual({ frontend: 7333, ui: 8333 });
+    expect(env.PROVIDER_COLLECTION_URL).toBe('http://127.0.0.1:4100');
+    expect(env.SANDBOX_WEBHOOK_URL).toMatch('http://127.0.0.1:3100/webhooks/provider/');
+  });
+
+  it('find a free port for 0', async () => {
+    const { ports } = await settings({ PORT: '0', SANDBOX_PORT: '0' });
+    expect(ports.api).toBeGreaterThan(0);
+    expect(ports.sandbox).toBeGreaterThan(0);
+  });
+
+  it("let the operator's API keys and other settings hold", async () => {
+    const own = { API_KEYS: 'shop:long-enough:read', LINK_LIFETIME: '2h', TEMPORAL_TASK_QUEUE: 'mine' };
+    const { env, keyNames, taskQueue } = await settings(own);
+    expect(env).toMatchObject(own);
+    expect(keyNames).toEqual(['shop']);
+    expect(taskQueue).toBe('mine');
+  });
+
+  it('let the merchant be on this machine, unless the operator says otherwise', async () => {
+    expect((await settings({})).env.MERCHANT_WEBHOOK_ALLOW_PRIVATE).toBe('true');
+    const strict = { MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'false' };
+    expect((await settings(strict)).env).toMatchObject(strict);
+  });
+
+  it('never lead to another provider than the sandbox', async () => {
+    const { env } = await settings({ PROVIDER_COLLECTION_URL: 'https://provider.example' });
+    expect(env.PROVIDER_COLLECTION_URL).toBe('http://127.0.0.1:4000');
+  });
+
+  it('say every mistake of every part, each in one line', async () => {
+    const wrong = settings({
+      PORT: 'http',
+      SANDBOX_CLOCK_SCALE: '0',
+      WORKER_SHUTDOWN_GRACE: 'soon',
+      TEMPORAL_PORT: '99999',
+    });
+    await expect(wrong).rejects.toThrow(ConfigError);
+    const lines = await wrong.catch((error: Error) => error.message.split('\n'));
+    expect(lines).toHaveLength(4);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^PORT /),
+        expect.stringMatching(/^SANDBOX_CLOCK_SCALE /),
+        expect.stringMatching(/^WORKER_SHUTDOWN_GRACE /),
+        expect.stringMatching(/^TEMPORAL_PORT /),
+      ]),
+    );
+  });
+});

@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { type WelcomeFacts, welcome } from '../../../stack/start/welcome.js';
+
+const facts: WelcomeFacts = {
+  apiUrl: 'http://127.0.0.1:3000',
+  sandboxUrl: 'http://127.0.0.1:4000',
+  temporal: {
+    kind: 'embedded',
+    target: { address: '127.0.0.1:7233', namespace: 'default' },
+    uiUrl: 'http://127.0.0.1:8233',
+  },
+  apiKey: 'sk_generated',
+  keyNames: ['merchant'],
+  processes: ['sandbox 1', 'worker 2', 'api 3'],
+  folder: '.sanaga',
+};
+
+describe('what start prints', () => {
+  it('names every address', () => {
+    for (const address of ['127.0.0.1:3000', '127.0.0.1:4000', '127.0.0.1:7233', '127.0.0.1:8233']) {
+      expect(welcome(facts)).toContain(address);
+    }
+  });
+
+  it('shows a first call that works as it stands', () => {
+    expect(welcome(facts)).toContain(`  curl -s http://127.0.0.1:3000/v1/collections \\
+    -H 'Authorization: Bearer sk_generated' -H 'Content-Type: application/json' \\
+    -d '{"method": "link", "amount": 5000}'`);
+  });
+
+  it("does not show keys of the operator's own", () => {
+    const text = welcome({ ...facts, apiKey: undefined, keyNames: ['shop', 'desk'] });
+    expect(text).toContain('from API_KEYS (shop, desk)');
+    expect(text).toContain('Bearer <key>');
+  });
+
+  it('says what a restart keeps: payments, the key, and what the sandbox knows', () => {
+    expect(welcome(facts)).toContain(
+      'Payments and the key are kept in .sanaga/, and a restart loses nothing.',
+    );
+    expect(welcome(facts)).toContain('So is what the sandbox knows');
+    const external = welcome({ ...facts, temporal: { ...facts.temporal, kind: 'external' } });
+    expect(external).toContain('payments in your Temporal server');
+  });
+});

@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { connectClient } from '../../../src/temporal/connect.js';
+import { freePort } from '../../../stack/temporal/free-port.js';
+import { startDevServer } from '../../../stack/temporal/start-dev-server.js';
+import { makeScratchFolder, type ScratchFolder } from './scratch-folder.js';
+
+const report = () => undefined;
+
+describe('the dev server', () => {
+  let scratch: ScratchFolder;
+
+  beforeEach(async () => {
+    scratch = await makeScratchFolder();
+  });
+
+  afterEach(async () => {
+    await scratch.remove();
+  });
+
+  /** Starts one of the test's own in the place of Temporal. */
+  async function startFake(body: string, startLimit = 10_000) {
+    const path = await scratch.script('temporal', body);
+    return await startDevServer({ report, startLimit, find: async () => ({ path, version: '1.29.1' }) });
+  }
+
+  it('comes up with its Web UI and the search attributes, and leaves no process behind', async () => {
+    const server = await startDevServer({ report });
+    const { workflow, connection } = connectClient(server);
+
+    const page = await fetch(server.uiUrl ?? '');
+    expect(page.ok).toBe(true);
+    const { count } = await workflow.count("PaymentStatus = 'PENDING' AND Amount >= 100 AND UserId = 'u'");
+    expect(count).toBe(0);
+    await connection.close();
+
+    await server.stop();
+    expect(() => process.kill(server.pid, 0)).toThrow(/ESRCH/);
+  }, 60_000);
+
+  it('keeps its workflows in the database file', async () => {
+    const databaseFile = join(scratch.path, 'state', 'temporal.db');
+    const first = await startDevServer({ report, databaseFile, ui: false });
+    const before = connectClient(first);
+    await before.workflow.start('any', { workflowId: 'kept', taskQueue: 'q' });
+    await before.connection.close();
+    await first.stop();
+
+    const second = await startDevServer({ report, databaseFile, ui: false });
+    const after = connectClient(second);
+    const { status } = await after.workflow.getHandle('kept').describe();
+    await after.connection.close();
+    await second.stop();
+
+    expect(status.name).toBe('RUNNING');
+  }, 60_000);
+
+  it('has kept what it has answered when it is killed, and comes back on its port', async () => {
+    const databaseFile = join(scratch.path, 'temporal.db');
+    const port = await freePort();
+    const first = await startDevServer({ report, databaseFile, port, ui: false });
+    const { workflow, connection } = connectClient(first);
+    for (let nth = 0; nth < 20; nth++)
+      await workflow.start('any', { workflowId: `kept-${nth}`, taskQueue: 'q' });
+    await first.kill();
+    expect(await first.ended).toBe('SIGKILL');
+
+    const second = await startDevServer({ report, databaseFile, port, ui: false });
+    for (let nth = 0; nth < 20; nth++) {
+      expect((await workflow.getHandle(`kept-${nth}`).describe()).status.name).toBe('RUNNING');
+    }
+    await connection.close();
+    await second.stop();
+  }, 60_000);
+
+  it('makes the namespace it is told to', async () => {
+    const server = await startDevServer({ report, ui: false, namespace: 'payments' });
+    const { workflow, connection } = connectClient(server);
+
+    expect((await workflow.count("PaymentKind = 'payout'")).count).toBe(0);
+
+    await connection.close();
+    await server.stop();
+  }, 60_000);
+
+  it('refuses a port that is taken, for whatever listens there would answer in its place', async () => {
+    const port = await freePort();
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve));
+
+    await expect(startDevServer({ report, port })).rejects.toThrow(`port ${port} of 127.0.0.1 is taken`);
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  it('fails with the end of its log when it ends while it starts', async () => {
+    const attempt = startFake('echo "disk is full" >&2; exit 5');
+
+    await expect(attempt).rejects.toThrow(/ended with code 5\ndisk is full/);
+  }, 30_000);
+
+  it('fails, and is stopped, when it does not answer in time', async () => {
+    const pidFile = join(scratch.path, 'pid');
+    const attempt = startFake(`echo $$ > ${pidFile}; echo "still thinking"; exec sleep 60`, 300);
+
+    await expect(attempt).rejects.toThrow(/did not answer within 0.3 s\nstill thinking/);
+    const pid = Number(await readFile(pidFile, 'utf8'));
+    expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
+  }, 30_000);
+});
