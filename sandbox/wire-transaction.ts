@@ -1,4 +1,4 @@
-import type { WireTransaction } from '../src/provider/wire.js';
+import type { WireTransaction } from '../src/provider/schemas.js';
 import type { Entry, Status } from './entry.js';
 
 /** The service's fee in the sandbox: 2 % of the amount, rounded up to a whole XAF. */

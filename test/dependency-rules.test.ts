@@ -60,9 +60,9 @@ const sound: Tree = {
     "import { LIMIT } from './limits.js'; export const most = LIMIT; export type Order = number;",
   'src/payments/derive-payment-id.ts':
     "import { createHash } from 'node:crypto'; import { LIMIT } from './limits.js'; export const derive = () => [createHash, LIMIT];",
-  'src/provider/wire.ts':
+  'src/provider/schemas.ts':
     "import { z } from 'zod'; import { LIMIT } from '../payments/limits.js'; export const wire = [z, LIMIT];",
-  'src/provider/client.ts': "import { wire } from './wire.js'; export const client = wire;",
+  'src/provider/client.ts': "import { wire } from './schemas.js'; export const client = wire;",
   'src/activities/activities.ts':
     "import { client } from '../provider/client.js'; import type { Order } from '../payments/order.js'; export type Activities = Order; export const activities = client;",
   'src/temporal/search-attributes.ts':
@@ -77,11 +77,11 @@ const sound: Tree = {
   'src/logger.ts': "import { z } from 'zod'; export const logger = z;",
   'src/run-process.ts': "import { config } from './config.js'; export const runProcess = config;",
   'src/api/app.ts':
-    "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/derive-payment-id.js'; import { wire } from '../provider/wire.js'; import { connect } from '../temporal/connect.js'; import { hint } from '../workflows/messages.js'; export const app = [logger, config, derive, wire, connect, hint];",
+    "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connect.js'; import { hint } from '../workflows/messages.js'; export const app = [logger, config, derive, wire, connect, hint];",
   'src/server.ts':
     "import { app } from './api/app.js'; import { runProcess } from './run-process.js'; void [app, runProcess];",
   'src/worker.ts': "import { activities } from './activities/activities.js'; void activities;",
-  'sandbox/ledger.ts': "import { wire } from '../src/provider/wire.js'; export const ledger = wire;",
+  'sandbox/ledger.ts': "import { wire } from '../src/provider/schemas.js'; export const ledger = wire;",
   'sandbox/main.ts':
     "import { ledger } from './ledger.js'; import { config } from '../src/config.js'; import { logger } from '../src/logger.js'; import { runProcess } from '../src/run-process.js'; void [ledger, config, logger, runProcess];",
   'stack/temporal.ts': "import { connect } from '../src/temporal/connect.js'; export const start = connect;",
@@ -91,7 +91,7 @@ const sound: Tree = {
   'lab/explore/search.ts': "import { most } from '../../src/payments/order.js'; export const search = most;",
   'lab/explore/main.ts': "import { search } from './search.js'; void search;",
   'cli/main.ts': "import { demo } from '../stack/demo.js'; void [demo, import('../src/worker.js')];",
-  'test/clock.ts': "import { wire } from '../src/provider/wire.js'; export const clock = wire;",
+  'test/clock.ts': "import { wire } from '../src/provider/schemas.js'; export const clock = wire;",
 };
 
 interface WrongImport {
@@ -103,7 +103,7 @@ interface WrongImport {
 }
 
 const wrongImports: readonly WrongImport[] = [
-  { rule: 'payments-are-pure', from: 'src/payments/a.ts', to: 'src/provider/wire.ts' },
+  { rule: 'payments-are-pure', from: 'src/payments/a.ts', to: 'src/provider/schemas.ts' },
   {
     rule: 'payments-are-pure',
     from: 'src/payments/b.ts',

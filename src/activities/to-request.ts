@@ -1,5 +1,5 @@
 import type { DirectOrder, LinkOrder, PaymentOrder, PayoutOrder } from '../payments/order.js';
-import type { DirectPayRequest, InitiatePayRequest, PayoutRequest } from '../provider/wire.js';
+import type { DirectPayRequest, InitiatePayRequest, PayoutRequest } from '../provider/schemas.js';
 
 /** An order for a link, as the provider's `POST /initiate-pay` takes it. */
 export function toInitiatePay(order: LinkOrder): InitiatePayRequest {
