@@ -75,16 +75,17 @@ const sound: Tree = {
     "import type { Activities } from '../activities/activities.js'; import { most } from '../payments/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; export const run = (a: Activities) => [a, most, attributes, hint];",
   'src/config.ts': "import { LIMIT } from './payments/limits.js'; export const config = LIMIT;",
   'src/logger.ts': "import { z } from 'zod'; export const logger = z;",
-  'src/run-process.ts': "import { config } from './config.js'; export const runProcess = config;",
+  'src/process.ts': "import { config } from './config.js'; export const runProcess = config;",
   'src/api/app.ts':
     "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connect.js'; import { hint } from '../workflows/messages.js'; export const app = [logger, config, derive, wire, connect, hint];",
   'src/server.ts':
-    "import { app } from './api/app.js'; import { runProcess } from './run-process.js'; void [app, runProcess];",
+    "import { app } from './api/app.js'; import { runProcess } from './process.js'; void [app, runProcess];",
   'src/worker.ts': "import { activities } from './activities/activities.js'; void activities;",
   'sandbox/ledger.ts': "import { wire } from '../src/provider/schemas.js'; export const ledger = wire;",
   'sandbox/main.ts':
-    "import { ledger } from './ledger.js'; import { config } from '../src/config.js'; import { logger } from '../src/logger.js'; import { runProcess } from '../src/run-process.js'; void [ledger, config, logger, runProcess];",
-  'stack/temporal.ts': "import { connect } from '../src/temporal/connect.js'; export const start = connect;",
+    "import { ledger } from './ledger.js'; import { config } from '../src/config.js'; import { logger } from '../src/logger.js'; import { runProcess } from '../src/process.js'; void [ledger, config, logger, runProcess];",
+  'stack/temporal.ts':
+    "import { connect } from '../src/temporal/connection.js'; export const start = connect;",
   'stack/demo.ts': "import { start } from './temporal.js'; export const demo = start;",
   'lab/chaos/main.ts':
     "import { start } from '../../stack/temporal.js'; import { ledger } from '../../sandbox/ledger.js'; import { app } from '../../src/api/app.js'; void [start, ledger, app];",

@@ -45,7 +45,7 @@ export interface EndedPayment extends PaymentResult {
 }
 
 /** Who asks for the initiation's outcome. */
-export interface InitiationRequest {
+interface InitiationRequest {
   readonly fingerprint: string;
 }
 
@@ -123,3 +123,11 @@ export const FINGERPRINT_MISMATCH = 'FingerprintMismatch';
 
 /** Types of the ApplicationFailures that an update is rejected with. */
 export type { RefusalType };
+
+/**
+ * The task queue of slow deliveries to the merchant: apart from the payments', so that a dead endpoint never holds up
+ * a request that moves money.
+ */
+export function notificationsQueue(paymentsQueue: string): string {
+  return `${paymentsQueue}-notifications`;
+}

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ZodError } from 'zod';
-import { toDirectPay, toInitiatePay, toPayout } from '../../src/activities/to-request.js';
+import { toDirectPay, toInitiatePay, toPayout } from '../../src/activities/activities.js';
 import { type ProviderClient, pathSegment, searchPath } from '../../src/provider/client.js';
 import { directOrder, linkOrder, payoutOrder } from '../payments/orders.js';
 import { clientOf, closeServers, json, serveHttp } from './local-servers.js';

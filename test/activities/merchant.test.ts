@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { createMerchantNotifier, type MerchantNotification } from '../../src/activities/notify-merchant.js';
+import { createMerchantNotifier, type MerchantNotification } from '../../src/activities/merchant.js';
 import { toPayment } from '../../src/payments/to-payment.js';
 import { begun, linkOrder } from '../payments/orders.js';
 

@@ -1,21 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Connection } from '@temporalio/client';
-import { msToTs } from '@temporalio/common/lib/time.js';
+import { Client, type Connection } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import { ConfigError } from '../../src/config.js';
-import { isNamespaceReady, untilNamespaceIsReady } from '../../src/require-namespace.js';
-import { lazyConnection } from '../../src/temporal/connect.js';
+import { isNamespaceReady, untilNamespaceIsReady } from '../../src/process.js';
+import { lazyConnection } from '../../src/temporal/connection.js';
 import {
   describeGaps,
+  ensureRetention,
   findSetupGaps,
+  registerSearchAttributes,
+  SearchAttributeTypeError,
   type SetupConnection,
+  searchAttributeTypes,
   setUpNamespace,
   setupCommands,
-} from '../../src/temporal/namespace-setup.js';
-import { searchAttributeTypes } from '../../src/temporal/register-search-attributes.js';
+} from '../../src/temporal/namespace.js';
+import { paymentSearchAttributes as keys } from '../../src/temporal/search-attributes.js';
 import { makeSecrets } from '../../stack/processes/secrets.js';
 import { stackSettings } from '../../stack/processes/settings.js';
 import { freePort } from '../../stack/temporal/free-port.js';
@@ -46,6 +51,7 @@ const allAttributes = [
   ['Amount', 'Int'],
   ['CreatedAt', 'Int'],
 ] as const;
+const names = allAttributes.map(([name]) => name as string);
 const createAll = (namespace: string) =>
   allAttributes.map(
     ([name, type]) =>
@@ -67,10 +73,10 @@ describe('a namespace that payments are to live in', () => {
   });
 
   /** A namespace as Temporal makes it by default: three days, and no search attributes. */
-  async function makeNamespace(namespace: string): Promise<void> {
+  async function makeNamespace(namespace: string, days = 3): Promise<void> {
     await connection.workflowService.registerNamespace({
       namespace,
-      workflowExecutionRetentionPeriod: msToTs(3 * DAY_MS),
+      workflowExecutionRetentionPeriod: msToTs(days * DAY_MS),
     });
     const isKnown = () =>
       connection.operatorService.listSearchAttributes({ namespace }).then(
@@ -258,6 +264,81 @@ describe('a namespace that payments are to live in', () => {
       expect((await runToEnd('lib/worker.js', [], { ...loud, ...notifying })).stdout).not.toMatch('MERCHANT');
     }, 60_000);
   });
+
+  async function customAttributes(namespace: string) {
+    return (await connection.operatorService.listSearchAttributes({ namespace })).customAttributes;
+  }
+
+  it('gets the missing search attributes, once', async () => {
+    await makeNamespace('fresh');
+    await connection.operatorService.addSearchAttributes({
+      namespace: 'fresh',
+      searchAttributes: { UserId: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD },
+    });
+
+    const registered = await registerSearchAttributes(connection, 'fresh');
+
+    expect([...registered].sort()).toEqual(names.filter((name) => name !== 'UserId').sort());
+    expect(await customAttributes('fresh')).toEqual(searchAttributeTypes);
+    expect(await registerSearchAttributes(connection, 'fresh')).toEqual([]);
+  }, 30_000);
+
+  it('may be prepared by several processes at once', async () => {
+    await makeNamespace('contested');
+
+    await Promise.all([1, 2, 3, 4].map(async () => await registerSearchAttributes(connection, 'contested')));
+
+    expect(Object.keys(await customAttributes('contested')).sort()).toEqual([...names].sort());
+  }, 30_000);
+
+  it('is refused when it has one of them with another type', async () => {
+    await makeNamespace('mistyped');
+    await connection.operatorService.addSearchAttributes({
+      namespace: 'mistyped',
+      searchAttributes: { Amount: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD },
+    });
+
+    const attempt = registerSearchAttributes(connection, 'mistyped');
+
+    await expect(attempt).rejects.toThrow(SearchAttributeTypeError);
+    await expect(attempt).rejects.toThrow(/Amount of namespace mistyped .*KEYWORD.* needs INT/);
+  }, 30_000);
+
+  it('keeps ended workflows for 30 days, or longer when an operator said so', async () => {
+    await makeNamespace('long', 60);
+    const retention = async (namespace: string) => {
+      const { config } = await connection.workflowService.describeNamespace({ namespace });
+      return tsToMs(config?.workflowExecutionRetentionTtl) / DAY_MS;
+    };
+
+    await ensureRetention(connection, 'long');
+
+    expect(await retention('long')).toBe(60);
+    expect(await retention(server.namespace)).toBe(30);
+  }, 30_000);
+
+  it('takes a workflow with all of them at once after registration', async () => {
+    const client = new Client({ connection, namespace: server.namespace });
+
+    await client.workflow.start('any', {
+      workflowId: 'w',
+      taskQueue: 'q',
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: keys.merchant, value: 'shop' },
+        { key: keys.status, value: 'CREATED' },
+        { key: keys.kind, value: 'collection' },
+        { key: keys.externalId, value: 'order-1' },
+        { key: keys.userId, value: 'user-1' },
+        { key: keys.transId, value: 'trans-1' },
+        { key: keys.amount, value: 100 },
+        { key: keys.createdAt, value: 1_795_249_234_191 },
+      ]),
+    });
+
+    const { typedSearchAttributes } = await client.workflow.getHandle('w').describe();
+    expect(typedSearchAttributes.get(keys.amount)).toBe(100);
+    expect(typedSearchAttributes.get(keys.transId)).toBe('trans-1');
+  }, 30_000);
 });
 
 describe('a namespace of a Temporal that is away', () => {

@@ -1,16 +1,112 @@
 import { isGrpcServiceError, type OperatorService, type WorkflowService } from '@temporalio/client';
-import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 // The package is CommonJS of a form whose named exports Node cannot see.
-import proto from '@temporalio/proto';
-import { ensureRetention, RETENTION_DAYS } from './namespace-retention.js';
-import { registerSearchAttributes, searchAttributeTypes } from './register-search-attributes.js';
+import proto, { type temporal } from '@temporalio/proto';
+import { paymentSearchAttributes } from './search-attributes.js';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
+const { Duration } = proto.google.protobuf;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
+const serverTypes = {
+  KEYWORD: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+  INT: IndexedValueType.INDEXED_VALUE_TYPE_INT,
+} as const;
+
+/** Sanaga's search attributes with their types, as the operator service takes them. */
+export const searchAttributeTypes: Readonly<Record<string, temporal.api.enums.v1.IndexedValueType>> =
+  Object.fromEntries(
+    Object.values(paymentSearchAttributes).map(({ name, type }) => [name, serverTypes[type]]),
+  );
+
+/** A search attribute exists on the server under our name, but with a type that payments cannot be stored in. */
+export class SearchAttributeTypeError extends Error {
+  override readonly name = 'SearchAttributeTypeError';
+}
+
+/** What registering needs of a connection; a client's and a test environment's connection both have it. */
+interface OperatorConnection {
+  readonly operatorService: Pick<OperatorService, 'listSearchAttributes' | 'addSearchAttributes'>;
+}
+
+/**
+ * Registers those of Sanaga's search attributes that the namespace does not have yet, and returns their names.
+ * Calling it again, or from two processes at once, does no harm.
+ *
+ * @throws SearchAttributeTypeError when the namespace has one of them with another type.
+ * @throws ServiceError of gRPC when the server is away or does not let this client register (Temporal Cloud does not).
+ */
+export async function registerSearchAttributes(
+  connection: OperatorConnection,
+  namespace: string,
+): Promise<string[]> {
+  const missing = await findMissing(connection, namespace);
+  if (missing.length === 0) return [];
+
+  const searchAttributes = Object.fromEntries(missing.map((key) => [key.name, serverTypes[key.type]]));
+  try {
+    await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
+  } catch (error) {
+    // Another process may have registered them between our look and our call; some servers answer that with an error.
+    const stillMissing = await findMissing(connection, namespace);
+    if (stillMissing.length > 0) throw error;
+  }
+
+  // A server may ignore an addition whose name is taken, even by another type, so only a second look proves it.
+  const left = await findMissing(connection, namespace);
+  if (left.length > 0) {
+    throw new Error(
+      `namespace ${namespace} took the search attributes ${left.map(({ name }) => name).join(', ')} but does not list them`,
+    );
+  }
+  return missing.map(({ name }) => name);
+}
+
+async function findMissing(connection: OperatorConnection, namespace: string) {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  return Object.values(paymentSearchAttributes).filter((key) => {
+    const existing = customAttributes[key.name];
+    if (existing === undefined) return true;
+    if (existing === serverTypes[key.type]) return false;
+    throw new SearchAttributeTypeError(
+      `search attribute ${key.name} of namespace ${namespace} has the type ${IndexedValueType[existing]}, ` +
+        `but Sanaga needs ${key.type}: remove it or use another namespace (TEMPORAL_NAMESPACE)`,
+    );
+  });
+}
+
+/**
+ * How long the namespaces that Sanaga sets up keep ended payments, in days. An idempotency key holds exactly as long
+ * as Temporal keeps the workflow, so this is also how long a merchant may repeat a request without paying twice.
+ */
+export const RETENTION_DAYS = 30;
+
+/**
+ * Raises the namespace's retention to at least `days`. A longer one is left as it is: an operator chose it.
+ *
+ * @throws ServiceError of gRPC when the server is away or refuses.
+ */
+export async function ensureRetention(
+  connection: { readonly workflowService: Pick<WorkflowService, 'describeNamespace' | 'updateNamespace'> },
+  namespace: string,
+  days: number = RETENTION_DAYS,
+): Promise<void> {
+  const { config } = await connection.workflowService.describeNamespace({ namespace });
+  if (retentionOf(config) >= days * DAY_MS) return;
+
+  await connection.workflowService.updateNamespace({
+    namespace,
+    config: { workflowExecutionRetentionTtl: Duration.fromObject({ seconds: (days * DAY_MS) / 1_000 }) },
+  });
+}
+
 /** How long one attempt to check a namespace and set it up may take, in ms. */
 const SETUP_LIMIT_MS = 10_000;
+
+/** In ms. */
+function retentionOf(config: temporal.api.namespace.v1.INamespaceConfig | null | undefined): number {
+  return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) * 1_000;
+}
 
 /** Something that a namespace lacks before payments can live in it; types are named as Temporal's command line does. */
 export type SetupGap =
@@ -24,7 +120,7 @@ export type SetupGap =
   | { readonly kind: 'type'; readonly name: string; readonly type: string; readonly actual: string };
 
 /** What checking needs of a connection; a client's and a worker's connection both have it. */
-export interface CheckedConnection {
+interface CheckedConnection {
   readonly workflowService: Pick<WorkflowService, 'describeNamespace' | 'countWorkflowExecutions'>;
   readonly operatorService: Pick<OperatorService, 'listSearchAttributes'>;
 }
@@ -50,8 +146,7 @@ export interface SetupConnection extends CheckedConnection {
 export async function findSetupGaps(connection: CheckedConnection, namespace: string): Promise<SetupGap[]> {
   const described = await describe(connection, namespace);
   if (described === undefined) return [{ kind: 'namespace' }, ...allMissing()];
-  const retentionMs = optionalTsToMs(described.config?.workflowExecutionRetentionTtl) ?? 0;
-  const days = retentionMs / DAY_MS;
+  const days = retentionOf(described.config) / DAY_MS;
   return [
     ...(days < RETENTION_DAYS ? [{ kind: 'retention', days } as const] : []),
     ...(await attributeGaps(connection, namespace)),
