@@ -9,7 +9,7 @@ const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.u
 await rm(path('lib'), { recursive: true, force: true });
 const { status } = spawnSync(
   process.execPath,
-  [path('node_modules/typescript/bin/tsc'), '-p', path('tsconfig.build.json')],
+  [path('node_modules/@typescript/native/bin/tsc'), '-p', path('tsconfig.build.json')],
   {
     stdio: 'inherit',
   },

@@ -1,4 +1,4 @@
-import { got } from 'got';
+import got from 'got';
 import { z } from 'zod';
 import { statusSchema } from '../provider/wire.js';
 import type { FaultRequest } from '../sandbox/faults/fault-rule.js';
