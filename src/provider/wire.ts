@@ -31,7 +31,7 @@ export const credentialHeaders = { user: 'apiuser', key: 'apikey' } as const;
 /** The provider's message when a link to be expired is expired already. */
 export const ALREADY_EXPIRED = 'Link already expired';
 
-export const amountSchema = z.int().min(MINIMUM_AMOUNT);
+const amountSchema = z.int().min(MINIMUM_AMOUNT);
 export const identifierSchema = z.string().regex(IDENTIFIER_PATTERN);
 export const mediumSchema = z.enum(MEDIUMS);
 export const phoneMediumSchema = z.enum(PHONE_MEDIUMS);
