@@ -181,7 +181,7 @@ const SHOWING_KINDS: ReadonlySet<string> = new Set(
 );
 
 export const isWebhookFault = (rule: FaultRule): rule is WebhookFault => rule.fault.startsWith('webhook');
-export const isShowingFault = (rule: FaultRule): rule is ShowingFault => SHOWING_KINDS.has(rule.fault);
+const isShowingFault = (rule: FaultRule): rule is ShowingFault => SHOWING_KINDS.has(rule.fault);
 export const isAnswerFault = (rule: FaultRule): rule is AnswerFault =>
   !isWebhookFault(rule) && !isShowingFault(rule);
 

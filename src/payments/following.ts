@@ -6,7 +6,7 @@ import { isFinal, type ProviderStatus, type Transaction } from './transaction.js
 import { end, followedTransaction, holdForReview, pursueOn, review } from './transitions.js';
 
 /** How long a payment may stay undecided before a person is asked, in ms: a day. */
-export const UNDECIDED_AFTER_MS = 24 * 60 * 60 * 1000;
+const UNDECIDED_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /** An answer about the transaction that is followed or closed, under review or not. */
 export function onStatus(

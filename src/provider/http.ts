@@ -1,6 +1,6 @@
 import { Agent as HttpAgent, validateHeaderValue } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { type Got, got, RequestError } from 'got';
+import got, { type Got, RequestError } from 'got';
 import { classifyFailure, type Failure } from './failure.js';
 import { credentialHeaders } from './schemas.js';
 
@@ -42,6 +42,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
     timeoutMs,
     got: got.extend({
       prefixUrl: readServiceUrl(options.url),
+      allowAbsoluteUrls: false,
       headers: {
         [credentialHeaders.user]: readCredential(credentialHeaders.user, options.apiUser),
         [credentialHeaders.key]: readCredential(credentialHeaders.key, options.apiKey),
@@ -159,12 +160,14 @@ export async function exchange(
     return { kind: 'failed', sent: 'no', timedOut: false, reason: 'cancelled before it was sent' };
   }
 
-  const pending = got(path, { method, ...content, ...(signal && { signal }) });
   let givenUp: Failure | undefined;
+  const ending = new AbortController();
   const giveUp = (reason: string, timedOut = false) => {
     givenUp ??= { sent: 'perhaps', timedOut, reason };
-    pending.cancel();
+    ending.abort();
   };
+  const eitherSignal = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
+  const pending = got(path, { method, ...content, signal: eitherSignal });
   pending.on('downloadProgress', ({ transferred }) => {
     if (transferred > bodyMax) giveUp('the answer was too large to read');
   });

@@ -1,6 +1,5 @@
-import { got } from 'got';
-import type { TemporalTarget } from '../../src/temporal/connection.js';
-import { lazyConnection } from '../../src/temporal/connection.js';
+import got from 'got';
+import { lazyConnection, type TemporalTarget } from '../../src/temporal/connection.js';
 
 const PROBE_LIMIT_MS = 5_000;
 

@@ -21,7 +21,7 @@ export const KEYS = {
   reader: 'reader-secret',
 } as const;
 
-export const apiKeys: readonly ApiKeySetting[] = [
+const apiKeys: readonly ApiKeySetting[] = [
   {
     name: 'shop',
     secret: { plain: KEYS.shop },
