@@ -67,7 +67,7 @@ const sound: Tree = {
     "import { client } from '../provider/client.js'; import type { Order } from '../payments/order.js'; export type Activities = Order; export const activities = client;",
   'src/temporal/search-attributes.ts':
     "import { keyword } from '@temporalio/common'; export const attributes = keyword;",
-  'src/temporal/connect.ts':
+  'src/temporal/connection.ts':
     "import { attributes } from './search-attributes.js'; export const connect = attributes;",
   'src/workflows/messages.ts':
     "import { defineSignal } from '@temporalio/workflow'; export const hint = defineSignal;",
@@ -77,7 +77,7 @@ const sound: Tree = {
   'src/logger.ts': "import { z } from 'zod'; export const logger = z;",
   'src/process.ts': "import { config } from './config.js'; export const runProcess = config;",
   'src/api/app.ts':
-    "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connect.js'; import { hint } from '../workflows/messages.js'; export const app = [logger, config, derive, wire, connect, hint];",
+    "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; export const app = [logger, config, derive, wire, connect, hint];",
   'src/server.ts':
     "import { app } from './api/app.js'; import { runProcess } from './process.js'; void [app, runProcess];",
   'src/worker.ts': "import { activities } from './activities/activities.js'; void activities;",
@@ -119,7 +119,7 @@ const wrongImports: readonly WrongImport[] = [
     text: "import 'node:fs';",
   },
   { rule: 'workflows-never-hash', from: 'src/workflows/a.ts', to: 'src/payments/derive-payment-id.ts' },
-  { rule: 'workflows-are-deterministic', from: 'src/workflows/b.ts', to: 'src/temporal/connect.ts' },
+  { rule: 'workflows-are-deterministic', from: 'src/workflows/b.ts', to: 'src/temporal/connection.ts' },
   { rule: 'workflows-are-deterministic', from: 'src/workflows/c.ts', to: 'src/provider/client.ts' },
   {
     rule: 'workflows-are-deterministic',
@@ -141,7 +141,7 @@ const wrongImports: readonly WrongImport[] = [
   {
     rule: 'search-attributes-go-into-the-bundle',
     from: 'src/temporal/search-attributes.ts',
-    to: 'src/temporal/connect.ts',
+    to: 'src/temporal/connection.ts',
   },
   { rule: 'activities-only-call', from: 'src/activities/a.ts', to: 'src/workflows/messages.ts' },
   { rule: 'activities-only-call', from: 'src/activities/b.ts', to: 'src/config.ts' },
