@@ -1,0 +1,52 @@
+import { globSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const guide = await readFile(new URL('../ARCHITECTURE.md', import.meta.url), 'utf8');
+
+/** The arrows of a Mermaid picture, as `from --> to`. */
+function arrowsOf(kind: string): string[] {
+  const [, picture = ''] = new RegExp(`\`\`\`mermaid\\n${kind}([^\`]*)\`\`\``).exec(guide) ?? [];
+  return [...picture.matchAll(/^\s*(\w+) --> (\w+)/gm)].map(([, from, to]) => `${from} --> ${to}`).sort();
+}
+
+/** Files at the root of `src` that belong to a process, and those that every process shares, which the picture leaves out. */
+const PROCESS: Readonly<Record<string, string | undefined>> = {
+  'server.ts': 'server',
+  'worker.ts': 'worker',
+  'payment-worker.ts': 'worker',
+};
+
+/** The room of a file, seen from within the product or from outside of it. */
+function roomOf(path: string, isProduct: boolean): string | undefined {
+  const [top = '', folder = '', rest] = path.split('/');
+  if (top !== 'src') return top;
+  const room = rest === undefined ? PROCESS[folder] : folder;
+  return isProduct || room === undefined ? room : 'src';
+}
+
+/** Every import from one room to another. */
+function importsBetweenRooms(): string[] {
+  const files = globSync('{src,cli,lab,sandbox,stack}/**/*.ts', { cwd: root });
+  const arrows = files.flatMap((file) => {
+    const source = readFileSync(posix.join(root, file), 'utf8');
+    return [...source.matchAll(/(?:\bfrom |\bimport\()'(\.[^']+)\.js'/g)].map(([, target = '']) => {
+      const imported = posix.join(posix.dirname(file), `${target}.ts`);
+      const isProduct = file.startsWith('src/');
+      // The sandbox may import the provider's schemas alone, which the picture shows.
+      const isSandbox = file.startsWith('sandbox/');
+      return [roomOf(file, isProduct), roomOf(imported, isProduct || isSandbox)] as const;
+    });
+  });
+  const between = arrows.filter(([from, to]) => from !== to && from !== undefined && to !== undefined);
+  return [...new Set(between.map(([from, to]) => `${from} --> ${to}`))].sort();
+}
+
+describe('ARCHITECTURE.md', () => {
+  it('shows who imports whom, and leaves nobody out', () => {
+    expect(arrowsOf('flowchart')).toEqual(importsBetweenRooms());
+  });
+});
