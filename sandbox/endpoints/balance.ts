@@ -1,20 +1,19 @@
-import type { Endpoint, World } from './endpoint.js';
+import type { Endpoint, EndpointContext } from './endpoint.js';
 
-/** The largest balance that the sandbox makes up, in XAF. */
-const LARGEST_BALANCE = 10_000_000;
+const MAX_BALANCE_XAF = 10_000_000;
 
-/** `GET /balance`: another random balance at each request, as the provider's sandbox does. */
-export const balance = ({ random }: World): Endpoint => {
-  let asked = 0;
+/** `GET /balance`: a different random balance on each request, as in the provider's own sandbox. */
+export const balance = ({ random }: EndpointContext): Endpoint => {
+  let requests = 0;
   return {
     name: 'balance',
     method: 'get',
     path: '/balance',
-    answer: ({ service }) => ({
+    handle: ({ service }) => ({
       status: 200,
       body: {
         service: service.name,
-        balance: Math.floor(random.fraction('balance', service.kind, asked++) * LARGEST_BALANCE),
+        balance: Math.floor(random.fraction('balance', service.kind, requests++) * MAX_BALANCE_XAF),
         currency: 'XAF',
       },
     }),
