@@ -1,5 +1,8 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import express, { type Request, type Response, Router } from 'express';
-import { identifierSchema } from '../../src/provider/wire.js';
+import { credentialHeaders, identifierSchema } from '../../src/provider/wire.js';
+import type { ServiceKind } from '../entry.js';
 import { ContentFaults } from '../faults/content-faults.js';
 import { type FaultInjector, type InjectionPoint, injectionPoint } from '../faults/fault-injector.js';
 import { faultyReply, jsonReply, type Reply } from '../faults/response-faults.js';
@@ -7,8 +10,7 @@ import type { Ledger } from '../ledger.js';
 import type { Log } from '../log.js';
 import type { PostCounter, RequestCounter } from '../request-counts.js';
 import { LedgerFullError } from '../transaction-store.js';
-import { balance } from './balance.js';
-import { authenticate, authorize } from './credentials.js';
+import { directPay, expirePay, initiatePay, payout } from './commands.js';
 import {
   ApiError,
   type Endpoint,
@@ -18,9 +20,7 @@ import {
   type EndpointResponse,
   type Service,
 } from './endpoint.js';
-import { directPay, initiatePay, payout } from './initiations.js';
-import { search, userListing } from './lists.js';
-import { expirePay, paymentStatus } from './status-and-expiry.js';
+import { balance, paymentStatus, search, userListing } from './queries.js';
 
 export interface ProviderApiOptions extends EndpointContext {
   readonly services: readonly Service[];
@@ -63,6 +63,40 @@ export function providerApi(options: ProviderApiOptions): Router {
     );
   }
   return router;
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest();
+/** Compares in constant time, even for different lengths. */
+const isSame = (one: string, other: string) => timingSafeEqual(digest(one), digest(other));
+
+/**
+ * The service whose credentials a request carries.
+ * @throws ApiError 401 when a header is missing or the credentials are wrong
+ */
+function authenticate(headers: IncomingHttpHeaders, services: readonly Service[]): Service {
+  const credential = (name: string) => {
+    const value = headers[name];
+    if (value === undefined || value === '') throw new ApiError(401, `${name}: this header is required`);
+    return String(value);
+  };
+  const [user, key] = [credential(credentialHeaders.user), credential(credentialHeaders.key)];
+  const service = services.find(({ apiUser, apiKey }) => isSame(user, apiUser) && isSame(key, apiKey));
+  if (service === undefined) throw new ApiError(401, 'apiuser or apikey is invalid');
+  return service;
+}
+
+/**
+ * Checks that a service may use an endpoint: a payout service can't collect, nor a collection service pay out.
+ * @throws ApiError 403
+ */
+function authorize(service: Service, required: ServiceKind | undefined): void {
+  if (required === undefined || service.kind === required) return;
+  throw new ApiError(
+    403,
+    required === 'payout'
+      ? 'This service is not enabled for payouts'
+      : 'This service is enabled for payouts and cannot collect payments',
+  );
 }
 
 /** Processes an authenticated request, applying the faults that match it. */

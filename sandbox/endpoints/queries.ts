@@ -1,7 +1,42 @@
 import { z } from 'zod';
 import { identifierSchema, phoneMediumSchema, providerLimits } from '../../src/provider/wire.js';
+import type { Clock } from '../clock.js';
 import { dateOf, type Entry } from '../entry.js';
-import { ApiError, type Endpoint, type EndpointContext } from './endpoint.js';
+import { ApiError, type Endpoint, type EndpointContext, ownEntry } from './endpoint.js';
+
+/** `GET /payment-status/{transId}`: a transaction, at most 6 times a minute. */
+export const paymentStatus = ({ ledger, clock }: EndpointContext): Endpoint => ({
+  name: 'payment-status',
+  method: 'get',
+  path: '/payment-status/:parameter',
+  handle: ({ service, parameter, show }) => {
+    const entry = ownEntry(ledger, service, parameter);
+    limitStatusCalls(entry, clock);
+    return { status: 200, body: show(entry), entry };
+  },
+});
+
+/**
+ * Allows 6 status requests for a transaction in any 60 seconds. The window slides; refused requests don't count.
+ * @throws ApiError 429, with Retry-After in real seconds
+ */
+function limitStatusCalls(entry: Entry, clock: Clock): void {
+  const { statusCallsPerWindow, statusWindowMs } = providerLimits;
+  const now = clock.now();
+  const calls = entry.statusCalls;
+  while (calls.recent[0] !== undefined && calls.recent[0] <= now - statusWindowMs) calls.recent.shift();
+  const [first] = calls.recent;
+  if (first === undefined || calls.recent.length < statusCallsPerWindow) {
+    calls.recent.push(now);
+    calls.answered++;
+    return;
+  }
+  calls.throttled++;
+  const seconds = Math.ceil(clock.realMs(first + statusWindowMs - now) / 1000);
+  throw new ApiError(429, `At most ${statusCallsPerWindow} status requests a minute for a transaction`, {
+    'retry-after': String(Math.max(1, seconds)),
+  });
+}
 
 /** `GET /transaction/{userId}`: all transactions of a user, unpaged; newest first (undocumented). */
 export const userListing = ({ ledger, clock }: EndpointContext): Endpoint => ({
@@ -69,3 +104,23 @@ export const search = ({ ledger, clock }: EndpointContext): Endpoint => ({
     return { status: 200, body: showAll(found.slice(0, search.limit)) };
   },
 });
+
+const MAX_BALANCE_XAF = 10_000_000;
+
+/** `GET /balance`: a different random balance on each request, as in the provider's own sandbox. */
+export const balance = ({ random }: EndpointContext): Endpoint => {
+  let requests = 0;
+  return {
+    name: 'balance',
+    method: 'get',
+    path: '/balance',
+    handle: ({ service }) => ({
+      status: 200,
+      body: {
+        service: service.name,
+        balance: Math.floor(random.fraction('balance', service.kind, requests++) * MAX_BALANCE_XAF),
+        currency: 'XAF',
+      },
+    }),
+  };
+};

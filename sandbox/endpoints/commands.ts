@@ -1,5 +1,7 @@
 import {
+  ALREADY_EXPIRED,
   directPaySchema,
+  expirePaySchema,
   initiatePaySchema,
   type PayoutRequest,
   payoutSchema,
@@ -14,8 +16,10 @@ import {
   type EndpointContext,
   type EndpointRequest,
   type EndpointResponse,
+  ownEntry,
   readBody,
   type Service,
+  unknownTransaction,
 } from './endpoint.js';
 
 /** `POST /initiate-pay`: creates a link to the checkout page, payable for 24 hours. */
@@ -26,7 +30,7 @@ export const initiatePay = ({ ledger, linkTo }: EndpointContext): Endpoint => ({
   only: 'collection',
   handle: (request) => {
     const order = readBody(initiatePaySchema, request.body);
-    const entry = ledger.openLink({ ...order, ...draftOf(request.service), method: 'link' });
+    const entry = ledger.openLink({ ...order, ...serviceFields(request.service), method: 'link' });
     const link = linkTo(entry.linkToken ?? '');
     return initiated(entry, request, { message: 'Payment link created', link });
   },
@@ -41,16 +45,8 @@ export const directPay = ({ ledger }: EndpointContext): Endpoint => ({
   handle: (request) => {
     const { phone, name, medium, ...order } = readBody(directPaySchema, request.body);
     const account = phoneAccount(phone, medium);
-    const entry = ledger.openPending(
-      {
-        ...order,
-        ...draftOf(request.service),
-        method: 'direct',
-        medium: account.medium,
-        payerName: name,
-      },
-      account.outcome,
-    );
+    const draft = { ...order, ...serviceFields(request.service), medium: account.medium, payerName: name };
+    const entry = ledger.openPending({ ...draft, method: 'direct' }, account.outcome);
     return initiated(entry, request, { message: 'Payment request sent' });
   },
 });
@@ -65,17 +61,32 @@ export const payout = ({ ledger, random }: EndpointContext): Endpoint => ({
     const body = readBody(payoutSchema, request.body);
     const { phone: _notStored, name, ...order } = body;
     const account = payoutAccount(body, random, ledger.created);
-    const entry = ledger.openPending(
-      {
-        ...order,
-        ...draftOf(request.service),
-        method: 'payout',
-        medium: account.medium,
-        payerName: name,
-      },
-      account.outcome,
-    );
+    const draft = { ...order, ...serviceFields(request.service), medium: account.medium, payerName: name };
+    const entry = ledger.openPending({ ...draft, method: 'payout' }, account.outcome);
     return initiated(entry, request, { message: 'Payout initiated' });
+  },
+});
+
+/** `POST /expire-pay`: expires a link that is neither paid nor expired, even while an attempt is PENDING. */
+export const expirePay = ({ ledger }: EndpointContext): Endpoint => ({
+  name: 'expire-pay',
+  method: 'post',
+  path: '/expire-pay',
+  handle: ({ service, body, show }) => {
+    const { transId } = readBody(expirePaySchema, body);
+    const result = ledger.expire(ownEntry(ledger, service, transId).transId);
+    switch (result.kind) {
+      case 'expired':
+        return { status: 200, body: show(result.entry), entry: result.entry };
+      case 'alreadyExpired':
+        throw new ApiError(400, ALREADY_EXPIRED);
+      case 'alreadyPaid':
+        throw new ApiError(400, 'Link already paid');
+      case 'notALink':
+        throw new ApiError(400, 'Only a payment link can be expired');
+      case 'unknown':
+        throw unknownTransaction();
+    }
   },
 });
 
@@ -98,7 +109,8 @@ function payoutAccount(request: PayoutRequest, random: KeyedRandom, sequence: nu
   return { medium: 'platform', outcome: outcomeOfAddress(request.email ?? '', chance) };
 }
 
-const draftOf = ({ kind, name, webhookUrl }: Service) => ({
+/** The fields of a transaction that come from its service. */
+const serviceFields = ({ kind, name, webhookUrl }: Service) => ({
   service: kind,
   serviceName: name,
   webhook: webhookUrl,
@@ -110,9 +122,6 @@ function initiated(
   body: { readonly message: string; readonly link?: string },
 ): EndpointResponse {
   entry.listedFrom = listedFrom(entry.createdAt);
-  return {
-    status: 200,
-    entry,
-    body: { ...body, transId: entry.transId, dateInitiated: date(entry.createdAt) },
-  };
+  const dateInitiated = date(entry.createdAt);
+  return { status: 200, entry, body: { ...body, transId: entry.transId, dateInitiated } };
 }
