@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { z } from 'zod';
-import { mediumSchema, statusSchema } from '../src/provider/wire.js';
+import { mediumSchema, statusSchema } from '../src/provider/schemas.js';
 import type { Entry } from './entry.js';
 import type { PostCount } from './request-counts.js';
 

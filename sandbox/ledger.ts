@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { providerLimits } from '../src/provider/wire.js';
+import { providerLimits } from '../src/provider/schemas.js';
 import type { Clock } from './clock.js';
 import { type Draft, type Entry, isFinal, type Status, type StatusChange } from './entry.js';
 import { ALPHANUMERIC, DIGITS, type KeyedRandom } from './keyed-random.js';

@@ -5,7 +5,7 @@ import {
   initiatePaySchema,
   type PayoutRequest,
   payoutSchema,
-} from '../../src/provider/wire.js';
+} from '../../src/provider/schemas.js';
 import type { Entry, Medium } from '../entry.js';
 import type { KeyedRandom } from '../keyed-random.js';
 import { type PhoneMedium, readPhone } from '../phone-number.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { WireTransaction } from '../../src/provider/wire.js';
+import type { WireTransaction } from '../../src/provider/schemas.js';
 import type { Clock } from '../clock.js';
 import type { Entry, ServiceKind } from '../entry.js';
 import type { KeyedRandom } from '../keyed-random.js';

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import express, { type Request, type Response, Router } from 'express';
-import { credentialHeaders, identifierSchema } from '../../src/provider/wire.js';
+import { credentialHeaders, identifierSchema } from '../../src/provider/schemas.js';
 import type { ServiceKind } from '../entry.js';
 import { ContentFaults } from '../faults/content-faults.js';
 import { type FaultInjector, type InjectionPoint, injectionPoint } from '../faults/fault-injector.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { identifierSchema, phoneMediumSchema, providerLimits } from '../../src/provider/wire.js';
+import { identifierSchema, phoneMediumSchema, providerLimits } from '../../src/provider/schemas.js';
 import type { Clock } from '../clock.js';
 import { dateOf, type Entry } from '../entry.js';
 import { ApiError, type Endpoint, type EndpointContext, ownEntry } from './endpoint.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { statusSchema } from '../../src/provider/wire.js';
+import { statusSchema } from '../../src/provider/schemas.js';
 import { ENDPOINTS, type EndpointName } from '../endpoints/endpoint.js';
 
 const ms = z.int().min(0);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { TEST_ADDRESSES } from '../../../sandbox/test-outcome.js';
-import { initiationSchema, linkInitiationSchema } from '../../../src/provider/wire.js';
+import { initiationSchema, linkInitiationSchema } from '../../../src/provider/schemas.js';
 import {
   DAY,
   openLink,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { scaledClock } from '../../../sandbox/clock.js';
-import { balanceSchema } from '../../../src/provider/wire.js';
+import { balanceSchema } from '../../../src/provider/schemas.js';
 import {
   DAY,
   HOUR,
