@@ -185,7 +185,7 @@ const CONTENT_FAULTS: ReadonlySet<string> = new Set(
 );
 
 export const isWebhookFault = (rule: FaultRule): rule is WebhookFault => rule.fault.startsWith('webhook');
-export const isContentFault = (rule: FaultRule): rule is ContentFault => CONTENT_FAULTS.has(rule.fault);
+const isContentFault = (rule: FaultRule): rule is ContentFault => CONTENT_FAULTS.has(rule.fault);
 export const isResponseFault = (rule: FaultRule): rule is ResponseFault =>
   !isWebhookFault(rule) && !isContentFault(rule);
 
