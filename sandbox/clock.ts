@@ -1,24 +1,24 @@
 /**
- * The sandbox's only clock: link expiry, the status limit, pending times, webhook delays and dates all follow it.
- * Times are ms since the epoch.
+ * The sandbox's clock, in ms since the epoch. Link expiry, the status limit, settlement, webhook delays and dates all
+ * follow it.
  */
 export interface Clock {
-  /** The time now, in ms since the epoch. */
+  /** The current time. */
   now(): number;
-  /** Runs `run` once the clock has reached `timeMs`, never before this call has returned. Returns its cancellation. */
+  /** Calls `run` when the clock reaches `timeMs`, always asynchronously. Returns a function that cancels it. */
   at(timeMs: number, run: () => void): () => void;
-  /** How many real ms a stretch of this clock takes: what a client has to be told to wait. */
+  /** Converts a duration of this clock to real ms, for example for `Retry-After`. */
   realMs(durationMs: number): number;
 }
 
-/** Node's timers take at most this many ms; a longer wait is made of several. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** The longest delay of a Node timer; longer waits take several timers. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * A clock that starts at the real time, or at `startMs`, and runs `scale` times as fast.
+ * A clock that starts at the current real time, or at `startMs`, and runs `scale` times as fast.
  *
  * @example scaledClock({ scale: 8640 }) // 24 hours pass in 10 seconds
- * @throws RangeError when the scale isn't a number above 0
+ * @throws RangeError when `scale` isn't a positive number
  */
 export function scaledClock({
   scale = 1,
@@ -27,8 +27,7 @@ export function scaledClock({
   scale?: number;
   startMs?: number | undefined;
 } = {}): Clock {
-  if (!(scale > 0 && Number.isFinite(scale)))
-    throw new RangeError(`A clock's scale is above 0, not ${scale}`);
+  if (!(scale > 0 && Number.isFinite(scale))) throw new RangeError(`scale must be above 0, not ${scale}`);
   const startedTick = performance.now();
   const now = () => Math.floor(startMs + (performance.now() - startedTick) * scale);
 
@@ -36,9 +35,9 @@ export function scaledClock({
     let timer: NodeJS.Timeout;
     const wait = () => {
       const left = (timeMs - now()) / scale;
-      timer = setTimeout(wake, Math.min(Math.max(0, Math.ceil(left)), LONGEST_TIMER_MS));
+      timer = setTimeout(wake, Math.min(Math.max(0, Math.ceil(left)), MAX_TIMER_MS));
     };
-    // A timer may fire a moment early: whoever is called must find that its time has come.
+    // A timer may fire slightly early.
     const wake = () => (now() < timeMs ? wait() : run());
     wait();
     return () => clearTimeout(timer);
@@ -46,28 +45,28 @@ export function scaledClock({
   return { now, at, realMs: (durationMs) => durationMs / scale };
 }
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until it is advanced. */
 export interface ManualClock extends Clock {
-  /** Goes on to `timeMs`; what falls due on the way runs in order of time, each at its own time. Never goes back. */
+  /** Advances to `timeMs`, running the callbacks that fall due in order, each at its own time. Never goes back. */
   advanceTo(timeMs: number): void;
-  /** When the next callback is due, in ms since the epoch; `undefined` when none waits. */
+  /** When the next callback is due; `undefined` when there is none. */
   nextDue(): number | undefined;
 }
 
-/** A clock moved by hand, from `startMs` on; callbacks of the same time run in the order they were asked for. */
+/** A manual clock that starts at `startMs`. Callbacks due at the same time run in the order of their `at` calls. */
 export function manualClock(startMs: number): ManualClock {
   let time = startMs;
-  let asked = 0;
-  const waiting: { readonly due: number; readonly order: number; readonly run: () => void }[] = [];
+  /** Sorted by due time, then by the order of the `at` calls. */
+  const timers: { readonly due: number; readonly run: () => void }[] = [];
 
-  /** The place of a callback in `waiting`, which is kept in order of time, then of asking. */
-  const placeOf = (due: number, order: number) => {
+  /** The index of the first timer whose due time isn't `isBefore`. */
+  const search = (isBefore: (due: number) => boolean) => {
     let low = 0;
-    let high = waiting.length;
+    let high = timers.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const other = waiting[middle];
-      if (other && (other.due < due || (other.due === due && other.order < order))) low = middle + 1;
+      const timer = timers[middle];
+      if (timer && isBefore(timer.due)) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -76,22 +75,26 @@ export function manualClock(startMs: number): ManualClock {
   return {
     now: () => time,
     at: (timeMs, run) => {
-      const entry = { due: Math.max(timeMs, time), order: asked++, run };
-      waiting.splice(placeOf(entry.due, entry.order), 0, entry);
+      const timer = { due: Math.max(timeMs, time), run };
+      const place = search((due) => due <= timer.due);
+      timers.splice(place, 0, timer);
       return () => {
-        const place = placeOf(entry.due, entry.order);
-        if (waiting[place] === entry) waiting.splice(place, 1);
+        const index = timers.indexOf(
+          timer,
+          search((due) => due < timer.due),
+        );
+        if (index >= 0) timers.splice(index, 1);
       };
     },
     realMs: (durationMs) => durationMs,
     advanceTo: (timeMs) => {
-      for (let next = waiting[0]; next && next.due <= timeMs; next = waiting[0]) {
-        waiting.shift();
+      for (let next = timers[0]; next && next.due <= timeMs; next = timers[0]) {
+        timers.shift();
         time = Math.max(time, next.due);
         next.run();
       }
       time = Math.max(time, timeMs);
     },
-    nextDue: () => waiting[0]?.due,
+    nextDue: () => timers[0]?.due,
   };
 }

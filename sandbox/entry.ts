@@ -3,23 +3,24 @@ import type { mediumSchema, WireTransaction } from '../src/provider/schemas.js';
 
 export type Medium = z.infer<typeof mediumSchema>;
 export type Status = WireTransaction['status'];
+/** A service at the provider either collects or pays out, never both. */
 export type ServiceKind = 'collection' | 'payout';
-/** How a transaction came to be: initiate-pay, direct-pay or payout. */
+/** The endpoint that created a transaction: initiate-pay, direct-pay or payout. */
 export type Method = 'link' | 'direct' | 'payout';
 
-/** A status and since when (ms, the sandbox's clock). */
+/** A status and when it began, in ms of the sandbox's clock. */
 export interface StatusChange {
   readonly status: Status;
   readonly at: number;
 }
 
-/** One go of a payer at a link. */
+/** One attempt by a payer to pay or decline a link. */
 export interface Attempt {
   readonly at: number;
   readonly action: 'pay' | 'decline';
 }
 
-/** One notification, true or made up by a fault, and how each of its tries was answered. */
+/** One notification, genuine or forged by a fault, with the response to each try. */
 export interface Notification {
   readonly status: Status;
   readonly at: number;
@@ -29,7 +30,7 @@ export interface Notification {
   acknowledged: boolean;
 }
 
-/** What is known of a transaction at its creation. Phone numbers are read for their outcome and never kept. */
+/** What is known of a transaction when it is created. Phone numbers decide the outcome and are never stored. */
 export interface Draft {
   readonly service: ServiceKind;
   readonly serviceName: string;
@@ -42,23 +43,23 @@ export interface Draft {
   readonly redirectUrl?: string | undefined;
   readonly externalId?: string | undefined;
   readonly userId?: string | undefined;
-  /** What the payment is for, as the merchant put it. */
+  /** The merchant's description of the payment. */
   readonly message?: string | undefined;
   /** The service's webhook address. */
   readonly webhook?: string | undefined;
 }
 
-/** One transaction in the ledger. Only the ledger and those who record what they did to it write to it. */
+/** One transaction in the ledger. After changing an entry, call the ledger's `save`. */
 export interface Entry extends Draft {
-  /** Grows with each transaction: orders those of the same ms. */
+  /** Increases with each transaction: orders those created in the same ms. */
   readonly sequence: number;
   readonly transId: string;
   readonly createdAt: number;
-  /** Links only: the unguessable last part of the link. */
+  /** Links only: the unguessable last part of the address. */
   readonly linkToken?: string | undefined;
-  /** Links only: the first ms at which it can't be paid any more. */
+  /** Links only: the first ms at which the link can no longer be paid. */
   readonly expiresAt?: number | undefined;
-  /** From when on it shows in lists and searches. */
+  /** When the transaction starts to appear in lists and searches. */
   listedFrom: number;
   medium?: Medium | undefined;
   email?: string | undefined;
@@ -66,17 +67,60 @@ export interface Entry extends Draft {
   reason?: string | undefined;
   financialTransId?: string | undefined;
   confirmedAt?: number | undefined;
-  /** What a PENDING transaction is going to come to, and when. */
+  /** The outcome of a PENDING transaction, and when it is due. */
   settlement?: { readonly at: number; readonly status: 'SUCCESSFUL' | 'FAILED' } | undefined;
   readonly history: StatusChange[];
   readonly attempts: Attempt[];
   readonly statusCalls: { answered: number; throttled: number; readonly recent: number[] };
   readonly notifications: Notification[];
+  /** How often each fault was applied. */
   readonly faults: Map<string, number>;
 }
 
-/** Whether nothing can come after its status. A link's FAILED is an attempt that failed: it can be tried again. */
-export function isFinal(entry: Pick<Entry, 'status' | 'method'>): boolean {
-  if (entry.status === 'SUCCESSFUL' || entry.status === 'EXPIRED') return true;
-  return entry.status === 'FAILED' && entry.method !== 'link';
+/** Whether the status can no longer change. A failed attempt at a link can be repeated, so its FAILED isn't final. */
+export function isFinal({ status, method }: Pick<Entry, 'status' | 'method'>): boolean {
+  return status === 'SUCCESSFUL' || status === 'EXPIRED' || (status === 'FAILED' && method !== 'link');
+}
+
+/** The service's fee: 2 % of the amount in XAF, rounded up. */
+const feeOf = (amount: number): number => Math.ceil((amount * 2) / 100);
+
+/** The UTC calendar date of a time in ms; the provider doesn't document its time zone. */
+export const dateOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10);
+
+interface WireOptions {
+  /** Shows this status instead of the current one. */
+  readonly as?: Status | undefined;
+  /** Added to the dates, in ms. */
+  readonly skewMs?: number | undefined;
+}
+
+/**
+ * An entry as the Transaction resource. The provider doesn't document which fields come in which state. Here `medium`
+ * is present once known (for a link, from the first attempt), `revenue`, `financialTransId` and `dateConfirmed` when
+ * SUCCESSFUL, `reason` when FAILED, and the rest as given.
+ */
+export function wireTransaction(entry: Entry, { as, skewMs = 0 }: WireOptions = {}): WireTransaction {
+  const status = as ?? entry.status;
+  const confirmedAt = status === 'SUCCESSFUL' ? entry.confirmedAt : undefined;
+  const isPaid = confirmedAt !== undefined;
+  return {
+    transId: entry.transId,
+    status,
+    medium: entry.medium,
+    serviceName: entry.serviceName,
+    transType: entry.service === 'payout' ? 'Payout' : 'Collection',
+    amount: entry.amount,
+    revenue: isPaid ? entry.amount - feeOf(entry.amount) : undefined,
+    payerName: entry.payerName,
+    email: entry.email,
+    redirectUrl: entry.redirectUrl,
+    externalId: entry.externalId,
+    userId: entry.userId,
+    webhook: entry.webhook,
+    reason: status === 'FAILED' ? entry.reason : undefined,
+    financialTransId: isPaid ? entry.financialTransId : undefined,
+    dateInitiated: dateOf(entry.createdAt + skewMs),
+    dateConfirmed: isPaid ? dateOf(confirmedAt + skewMs) : undefined,
+  };
 }

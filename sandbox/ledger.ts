@@ -1,14 +1,53 @@
+import { z } from 'zod';
 import { providerLimits } from '../src/provider/schemas.js';
-import { type AttemptRequest, type AttemptResult, planAttempt } from './attempt.js';
 import type { Clock } from './clock.js';
 import { type Draft, type Entry, isFinal, type Status, type StatusChange } from './entry.js';
 import { ALPHANUMERIC, DIGITS, type KeyedRandom } from './keyed-random.js';
-import { Shelf } from './shelf.js';
-import type { TestOutcome } from './test-outcome.js';
+import { type PhoneMedium, readPhone } from './phone-number.js';
+import { outcomeOfNumber, type TestOutcome } from './test-outcome.js';
+import { TransactionStore } from './transaction-store.js';
 
-export type { AttemptRequest, AttemptResult } from './attempt.js';
-export type { Entry, StatusChange } from './entry.js';
-export { LedgerFullError } from './shelf.js';
+/** What a payer does at the checkout. Paying takes a phone; declining takes nothing. */
+export interface AttemptRequest {
+  readonly action: 'pay' | 'decline';
+  readonly phone?: string | undefined;
+  /** Detected from the number when left out. */
+  readonly medium?: PhoneMedium | undefined;
+  /** For the receipt; stored only when the merchant gave none. */
+  readonly email?: string | undefined;
+}
+
+/** Something in the payer's request has to be corrected. */
+export interface InvalidAttempt {
+  readonly kind: 'invalid';
+  readonly field: 'phone' | 'email';
+  readonly message: string;
+}
+
+/** The result of an attempt. Only `paid`, `declined` and `pending` may have changed anything. */
+export type AttemptResult =
+  | { readonly kind: 'paid'; readonly entry: Entry }
+  /** The attempt failed or the payer declined; the link can be tried again. */
+  | { readonly kind: 'declined'; readonly entry: Entry; readonly reason: string }
+  /** An attempt is in progress: this one, or an earlier one, in which case this one had no effect. */
+  | { readonly kind: 'pending'; readonly entry: Entry }
+  /** The link has expired. */
+  | { readonly kind: 'tooLate'; readonly entry: Entry }
+  /** The link was paid before; this attempt had no effect. */
+  | { readonly kind: 'alreadyPaid'; readonly entry: Entry }
+  | (InvalidAttempt & { readonly entry: Entry })
+  /** No such link. */
+  | { readonly kind: 'unknown' };
+
+/** A valid attempt: its outcome, and what it says about the payer. */
+type AttemptPlan =
+  | {
+      readonly kind: 'pay';
+      readonly outcome: TestOutcome;
+      readonly medium: PhoneMedium;
+      readonly email?: string | undefined;
+    }
+  | { readonly kind: 'decline' };
 
 export type ExpireResult =
   | { readonly kind: 'expired' | 'alreadyExpired' | 'alreadyPaid' | 'notALink'; readonly entry: Entry }
@@ -17,12 +56,12 @@ export type ExpireResult =
 export interface LedgerOptions {
   readonly clock: Clock;
   readonly random: KeyedRandom;
-  /** Most transactions kept; the ones that ended first leave first, live ones never. */
+  /** Maximum number of transactions; those that ended first are evicted first, live ones never. */
   readonly capacity?: number | undefined;
   /** How long "at once" takes for direct payments and payouts, in ms of the clock. */
   readonly settleDelayMs?: number | undefined;
-  /** Called with a transaction after each change to it, before anybody is told of it. */
-  readonly onKeep?: ((entry: Entry) => void) | undefined;
+  /** Called with a transaction after each change to it, before any response or notification shows the change. */
+  readonly onSave?: ((entry: Entry) => void) | undefined;
 }
 
 const REASONS = {
@@ -34,89 +73,88 @@ const REASONS = {
 const DECLINED = 'The payer declined';
 
 /**
- * The truth about every transaction, in memory. A link is CREATED, PENDING during an attempt, then SUCCESSFUL or
- * FAILED, and FAILED can be tried again; it is EXPIRED 24 hours after its creation, also when an attempt is then
- * still PENDING. Direct payments and payouts are PENDING at once, then SUCCESSFUL or FAILED, and never expire.
- * Nothing comes after SUCCESSFUL or EXPIRED.
+ * Every transaction, in memory. A link is CREATED, PENDING during an attempt, then SUCCESSFUL or FAILED; after FAILED
+ * it can be tried again. It is EXPIRED 24 hours after its creation, even while an attempt is PENDING. Direct payments
+ * and payouts start PENDING, end SUCCESSFUL or FAILED, and never expire. SUCCESSFUL and EXPIRED are final.
  */
 export class Ledger {
-  /** To be called by whoever has recorded something with an entry. */
-  readonly keep: (entry: Entry) => void;
+  /** Writes an entry to the journal, if there is one. Call it after changing an entry. */
+  readonly save: (entry: Entry) => void;
   readonly #clock: Clock;
   readonly #random: KeyedRandom;
   readonly #settleDelayMs: number;
-  readonly #shelf: Shelf;
-  readonly #wakes = new Map<Entry, () => void>();
+  readonly #store: TransactionStore;
+  readonly #timers = new Map<Entry, () => void>();
   readonly #listeners = new Set<(entry: Entry, change: StatusChange) => void>();
   #created = 0;
 
-  constructor({ clock, random, capacity = 100_000, settleDelayMs = 1000, onKeep }: LedgerOptions) {
+  constructor({ clock, random, capacity = 100_000, settleDelayMs = 1000, onSave }: LedgerOptions) {
     this.#clock = clock;
     this.#random = random;
-    this.keep = onKeep ?? (() => undefined);
-    this.#shelf = new Shelf(capacity);
+    this.save = onSave ?? (() => undefined);
+    this.#store = new TransactionStore(capacity);
     this.#settleDelayMs = settleDelayMs;
   }
 
-  /** How many transactions were ever created, those that have left included. */
+  /** How many transactions were ever created, including evicted ones. */
   get created(): number {
     return this.#created;
   }
 
-  /** Takes in the transactions of an earlier run, oldest first; what has fallen due meanwhile comes true soon. */
+  /** Adds the transactions of an earlier run, oldest first; changes that have fallen due take effect soon after. */
   restore(entries: readonly Entry[]): void {
     for (const entry of entries) {
-      this.#shelf.makeRoom();
-      this.#shelf.put(entry);
-      if (isFinal(entry)) this.#shelf.markEnded(entry);
+      this.#store.makeRoom();
+      this.#store.add(entry);
+      if (isFinal(entry)) this.#store.markEnded(entry);
       this.#created = Math.max(this.#created, entry.sequence + 1);
-      this.#arm(entry);
+      this.#schedule(entry);
     }
   }
 
-  /** Calls `listener` at each status change after the first status, in order. */
+  /** Calls `listener` on each status change after the initial status, in order. */
   onChange(listener: (entry: Entry, change: StatusChange) => void): void {
     this.#listeners.add(listener);
   }
 
-  /** Opens a payment link, payable strictly before 24 hours from now. @throws LedgerFullError */
+  /** Creates a payment link, payable for strictly less than 24 hours from now. @throws LedgerFullError */
   openLink(draft: Draft & { readonly method: 'link' }): Entry {
     const token = this.#random.text(32, ALPHANUMERIC, 'link', this.#created);
-    const entry = this.#open(draft, 'CREATED', token);
-    this.#arm(entry);
-    this.keep(entry);
+    const entry = this.#create(draft, 'CREATED', token);
+    this.#schedule(entry);
+    this.save(entry);
     return entry;
   }
 
-  /** Opens a direct payment or a payout, PENDING until it comes to `outcome`. @throws LedgerFullError */
+  /** Creates a direct payment or a payout, PENDING until it reaches `outcome`. @throws LedgerFullError */
   openPending(draft: Draft & { readonly method: 'direct' | 'payout' }, outcome: TestOutcome): Entry {
-    const entry = this.#open(draft, 'PENDING');
-    this.#plan(entry, outcome, entry.createdAt, this.#settleDelayMs);
+    const entry = this.#create(draft, 'PENDING');
+    this.#setSettlement(entry, outcome, entry.createdAt, this.#settleDelayMs);
     return entry;
   }
 
   find(transId: string): Entry | undefined {
-    return this.#current(this.#shelf.byId(transId));
+    return this.#current(this.#store.byId(transId));
   }
 
   findByLinkToken(token: string): Entry | undefined {
-    return this.#current(this.#shelf.byToken(token));
+    return this.#current(this.#store.byToken(token));
   }
 
   /** Every transaction, oldest first. */
   all(): Entry[] {
-    return this.#shelf.all().map((entry) => this.#catchUp(entry));
+    return this.#store.all().map((entry) => this.#settleDue(entry));
   }
 
   /** Every transaction with this userId, oldest first. */
   ofUser(userId: string): Entry[] {
-    return this.#shelf.ofUser(userId).map((entry) => this.#catchUp(entry));
+    return this.#store.ofUser(userId).map((entry) => this.#settleDue(entry));
   }
 
-  /** A payer's go at a link. A payer that comes while an attempt is PENDING changes nothing. */
+  /** A payer's attempt at a link. Has no effect while an earlier attempt is PENDING. */
   attempt(transId: string, request: AttemptRequest): AttemptResult {
     const at = this.#clock.now();
-    const entry = this.#current(this.#shelf.byId(transId), at);
+    const entry = this.#current(this.#store.byId(transId), at);
     if (entry === undefined || entry.method !== 'link') return { kind: 'unknown' };
     if (entry.status === 'SUCCESSFUL') return { kind: 'alreadyPaid', entry };
     if (entry.status === 'EXPIRED') return { kind: 'tooLate', entry };
@@ -129,43 +167,43 @@ export class Ledger {
       entry.email ??= plan.email;
     }
     entry.attempts.push({ at, action: request.action });
-    this.#move(entry, 'PENDING', at);
-    if (plan.kind === 'decline') this.#move(entry, 'FAILED', at, DECLINED);
-    else this.#plan(entry, plan.outcome, at, 0);
-    const after = this.#catchUp(entry, at);
+    this.#setStatus(entry, 'PENDING', at);
+    if (plan.kind === 'decline') this.#setStatus(entry, 'FAILED', at, DECLINED);
+    else this.#setSettlement(entry, plan.outcome, at, 0);
+    const after = this.#settleDue(entry, at);
     if (after.status === 'SUCCESSFUL') return { kind: 'paid', entry };
     if (after.status === 'PENDING') return { kind: 'pending', entry };
     return { kind: 'declined', entry, reason: after.reason ?? REASONS.link };
   }
 
-  /** Expires a link now. Only a link can be expired, once, and not when it is paid. */
+  /** Expires a link that is neither paid nor expired. */
   expire(transId: string): ExpireResult {
     const at = this.#clock.now();
-    const entry = this.#current(this.#shelf.byId(transId), at);
+    const entry = this.#current(this.#store.byId(transId), at);
     if (entry === undefined) return { kind: 'unknown' };
     if (entry.method !== 'link') return { kind: 'notALink', entry };
     if (entry.status === 'EXPIRED') return { kind: 'alreadyExpired', entry };
     if (entry.status === 'SUCCESSFUL') return { kind: 'alreadyPaid', entry };
-    this.#move(entry, 'EXPIRED', at);
+    this.#setStatus(entry, 'EXPIRED', at);
     return { kind: 'expired', entry };
   }
 
-  /** Brings a PENDING transaction to its outcome now; `false` when it isn't PENDING. */
+  /** Ends a PENDING transaction now. Returns `false` when it isn't PENDING. */
   settle(entry: Entry, status: 'SUCCESSFUL' | 'FAILED', reason?: string): boolean {
     const at = this.#clock.now();
-    if (this.#catchUp(entry, at).status !== 'PENDING') return false;
-    this.#move(entry, status, at, reason);
+    if (this.#settleDue(entry, at).status !== 'PENDING') return false;
+    this.#setStatus(entry, status, at, reason);
     return true;
   }
 
-  /** Stops every timer; nothing changes by itself from then on. */
+  /** Stops every timer. */
   close(): void {
-    for (const cancel of this.#wakes.values()) cancel();
-    this.#wakes.clear();
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
   }
 
-  #open(draft: Draft, status: Status, linkToken?: string): Entry {
-    this.#shelf.makeRoom();
+  #create(draft: Draft, status: Status, linkToken?: string): Entry {
+    this.#store.makeRoom();
     const createdAt = this.#clock.now();
     const sequence = this.#created++;
     const entry: Entry = {
@@ -182,37 +220,37 @@ export class Ledger {
       notifications: [],
       faults: new Map(),
     };
-    this.#shelf.put(entry);
+    this.#store.add(entry);
     return entry;
   }
 
-  #plan(entry: Entry, outcome: TestOutcome, from: number, atOnceMs: number): void {
+  #setSettlement(entry: Entry, outcome: TestOutcome, from: number, atOnceMs: number): void {
     if (outcome.kind === 'settles') {
       const afterMs = outcome.after === 'atOnce' ? atOnceMs : outcome.after;
       entry.settlement = { at: from + afterMs, status: outcome.status };
     }
-    this.#arm(entry);
-    this.keep(entry);
+    this.#schedule(entry);
+    this.save(entry);
   }
 
   #current(entry: Entry | undefined, now?: number): Entry | undefined {
-    return entry && this.#catchUp(entry, now);
+    return entry && this.#settleDue(entry, now);
   }
 
   /**
-   * Makes what has fallen due come true, at the time it fell due. Whoever reads an entry comes through here, since a
-   * busy process runs its timers late, and a fast clock makes hours of a late ms.
+   * Applies the changes that have fallen due, each at its due time. Every read goes through here: a busy process runs
+   * its timers late, and on a fast clock one late ms is hours.
    */
-  #catchUp(entry: Entry, now = this.#clock.now()): Entry {
+  #settleDue(entry: Entry, now = this.#clock.now()): Entry {
     const { settlement, expiresAt = Number.POSITIVE_INFINITY } = entry;
     if (settlement && settlement.at <= now && settlement.at < expiresAt) {
-      this.#move(entry, settlement.status, settlement.at);
+      this.#setStatus(entry, settlement.status, settlement.at);
     }
-    if (expiresAt <= now && !isFinal(entry)) this.#move(entry, 'EXPIRED', expiresAt);
+    if (expiresAt <= now && !isFinal(entry)) this.#setStatus(entry, 'EXPIRED', expiresAt);
     return entry;
   }
 
-  #move(entry: Entry, status: Status, at: number, reason?: string): void {
+  #setStatus(entry: Entry, status: Status, at: number, reason?: string): void {
     const change = { status, at };
     entry.status = status;
     entry.history.push(change);
@@ -222,26 +260,43 @@ export class Ledger {
       entry.confirmedAt = at;
       entry.financialTransId = this.#random.text(10, DIGITS, 'financial', entry.sequence);
     }
-    if (isFinal(entry)) this.#shelf.markEnded(entry);
-    this.#arm(entry);
+    if (isFinal(entry)) this.#store.markEnded(entry);
+    this.#schedule(entry);
     for (const listener of this.#listeners) listener(entry, change);
-    this.keep(entry);
+    this.save(entry);
   }
 
-  /** Keeps one timer for an entry, for the next thing that is to happen to it by itself. */
-  #arm(entry: Entry): void {
-    this.#wakes.get(entry)?.();
-    this.#wakes.delete(entry);
+  /** Sets the entry's one timer to its next settlement or expiry. */
+  #schedule(entry: Entry): void {
+    this.#timers.get(entry)?.();
+    this.#timers.delete(entry);
     if (isFinal(entry)) return;
     const due = Math.min(
       entry.settlement?.at ?? Number.POSITIVE_INFINITY,
       entry.expiresAt ?? Number.POSITIVE_INFINITY,
     );
     if (due === Number.POSITIVE_INFINITY) return;
-    const wake = () => {
-      this.#wakes.delete(entry);
-      this.#catchUp(entry);
+    const run = () => {
+      this.#timers.delete(entry);
+      this.#settleDue(entry);
     };
-    this.#wakes.set(entry, this.#clock.at(due, wake));
+    this.#timers.set(entry, this.#clock.at(due, run));
   }
+}
+
+/** Reads a payer's request. Unlike the endpoints, allows spaces in a phone number, since people type them. */
+function planAttempt(request: AttemptRequest): AttemptPlan | InvalidAttempt {
+  if (request.action === 'decline') return { kind: 'decline' };
+  const phone = readPhone((request.phone ?? '').replace(/\s/g, ''), request.medium);
+  if (phone.kind === 'invalid') return { kind: 'invalid', field: 'phone', message: phone.message };
+  const email = request.email?.trim();
+  if (email && !z.email().safeParse(email).success) {
+    return { kind: 'invalid', field: 'email', message: 'email must be an e-mail address' };
+  }
+  return {
+    kind: 'pay',
+    outcome: outcomeOfNumber(phone.digits),
+    medium: phone.medium,
+    ...(email && { email }),
+  };
 }

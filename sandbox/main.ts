@@ -1,45 +1,62 @@
+/* The sandbox as a process of its own: reads its settings from the environment, and runs until SIGTERM or SIGINT. */
 import { once } from 'node:events';
-import { readConfig } from '../src/config.js';
-import { createLogger } from '../src/logger.js';
-import { runProcess } from '../src/process.js';
 import { scaledClock } from './clock.js';
-import { openJournal } from './journal/journal.js';
+import { openJournal } from './journal.js';
+import { createLog } from './log.js';
 import { createSandbox } from './sandbox.js';
+import { readSettings, SettingsError } from './settings.js';
 
-/** The sandbox as a process of its own, set from the environment, until it is told to stop. */
-await runProcess(async (stop) => {
-  const config = readConfig('sandbox', process.env);
-  const logger = createLogger('sandbox', config.LOG_LEVEL);
-  const webhookUrl = config.SANDBOX_WEBHOOK_URL;
-  const scale = config.SANDBOX_CLOCK_SCALE;
-  const journal = config.SANDBOX_JOURNAL === undefined ? undefined : openJournal(config.SANDBOX_JOURNAL);
+/** EX_CONFIG of sysexits.h. */
+const WRONG_SETTING_EXIT_CODE = 78;
+
+async function run(stop: AbortSignal): Promise<void> {
+  const settings = readSettings(process.env);
+  const log = createLog(settings.LOG_LEVEL);
+  const webhookUrl = settings.SANDBOX_WEBHOOK_URL;
+  const scale = settings.SANDBOX_CLOCK_SCALE;
+  const journal = settings.SANDBOX_JOURNAL === undefined ? undefined : openJournal(settings.SANDBOX_JOURNAL);
   const sandbox = createSandbox({
     clock: scaledClock({ scale, startMs: journal?.clockNow(scale) }),
     journal,
-    merchantName: config.SANDBOX_MERCHANT_NAME,
-    publicUrl: config.SANDBOX_PUBLIC_URL,
-    seed: config.SANDBOX_SEED,
-    webhookDelayMs: config.SANDBOX_WEBHOOK_DELAY,
-    settleDelayMs: config.SANDBOX_SETTLE_DELAY,
+    merchantName: settings.SANDBOX_MERCHANT_NAME,
+    publicUrl: settings.SANDBOX_PUBLIC_URL,
+    seed: settings.SANDBOX_SEED,
+    webhookDelayMs: settings.SANDBOX_WEBHOOK_DELAY,
+    settleDelayMs: settings.SANDBOX_SETTLE_DELAY,
     services: {
       collection: {
-        apiUser: config.PROVIDER_COLLECTION_API_USER,
-        apiKey: config.PROVIDER_COLLECTION_API_KEY,
+        apiUser: settings.PROVIDER_COLLECTION_API_USER,
+        apiKey: settings.PROVIDER_COLLECTION_API_KEY,
         webhookUrl,
       },
       payout: {
-        apiUser: config.PROVIDER_PAYOUT_API_USER,
-        apiKey: config.PROVIDER_PAYOUT_API_KEY,
+        apiUser: settings.PROVIDER_PAYOUT_API_USER,
+        apiKey: settings.PROVIDER_PAYOUT_API_KEY,
         webhookUrl,
       },
     },
-    log: (event, details) => (event === 'error' ? logger.error(details, event) : logger.info(details, event)),
+    log,
   });
-  const { url } = await sandbox.listen(config.SANDBOX_PORT, config.HOST);
-  logger.info({ url, clockScale: scale, kept: journal?.entries.length }, 'listening');
+  const { url } = await sandbox.listen(settings.SANDBOX_PORT, settings.HOST);
+  log('listening', { url, clockScale: scale, restored: journal?.entries.length });
 
   if (!stop.aborted) await once(stop, 'abort');
   await sandbox.close();
   journal?.close();
-  logger.info('stopped');
-});
+  log('stopped', {});
+}
+
+const stopping = new AbortController();
+// The handlers stay until the end: a second signal, which npm sends, must not interrupt the shutdown.
+const stop = () => stopping.abort();
+process.on('SIGTERM', stop).on('SIGINT', stop);
+try {
+  await run(stopping.signal);
+} catch (error) {
+  const isWrongSetting = error instanceof SettingsError;
+  const text = error instanceof Error ? (isWrongSetting ? error.message : error.stack) : String(error);
+  process.stderr.write(`${text}\n`);
+  process.exitCode = isWrongSetting ? WRONG_SETTING_EXIT_CODE : 1;
+} finally {
+  process.off('SIGTERM', stop).off('SIGINT', stop);
+}

@@ -3,21 +3,21 @@ import type { phoneMediumSchema } from '../src/provider/schemas.js';
 
 export type PhoneMedium = z.infer<typeof phoneMediumSchema>;
 
-/** A Cameroonian mobile number: nine digits from 6 on, with or without the country's prefix, nothing between them. */
+/** A Cameroonian mobile number: nine digits starting with 6, with or without the country code, no separators. */
 const MOBILE = /^(?:\+?237)?(6\d{8})$/;
 
 /**
- * Which operator holds which numbers. The provider doesn't say how it detects a medium; the sandbox goes by the
- * country's numbering plan: 67x, 650 to 654 and 680 to 684 are mobile money; 69x, 655 to 659 and 685 to 689 are
- * orange money. Other ranges (62x, 66x, …) belong to operators that it doesn't pay through.
+ * The provider doesn't document how it detects a medium. The sandbox follows the country's numbering plan: 67x, 650
+ * to 654 and 680 to 684 are mobile money; 69x, 655 to 659 and 685 to 689 are orange money. Other ranges (62x, 66x, …)
+ * belong to operators that aren't supported.
  */
 const MOBILE_MONEY = /^6(?:7\d|[58][0-4])/;
 const ORANGE_MONEY = /^6(?:9\d|[58][5-9])/;
 
-/** The number's nine digits, or `undefined` when it isn't a mobile number. */
+/** The nine digits of a mobile number; `undefined` for anything else. */
 export const nineDigits = (phone: string): string | undefined => MOBILE.exec(phone)?.[1];
 
-/** The medium of a number by the numbering plan, or `undefined` when its range belongs to none. */
+/** The medium of a number by the numbering plan; `undefined` when its range has none. */
 export function detectMedium(phone: string): PhoneMedium | undefined {
   const digits = nineDigits(phone);
   if (digits === undefined) return undefined;
@@ -28,23 +28,20 @@ export function detectMedium(phone: string): PhoneMedium | undefined {
 
 export type PhoneReading =
   | { readonly kind: 'read'; readonly digits: string; readonly medium: PhoneMedium }
-  | { readonly kind: 'unreadable'; readonly message: string };
+  | { readonly kind: 'invalid'; readonly message: string };
 
 /**
- * Reads a number and settles its medium. A medium that was asked for wins over the numbering plan, since a number
- * can be taken along to another operator; without one, the plan has to know the number.
+ * Reads a number and its medium. A requested medium takes precedence over the numbering plan, since a number can be
+ * ported to another operator; without one, the number must be in the plan.
  */
-export function readPhone(phone: string, asked?: PhoneMedium): PhoneReading {
+export function readPhone(phone: string, requested?: PhoneMedium): PhoneReading {
   const digits = nineDigits(phone);
   if (digits === undefined) {
-    return {
-      kind: 'unreadable',
-      message: 'phone must be nine digits starting with 6, optionally after +237',
-    };
+    return { kind: 'invalid', message: 'phone must be nine digits starting with 6, optionally after +237' };
   }
-  const medium = asked ?? detectMedium(digits);
+  const medium = requested ?? detectMedium(digits);
   if (medium === undefined) {
-    return { kind: 'unreadable', message: 'phone belongs to no known medium: give the medium as well' };
+    return { kind: 'invalid', message: 'phone matches no known medium: send medium as well' };
   }
   return { kind: 'read', digits, medium };
 }

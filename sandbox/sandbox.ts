@@ -2,70 +2,68 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { z } from 'zod';
-import { Refusal } from './answer.js';
 import { createCheckout } from './checkout/checkout.js';
 import type { Clock } from './clock.js';
-import { RequestEnder } from './endpoints/end-request.js';
+import { ApiError, type Service } from './endpoints/endpoint.js';
 import { providerApi } from './endpoints/provider-api.js';
 import type { Entry, ServiceKind } from './entry.js';
-import { Faults } from './faults/faults.js';
-import type { Journal } from './journal/journal.js';
+import { FaultInjector } from './faults/fault-injector.js';
+import { ReplySender } from './faults/response-faults.js';
+import type { Journal } from './journal.js';
 import { keyedRandom } from './keyed-random.js';
 import { Ledger } from './ledger.js';
 import type { Log } from './log.js';
-import { operatorApi } from './operator/operator-api.js';
-import { type PostCount, PostLog } from './post-log.js';
-import type { Service } from './service.js';
-import { Traffic } from './traffic.js';
+import { operatorApi } from './operator.js';
+import { type PostCount, PostCounter, RequestCounter } from './request-counts.js';
 import { WebhookSender } from './webhook-sender.js';
 
-/** A service's credentials and, when it has one, the address its notifications go to. */
+/** A service's credentials, and the address for its notifications if it has one. */
 export type ServiceSetting = Pick<Service, 'apiUser' | 'apiKey' | 'webhookUrl'> & { readonly name?: string };
 
 export interface SandboxOptions {
   readonly clock: Clock;
   readonly services: Readonly<Record<ServiceKind, ServiceSetting>>;
-  /** Who is paid, as the checkout page and `serviceName` say it. */
+  /** Shown on the checkout page and in `serviceName`. */
   readonly merchantName: string;
-  /** Where the checkout page is reached from outside; the listening address when left out. */
+  /** The public base address of the checkout page; the listening address by default. */
   readonly publicUrl?: string | undefined;
-  /** Decides what is left to chance (balances, platform payouts, faults by rate), never an id. */
+  /** Determines what is random (balances, platform payouts, faults by rate), except ids. */
   readonly seed?: string | number | undefined;
   /** From a status change to its notification, in ms of the clock. */
   readonly webhookDelayMs?: number | undefined;
-  /** Most tries of a notification that isn't acknowledged, 1 to 3. */
+  /** Maximum number of tries of a notification, 1 to 3. */
   readonly webhookTries?: number | undefined;
-  /** How long a merchant may take to acknowledge a notification, in ms of real time. */
+  /** How long a merchant may take to respond to a notification, in real ms. */
   readonly webhookTimeoutMs?: number | undefined;
   /** How long "at once" takes for direct payments and payouts, in ms of the clock. */
   readonly settleDelayMs?: number | undefined;
-  /** Most transactions kept. */
+  /** Maximum number of transactions; the first to end are evicted first. */
   readonly capacity?: number | undefined;
-  /** Outlives the sandbox: what it holds is taken in, and whatever happens is written to it. */
-  readonly journal?: Pick<Journal, 'entries' | 'keep' | 'posts' | 'keepPosts'> | undefined;
+  /** The state of earlier runs is restored from it, and every change is written to it. */
+  readonly journal?: Pick<Journal, 'entries' | 'posts' | 'saveEntry' | 'savePosts'> | undefined;
   readonly log?: Log | undefined;
 }
 
 export interface Sandbox {
   readonly app: Express;
   readonly ledger: Ledger;
-  readonly faults: Faults;
-  readonly posts: PostLog;
-  /** Listens; port 0 takes any that is free. */
+  readonly faults: FaultInjector;
+  readonly posts: PostCounter;
+  /** Starts listening; port 0 selects a free one. */
   listen(port: number, host?: string): Promise<{ readonly url: string }>;
-  /** Resolves once no notification that was due is still on its way. */
+  /** Resolves when no notification is being sent. */
   quiet(): Promise<void>;
-  /** Stops listening, timers and notifications; requests under way get a second to end. */
+  /** Stops the server, timers and notifications. Requests in progress get a second to end. */
   close(): Promise<void>;
 }
 
 const CLOSE_GRACE_MS = 1000;
-/** Longer than a client keeps its idle connections, so that none is closed just as it is used again. */
+/** Longer than clients keep idle connections, so that none is closed as a client reuses it. */
 const KEEP_ALIVE_MS = 75_000;
 
 /**
- * The provider, played in full: its endpoints, its checkout page at `/pay/{token}`, its notifications, and under
- * `/_sandbox` what only a sandbox has. All its times but a connection's own follow one clock.
+ * Simulates the whole provider: its endpoints, its checkout page at `/pay/{token}`, its notifications, and under
+ * `/_sandbox` an operator's interface. Everything but network timeouts follows one clock.
  *
  * @example
  * const sandbox = createSandbox({ clock: scaledClock(), merchantName: 'Shop', services });
@@ -76,18 +74,21 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const log: Log = options.log ?? (() => {});
   const random = keyedRandom(options.seed);
   const { capacity, settleDelayMs, journal } = options;
-  // Ids are never seeded: a seeded sandbox, started again, would give the ids of its first run a second time.
-  const onKeep = journal && ((entry: Entry) => journal.keep(entry, clock.now()));
-  const ledger = new Ledger({ clock, random: keyedRandom(), capacity, settleDelayMs, onKeep });
-  const posts = new PostLog(
+  const onSave = journal && ((entry: Entry) => journal.saveEntry(entry, clock.now()));
+  // Ids are never seeded, or a restarted sandbox would use those of its first run again.
+  const ledger = new Ledger({ clock, random: keyedRandom(), capacity, settleDelayMs, onSave });
+  const posts = new PostCounter(
     journal?.posts,
-    journal && ((count: PostCount) => journal.keepPosts(count, clock.now())),
+    journal && ((count: PostCount) => journal.savePosts(count, clock.now())),
   );
-  const faults = new Faults({ clock, seed: options.seed ?? random.text(16, 'abcdef0123456789', 'faults') });
-  const timing = { delayMs: webhookDelayMs, tries: webhookTries, timeoutMs: webhookTimeoutMs };
+  const faults = new FaultInjector({
+    clock,
+    seed: options.seed ?? random.text(16, 'abcdef0123456789', 'faults'),
+  });
+  const timing = { delayMs: webhookDelayMs, maxTries: webhookTries, timeoutMs: webhookTimeoutMs };
   const webhooks = new WebhookSender({ clock, ledger, faults, log, ...timing });
-  const traffic = new Traffic();
-  const ender = new RequestEnder();
+  const requests = new RequestCounter();
+  const replies = new ReplySender();
   ledger.onChange(({ transId }, { status }) => log('status', { transId, status }));
   if (journal !== undefined) {
     ledger.restore(journal.entries);
@@ -105,13 +106,13 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   app.disable('x-powered-by');
   app.disable('etag');
   app.use('/pay/:token', createCheckout({ ledger, merchantName, clock }));
-  app.use('/_sandbox', operatorApi({ ledger, faults, posts, traffic, webhooks }));
-  const end = ender.end.bind(ender);
-  app.use(providerApi({ ledger, clock, random, linkTo, services, faults, posts, traffic, log, end }));
+  app.use('/_sandbox', operatorApi({ ledger, faults, posts, requests, webhooks }));
+  const send = replies.send.bind(replies);
+  app.use(providerApi({ ledger, clock, random, linkTo, services, faults, posts, requests, log, send }));
   app.use(() => {
-    throw new Refusal(404, 'There is no such endpoint');
+    throw new ApiError(404, 'No such endpoint');
   });
-  app.use(answerError(log));
+  app.use(errorHandler(log));
 
   return {
     app,
@@ -129,7 +130,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     quiet: () => webhooks.quiet(),
     close: async () => {
       ledger.close();
-      ender.close();
+      replies.close();
       const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await Promise.all([closed, webhooks.close()]);
@@ -138,34 +139,34 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   };
 }
 
-/** The address to reach a server at from its own machine. */
+/** The address of a server for clients on the same machine. */
 function urlOf(address: AddressInfo | string | null): string {
   if (address === null || typeof address === 'string') {
-    throw new Error('Links need the public address of the sandbox, or the sandbox to be listening');
+    throw new Error('Payment links need publicUrl, or the sandbox to be listening');
   }
   const anywhere = address.address === '0.0.0.0' || address.address === '::';
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return `http://${anywhere ? '127.0.0.1' : host}:${address.port}`;
 }
 
-/** What Express and its parsers throw for a bad request: malformed JSON, a body too large, a broken path. */
+/** Errors of Express and its parsers for bad requests: malformed JSON, a body too large, an invalid path. */
 const clientErrorSchema = z.object({ status: z.int().min(400).max(499), type: z.string().optional() });
 
-const answerError =
+const errorHandler =
   (log: Log): ErrorRequestHandler =>
   (error, _request, response, _next) => {
     const known = clientErrorSchema.safeParse(error);
-    if (error instanceof Refusal) {
+    if (error instanceof ApiError) {
       response
         .status(error.status)
         .set(error.headers ?? {})
         .json({ message: error.message });
     } else if (known.success) {
       const malformed = known.data.type === 'entity.parse.failed';
-      const message = malformed ? 'The body is not valid JSON' : 'The request cannot be read';
+      const message = malformed ? 'The body is not valid JSON' : 'The request is malformed';
       response.status(known.data.status).json({ message });
     } else {
       log('error', { error: error instanceof Error ? error.stack : String(error) });
-      response.status(500).json({ message: 'The sandbox has failed' });
+      response.status(500).json({ message: 'Internal error of the sandbox' });
     }
   };

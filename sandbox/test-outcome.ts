@@ -1,6 +1,6 @@
 /**
- * What a payment is going to come to in the sandbox: decided by the payer's or recipient's number, or by the
- * e-mail address of a platform account.
+ * The outcome of a payment in the sandbox, decided by the payer's or recipient's phone number, or by the e-mail
+ * address of a platform account.
  */
 export type TestOutcome =
   | { readonly kind: 'settles'; readonly status: 'SUCCESSFUL' | 'FAILED'; readonly after: 'atOnce' | number }
@@ -10,30 +10,30 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-type Rule = { readonly digit: string; readonly pattern: string; readonly comesTo: string } & (
+type Rule = { readonly digit: string; readonly pattern: string; readonly effect: string } & (
   | { readonly status: 'SUCCESSFUL' | 'FAILED'; readonly unitMs?: number }
   | { readonly status: 'PENDING' }
 );
 
 /**
- * The test numbers. The last three digits decide: the first of them chooses the rule, the other two count (so that
- * 677 000 205 succeeds after five seconds). "At once" is at once on the checkout page, and after the settle delay
- * (1 s unless set) for direct payments and payouts.
+ * The test numbers. The last three digits decide: the first selects the rule, the other two are its delay, so that
+ * 677 000 205 succeeds after five seconds. "At once" is immediate on the checkout page, and takes the settle delay
+ * (1 s by default) for direct payments and payouts.
  */
 export const TEST_NUMBERS: readonly Rule[] = [
-  { digit: '0', pattern: '0xx', comesTo: 'succeeds at once', status: 'SUCCESSFUL' },
-  { digit: '1', pattern: '1xx', comesTo: 'fails at once', status: 'FAILED' },
-  { digit: '2', pattern: '2SS', comesTo: 'succeeds after SS seconds', status: 'SUCCESSFUL', unitMs: SECOND },
-  { digit: '3', pattern: '3SS', comesTo: 'fails after SS seconds', status: 'FAILED', unitMs: SECOND },
-  { digit: '4', pattern: '4MM', comesTo: 'succeeds after MM minutes', status: 'SUCCESSFUL', unitMs: MINUTE },
-  { digit: '5', pattern: '5MM', comesTo: 'fails after MM minutes', status: 'FAILED', unitMs: MINUTE },
-  { digit: '6', pattern: '6HH', comesTo: 'succeeds after HH hours', status: 'SUCCESSFUL', unitMs: HOUR },
-  { digit: '7', pattern: '7HH', comesTo: 'fails after HH hours', status: 'FAILED', unitMs: HOUR },
-  { digit: '8', pattern: '8xx', comesTo: 'stays PENDING until it is settled by hand', status: 'PENDING' },
-  { digit: '9', pattern: '9xx', comesTo: 'succeeds at once', status: 'SUCCESSFUL' },
+  { digit: '0', pattern: '0xx', effect: 'succeeds at once', status: 'SUCCESSFUL' },
+  { digit: '1', pattern: '1xx', effect: 'fails at once', status: 'FAILED' },
+  { digit: '2', pattern: '2SS', effect: 'succeeds after SS seconds', status: 'SUCCESSFUL', unitMs: SECOND },
+  { digit: '3', pattern: '3SS', effect: 'fails after SS seconds', status: 'FAILED', unitMs: SECOND },
+  { digit: '4', pattern: '4MM', effect: 'succeeds after MM minutes', status: 'SUCCESSFUL', unitMs: MINUTE },
+  { digit: '5', pattern: '5MM', effect: 'fails after MM minutes', status: 'FAILED', unitMs: MINUTE },
+  { digit: '6', pattern: '6HH', effect: 'succeeds after HH hours', status: 'SUCCESSFUL', unitMs: HOUR },
+  { digit: '7', pattern: '7HH', effect: 'fails after HH hours', status: 'FAILED', unitMs: HOUR },
+  { digit: '8', pattern: '8xx', effect: 'stays PENDING until it is settled manually', status: 'PENDING' },
+  { digit: '9', pattern: '9xx', effect: 'succeeds at once', status: 'SUCCESSFUL' },
 ];
 
-/** What the number `digits` comes to, by {@link TEST_NUMBERS}. Times are in ms of the sandbox's clock. */
+/** The outcome for a number, by {@link TEST_NUMBERS}. Delays are in ms of the sandbox's clock. */
 export function outcomeOfNumber(digits: string): TestOutcome {
   const rule = TEST_NUMBERS.find(({ digit }) => digits.at(-3) === digit);
   if (rule === undefined || rule.status === 'PENDING') return { kind: 'stays' };
@@ -41,7 +41,7 @@ export function outcomeOfNumber(digits: string): TestOutcome {
   return { kind: 'settles', status: rule.status, after };
 }
 
-/** The platform accounts with a fixed outcome: two that always receive, two that never do. */
+/** The platform accounts with a fixed outcome: two for which payouts always succeed, two for which they always fail. */
 export const TEST_ADDRESSES: Readonly<Record<string, 'SUCCESSFUL' | 'FAILED'>> = {
   'always.paid@example.com': 'SUCCESSFUL',
   'also.paid@example.com': 'SUCCESSFUL',
@@ -50,8 +50,8 @@ export const TEST_ADDRESSES: Readonly<Record<string, 'SUCCESSFUL' | 'FAILED'>> =
 };
 
 /**
- * What a payout to the platform account `email` comes to: as {@link TEST_ADDRESSES} says, or by chance. `chance` is
- * in [0, 1); below one half succeeds.
+ * The outcome of a payout to the platform account `email`: by {@link TEST_ADDRESSES}, else by `chance`, a number in
+ * [0, 1) that succeeds below one half.
  */
 export function outcomeOfAddress(email: string, chance: number): TestOutcome {
   const status = TEST_ADDRESSES[email.toLowerCase()] ?? (chance < 0.5 ? 'SUCCESSFUL' : 'FAILED');

@@ -80,7 +80,6 @@ const headerValue = text.refine((value) => {
   }
 }, 'contains characters that an HTTP header can’t carry');
 
-const host = text.default('127.0.0.1');
 const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info');
 
 /** Standard Webhooks: `whsec_` and base64 of 24 to 64 random bytes. During a rotation there are two, with a comma. */
@@ -164,17 +163,13 @@ const temporal = {
   TEMPORAL_UI_URL: httpUrl.optional(),
 };
 
-const credentials = {
+const provider = {
+  PROVIDER_COLLECTION_URL: baseUrl,
   PROVIDER_COLLECTION_API_USER: headerValue,
   PROVIDER_COLLECTION_API_KEY: headerValue,
+  PROVIDER_PAYOUT_URL: baseUrl,
   PROVIDER_PAYOUT_API_USER: headerValue,
   PROVIDER_PAYOUT_API_KEY: headerValue,
-};
-
-const provider = {
-  ...credentials,
-  PROVIDER_COLLECTION_URL: baseUrl,
-  PROVIDER_PAYOUT_URL: baseUrl,
   PROVIDER_TIMEOUT: duration('15s', { min: '1s', max: '60s' }),
 };
 
@@ -204,7 +199,7 @@ const schemas = {
       ...temporal,
       ...provider,
       ...terms,
-      HOST: host,
+      HOST: text.default('127.0.0.1'),
       PORT: port(3000),
       LOG_LEVEL: logLevel,
       API_KEYS: apiKeys,
@@ -255,20 +250,6 @@ const schemas = {
         when: areRead('MERCHANT_WEBHOOK_URL', 'MERCHANT_WEBHOOK_SECRET'),
       },
     ),
-  sandbox: z.object({
-    ...credentials,
-    HOST: host,
-    LOG_LEVEL: logLevel,
-    SANDBOX_PORT: port(4000),
-    SANDBOX_PUBLIC_URL: httpUrl.optional(),
-    SANDBOX_WEBHOOK_URL: httpUrl.optional(),
-    SANDBOX_WEBHOOK_DELAY: duration('100ms'),
-    SANDBOX_SETTLE_DELAY: duration('1s'),
-    SANDBOX_CLOCK_SCALE: count(1),
-    SANDBOX_MERCHANT_NAME: text.default('Sanaga demo shop'),
-    SANDBOX_SEED: count(1),
-    SANDBOX_JOURNAL: text.optional(),
-  }),
 };
 
 /** A rule about several settings is checked when each of them is right by itself, whatever else is wrong. */
@@ -308,7 +289,7 @@ export function readConfig<P extends Part>(part: P, env: NodeJS.ProcessEnv): Con
   throw new ConfigError(lines.join('\n'));
 }
 
-/** Every setting that one of our processes reads, by name. */
+/** Every setting that the API or the worker reads, by name. */
 export function settingNames(): string[] {
   const names = Object.values(schemas).flatMap(({ shape }) => Object.keys(shape));
   return [...new Set(names)].sort();

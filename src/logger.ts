@@ -17,7 +17,7 @@ const HIDDEN = [
 /**
  * The one logger of a process: JSON lines on the standard output.
  *
- * @param part which process speaks: api, worker or sandbox
+ * @param part which process speaks: api or worker
  */
 export function createLogger(part: string, level: string): Logger {
   return pino({ level, base: { part }, redact: { paths: HIDDEN, censor: '[hidden]' } });

@@ -82,10 +82,11 @@ const sound: Tree = {
     "import { app } from './api/app.js'; import { runProcess } from './process.js'; void [app, runProcess];",
   'src/worker.ts': "import { activities } from './activities/activities.js'; void activities;",
   'sandbox/ledger.ts': "import { wire } from '../src/provider/schemas.js'; export const ledger = wire;",
+  'sandbox/settings.ts': "import { z } from 'zod'; export const settings = z;",
   'sandbox/main.ts':
-    "import { ledger } from './ledger.js'; import { config } from '../src/config.js'; import { logger } from '../src/logger.js'; import { runProcess } from '../src/process.js'; void [ledger, config, logger, runProcess];",
+    "import { ledger } from './ledger.js'; import { settings } from './settings.js'; void [ledger, settings];",
   'stack/temporal.ts':
-    "import { connect } from '../src/temporal/connection.js'; export const start = connect;",
+    "import { connect } from '../src/temporal/connection.js'; import { settings } from '../sandbox/settings.js'; export const start = [connect, settings];",
   'stack/demo.ts': "import { start } from './temporal.js'; export const demo = start;",
   'lab/chaos/main.ts':
     "import { start } from '../../stack/temporal.js'; import { ledger } from '../../sandbox/ledger.js'; import { app } from '../../src/api/app.js'; void [start, ledger, app];",
@@ -153,7 +154,8 @@ const wrongImports: readonly WrongImport[] = [
   { rule: 'sandbox-is-another-company', from: 'sandbox/a.ts', to: 'src/payments/limits.ts' },
   { rule: 'sandbox-is-another-company', from: 'sandbox/b.ts', to: 'src/provider/client.ts' },
   { rule: 'sandbox-is-another-company', from: 'sandbox/c.ts', to: 'src/config.ts' },
-  { rule: 'sandbox-starts-like-the-others', from: 'sandbox/main.ts', to: 'src/payments/limits.ts' },
+  { rule: 'sandbox-is-another-company', from: 'sandbox/main.ts', to: 'src/payments/limits.ts' },
+  { rule: 'sandbox-is-another-company', from: 'sandbox/main.ts', to: 'src/process.ts' },
   { rule: 'settings-depend-on-nothing', from: 'src/config.ts', to: 'src/logger.ts' },
   { rule: 'api-is-for-the-server', from: 'src/worker.ts', to: 'src/api/app.ts' },
   { rule: 'product-stands-alone', from: 'src/worker.ts', to: 'sandbox/ledger.ts' },

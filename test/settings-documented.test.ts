@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import ms, { type StringValue } from 'ms';
+import { readSettings, SETTING_NAMES } from '../sandbox/settings.js';
 import { type Part, readConfig, settingNames } from '../src/config.js';
 import { withoutSettings } from '../stack/processes/settings.js';
 
@@ -19,6 +20,9 @@ const [ours = ''] = guide.split('\n## Where Temporal is');
 const rows = [...ours.matchAll(/^\| `([A-Z_]+)` \| ([a-z, ]+) \| (?:`([^`]*)` )?\|/gm)].map(
   ([, name = '', parts = '', fallback = '']): Row => ({ name, parts: parts.split(', '), fallback }),
 );
+
+/** The settings of every process, by name. */
+const allNames = [...new Set([...settingNames(), ...SETTING_NAMES])];
 
 /** Everything that is required, for every process. */
 const required = {
@@ -44,22 +48,22 @@ const optional = {
   WORKER_METRICS_ADDRESS: '127.0.0.1:9464',
 };
 
-const config: Readonly<Record<Part, Readonly<Record<string, unknown>>>> = {
+const config: Readonly<Record<Part | 'sandbox', Readonly<Record<string, unknown>>>> = {
   api: readConfig('api', { ...required, ...optional }),
   worker: readConfig('worker', { ...required, ...optional }),
-  sandbox: readConfig('sandbox', { ...required, ...optional }),
+  sandbox: readSettings({ ...required, ...optional }),
 };
 
 describe('an environment without settings', () => {
   it('has none of the settings of any process', () => {
-    const env = Object.fromEntries(settingNames().map((name) => [name, 'x']));
+    const env = Object.fromEntries(allNames.map((name) => [name, 'x']));
     expect(withoutSettings({ ...env, PATH: '/bin' })).toEqual({ PATH: '/bin' });
   });
 });
 
 describe('docs/settings.md', () => {
   it('names every setting that there is, once, and no other', () => {
-    expect(rows.map(({ name }) => name).sort()).toEqual([...new Set(settingNames())].sort());
+    expect(rows.map(({ name }) => name).sort()).toEqual([...allNames].sort());
   });
 
   it.each(rows)('says which processes read $name', ({ name, parts }) => {
@@ -82,7 +86,7 @@ describe('docs/settings.md', () => {
 describe('the settings of docker-compose.yml', () => {
   it('hand every setting on to the processes', async () => {
     const compose = await read('docker-compose.yml');
-    expect(settingNames().filter((name) => !compose.includes(` ${name}: `))).toEqual([]);
+    expect(allNames.filter((name) => !compose.includes(` ${name}: `))).toEqual([]);
   });
 
   it('are named in .env.example where they have no default', async () => {

@@ -1,95 +1,104 @@
-import express, { type ErrorRequestHandler, type Request, type Response, Router } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Request,
+  type RequestHandler,
+  type Response,
+  Router,
+} from 'express';
+import helmet from 'helmet';
 import { z } from 'zod';
 import type { Clock } from '../clock.js';
 import type { Entry } from '../entry.js';
 import type { Ledger } from '../ledger.js';
-import { type Bill, billOf } from './bill.js';
 import {
+  expiredPage,
   notFoundPage,
   pendingPage,
   type Receipt,
   receiptPage,
-  tooLatePage,
   unreadablePage,
-} from './outcome-pages.js';
-import { pageHeaders } from './page-headers.js';
+} from './pages.js';
 import {
   explain,
   type FormErrors,
   type FormValues,
   noErrors,
   noValues,
+  paymentForm,
   readPayerForm,
-} from './payer-form.js';
-import { paymentForm } from './payment-form.js';
-import { returnAddress } from './return-address.js';
+} from './payment-form.js';
+import { styleHash } from './style.js';
+import { type CheckoutSummary, summaryOf } from './summary.js';
 
 export interface CheckoutOptions {
   readonly ledger: Pick<Ledger, 'findByLinkToken' | 'attempt'>;
-  /** Who is paid, as payers know them. */
+  /** The name shown to payers. */
   readonly merchantName: string;
-  /** The sandbox's clock, for the time that is left. */
   readonly clock: Pick<Clock, 'now'>;
 }
 
 interface Link {
   readonly entry: Entry;
-  readonly bill: Bill;
+  readonly summary: CheckoutSummary;
 }
 
-/** What a page that waits adds to its own address, so that the payer is sent on once the payment is made. */
+/** Marks the address of a pending page, from which the payer is redirected to the merchant once the payment succeeds. */
 const WAITING = '?waiting=1';
 
-/** A parser's error: a body too long, in a form that isn't a form's, or broken. */
+/** An error of the body parser: the form is too long or malformed. */
 const requestErrorSchema = z.object({ status: z.int().min(400).max(499) });
 
 /**
- * The hosted checkout page, to be mounted at `/pay/:token`. It works without scripts, and over plain HTTP:
+ * The hosted checkout page, to be mounted at `/pay/:token`. Needs no scripts.
  *
- * - `GET` shows the link's state: 200, or 410 when it can no longer be paid, or 404.
- * - `POST` takes `action` (`pay` or `decline`), `phone`, `medium` (empty: told by the number) and `email` as a form.
- *   303: paid (to the merchant's address, or to the receipt), declined or to be confirmed (to the page itself).
- *   422: something has to be put right. 409: it was paid before, nothing is charged. 410: too late. 404: no such link.
+ * - `GET` shows the link's state: 200, 410 when it has expired, or 404.
+ * - `POST` takes the form fields `action` (`pay` or `decline`), `phone`, `medium` (detected when empty) and `email`.
+ *   303: paid (to the merchant's address, or to the receipt), declined or pending (to the page itself). 422: invalid
+ *   input. 409: already paid; nothing is charged. 410: expired. 404: no such link.
  *
- * Nothing is decided here: the ledger holds the rules, so that pressing Pay twice pays once.
+ * The rules are the ledger's, so that pressing Pay twice pays once.
  */
 export const createCheckout = ({ ledger, merchantName, clock }: CheckoutOptions): Router => {
   const router = Router({ mergeParams: true });
 
   const linkOf = (request: Request<{ token: string }>, response: Response): Link | undefined => {
     const entry = ledger.findByLinkToken(request.params.token);
-    const bill = entry && billOf(entry, merchantName);
-    response.set(pageHeaders(entry && returnTo(entry)));
-    if (entry !== undefined && bill !== undefined) return { entry, bill };
+    const summary = entry && summaryOf(entry, merchantName);
+    if (entry !== undefined && summary !== undefined) return { entry, summary };
     response.status(404).send(notFoundPage());
     return undefined;
   };
 
-  const formFor = ({ entry, bill }: Link, values: FormValues, errors: FormErrors): string =>
+  const formFor = ({ entry, summary }: Link, values: FormValues, errors: FormErrors): string =>
     paymentForm({
-      bill,
-      timeLeft: bill.expiresAt - clock.now(),
+      summary,
+      timeLeftMs: summary.expiresAt - clock.now(),
       asksEmail: entry.email === undefined,
       declinedBy: declinedBy(entry),
       values,
       errors,
     });
 
+  router.use((request: Request<{ token: string }>, response, next) => {
+    const entry = ledger.findByLinkToken(request.params.token);
+    secure(entry && returnTo(entry))(request, response, next);
+  });
+
   router.get<'/', { token: string }>('/', (request, response) => {
     const link = linkOf(request, response);
     if (link === undefined) return;
-    const { entry, bill } = link;
+    const { entry, summary } = link;
     const onward = returnTo(entry);
     switch (entry.status) {
       case 'SUCCESSFUL':
         if ('waiting' in request.query && onward !== undefined) response.redirect(303, onward);
-        else response.send(receiptPage(bill, receiptOf(entry, false)));
+        else response.send(receiptPage(summary, receiptOf(entry, false)));
         return;
       case 'EXPIRED':
-        response.status(410).send(tooLatePage(bill, closedEarly(link)));
+        response.status(410).send(expiredPage(summary, expiredEarly(link)));
         return;
       case 'PENDING':
-        response.send(pendingPage(bill, WAITING));
+        response.send(pendingPage(summary, WAITING));
         return;
       default:
         response.send(formFor(link, noValues, noErrors));
@@ -102,11 +111,11 @@ export const createCheckout = ({ ledger, merchantName, clock }: CheckoutOptions)
     (request, response) => {
       const link = linkOf(request, response);
       if (link === undefined) return;
-      const { entry, bill } = link;
+      const { entry, summary } = link;
       const self = request.originalUrl.replace(/\?.*/s, '');
       const reading = readPayerForm(request.body);
       if (reading.kind === 'wrong') {
-        // A link that can't be paid has more to say than what is wrong with the form.
+        // The state of a link that can't be paid matters more than errors in the form.
         if (isOpen(entry)) response.status(422).send(formFor(link, reading.values, reading.errors));
         else response.redirect(303, self);
         return;
@@ -123,10 +132,10 @@ export const createCheckout = ({ ledger, merchantName, clock }: CheckoutOptions)
           response.redirect(303, self + WAITING);
           return;
         case 'alreadyPaid':
-          response.status(409).send(receiptPage(bill, receiptOf(result.entry, true)));
+          response.status(409).send(receiptPage(summary, receiptOf(result.entry, true)));
           return;
         case 'tooLate':
-          response.status(410).send(tooLatePage(bill, closedEarly(link)));
+          response.status(410).send(expiredPage(summary, expiredEarly(link)));
           return;
         case 'invalid':
           response.status(422).send(formFor(link, reading.values, explain(result, reading.request)));
@@ -139,7 +148,7 @@ export const createCheckout = ({ ledger, merchantName, clock }: CheckoutOptions)
 
   const unreadable: ErrorRequestHandler = (error, _request, response, next) => {
     const known = requestErrorSchema.safeParse(error);
-    if (known.success) response.status(known.data.status).set(pageHeaders(undefined)).send(unreadablePage());
+    if (known.success) response.status(known.data.status).send(unreadablePage());
     else next(error);
   };
   return router.use(unreadable);
@@ -162,6 +171,55 @@ const receiptOf = (entry: Entry, again: boolean): Receipt => ({
   again,
 });
 
-/** Whether a link was expired before its time, and not by its time. */
-const closedEarly = ({ entry, bill }: Link): boolean =>
-  entry.history.some(({ status, at }) => status === 'EXPIRED' && at < bill.expiresAt);
+/** Whether a link was expired by the merchant, before its time. */
+const expiredEarly = ({ entry, summary }: Link): boolean =>
+  entry.history.some(({ status, at }) => status === 'EXPIRED' && at < summary.expiresAt);
+
+/**
+ * Sets the headers of every response of the checkout: pages run no scripts, load nothing, and aren't framed or stored.
+ *
+ * Chromium applies `form-action` to every redirect after a form is sent (Firefox doesn't), and a merchant's address may
+ * redirect again, to `www.` or to https. So a link with a return address allows its whole scheme (`http:` includes
+ * `https:`), and a link without one only this page. Strict-Transport-Security and what depends on https are off, since
+ * the sandbox is served over http.
+ */
+const secure = (returnTo: string | undefined): RequestHandler => {
+  const setHeaders = helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        styleSrc: [styleHash],
+        formAction: ["'self'", ...(returnTo === undefined ? [] : [new URL(returnTo).protocol])],
+        baseUri: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+    frameguard: { action: 'deny' },
+    strictTransportSecurity: false,
+    crossOriginOpenerPolicy: false,
+    originAgentCluster: false,
+  });
+  return (request, response, next) => {
+    response.set({ 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' });
+    setHeaders(request, response, next);
+  };
+};
+
+/**
+ * The address to which a payer returns after paying: the merchant's `redirectUrl` with `transId` and `status` added to
+ * its query. The provider doesn't document these parameters, and they don't prove that a payment was made.
+ *
+ * @returns `undefined` without an address, or when it isn't http(s): `javascript:` and the like are never followed
+ */
+export const returnAddress = (
+  redirectUrl: string | undefined,
+  transaction: { readonly transId: string; readonly status: string },
+): string | undefined => {
+  if (redirectUrl === undefined || !URL.canParse(redirectUrl)) return undefined;
+  const address = new URL(redirectUrl);
+  if (address.protocol !== 'https:' && address.protocol !== 'http:') return undefined;
+  address.searchParams.set('transId', transaction.transId);
+  address.searchParams.set('status', transaction.status);
+  return address.href;
+};

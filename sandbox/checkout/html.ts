@@ -1,4 +1,4 @@
-/** Markup that is safe to send as it stands: all that came from outside was escaped on its way in. */
+/** Safe markup: every value in it has been escaped. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -24,8 +24,8 @@ const render = (part: Part): string => {
 };
 
 /**
- * A tagged template for markup: every value put in is escaped, for text and for quoted attributes alike, unless it is
- * {@link Html} itself. `undefined` and `false` leave nothing; a list is put one after another.
+ * A tagged template for markup. Escapes every value, for text and for quoted attributes, unless it is {@link Html}.
+ * `undefined` and `false` render nothing; lists are concatenated.
  *
  * @example html`<p title="${name}">${isNew && html`<b>New</b>`}</p>`
  */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The page's one style sheet, put into each page so that a payer's phone makes a single request. */
+/** The style sheet, inlined in each page so that loading it takes a single request. */
 export const style = `
 :root {
   color-scheme: light dark;
@@ -100,5 +100,5 @@ footer { padding: 1rem; font-size: .8125rem; text-align: center; color: var(--qu
 @media print { .mark, .button { display: none; } .card { border: 0; box-shadow: none; } }
 `;
 
-/** The style sheet as a source expression of a Content-Security-Policy: this sheet, to the letter, and no other. */
+/** The hash of the style sheet, as a source expression for Content-Security-Policy. */
 export const styleHash = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;

@@ -7,11 +7,11 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const retryAfter = z.int().min(0).optional();
 
 /**
- * Where and how often a fault strikes. Without `count`, `rate` and `forMs` it strikes the next match, once. With
- * `rate` it strikes that share of matches, decided by the seed for each request on its own; with `forMs` it strikes
- * for so long (the sandbox's clock); `count` puts a limit on either.
+ * Where and how often a fault applies. By default it applies to the next match, once. With `rate` it applies to that
+ * share of matches, each decided separately by the seed; with `forMs` it applies for that long (the sandbox's clock);
+ * `count` limits either.
  */
-const aim = {
+const scope = {
   endpoint: z.enum([...ENDPOINTS, 'webhook']).optional(),
   externalId: z.string().min(1).optional(),
   transId: z.string().min(1).optional(),
@@ -22,48 +22,48 @@ const aim = {
   seed: z.union([z.string(), z.number()]).optional(),
 };
 
-/** Faults that take the place of an answer, or hold it up: one a request, the first rule that strikes. */
-const answerFault = z.discriminatedUnion('fault', [
+/** Faults that replace or delay a response. Only the first matching rule applies to a request. */
+const responseFault = z.discriminatedUnion('fault', [
   /**
-   * No answer; the connection is held until the client leaves or `holdMs` of real time have passed. `questionTimeout`
-   * strikes questions (and expire-pay) alone, and does nothing either.
+   * No response: the connection is held until the client closes it, at most `holdMs` of real time. `questionTimeout`
+   * is limited to the GET endpoints and expire-pay, and has no effect at the provider.
    */
   z.strictObject({
-    ...aim,
+    ...scope,
     fault: z.enum(['timeoutBeforeCommit', 'timeoutAfterCommit', 'questionTimeout']),
     holdMs: ms.max(DAY_MS).default(120_000),
   }),
-  /** A 5xx with a page of HTML, as a proxy gives it. */
+  /** A 5xx with an HTML page, as from a proxy. */
   z.strictObject({
-    ...aim,
+    ...scope,
     fault: z.enum(['errorBeforeCommit', 'errorAfterCommit']),
     status: z.int().min(500).max(599).default(502),
   }),
   /** The connection is reset. */
-  z.strictObject({ ...aim, fault: z.enum(['resetBeforeCommit', 'resetAfterCommit']) }),
-  /** Committed, then a 200 whose body can't be read as what it should be. */
+  z.strictObject({ ...scope, fault: z.enum(['resetBeforeCommit', 'resetAfterCommit']) }),
+  /** Processes the request, then responds 200 with an invalid body. */
   z.strictObject({
-    ...aim,
+    ...scope,
     fault: z.literal('garbage'),
     body: z.enum(['html', 'truncated', 'wrongShape', 'empty']).default('html'),
   }),
-  /** The provider's own 429 before anything is done, with `Retry-After` when given (seconds). */
-  z.strictObject({ ...aim, fault: z.literal('throttle'), retryAfter }),
-  /** A 429 with a page of HTML, as a gateway gives it: before anything is done, or when it has sent a request twice. */
+  /** The provider's own 429, without processing the request; `retryAfter` (seconds) sets `Retry-After`. */
+  z.strictObject({ ...scope, fault: z.literal('throttle'), retryAfter }),
+  /** A 429 with an HTML page, as from a gateway: instead of passing the request on, or after doing so. */
   z.strictObject({
-    ...aim,
+    ...scope,
     fault: z.enum(['gatewayThrottleBeforeCommit', 'gatewayThrottleAfterCommit']),
     retryAfter,
   }),
-  /** A right answer, `delayMs` of real time late. */
-  z.strictObject({ ...aim, fault: z.literal('slow'), delayMs: ms.max(DAY_MS).default(5000) }),
-  /** A 401, as if the credentials had been revoked. */
-  z.strictObject({ ...aim, fault: z.literal('wrongCredentials') }),
-  /** A 400 to a payout: the account doesn't hold that much. */
-  z.strictObject({ ...aim, fault: z.literal('lowBalance') }),
+  /** The correct response, delayed by `delayMs` of real time. */
+  z.strictObject({ ...scope, fault: z.literal('slow'), delayMs: ms.max(DAY_MS).default(5000) }),
+  /** 401, as if the credentials had been revoked. */
+  z.strictObject({ ...scope, fault: z.literal('wrongCredentials') }),
+  /** 400 to a payout: insufficient balance. */
+  z.strictObject({ ...scope, fault: z.literal('lowBalance') }),
 ]);
 
-/** Fields of a Transaction that a fault can leave out: all but those that no answer goes without. */
+/** The fields of a Transaction that a fault can omit: all but the required ones. */
 const omittableField = z.enum([
   'externalId',
   'userId',
@@ -78,13 +78,13 @@ const omittableField = z.enum([
 ]);
 export type OmittableField = z.infer<typeof omittableField>;
 
-/** Faults that make an answer untrue, next to whatever else strikes. */
-const showingFault = z.discriminatedUnion('fault', [
-  /** A status answer gives the status before the present one, if there was one. */
-  z.strictObject({ ...aim, fault: z.literal('statusRegression') }),
-  /** Dates in answers (and notifications) are off by `skewMs`. */
+/** Faults that make the content of a response wrong. All matching rules apply. */
+const contentFault = z.discriminatedUnion('fault', [
+  /** payment-status returns the previous status, if there is one. */
+  z.strictObject({ ...scope, fault: z.literal('statusRegression') }),
+  /** Dates in responses and notifications are off by `skewMs`. */
   z.strictObject({
-    ...aim,
+    ...scope,
     fault: z.literal('clockSkew'),
     skewMs: z
       .int()
@@ -92,53 +92,56 @@ const showingFault = z.discriminatedUnion('fault', [
       .max(365 * DAY_MS)
       .default(DAY_MS),
   }),
-  /** A new transaction doesn't show in lists and searches for `delayMs` of the sandbox's clock. */
-  z.strictObject({ ...aim, fault: z.literal('listLag'), delayMs: ms.default(30_000) }),
-  /** A transaction that a list or search has shown is left out of a later one. Strikes each transaction by itself. */
-  z.strictObject({ ...aim, fault: z.literal('listFlap') }),
-  /** A list or search ends after its first `size` transactions. */
-  z.strictObject({ ...aim, fault: z.literal('listPage'), size: z.int().min(0).default(1) }),
-  /** A status answer is as it was `delayMs` of the sandbox's clock ago: 404 for a transaction that is younger. */
-  z.strictObject({ ...aim, fault: z.literal('statusLag'), delayMs: ms.default(30_000) }),
-  /** An answer leaves fields of a transaction out. Strikes each transaction of a list by itself. */
+  /** A new transaction is missing from lists and searches for `delayMs` of the sandbox's clock. */
+  z.strictObject({ ...scope, fault: z.literal('listLag'), delayMs: ms.default(30_000) }),
+  /** Omits a transaction that an earlier list or search contained. Applies to each transaction separately. */
+  z.strictObject({ ...scope, fault: z.literal('listFlap') }),
+  /** Truncates a list or search to its first `size` transactions. */
+  z.strictObject({ ...scope, fault: z.literal('listPage'), size: z.int().min(0).default(1) }),
+  /** payment-status responds as it would have `delayMs` (sandbox clock) ago: 404 for a newer transaction. */
+  z.strictObject({ ...scope, fault: z.literal('statusLag'), delayMs: ms.default(30_000) }),
+  /** Omits fields of a transaction. Applies to each transaction of a list separately. */
   z.strictObject({
-    ...aim,
+    ...scope,
     fault: z.literal('missingFields'),
     fields: z.array(omittableField).min(1).default(['externalId', 'userId', 'amount', 'transType']),
   }),
-  /** An answer gives a transaction a status that the interface doesn't know. Strikes each one of a list by itself. */
+  /** Gives a transaction an undocumented status. Applies to each transaction of a list separately. */
   z.strictObject({
-    ...aim,
+    ...scope,
     fault: z.literal('unknownStatus'),
     status: z
       .string()
       .min(1)
       .max(50)
-      .refine((status) => !statusSchema.safeParse(status).success, 'status: the interface knows this one')
+      .refine(
+        (status) => !statusSchema.safeParse(status).success,
+        'status: must not be one of the documented statuses',
+      )
       .default('REVERSED'),
   }),
 ]);
 
-/** Faults of notifications; all that strike take effect together. Delays are the sandbox's clock's. */
+/** Faults of notifications. All matching rules apply; delays are in ms of the sandbox's clock. */
 const webhookFault = z.discriminatedUnion('fault', [
-  z.strictObject({ ...aim, fault: z.literal('webhookDrop') }),
-  z.strictObject({ ...aim, fault: z.literal('webhookDouble') }),
-  z.strictObject({ ...aim, fault: z.literal('webhookDelay'), delayMs: ms.default(60_000) }),
-  /** Held back until the transaction's next notification has gone out, `delayMs` at most. */
-  z.strictObject({ ...aim, fault: z.literal('webhookReorder'), delayMs: ms.default(60_000) }),
-  /** One more notification, which contradicts the truth: its opposite status unless `status` or `amount` say. */
+  z.strictObject({ ...scope, fault: z.literal('webhookDrop') }),
+  z.strictObject({ ...scope, fault: z.literal('webhookDouble') }),
+  z.strictObject({ ...scope, fault: z.literal('webhookDelay'), delayMs: ms.default(60_000) }),
+  /** Holds a notification back until the transaction's next one has been sent, at most `delayMs`. */
+  z.strictObject({ ...scope, fault: z.literal('webhookReorder'), delayMs: ms.default(60_000) }),
+  /** Sends an additional, forged notification: with the opposite status, unless `status` or `amount` is given. */
   z.strictObject({
-    ...aim,
+    ...scope,
     fault: z.literal('webhookForge'),
     status: z.enum(['CREATED', 'PENDING', 'SUCCESSFUL', 'FAILED', 'EXPIRED']).optional(),
     amount: z.int().optional(),
     delayMs: ms.default(0),
   }),
-  /** The body breaks off in the middle. */
-  z.strictObject({ ...aim, fault: z.literal('webhookMalformed') }),
-  /** The body carries `bytes` more than it needs. */
+  /** Cuts the body in half. */
+  z.strictObject({ ...scope, fault: z.literal('webhookMalformed') }),
+  /** Pads the body with `bytes` bytes. */
   z.strictObject({
-    ...aim,
+    ...scope,
     fault: z.literal('webhookHuge'),
     bytes: z
       .int()
@@ -148,50 +151,51 @@ const webhookFault = z.discriminatedUnion('fault', [
   }),
 ]);
 
-const anyFault = z.discriminatedUnion('fault', [answerFault, showingFault, webhookFault]);
+const anyFault = z.discriminatedUnion('fault', [responseFault, contentFault, webhookFault]);
 
-export type AnswerFault = z.infer<typeof answerFault>;
-export type ShowingFault = z.infer<typeof showingFault>;
+export type ResponseFault = z.infer<typeof responseFault>;
+export type ContentFault = z.infer<typeof contentFault>;
 export type WebhookFault = z.infer<typeof webhookFault>;
 export type FaultRule = z.infer<typeof anyFault>;
 export type FaultRequest = z.input<typeof anyFault>;
 export type FaultKind = FaultRule['fault'];
-/** What a fault can strike: an endpoint's requests, or notifications. */
+/** What a fault can apply to: the requests to an endpoint, or notifications. */
 export type Target = EndpointName | 'webhook';
 
 const LISTS: readonly Target[] = ['transaction', 'search'];
-/** What answers with transactions. */
-const SHOWING: readonly Target[] = ['payment-status', 'expire-pay', ...LISTS];
+/** The endpoints that respond with transactions. */
+const TRANSACTIONS: readonly Target[] = ['payment-status', 'expire-pay', ...LISTS];
 
-const NARROW: Partial<Record<FaultKind, readonly Target[]>> = {
+/** The targets of the faults that can't apply everywhere. */
+const LIMITED_TARGETS: Partial<Record<FaultKind, readonly Target[]>> = {
   lowBalance: ['payout'],
-  questionTimeout: [...SHOWING, 'balance'],
+  questionTimeout: [...TRANSACTIONS, 'balance'],
   statusRegression: ['payment-status'],
   statusLag: ['payment-status'],
   listFlap: LISTS,
   listPage: LISTS,
-  missingFields: SHOWING,
-  unknownStatus: SHOWING,
+  missingFields: TRANSACTIONS,
+  unknownStatus: TRANSACTIONS,
   listLag: ['initiate-pay', 'direct-pay', 'payout'],
   clockSkew: [...ENDPOINTS, 'webhook'],
 };
 
-const SHOWING_KINDS: ReadonlySet<string> = new Set(
-  showingFault.options.map(({ shape }) => shape.fault.value),
+const CONTENT_FAULTS: ReadonlySet<string> = new Set(
+  contentFault.options.map(({ shape }) => shape.fault.value),
 );
 
 export const isWebhookFault = (rule: FaultRule): rule is WebhookFault => rule.fault.startsWith('webhook');
-const isShowingFault = (rule: FaultRule): rule is ShowingFault => SHOWING_KINDS.has(rule.fault);
-export const isAnswerFault = (rule: FaultRule): rule is AnswerFault =>
-  !isWebhookFault(rule) && !isShowingFault(rule);
+const isContentFault = (rule: FaultRule): rule is ContentFault => CONTENT_FAULTS.has(rule.fault);
+export const isResponseFault = (rule: FaultRule): rule is ResponseFault =>
+  !isWebhookFault(rule) && !isContentFault(rule);
 
-/** What a kind of fault can strike at all. */
+/** The targets that a kind of fault can apply to. */
 export const targetsOf = (fault: FaultKind): readonly Target[] =>
-  NARROW[fault] ?? (fault.startsWith('webhook') ? ['webhook'] : ENDPOINTS);
+  LIMITED_TARGETS[fault] ?? (fault.startsWith('webhook') ? ['webhook'] : ENDPOINTS);
 
 /** The body of `POST /_sandbox/faults`. */
 export const faultRuleSchema = anyFault.superRefine(({ fault, endpoint }, context) => {
   if (endpoint === undefined || targetsOf(fault).includes(endpoint)) return;
-  const message = `endpoint: ${fault} strikes only ${targetsOf(fault).join(', ')}`;
+  const message = `endpoint: ${fault} applies only to ${targetsOf(fault).join(', ')}`;
   context.addIssue({ code: 'custom', path: ['endpoint'], message });
 });

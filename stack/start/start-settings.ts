@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Config, ConfigError, type Part, readConfig } from '../../src/config.js';
+import { readSettings, SettingsError } from '../../sandbox/settings.js';
+import { ConfigError, readConfig } from '../../src/config.js';
 import type { Secrets } from '../processes/secrets.js';
 import { type StackPorts, stackSettings } from '../processes/settings.js';
 import { freePort } from '../temporal/free-port.js';
@@ -61,16 +62,18 @@ const startSchema = z.object({ TEMPORAL_PORT: port(7233), TEMPORAL_UI_PORT: port
 /** The settings of every part; what is wrong with any of them is said at once. */
 function readAll(env: NodeJS.ProcessEnv) {
   const mistakes = new Set<string>();
-  const read = <P extends Part>(part: P): Config<P> | undefined => {
+  const read = <Settings>(readPart: () => Settings): Settings | undefined => {
     try {
-      return readConfig(part, env);
+      return readPart();
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
+      if (!(error instanceof ConfigError || error instanceof SettingsError)) throw error;
       for (const line of error.message.split('\n')) mistakes.add(line);
       return undefined;
     }
   };
-  const [api, sandbox] = [read('api'), read('sandbox'), read('worker')];
+  const api = read(() => readConfig('api', env));
+  const sandbox = read(() => readSettings(env));
+  read(() => readConfig('worker', env));
   const start = startSchema.safeParse(
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
   );

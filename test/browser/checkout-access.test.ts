@@ -142,7 +142,7 @@ describe('the checkout page by keyboard alone', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.type('12');
     await page.keyboard.press('Enter');
-    await page.getByText('not a mobile number').waitFor();
+    await page.getByText('not a Cameroonian mobile number').waitFor();
     expect(await phoneField(page).and(page.locator(':focus')).inputValue()).toBe('12');
     await page.keyboard.press('Control+A');
     await page.keyboard.type(PAYS);

@@ -94,11 +94,11 @@ describe('the checkout page in a browser, without scripts', () => {
     await phoneField(page).fill('12 34');
     await page.getByLabel('Orange Money').check();
     await payButton(page).click();
-    await page.getByText('not a mobile number').waitFor();
+    await page.getByText('not a Cameroonian mobile number').waitFor();
     expect(await page.title()).toMatch(/^Error: /);
     const field = page.getByRole('textbox', {
       name: 'Mobile number',
-      description: /not a mobile number of Cameroon/,
+      description: /not a Cameroonian mobile number/,
     });
     expect(await field.inputValue()).toBe('12 34');
     expect(await field.getAttribute('aria-invalid')).toBe('true');

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { manualClock } from '../../sandbox/clock.js';
+import type { Entry } from '../../sandbox/entry.js';
 import { keyedRandom } from '../../sandbox/keyed-random.js';
-import { type Entry, Ledger, LedgerFullError } from '../../sandbox/ledger.js';
+import { Ledger } from '../../sandbox/ledger.js';
 import type { TestOutcome } from '../../sandbox/test-outcome.js';
+import { LedgerFullError } from '../../sandbox/transaction-store.js';
 import { DAY, HOUR, MINUTE, phones, SECOND, START } from './running-sandbox.js';
 
 const open = (options: { capacity?: number; settleDelayMs?: number } = {}) => {

@@ -51,12 +51,12 @@ describe('readPhone', () => {
 
   it('reads no number of a range that it does not know without a medium', () => {
     expect(readPhone('620000000')).toMatchObject({
-      kind: 'unreadable',
+      kind: 'invalid',
       message: expect.stringContaining('phone'),
     });
   });
 
   it('reads nothing that is not a mobile number, medium or not', () => {
-    expect(readPhone('12345', 'mobile money').kind).toBe('unreadable');
+    expect(readPhone('12345', 'mobile money').kind).toBe('invalid');
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import got from 'got';
+import { returnAddress } from '../../../sandbox/checkout/checkout.js';
 import { type CheckoutServer, HOUR, startCheckout, statusesOf } from './checkout-server.js';
 
 const PAYS = '677000000';
@@ -58,7 +59,7 @@ describe('every answer', () => {
   it('runs nothing, loads nothing, is not stored and tells no other site', async () => {
     const { headers, body } = await look(checkout.openLink().address);
     expect(headers['content-security-policy']).toMatch(
-      /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+      /^default-src 'none';style-src 'sha256-[^']+';form-action 'self';base-uri 'none';frame-ancestors 'none'$/,
     );
     expect(headers).toMatchObject({
       'cache-control': 'no-store',
@@ -136,8 +137,12 @@ describe('paying', () => {
 describe('an entry that will not do', () => {
   it.each([
     ['no number', { phone: '' }, 'id="phone-error">Enter the mobile number'],
-    ['a bad number', { phone: '12 34' }, 'id="phone-error">This is not a mobile number'],
-    ['a number of no known operator', { phone: '620000000' }, 'id="medium-error">The number doesn’t say'],
+    ['a bad number', { phone: '12 34' }, 'id="phone-error">This is not a Cameroonian mobile number'],
+    [
+      'a number of no known operator',
+      { phone: '620000000' },
+      'id="medium-error">The operator of this number is unknown',
+    ],
     ['a medium that there is not', { medium: 'gold' }, 'id="medium-error">Choose one of these'],
     ['a bad e-mail address', { email: 'me@' }, 'id="email-error">Enter an address'],
     ['no decision', { action: '' }, 'role="alert"'],
@@ -257,7 +262,7 @@ describe('a link whose time is over', () => {
     checkout.pass(24 * HOUR);
     const { statusCode, body } = await look(address);
     expect(statusCode).toBe(410);
-    expect(body).toContain('It could be paid until');
+    expect(body).toContain('It expired on');
     expect(body).not.toContain('<form');
     const sent = await send(address, { action: '' });
     expect(sent.statusCode).toBe(303);
@@ -269,6 +274,33 @@ describe('a link whose time is over', () => {
     checkout.ledger.expire(entry.transId);
     const { statusCode, body } = await look(address);
     expect(statusCode).toBe(410);
-    expect(body).toContain('It was closed before its time ran out');
+    expect(body).toContain('The merchant closed it');
+  });
+});
+
+const transaction = { transId: 'T1', status: 'SUCCESSFUL' };
+
+describe('the address that a payer returns to', () => {
+  it('tells the merchant the transaction and its status', () => {
+    expect(returnAddress('https://shop.example/thanks', transaction)).toBe(
+      'https://shop.example/thanks?transId=T1&status=SUCCESSFUL',
+    );
+  });
+
+  it('keeps the parameters and the fragment that it has', () => {
+    expect(returnAddress('https://shop.example/?order=7#end', transaction)).toBe(
+      'https://shop.example/?order=7&transId=T1&status=SUCCESSFUL#end',
+    );
+  });
+
+  it.each(['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', 'shop:thanks', 'not an address'])(
+    'is none for %s',
+    (redirectUrl) => {
+      expect(returnAddress(redirectUrl, transaction)).toBeUndefined();
+    },
+  );
+
+  it('is none where the merchant gave none', () => {
+    expect(returnAddress(undefined, transaction)).toBeUndefined();
   });
 });

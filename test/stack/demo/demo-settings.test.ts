@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { readSettings } from '../../../sandbox/settings.js';
 import { readConfig } from '../../../src/config.js';
 import { PROVIDER_LINK_LIFETIME_MS } from '../../../src/payments/limits.js';
 import { demoSettings } from '../../../stack/demo/demo-settings.js';
@@ -14,7 +15,7 @@ const settings = (own: NodeJS.ProcessEnv = {}) =>
 
 describe("the demo's settings", () => {
   it("let a link live as long for Sanaga as for the sandbox's clock", () => {
-    const { SANDBOX_CLOCK_SCALE } = readConfig('sandbox', settings());
+    const { SANDBOX_CLOCK_SCALE } = readSettings(settings());
     expect(readConfig('api', settings()).LINK_LIFETIME).toBe(PROVIDER_LINK_LIFETIME_MS / SANDBOX_CLOCK_SCALE);
   });
 

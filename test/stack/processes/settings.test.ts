@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { readSettings } from '../../../sandbox/settings.js';
 import { readConfig } from '../../../src/config.js';
 import { makeSecrets } from '../../../stack/processes/secrets.js';
 import { stackSettings, withoutSettings } from '../../../stack/processes/settings.js';
@@ -9,17 +10,17 @@ describe("a stack's settings", () => {
 
   it('are all that its processes need', () => {
     expect(readConfig('api', env).PORT).toBe(3100);
-    expect(readConfig('sandbox', env).SANDBOX_PORT).toBe(4100);
+    expect(readSettings(env).SANDBOX_PORT).toBe(4100);
     expect(readConfig('worker', env).PROVIDER_COLLECTION_URL).toBe('http://127.0.0.1:4100');
   });
 
   it('keep every part on this machine', () => {
     expect(readConfig('api', env).HOST).toBe('127.0.0.1');
-    expect(readConfig('sandbox', env).HOST).toBe('127.0.0.1');
+    expect(readSettings(env).HOST).toBe('127.0.0.1');
   });
 
   it("lead the sandbox's notifications to the API, with the token", () => {
-    const { SANDBOX_WEBHOOK_URL } = readConfig('sandbox', env);
+    const { SANDBOX_WEBHOOK_URL } = readSettings(env);
     const { WEBHOOK_TOKEN } = readConfig('api', env);
     expect(SANDBOX_WEBHOOK_URL).toBe(`http://127.0.0.1:3100/webhooks/provider/${WEBHOOK_TOKEN}`);
   });
