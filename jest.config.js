@@ -12,5 +12,9 @@ export default {
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } },
     ],
   },
+  // For --coverage. Workflows run as a bundle, where it sees nothing.
+  coverageProvider: 'v8',
+  collectCoverageFrom: ['src/**/*.ts', '!src/workflows/**'],
+  coverageReporters: ['text-summary'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
 };

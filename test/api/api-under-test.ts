@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
+import { afterAll } from '@jest/globals';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { pino } from 'pino';
 import type { BalanceReader } from '../../src/api/api.js';
@@ -75,6 +76,14 @@ export interface ApiUnderTestOptions extends Partial<AppOptions> {
   readonly interceptor?: WorkflowClientInterceptor;
 }
 
+/** Closing a client takes a second. Until a suite is at its end, no test waits for it. */
+const closing: Promise<void>[] = [];
+let isOver = false;
+afterAll(async () => {
+  isOver = true;
+  await Promise.all(closing);
+});
+
 /** The API over real HTTP. */
 export async function startApi(options: ApiUnderTestOptions = {}) {
   const {
@@ -140,7 +149,9 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     ask,
     async stop() {
       await serving.stop();
-      await closeClient(client);
+      const closed = closeClient(client);
+      if (isOver) await closed;
+      else closing.push(closed);
     },
   };
 }
