@@ -38,7 +38,7 @@ async function violationsOf(tree: Tree) {
     }
     for (const [path, text] of Object.entries(tree)) await write(folder, path, text);
 
-    const tool = ours('node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
+    const tool = ours('node_modules/dependency-cruiser/bin/dependency-cruiser.mjs');
     const args = [tool, '--config', '.dependency-cruiser.cjs', '--output-type', 'json', ...rooms];
     // In JSON, violations are reported and not counted into the exit code.
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder });

@@ -1,4 +1,4 @@
-import { got } from 'got';
+import got from 'got';
 import { z } from 'zod';
 import type { FaultRequest } from '../../sandbox/faults/fault-rule.js';
 import { statusSchema } from '../../src/provider/wire.js';

@@ -1,5 +1,5 @@
 import type { ClientRequest } from 'node:http';
-import { got, type Request, RequestError } from 'got';
+import got, { type Request, RequestError } from 'got';
 import { Webhook } from 'standardwebhooks';
 import type { Payment, PaymentEventType } from '../payments/payment.js';
 import { createEndpointHealth } from './endpoint-health.js';

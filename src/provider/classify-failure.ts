@@ -47,8 +47,10 @@ function isUnsent({ request, timings, options }: RequestError): boolean {
 }
 
 function wasCancelled(error: RequestError): boolean {
-  // A signal that ran out of time makes a TimeoutError that names no phase.
-  return error.code === 'ERR_ABORTED' || (error instanceof TimeoutError && error.event === undefined);
+  if (error.code === 'ERR_ABORTED') return true;
+  // `AbortSignal.timeout()` makes a TimeoutError too, caused by the signal's own reason.
+  const { signal } = error.options;
+  return error instanceof TimeoutError && signal?.aborted === true && error.cause === signal.reason;
 }
 
 function describeUnsent(error: RequestError): string {

@@ -48,12 +48,14 @@ export async function exchange(
     return { kind: 'failed', sent: 'no', timedOut: false, reason: 'cancelled before it was sent' };
   }
 
-  const pending = got(path, { method, ...content, ...(signal && { signal }) });
   let givenUp: Failure | undefined;
+  const ending = new AbortController();
   const giveUp = (reason: string, timedOut = false) => {
     givenUp ??= { sent: 'perhaps', timedOut, reason };
-    pending.cancel();
+    ending.abort();
   };
+  const eitherSignal = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
+  const pending = got(path, { method, ...content, signal: eitherSignal });
   pending.on('downloadProgress', ({ transferred }) => {
     if (transferred > bodyMax) giveUp('the answer was too large to read');
   });

@@ -1,5 +1,5 @@
 import { validateHeaderValue } from 'node:http';
-import { type Got, got } from 'got';
+import got, { type Got } from 'got';
 import { createKeepAliveAgents } from './keep-alive-agents.js';
 import { credentialHeaders } from './wire.js';
 
@@ -41,6 +41,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
     timeoutMs,
     got: got.extend({
       prefixUrl: readServiceUrl(options.url),
+      allowAbsoluteUrls: false,
       headers: {
         [credentialHeaders.user]: readCredential(credentialHeaders.user, options.apiUser),
         [credentialHeaders.key]: readCredential(credentialHeaders.key, options.apiKey),

@@ -1,4 +1,4 @@
-import { got } from 'got';
+import got from 'got';
 import { lazyConnection } from '../../src/temporal/connect.js';
 import type { TemporalTarget } from '../../src/temporal/target.js';
 

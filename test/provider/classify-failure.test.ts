@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { got, type OptionsOfTextResponseBody, RequestError } from 'got';
+import got, { type OptionsOfTextResponseBody, RequestError } from 'got';
 import { classifyFailure, type Failure } from '../../src/provider/classify-failure.js';
 import { createKeepAliveAgents } from '../../src/provider/keep-alive-agents.js';
 import {
