@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Connection, isGrpcServiceError } from '@temporalio/client';
 import { connectClient, connectWorker, probeTemporal } from '../../src/temporal/connect.js';
-import { freePort } from '../../stack/temporal/free-port.js';
+import { freePort } from '../../stack/processes/ports.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 
 const UNAVAILABLE = 14;
