@@ -27,7 +27,7 @@ export function createProgram(): Command {
         "shows each with its outcome and a link to it in Temporal's Web UI. Then it stops everything and leaves nothing " +
         'behind. A day of the sandbox takes 15 seconds, so that you can see a link expire.',
     )
-    .option('--json', 'print each payment as a line of JSON on stdout, and progress on stderr')
+    .option('--json', 'print each payment as a line of JSON; progress goes to stderr')
     .addHelpText(
       'after',
       `

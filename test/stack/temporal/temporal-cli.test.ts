@@ -131,12 +131,12 @@ describe('a build of the Temporal CLI with Go', () => {
     await scratch.remove();
   });
 
-  async function build(progressEvery?: number) {
+  async function build(progressEveryMs?: number) {
     return await buildTemporal({
       folder,
       env: { PATH: `${join(scratch.path, 'bin')}:/usr/bin:/bin`, LOG: join(scratch.path, 'go.log') },
       report: (line) => lines.push(line),
-      ...(progressEvery !== undefined && { progressEvery }),
+      ...(progressEveryMs !== undefined && { progressEveryMs }),
     });
   }
 
