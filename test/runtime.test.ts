@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 
@@ -8,7 +9,8 @@ describe('the Node that the project brings', () => {
   });
 
   it('runs the tests, from node_modules/.bin, whichever Node is installed', () => {
-    const brought = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
+    const programs = fileURLToPath(new URL('../node_modules/.bin', import.meta.url));
+    const brought = join(programs, process.platform === 'win32' ? 'node.exe' : 'node');
     expect(realpathSync(brought)).toBe(realpathSync(process.execPath));
   });
 });

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { connectClient } from '../../src/temporal/connect.js';
+import { connectClient } from '../../src/temporal/connection.js';
 import { freePort } from '../processes/ports.js';
 import {
   makeSecrets,

@@ -120,7 +120,7 @@ kill -KILL "$1" 2>/dev/null
  * the child is, so that Ctrl-C in the terminal reaches neither. Call `release` as soon as the child has ended: its
  * process id may be given to another process later.
  */
-export function stopWithParent(pid: number): { release: () => void } {
+function stopWithParent(pid: number): { release: () => void } {
   if (process.platform === 'win32') return { release: () => undefined };
 
   const watcher = spawn('/bin/sh', ['-c', WATCHER, 'stop-with-parent', String(pid)], {

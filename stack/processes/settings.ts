@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 /** The name of the merchant's API key; an idempotency key belongs to it, so it must never change. */
-export const KEY_OWNER = 'merchant';
+const KEY_OWNER = 'merchant';
 
 const HOST = '127.0.0.1';
 

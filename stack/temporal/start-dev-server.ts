@@ -1,9 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { lazyConnection, probeTemporal } from '../../src/temporal/connect.js';
-import { ensureRetention } from '../../src/temporal/namespace-retention.js';
-import { registerSearchAttributes } from '../../src/temporal/register-search-attributes.js';
-import { DEFAULT_NAMESPACE } from '../../src/temporal/target.js';
+import { DEFAULT_NAMESPACE, lazyConnection, probeTemporal } from '../../src/temporal/connection.js';
+import { ensureRetention, registerSearchAttributes } from '../../src/temporal/namespace.js';
 import { type Child, startChild, untilReady } from '../processes/child.js';
 import { freePort, isPortFree } from '../processes/ports.js';
 import { type FindTemporalOptions, findTemporal } from './temporal-cli.js';

@@ -185,19 +185,26 @@ describe('a child process without a log file', () => {
     await expect(startChild(missing)).rejects.toThrow(/ENOENT/);
   });
 
-  it('is stopped when the process that guards it is killed', async () => {
-    const victim = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
-    const died = once(victim, 'exit');
-    const guard = join(scratch.path, 'guard.cjs');
-    await writeFile(guard, await compiled('child.ts'));
-    const guardIt = `require(${JSON.stringify(guard)}).stopWithParent(${victim.pid}); console.log('guarding')`;
-    const parent = spawn(process.execPath, ['-e', `${guardIt}; setInterval(() => undefined, 1_000)`]);
-    await once(parent.stdout, 'data');
+  it('is stopped by SIGTERM when the process that started it is killed', async () => {
+    const signalFile = join(scratch.path, 'signal');
+    const endless = `trap 'echo TERM > ${signalFile}; exit' TERM; while :; do sleep 0.1; done`;
+    const file = await scratch.script('server', endless);
+    const modulePath = join(scratch.path, 'child.cjs');
+    await writeFile(modulePath, await compiled('child.ts'));
+    const options = { name: 'server', file, args: [], env: { PATH: '/usr/bin:/bin' } };
+    const starts = `require(${JSON.stringify(modulePath)}).startChild(${JSON.stringify(options)})`;
+    const keepsAlive = 'setInterval(() => undefined, 1_000)';
+    const parent = spawn(process.execPath, [
+      '-e',
+      `${starts}.then(({ pid }) => console.log(pid)); ${keepsAlive}`,
+    ]);
+    const [printed] = await once(parent.stdout, 'data');
+    const pid = Number(String(printed));
 
     parent.kill('SIGKILL');
 
-    const [, signal] = await died;
-    expect(signal).toBe('SIGTERM');
+    await until(async () => !isAlive(pid), 15_000);
+    expect(await readFile(signalFile, 'utf8')).toBe('TERM\n');
   }, 20_000);
 });
 
@@ -219,10 +226,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 5_000;
+async function until(isSo: () => Promise<boolean>, limitMs = 5_000): Promise<void> {
+  const deadline = Date.now() + limitMs;
   while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error('it did not happen within 5 s');
+    if (Date.now() > deadline) throw new Error(`it did not happen within ${limitMs / 1_000} s`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
