@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -187,7 +188,7 @@ describe('a child process without a log file', () => {
 
   it('is stopped by SIGTERM when the process that started it is killed', async () => {
     const signalFile = join(scratch.path, 'signal');
-    const endless = `trap 'echo TERM > ${signalFile}; exit' TERM; while :; do sleep 0.1; done`;
+    const endless = `trap 'echo TERM > ${signalFile}; exit' TERM; : > ${signalFile}; while :; do sleep 0.1; done`;
     const file = await scratch.script('server', endless);
     const modulePath = join(scratch.path, 'child.cjs');
     await writeFile(modulePath, await compiled('child.ts'));
@@ -200,6 +201,7 @@ describe('a child process without a log file', () => {
     ]);
     const [printed] = await once(parent.stdout, 'data');
     const pid = Number(String(printed));
+    await until(async () => existsSync(signalFile));
 
     parent.kill('SIGKILL');
 
