@@ -19,8 +19,8 @@ const ENTRIES = [
   '^src/workflows/index\\.ts$',
 ];
 
-/** Called by scripts/test.js, before the tests; and random stories, which are played through the built workflows. */
-const FOR_TESTS = '^(stack/temporal/prepare-executables|lab/explore/(stories|play-story))\\.ts$';
+/** Random stories, which are played through the built workflows. */
+const FOR_TESTS = '^lab/explore/(stories|play-story)\\.ts$';
 
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 

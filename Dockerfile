@@ -13,7 +13,7 @@ RUN node scripts/build.js --production
 FROM build AS build-sandbox
 COPY tsconfig.tools.json ./
 COPY sandbox sandbox
-RUN npx tsc -p tsconfig.tools.json
+RUN node node_modules/@typescript/native/bin/tsc -p tsconfig.tools.json
 
 FROM build AS prune
 RUN npm prune --omit=dev

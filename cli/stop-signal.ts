@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { constants } from 'node:os';
 
-/** Why a command is to stop before its end. */
+/** Why a command stops early. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 
@@ -9,20 +9,19 @@ export class Interrupted extends Error {
     super(`stopped by ${by}`);
   }
 
-  /** The exit code that shells give to a process ended by this signal. */
+  /** The exit code that a shell gives to a process that this signal has ended. */
   get exitCode(): number {
     return this.by === 'a closed output' ? 1 : 128 + constants.signals[this.by];
   }
 }
 
 /**
- * A signal that is aborted, with an {@link Interrupted}, when this process is asked to stop. Further requests are not
- * heeded, for what follows takes a bounded time, and Ctrl-C reaches a process more than once under npm: from the
- * terminal, and again from npm.
+ * An AbortSignal that is aborted, with an {@link Interrupted}, when this process is asked to stop. Further requests are
+ * ignored: stopping takes a bounded time, and under npm, Ctrl-C reaches a process twice, from the terminal and from npm.
  */
 export function stopSignal(): AbortSignal {
   const stopping = new AbortController();
-  // Whatever waits for anything listens to it, any number at a time.
+  // Everything that waits listens to it, so there is no useful limit.
   setMaxListeners(0, stopping.signal);
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => stopping.abort(new Interrupted(name)));

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { prepareExecutables } from '../build/stack/temporal/prepare-executables.js';
+import { findTemporal } from '../build/stack/temporal/temporal-cli.js';
+import { findTestServer } from '../build/stack/temporal/test-server.js';
 
 const jest = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));
 const given = process.argv.slice(2);
@@ -22,8 +23,10 @@ const quiet = process.allowedNodeEnvironmentFlags.has('--disable-warning')
   : '';
 const options = `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules ${quiet}`.trim();
 
-// Temporal's servers, of which the first use may take minutes: longer than a test may wait.
-await prepareExecutables({ report: (line) => process.stderr.write(`${line}\n`) });
+// The first use of Temporal's servers may take minutes to download or build them: longer than a test may wait.
+const report = (line) => process.stderr.write(`${line}\n`);
+await findTemporal({ report });
+await findTestServer({ report });
 
 const folder = await mkdtemp(join(tmpdir(), 'sanaga-results-'));
 const file = join(folder, 'results.json');

@@ -289,8 +289,9 @@ export function readConfig<P extends Part>(part: P, env: NodeJS.ProcessEnv): Con
   throw new ConfigError(lines.join('\n'));
 }
 
-/** Every setting that the API or the worker reads, by name. */
-export function settingNames(): string[] {
-  const names = Object.values(schemas).flatMap(({ shape }) => Object.keys(shape));
+/** The names of the settings that a process reads; without one, of both processes. */
+export function settingNames(part?: Part): string[] {
+  const chosen = part === undefined ? Object.values(schemas) : [schemas[part]];
+  const names = chosen.flatMap(({ shape }) => Object.keys(shape));
   return [...new Set(names)].sort();
 }

@@ -1,6 +1,10 @@
 import { join } from 'node:path';
-import { makeSecrets } from '../../stack/processes/secrets.js';
-import { type StackPorts, stackSettings, withoutSettings } from '../../stack/processes/settings.js';
+import {
+  makeSecrets,
+  type StackPorts,
+  stackSettings,
+  withoutSettings,
+} from '../../stack/processes/settings.js';
 import { API_KEYS, MERCHANT_SECRET, SECRETS } from '../simulation/world/credentials.js';
 
 /**

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { isPortFree } from '../../stack/temporal/free-port.js';
+import { isPortFree } from '../../stack/processes/ports.js';
 
 /** Below what systems hand out by themselves: from 32768 on Linux, from 49152 elsewhere. */
 const [LEAST, BEYOND] = [15_000, 30_000];

@@ -13,12 +13,12 @@ const entrySchema = z.object({
   notifications: z.array(z.object({ status: z.string(), acknowledged: z.boolean() })),
 });
 
-/** One transaction, as the sandbox's ledger has it. */
+/** One transaction in the sandbox's ledger. */
 export type LedgerEntry = z.infer<typeof entrySchema>;
 
 const pageSchema = z.object({ transactions: z.array(entrySchema), next: z.int().nullable() });
 
-/** What truly happened at the provider: every transaction of the sandbox, oldest first. */
+/** Everything that has happened at the provider: all transactions of the sandbox, oldest first. */
 export async function readLedger(sandboxUrl: string): Promise<LedgerEntry[]> {
   const entries: LedgerEntry[] = [];
   for (let offset: number | null = 0; offset !== null; ) {
@@ -30,7 +30,7 @@ export async function readLedger(sandboxUrl: string): Promise<LedgerEntry[]> {
   return entries;
 }
 
-/** Lets every notification of a transaction be lost. */
+/** Makes the sandbox drop every notification of a transaction. */
 export async function loseNotifications(sandboxUrl: string, transId: string): Promise<void> {
   await got.post(`${sandboxUrl}/_sandbox/faults`, { json: { fault: 'webhookDrop', transId, rate: 1 } });
 }

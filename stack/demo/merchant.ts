@@ -1,10 +1,15 @@
+import { randomBytes } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import got from 'got';
+import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import { PAYMENT_STATUSES } from '../../src/payments/payment.js';
+import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../src/payments/payment.js';
 
-/** A payment, as far as a merchant of the demo reads the API's answers. */
-const paymentAnswerSchema = z.object({
+/** What the demo's merchant reads of a payment in the API's responses. */
+const paymentSchema = z.object({
   id: z.string(),
   kind: z.enum(['collection', 'payout']),
   method: z.enum(['link', 'direct']).optional(),
@@ -16,21 +21,21 @@ const paymentAnswerSchema = z.object({
   reason: z.string().optional(),
   temporalUrl: z.url().optional(),
 });
-export type PaymentAnswer = z.infer<typeof paymentAnswerSchema>;
+export type PaymentAnswer = z.infer<typeof paymentSchema>;
 
 const problemSchema = z.object({ code: z.string(), detail: z.string() });
 
-/** A merchant's order system, as it would be written against the API. */
+/** The API as a merchant's order system calls it. Each call throws an Error with the API's problem, if it has one. */
 export interface Merchant {
-  /** Asks for a payment; with an Idempotency-Key, so that asking again can't pay twice. */
+  /** Requests a payment, with an Idempotency-Key: the same request again can't pay twice. */
   create(path: string, body: unknown, idempotencyKey: string): Promise<PaymentAnswer>;
   get(id: string): Promise<PaymentAnswer>;
   expire(id: string): Promise<PaymentAnswer>;
   /**
-   * Looks at the payment whenever it is notified of it, and twice a second besides, until it is as `is` says.
-   * `onLook` is called with each look.
+   * Reads the payment at each notification of it, and twice a second besides, until it is as `is` says. `onLook` is
+   * called with each reading.
    *
-   * @throws Error when it isn't within `limitMs`.
+   * @throws Error when that takes longer than `limitMs`.
    */
   watch(
     id: string,
@@ -47,17 +52,16 @@ export interface MerchantOptions {
   readonly stop?: AbortSignal;
 }
 
-const LOOK_EVERY_MS = 500;
+const READ_EVERY_MS = 500;
 const CALL_LIMIT_MS = 20_000;
 
-/** @throws (each call) Error with the API's own words when it answers with a problem. */
 export function createMerchant({ apiUrl, apiKey, nextNotification, stop }: MerchantOptions): Merchant {
   const api = got.extend({
     prefixUrl: apiUrl,
     headers: { authorization: `Bearer ${apiKey}` },
     responseType: 'json',
     throwHttpErrors: false,
-    // A 503 asks to be asked again after its Retry-After; with an Idempotency-Key that never pays twice.
+    // After a 503, the call is repeated when its Retry-After is over; the Idempotency-Key prevents a second payment.
     retry: { limit: 3, methods: ['GET', 'POST'], statusCodes: [503], errorCodes: [], maxRetryAfter: 10_000 },
     timeout: { request: CALL_LIMIT_MS },
     ...(stop && { signal: stop }),
@@ -77,15 +81,90 @@ export function createMerchant({ apiUrl, apiKey, nextNotification, stop }: Merch
         if (is(payment)) return payment;
         if (performance.now() > deadline)
           throw new Error(`still ${payment.status} after ${limitMs / 1_000} s`);
-        await Promise.race([notified, pause(LOOK_EVERY_MS, undefined, { signal: stop })]);
+        await Promise.race([notified, pause(READ_EVERY_MS, undefined, { signal: stop })]);
       }
     },
   };
 }
 
 function read({ statusCode, body }: { statusCode: number; body: unknown }): PaymentAnswer {
-  if (statusCode >= 200 && statusCode < 300) return paymentAnswerSchema.parse(body);
+  if (statusCode >= 200 && statusCode < 300) return paymentSchema.parse(body);
   const problem = problemSchema.safeParse(body);
   const words = problem.success ? `${problem.data.code}: ${problem.data.detail}` : 'no problem document';
   throw new Error(`the API answered ${statusCode}, ${words}`);
+}
+
+const notificationSchema = z.object({
+  type: z.enum(PAYMENT_EVENT_TYPES),
+  data: z.object({ id: z.string(), status: z.string(), final: z.boolean() }),
+});
+export type MerchantNotice = z.infer<typeof notificationSchema>;
+
+/** The merchant's address for notifications. It accepts those with a valid signature, and no others. */
+export interface MerchantHook {
+  readonly url: string;
+  readonly secret: string;
+  /** Where payers return to after they have paid. */
+  readonly returnUrl: string;
+  /** The notifications of a payment so far, in order. */
+  notices(id: string): readonly MerchantNotice[];
+  /** Resolves at the payment's next notification. */
+  next(id: string): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Opens the address on a free port of 127.0.0.1. */
+export async function openMerchantHook(): Promise<MerchantHook> {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const verifier = new Webhook(secret);
+  const notices = new Map<string, MerchantNotice[]>();
+  const news = new EventEmitter().setMaxListeners(0);
+
+  const server = createServer(async (request, response) => {
+    if (request.method === 'GET') {
+      response.end('Thank you for your payment.');
+      return;
+    }
+    const notice = await verified(request, verifier);
+    response.statusCode = notice === undefined ? 401 : 204;
+    response.end();
+    if (notice === undefined) return;
+    const { id } = notice.data;
+    notices.set(id, [...(notices.get(id) ?? []), notice]);
+    news.emit(id);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const base = `http://127.0.0.1:${port}`;
+
+  return {
+    url: `${base}/notifications`,
+    returnUrl: `${base}/thanks`,
+    secret,
+    notices: (id) => notices.get(id) ?? [],
+    next: (id) => once(news, id),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function verified(request: IncomingMessage, verifier: Webhook): Promise<MerchantNotice | undefined> {
+  const body = await text(request);
+  const header = (name: string) => String(request.headers[name] ?? '');
+  try {
+    return notificationSchema.parse(
+      verifier.verify(body, {
+        'webhook-id': header('webhook-id'),
+        'webhook-timestamp': header('webhook-timestamp'),
+        'webhook-signature': header('webhook-signature'),
+      }),
+    );
+  } catch {
+    return undefined;
+  }
 }

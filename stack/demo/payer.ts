@@ -3,10 +3,10 @@ import got from 'got';
 const CALL_LIMIT_MS = 10_000;
 
 /**
- * A payer at the checkout page, as a browser would go about it: opens the link, looks for the form, fills it in,
- * presses a button, and goes where the answer leads.
+ * Does what a payer does at the checkout page, as their browser would: opens the link, fills in the form, presses a button
+ * and follows the redirect.
  *
- * @throws Error when there is no such form, or the page doesn't take it.
+ * @throws Error when the page has no such form, or refuses what is entered.
  */
 export async function atCheckout(
   link: string,
@@ -28,10 +28,11 @@ export async function atCheckout(
   const phone = entry.action === 'pay' ? entry.phone : '';
   const form = Object.fromEntries(names.map((name) => [name, name === 'phone' ? phone : '']));
   const answer = await browser.post(link, { form: { ...form, action: entry.action } });
-  if (answer.statusCode !== 200) throw new Error(`the checkout page took the form with ${answer.statusCode}`);
+  if (answer.statusCode !== 200)
+    throw new Error(`the checkout page answered the form with ${answer.statusCode}`);
 }
 
-/** The names of the fields of the page's form; `undefined` when it has none that is posted. */
+/** The field names of the page's form; `undefined` when there is no form to post. */
 function fieldsOf(page: string): string[] | undefined {
   const form = /<form method="post"[^>]*>(.*?)<\/form>/s.exec(page)?.[1];
   if (form === undefined) return undefined;

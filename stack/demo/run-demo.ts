@@ -2,24 +2,32 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
 import { connectClient } from '../../src/temporal/connection.js';
-import { makeSecrets } from '../processes/secrets.js';
+import { freePort } from '../processes/ports.js';
+import {
+  makeSecrets,
+  type Secrets,
+  type StackPorts,
+  stackSettings,
+  withoutSettings,
+} from '../processes/settings.js';
 import { bringUpStack, type Stack } from '../processes/stack.js';
-import { freePort } from '../temporal/free-port.js';
-import { ledgerProblems, strayTransactions } from './check-ledger.js';
-import { countEvents } from './count-events.js';
-import { demoSettings } from './demo-settings.js';
 import { loseNotifications, readLedger } from './ledger.js';
-import { createMerchant, type Merchant } from './merchant.js';
-import { type MerchantHook, openMerchantHook } from './merchant-hook.js';
+import { createMerchant, type Merchant, type MerchantHook, openMerchantHook } from './merchant.js';
 import { atCheckout } from './payer.js';
-import type { Row } from './row.js';
-import { runScenario } from './run-scenario.js';
-import { scenarios, type World } from './scenarios.js';
-import { type Verdict, verdictOf } from './verdict.js';
+import {
+  type DemoResult,
+  ledgerProblems,
+  type Row,
+  resultOf,
+  runScenario,
+  strayTransactions,
+} from './run-scenario.js';
+import { type ScenarioActions, scenarios } from './scenarios.js';
 import { type DemoView, demoView } from './view.js';
 
-/** How long a step of a scenario may wait for what the merchant is to see, in ms. */
+/** How long a scenario may wait for the merchant to see a status. */
 const SEEN_LIMIT_MS = 20_000;
 
 export interface DemoOptions {
@@ -28,11 +36,10 @@ export interface DemoOptions {
 }
 
 /**
- * Brings up a stack of its own, takes payments of every kind to their outcomes, shows them, and stops what it
- * started.
+ * Brings up a stack of its own, takes payments of every kind to their outcomes, shows them, and stops the stack.
  *
- * @returns the exit code: 0 when every payment ended as its scenario says and the provider's ledger agrees, else 1.
- * @throws Error when the stack doesn't come up; whatever `stop` was aborted with.
+ * @returns the exit code: 0 when every payment ended as expected and the provider's ledger agrees, else 1.
+ * @throws Error when the stack doesn't come up; the reason of `stop` when it is aborted.
  */
 export async function runDemo({ json, stop }: DemoOptions): Promise<number> {
   const report = (line: string) => process.stderr.write(`${line}\n`);
@@ -44,8 +51,8 @@ export async function runDemo({ json, stop }: DemoOptions): Promise<number> {
     const secrets = makeSecrets();
     const ports = { api: await freePort(), sandbox: await freePort() };
     const env = demoSettings(process.env, ports, secrets, hook);
-    report('demo: bringing up Temporal, the sandbox, a worker and the API');
-    // On a server that others use too, a queue of this demo's own keeps their workers and ours apart.
+    report('demo: starting Temporal, the sandbox, a worker and the API');
+    // On a Temporal server that others use, too, a task queue of its own keeps this demo's worker apart from theirs.
     const stack = await bringUpStack({
       ports,
       env,
@@ -66,13 +73,13 @@ export async function runDemo({ json, stop }: DemoOptions): Promise<number> {
     return ok ? 0 : 1;
   } finally {
     await hook.close();
-    // What went wrong can then be read in the logs.
+    // After a failure, the logs say what went wrong.
     if (ok || stop.aborted) await rm(folder, { recursive: true, force: true });
-    else report(`demo: the logs are kept in ${folder}`);
+    else report(`demo: the logs are in ${folder}`);
   }
 }
 
-interface Players {
+interface DemoContext {
   readonly stack: Stack;
   readonly merchant: Merchant;
   readonly hook: MerchantHook;
@@ -81,34 +88,34 @@ interface Players {
   readonly stop: AbortSignal;
 }
 
-/** All scenarios at once, then the comparison with the provider's ledger. */
-async function takePayments({ stack, merchant, hook, run, view, stop }: Players): Promise<Verdict> {
+/** Runs all scenarios at once, then compares their payments with the provider's ledger. */
+async function takePayments({ stack, merchant, hook, run, view, stop }: DemoContext): Promise<DemoResult> {
   const begun = performance.now();
   const client = connectClient(stack.temporal.target);
-  const world = worldOf(stack, merchant);
+  const actions = actionsOn(stack, merchant);
   const all = scenarios(hook.returnUrl);
   const rows: Row[] = all.map((scenario) => ({ scenario, done: false, problems: [] }));
   const broken = stack.broken.then((problem) => Promise.reject(new Error(problem)));
   let over = false;
-  const play = all.map((scenario, index) => {
+  const runs = all.map((scenario, index) => {
     const onChange = (row: Row) => {
       rows[index] = row;
       if (!over) view.show(rows, row);
     };
     return runScenario(scenario, {
-      ...{ merchant, hook, world, run, onChange },
+      ...{ merchant, hook, actions, run, onChange },
       countEvents: (id) => countEvents(client, id),
     });
   });
   try {
-    await Promise.race([Promise.all(play), broken, aborted(stop)]);
+    await Promise.race([Promise.all(runs), broken, aborted(stop)]);
     const ledger = await readLedger(stack.sandboxUrl);
     const checked = rows.map((row) => {
       return { ...row, problems: [...row.problems, ...ledgerProblems(row, ledger)] };
     });
-    const verdict = verdictOf(checked, strayTransactions(checked, ledger), performance.now() - begun);
-    view.finish(checked, verdict);
-    return verdict;
+    const result = resultOf(checked, strayTransactions(checked, ledger), performance.now() - begun);
+    view.finish(checked, result);
+    return result;
   } catch (error) {
     over = true;
     view.leave();
@@ -125,7 +132,7 @@ function aborted(stop: AbortSignal): Promise<never> {
   });
 }
 
-function worldOf({ sandboxUrl }: Stack, merchant: Merchant): World {
+function actionsOn({ sandboxUrl }: Stack, merchant: Merchant): ScenarioActions {
   return {
     pay: (link, phone) => atCheckout(link, { action: 'pay', phone }),
     decline: (link) => atCheckout(link, { action: 'decline' }),
@@ -135,5 +142,52 @@ function worldOf({ sandboxUrl }: Stack, merchant: Merchant): World {
       if (transId === undefined) throw new Error(`${id} has no transaction yet`);
       await loseNotifications(sandboxUrl, transId);
     },
+  };
+}
+
+/** A workflow whose payment is final has little left to do. */
+const WORKFLOW_LIMIT_MS = 5_000;
+
+/**
+ * The number of events in the history of a payment's workflow, once it has ended.
+ *
+ * @throws Error when it has failed, or doesn't end within 5 s.
+ */
+async function countEvents(client: Client, id: string): Promise<number> {
+  const handle = client.workflow.getHandle(id);
+  return await client.withDeadline(Date.now() + WORKFLOW_LIMIT_MS, async () => {
+    await handle.result();
+    const { events } = await handle.fetchHistory();
+    return events?.length ?? 0;
+  });
+}
+
+/** How many seconds a day of the sandbox takes. */
+const DAY_IN_SECONDS = 15;
+
+/**
+ * The settings of the demo's processes. Everything fits into half a minute, and of the operator's own settings only those
+ * for Temporal are used. The sandbox's clock and the lifetime of a link have the same scale, so that the workflow's timer
+ * and the provider's own expiry come as close to each other as in production. The sandbox's delays are in its own time.
+ */
+export function demoSettings(
+  own: NodeJS.ProcessEnv,
+  ports: StackPorts,
+  secrets: Secrets,
+  merchantHook: { readonly url: string; readonly secret: string },
+): NodeJS.ProcessEnv {
+  return {
+    ...withoutSettings(own),
+    ...stackSettings(ports, secrets),
+    SANDBOX_CLOCK_SCALE: String((24 * 60 * 60) / DAY_IN_SECONDS),
+    SANDBOX_SETTLE_DELAY: '90m',
+    SANDBOX_WEBHOOK_DELAY: '15m',
+    LINK_LIFETIME: `${DAY_IN_SECONDS}s`,
+    // One poll while the link is open leaves two of its three calls a minute for when it expires.
+    POLL_FIRST: '8s',
+    POLL_MAX: '1h',
+    MERCHANT_WEBHOOK_URL: merchantHook.url,
+    MERCHANT_WEBHOOK_SECRET: merchantHook.secret,
+    MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
   };
 }

@@ -2,37 +2,37 @@ import type { PaymentStatus } from '../../src/payments/payment.js';
 import type { LedgerEntry } from './ledger.js';
 import type { PaymentAnswer } from './merchant.js';
 
-/** What payers, and whoever else acts on a payment beside the merchant, can do. */
-export interface World {
+/** What can happen to a payment once it has been requested. */
+export interface ScenarioActions {
   /** Opens a link and pays it from this phone. */
   pay(link: string, phone: string): Promise<void>;
   /** Opens a link and declines it. */
   decline(link: string): Promise<void>;
-  /** Resolves once the merchant sees the payment as `is` says. */
+  /** Resolves when the merchant sees the payment as `is` says. */
   seen(payment: PaymentAnswer, is: (payment: PaymentAnswer) => boolean): Promise<void>;
   /** The merchant expires a link. */
   expire(payment: PaymentAnswer): Promise<void>;
-  /** From now on, no notification of the provider for this payment arrives. */
+  /** From now on, the provider's notifications of this payment are lost. */
   loseNotifications(payment: PaymentAnswer): Promise<void>;
 }
 
-/** One payment of the demo: what is asked for, what happens to it, and what must come of it. */
+/** One payment of the demo: what is requested, what happens then, and the status that it must end with. */
 export interface Scenario {
   readonly name: string;
   readonly path: '/v1/collections' | '/v1/payouts';
   readonly body: Readonly<Record<string, unknown>>;
   readonly expected: PaymentStatus;
-  act?(payment: PaymentAnswer, world: World): Promise<void>;
-  /** What the provider's own account must show beside the status; gives what it doesn't. */
+  act?(payment: PaymentAnswer, actions: ScenarioActions): Promise<void>;
+  /** Checks what else the provider's ledger must show; gives what is wrong. */
   proof?(entry: LedgerEntry): string | undefined;
 }
 
-/** The sandbox's test numbers: the last three digits decide what comes of a payment. */
+/** The sandbox's test numbers: the last three digits decide the outcome of a payment. */
 const MOBILE_MONEY = { succeeds: '677000000', fails: '677000100' };
 const ORANGE_MONEY = { succeeds: '699000000', fails: '699000100' };
 
 const linkOf = ({ id, link }: PaymentAnswer): string => {
-  if (link === undefined) throw new Error(`${id} was answered without a link`);
+  if (link === undefined) throw new Error(`${id} has no link`);
   return link;
 };
 
@@ -56,7 +56,7 @@ export const scenarios = (returnUrl: string): readonly Scenario[] => [
       await pay(linkOf(payment), ORANGE_MONEY.succeeds);
     },
     proof: ({ attempts }) =>
-      attempts.length === 2 ? undefined : `it shows ${attempts.length} attempts in place of 2`,
+      attempts.length === 2 ? undefined : `it shows ${attempts.length} attempts instead of 2`,
   },
   {
     name: 'link, never paid: 24 h pass',
@@ -81,7 +81,7 @@ export const scenarios = (returnUrl: string): readonly Scenario[] => [
       await pay(linkOf(payment), MOBILE_MONEY.succeeds);
     },
     proof: ({ notifications }) =>
-      notifications.every(({ acknowledged }) => !acknowledged) ? undefined : 'its webhook came after all',
+      notifications.every(({ acknowledged }) => !acknowledged) ? undefined : 'its webhook arrived after all',
   },
   {
     name: 'direct payment that succeeds',

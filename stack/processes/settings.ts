@@ -1,6 +1,9 @@
-import type { Secrets } from './secrets.js';
+import { randomBytes } from 'node:crypto';
+import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
 
-/** The name of the merchant's API key; idempotency keys are held apart by it, so it never changes. */
+/** The name of the merchant's API key; an idempotency key belongs to it, so it must never change. */
 const KEY_OWNER = 'merchant';
 
 const HOST = '127.0.0.1';
@@ -10,12 +13,12 @@ export interface StackPorts {
   readonly sandbox: number;
 }
 
-/** Where the parts of a stack are reached. */
+/** The addresses of a stack's parts. */
 export function addressesOf({ api, sandbox }: StackPorts) {
   return { apiUrl: `http://${HOST}:${api}`, sandboxUrl: `http://${HOST}:${sandbox}` };
 }
 
-/** The settings that fit the parts of one stack to each other, on this machine alone. */
+/** The settings with which the parts of one stack find each other, all of them on this machine. */
 export function stackSettings(ports: StackPorts, secrets: Secrets): Record<string, string> {
   const { apiUrl, sandboxUrl } = addressesOf(ports);
   return {
@@ -37,7 +40,66 @@ export function stackSettings(ports: StackPorts, secrets: Secrets): Record<strin
 const OURS =
   /^(HOST|PORT|LOG_LEVEL|API_KEYS|WEBHOOK_TOKEN|LINK_LIFETIME|RESOLVE_AFTER|SEND_BY|(PROVIDER|SANDBOX|WORKER|MERCHANT|POLL|AMBIGUOUS)_.*|TEMPORAL_(TASK_QUEUE|UI_URL))$/;
 
-/** An environment without any setting of ours, for a stack that is to be the same wherever it runs. */
+/** The environment without Sanaga's settings, for a stack that must be the same wherever it runs. */
 export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !OURS.test(name)));
+}
+
+const text = z.string().min(16);
+
+const secretsSchema = z.object({
+  /** The merchant's API key. */
+  apiKey: text,
+  /** The last segment of the address that the provider sends its webhooks to. */
+  webhookToken: text,
+  collectionApiKey: text,
+  payoutApiKey: text,
+});
+
+/** What the parts of one stack share, and nobody else may know. */
+export type Secrets = z.infer<typeof secretsSchema>;
+
+/** New secrets, of 192 random bits each. */
+export function makeSecrets(): Secrets {
+  const random = () => randomBytes(24).toString('base64url');
+  return {
+    apiKey: `sk_${random()}`,
+    webhookToken: random(),
+    collectionApiKey: random(),
+    payoutApiKey: random(),
+  };
+}
+
+/**
+ * The secrets kept in a folder; the first call makes them. Only their owner can read the folder and the file.
+ *
+ * @throws Error when the file isn't one that this function has written.
+ */
+export async function keptSecrets(folder: string): Promise<Secrets> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, 'secrets.json');
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  await writeFile(draft, `${JSON.stringify(makeSecrets(), null, 2)}\n`, { flag: 'wx', mode: 0o600 });
+  try {
+    // Unlike a write, a link appears at once and whole, so that two stacks that start together agree.
+    await link(draft, file);
+  } catch (error) {
+    if (!isThere(error)) throw error;
+  } finally {
+    await rm(draft);
+  }
+  await chmod(file, 0o600);
+  return readSecrets(await readFile(file, 'utf8'), file);
+}
+
+function readSecrets(content: string, file: string): Secrets {
+  try {
+    return secretsSchema.parse(JSON.parse(content));
+  } catch {
+    throw new Error(`${file} can't be read: remove it, and the next start makes new secrets`);
+  }
+}
+
+function isThere(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'EEXIST';
 }

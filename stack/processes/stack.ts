@@ -1,73 +1,76 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import proto from '@temporalio/proto';
+import got from 'got';
+import { lazyConnection, type TemporalTarget } from '../../src/temporal/connection.js';
 import { bringUpTemporal, type TemporalServer } from '../temporal/bring-up-temporal.js';
 import type { StartDevServerOptions } from '../temporal/start-dev-server.js';
-import { type Child, startChild } from './child.js';
-import { answers, workerPolls } from './probes.js';
+import { type Child, startChild, untilReady } from './child.js';
 import { addressesOf, type StackPorts } from './settings.js';
-import { untilReady } from './until-ready.js';
 
 /** The parts beside Temporal, in the order in which they are started. */
 export const PARTS = ['sandbox', 'worker', 'api'] as const;
-export type Part = (typeof PARTS)[number];
+export type StackPart = (typeof PARTS)[number];
 /** Every process of a stack. */
-export type StackProcess = Part | 'temporal';
+export type StackProcess = StackPart | 'temporal';
 
 /** Each part's compiled program. */
-const PROGRAMS: Readonly<Record<Part, string>> = {
+const PROGRAMS: Readonly<Record<StackPart, string>> = {
   sandbox: 'build/sandbox/main.js',
   worker: 'lib/worker.js',
   api: 'lib/server.js',
 };
 
 /**
- * How many ms after the beginning of a stop each part has to have ended; what hasn't is killed. Temporal then has its
- * own 5 s, within 10 s for all. A worker that is cut short loses nothing: the next one carries on.
+ * How long after the beginning of a stop each part may still run, in ms, before it is killed. Temporal then has 5 s of its
+ * own, so that all of it takes less than 10 s. A worker that is killed loses nothing: the next one carries on.
  */
-const STOPPED_BY: Readonly<Record<Part, number>> = { api: 1_500, worker: 4_000, sandbox: 4_800 };
+const STOP_LIMITS_MS: Readonly<Record<StackPart, number>> = { api: 1_500, worker: 4_000, sandbox: 4_800 };
+
+const PROBE_LIMIT_MS = 5_000;
 
 export interface StackOptions {
   readonly ports: StackPorts;
-  /** The whole environment of each part, to which Temporal's address is added. */
+  /** The environment of each part; Temporal's address is added to it. */
   readonly env: NodeJS.ProcessEnv;
   readonly taskQueue: string;
   readonly logFolder: string;
   readonly report: (line: string) => void;
   readonly temporal?: Pick<StartDevServerOptions, 'databaseFile' | 'port' | 'uiPort' | 'ui' | 'env'>;
-  /** A part that is started anew goes on with the log of its last process. */
+  /** A part that is restarted appends to its log. */
   readonly appendLogs?: boolean;
-  /** The folder of the project, which has been built. */
+  /** The project's folder, with `lib/` and `build/` in it. */
   readonly project?: string;
-  /** Ends the bringing up when it is aborted. */
+  /** Aborting it stops the stack from coming up. */
   readonly stop?: AbortSignal;
 }
 
-/** Everything that takes payments, running on this machine. */
+/** All the processes that take payments, running on this machine. */
 export interface Stack {
   readonly apiUrl: string;
   readonly sandboxUrl: string;
-  /** The server that was brought up last. */
+  /** The Temporal server that was brought up last. */
   readonly temporal: TemporalServer;
-  /** The process of a part that was started last. */
-  part(name: Part): Child;
-  /** Starts a part anew, once its process has ended; resolves when it does its work. */
-  restart(name: Part): Promise<Child>;
-  /** Starts Temporal anew, once its server has ended; to be found as before only if its port was given. */
+  /** The process of this part that was started last. */
+  part(name: StackPart): Child;
+  /** Starts a part whose process has ended; resolves when it is ready. */
+  restart(name: StackPart): Promise<Child>;
+  /** Starts a Temporal server in place of one that has ended. It has the same address only if its port was given. */
   restartTemporal(): Promise<void>;
-  /** Kills a process with SIGKILL, as a machine's trouble would; the stack doesn't count as broken by that. */
+  /** Kills a process with SIGKILL. That doesn't count as a failure of the stack. */
   kill(name: StackProcess): Promise<void>;
-  /** Resolves when a part has ended though nobody stopped the stack, with what to tell about it. */
+  /** Resolves when a part has ended by itself, with a message that says which and shows the end of its log. */
   readonly broken: Promise<string>;
-  /** Stops the parts in reverse order, and Temporal when it is ours; within 10 s. */
+  /** Stops the parts in reverse order, then Temporal if it is embedded; within 10 s. */
   stop(): Promise<void>;
 }
 
 /**
- * Brings up Temporal, the sandbox, a worker and the API, each a process of its own, and waits until all do their work.
+ * Brings up Temporal, the sandbox, a worker and the API, each in a process of its own, and waits until all are ready.
  *
- * @throws Error with the end of a part's log when it doesn't come up; whatever `stop` was aborted with. What was
- * started is stopped then, at the latest at the end of this process.
+ * @throws Error with the end of a part's log when that part doesn't come up; the reason of `stop` when it is aborted.
+ * Whatever was started has then been stopped, or stops with this process.
  */
 export async function bringUpStack(options: StackOptions): Promise<Stack> {
   const { report, stop, project = fileURLToPath(new URL('../../..', import.meta.url)) } = options;
@@ -81,32 +84,39 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
     TEMPORAL_TASK_QUEUE: options.taskQueue,
   };
   const urls = addressesOf(options.ports);
-  const parts = new Map<Part, Child>();
-  /** Process ids of those that have been killed on purpose. */
+  const parts = new Map<StackPart, Child>();
+  /** Ids of the processes that were killed on purpose. */
   const killed = new Set<number | undefined>();
   let stopping: Promise<void> | undefined;
   const isExpected = (pid: number | undefined) => stopping !== undefined || killed.has(pid);
 
-  const spawn = async (name: Part): Promise<Child> => {
+  const spawn = async (name: StackPart): Promise<Child> => {
     const program = join(project, PROGRAMS[name]);
     const logFile = join(options.logFolder, `${name}.log`);
-    const child = await startChild({ name, program, env, logFile, appendLog: options.appendLogs });
+    const child = await startChild({
+      name,
+      file: process.execPath,
+      args: [program],
+      env,
+      logFile,
+      appendLog: options.appendLogs,
+    });
     parts.set(name, child);
     return child;
   };
-  const probes: Readonly<Record<Part, (child: Child) => () => Promise<boolean>>> = {
+  const probes: Readonly<Record<StackPart, (child: Child) => () => Promise<boolean>>> = {
     sandbox: () => () => answers(`${urls.sandboxUrl}/_sandbox/ledger?limit=1`),
     worker: ({ pid }) => workerPolls(temporal.target, options.taskQueue, pid),
     api: () => () => answers(`${urls.apiUrl}/readyz`),
   };
-  const ready = (name: Part, child: Child) => untilReady(child, probes[name](child));
+  const ready = (name: StackPart, child: Child) => untilReady(child, probes[name](child));
 
   const stopAll = () => {
     stopping ??= stopParts(parts, temporal);
     return stopping;
   };
   try {
-    // All of them run before any is waited for, so that a failure leaves none behind that was about to be started.
+    // All are started before any is waited for: if one fails, none is still about to start.
     const started = await Promise.all(PARTS.map(async (name) => ({ name, child: await spawn(name) })));
     await orStopped(Promise.all(started.map(({ name, child }) => ready(name, child))), stop);
   } catch (error) {
@@ -150,16 +160,16 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   };
 }
 
-async function stopParts(parts: ReadonlyMap<Part, Child>, temporal: TemporalServer): Promise<void> {
+async function stopParts(parts: ReadonlyMap<StackPart, Child>, temporal: TemporalServer): Promise<void> {
   const begun = Date.now();
   for (const name of [...PARTS].reverse()) {
-    const left = STOPPED_BY[name] - (Date.now() - begun);
+    const left = STOP_LIMITS_MS[name] - (Date.now() - begun);
     await parts.get(name)?.stop(Math.max(0, left));
   }
   await temporal.stop();
 }
 
-/** The task's result, unless we are to stop first; what it began is then left to end with this process. */
+/** The task's result, unless `stop` is aborted first; what the task began then ends with this process. */
 async function orStopped<T>(task: Promise<T>, stop: AbortSignal | undefined): Promise<T> {
   if (stop === undefined) return await task;
   stop.throwIfAborted();
@@ -169,7 +179,39 @@ async function orStopped<T>(task: Promise<T>, stop: AbortSignal | undefined): Pr
   return await Promise.race([task, stopped]);
 }
 
-function known(child: Child | undefined, name: Part): Child {
+function known(child: Child | undefined, name: StackPart): Child {
   if (child === undefined) throw new Error(`${name} was never started`);
   return child;
+}
+
+/** Whether a GET of this URL is answered with a 2xx. */
+async function answers(url: string): Promise<boolean> {
+  const { ok } = await got(url, {
+    retry: { limit: 0 },
+    throwHttpErrors: false,
+    timeout: { request: PROBE_LIMIT_MS },
+  });
+  return ok;
+}
+
+/**
+ * A probe for whether the worker with this process id polls the task queue: from then on, it takes up payments. Temporal
+ * identifies a worker by its process id and host.
+ */
+function workerPolls(target: TemporalTarget, taskQueue: string, pid: number): () => Promise<boolean> {
+  return async () => {
+    const connection = lazyConnection(target);
+    try {
+      const { pollers } = await connection.withDeadline(Date.now() + PROBE_LIMIT_MS, () =>
+        connection.workflowService.describeTaskQueue({
+          namespace: target.namespace,
+          taskQueue: { name: taskQueue },
+          taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        }),
+      );
+      return pollers.some(({ identity }) => identity?.startsWith(`${pid}@`));
+    } finally {
+      await connection.close();
+    }
+  };
 }

@@ -1,23 +1,22 @@
 import { once } from 'node:events';
 import { join, relative } from 'node:path';
-import { claimPorts, type WantedPort } from '../processes/claim-ports.js';
-import { keptSecrets } from '../processes/secrets.js';
-import type { StackPorts } from '../processes/settings.js';
+import { lockFolder } from '../processes/lock.js';
+import { untilPortsAreFree, type WantedPort } from '../processes/ports.js';
+import { keptSecrets, type StackPorts } from '../processes/settings.js';
 import { bringUpStack, PARTS } from '../processes/stack.js';
-import { claimFolder } from './claim-folder.js';
+import type { TemporalServer } from '../temporal/bring-up-temporal.js';
 import { startSettings, type TemporalPorts } from './start-settings.js';
-import { welcome } from './welcome.js';
 
-/** Where everything is kept that a restart needs, in the current folder. */
+/** The folder, in the current one, that keeps everything a restart needs. */
 const STATE_FOLDER = '.sanaga';
 
 /**
- * Brings the stack up and leaves it running until `stop`. Temporal's database, what the sandbox knows, the secrets and
- * the logs are kept in the state folder, so that the next start goes on where this one ended.
+ * Brings the stack up and leaves it running until `stop` is aborted. Temporal's database, the sandbox's journal, the
+ * secrets and the logs are kept in the state folder, so that the next start carries on from there.
  *
  * @returns the exit code: 0 when it was asked to stop, 1 when a part of it failed.
- * @throws ConfigError for wrong settings; Error for taken ports and for a part that doesn't come up; whatever `stop`
- * was aborted with before the stack was up. Nothing is left running then.
+ * @throws ConfigError for wrong settings; Error for ports in use or a part that doesn't come up; the reason of `stop` when
+ * it is aborted before the stack is up. Nothing is left running then.
  */
 export async function runStart({ stop }: { readonly stop: AbortSignal }): Promise<number> {
   const own = process.env;
@@ -25,8 +24,11 @@ export async function runStart({ stop }: { readonly stop: AbortSignal }): Promis
   const folder = join(process.cwd(), STATE_FOLDER);
   const secrets = await keptSecrets(folder);
   const { ports, temporalPorts, env, taskQueue, keyNames } = await startSettings(own, secrets);
-  const release = await claimFolder(folder);
-  await claimPorts([...ours(ports), ...(own.TEMPORAL_ADDRESS ? [] : temporals(temporalPorts))], report);
+  const unlock = await lockFolder(folder);
+  await untilPortsAreFree(
+    [...stackPorts(ports), ...(own.TEMPORAL_ADDRESS ? [] : devServerPorts(temporalPorts))],
+    report,
+  );
   const stack = await bringUpStack({
     ports,
     env: { SANDBOX_JOURNAL: join(folder, 'sandbox.journal'), ...env },
@@ -60,17 +62,17 @@ export async function runStart({ stop }: { readonly stop: AbortSignal }): Promis
   } finally {
     report('start: stopping');
     await stack.stop();
-    await release();
+    await unlock();
     report('start: stopped');
   }
 }
 
-const ours = ({ api, sandbox }: StackPorts): WantedPort[] => [
+const stackPorts = ({ api, sandbox }: StackPorts): WantedPort[] => [
   { port: api, of: 'the API', advice: 'set PORT to another port' },
   { port: sandbox, of: 'the sandbox', advice: 'set SANDBOX_PORT to another port' },
 ];
 
-const temporals = ({ frontend, ui }: TemporalPorts): WantedPort[] => [
+const devServerPorts = ({ frontend, ui }: TemporalPorts): WantedPort[] => [
   {
     port: frontend,
     of: 'Temporal',
@@ -78,3 +80,53 @@ const temporals = ({ frontend, ui }: TemporalPorts): WantedPort[] => [
   },
   { port: ui, of: "Temporal's Web UI", advice: 'set TEMPORAL_UI_PORT to another port' },
 ];
+
+export interface WelcomeFacts {
+  readonly apiUrl: string;
+  readonly sandboxUrl: string;
+  readonly temporal: Pick<TemporalServer, 'target' | 'uiUrl' | 'kind'>;
+  /** The generated key; `undefined` when the operator has set API_KEYS, which aren't shown. */
+  readonly apiKey: string | undefined;
+  /** The names of the API keys. */
+  readonly keyNames: readonly string[];
+  /** Each process as `name pid`. */
+  readonly processes: readonly string[];
+  /** The state folder. */
+  readonly folder: string;
+}
+
+/** What `start` prints once everything is ready: the addresses, a first call to try, and what a restart keeps. */
+export function welcome(facts: WelcomeFacts): string {
+  const { apiUrl, sandboxUrl, temporal, apiKey, keyNames, folder } = facts;
+  const key = apiKey ?? '<key>';
+  return `
+Sanaga is running. Ctrl-C stops it.
+
+  API              ${apiUrl}
+  Sandbox          ${sandboxUrl}   (ledger: ${sandboxUrl}/_sandbox/ledger)
+  Temporal         ${temporal.target.address}, namespace ${temporal.target.namespace}
+  Temporal Web UI  ${temporal.uiUrl ?? 'unknown (set TEMPORAL_UI_URL)'}
+  API key          ${apiKey ?? `from API_KEYS (${keyNames.join(', ')})`}
+  Processes        ${facts.processes.join(', ')}
+  Logs             ${folder}/logs
+
+Collect 5,000 XAF with a payment link. Open the "link" of the response in a browser, and pay with 677 000 000.
+
+  curl -s ${apiUrl}/v1/collections \\
+    -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\
+    -d '{"method": "link", "amount": 5000}'
+
+Then wait for the outcome, with the "id" of the response:
+
+  curl -s '${apiUrl}/v1/payments/<id>?wait=30' -H 'Authorization: Bearer ${key}'
+
+${kept(temporal.kind, folder)}
+`;
+}
+
+function kept(kind: TemporalServer['kind'], folder: string): string {
+  return kind === 'embedded'
+    ? `A restart loses nothing: payments, the key and all that the sandbox knows are kept in ${folder}/.`
+    : `A restart loses nothing: the key and all that the sandbox knows are kept in ${folder}/, and payments in your
+Temporal server.`;
+}

@@ -1,48 +1,50 @@
 import { z } from 'zod';
 import { readSettings, SettingsError } from '../../sandbox/settings.js';
 import { ConfigError, readConfig } from '../../src/config.js';
-import type { Secrets } from '../processes/secrets.js';
-import { type StackPorts, stackSettings } from '../processes/settings.js';
-import { freePort } from '../temporal/free-port.js';
+import { freePort } from '../processes/ports.js';
+import { type Secrets, type StackPorts, stackSettings } from '../processes/settings.js';
 
-/** Where the embedded Temporal is to listen. */
+/** Where the embedded Temporal listens. */
 export interface TemporalPorts {
   readonly frontend: number;
   readonly ui: number;
 }
 
-/** What `start` runs its parts with. */
+/** The settings of `start` and its parts. */
 export interface StartSettings {
   readonly ports: StackPorts;
   readonly temporalPorts: TemporalPorts;
   readonly env: NodeJS.ProcessEnv;
   readonly taskQueue: string;
-  /** The names of the API keys that hold. */
+  /** The names of the API keys. */
   readonly keyNames: readonly string[];
 }
 
 /**
- * The operator's settings with ours: theirs hold for everything but what the parts of this one stack must agree on.
- * A port of 0 becomes one that is free.
+ * The operator's settings, save those that the parts of this one stack must agree on. A port of 0 becomes a free one.
  *
  * @throws ConfigError with one line for each wrong setting of any part.
  */
 export async function startSettings(own: NodeJS.ProcessEnv, secrets: Secrets): Promise<StartSettings> {
-  const withOurs = (ports: StackPorts) => ({
-    // Here the merchant's own system is most likely on this machine, too.
+  const withStackSettings = (ports: StackPorts) => ({
+    // The merchant's system is most likely on this machine, too.
     MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
     ...own,
     ...stackSettings(ports, secrets),
     ...(own.API_KEYS && { API_KEYS: own.API_KEYS }),
   });
-  // Which ports they are is only known once they are read; until then any will do for the addresses made of them.
+  // The addresses contain the ports, which aren't known before the settings are read: until then, any will do.
   const { PORT, SANDBOX_PORT } = own;
-  const { api, sandbox, start } = readAll({ ...withOurs({ api: 1, sandbox: 1 }), PORT, SANDBOX_PORT });
+  const { api, sandbox, start } = readAll({
+    ...withStackSettings({ api: 1, sandbox: 1 }),
+    PORT,
+    SANDBOX_PORT,
+  });
   const ports = { api: api.PORT || (await freePort()), sandbox: sandbox.SANDBOX_PORT || (await freePort()) };
   return {
     ports,
     temporalPorts: { frontend: start.TEMPORAL_PORT, ui: start.TEMPORAL_UI_PORT },
-    env: withOurs(ports),
+    env: withStackSettings(ports),
     taskQueue: api.TEMPORAL_TASK_QUEUE,
     keyNames: api.API_KEYS.map(({ name }) => name),
   };
@@ -56,10 +58,10 @@ const port = (fallback: number) =>
     .transform(Number)
     .refine((value) => value <= 65_535, 'is not a port: at most 65535');
 
-/** Settings of this command alone; the defaults are Temporal's own, for whoever comes with its tools. */
+/** Settings of this command alone. The defaults are Temporal's own, so that its tools find the server. */
 const startSchema = z.object({ TEMPORAL_PORT: port(7233), TEMPORAL_UI_PORT: port(8233) });
 
-/** The settings of every part; what is wrong with any of them is said at once. */
+/** Reads the settings of every part, and reports all mistakes together. */
 function readAll(env: NodeJS.ProcessEnv) {
   const mistakes = new Set<string>();
   const read = <Settings>(readPart: () => Settings): Settings | undefined => {

@@ -7,17 +7,17 @@ import {
 import { describeGaps, type SetupGap, setUpNamespace, setupCommands } from '../../src/temporal/namespace.js';
 import { type StartDevServerOptions, startDevServer } from './start-dev-server.js';
 
-/** A Temporal server that is ready for payments, ours or another's. */
+/** A Temporal server that is set up for payments: an embedded one, or one that was already running. */
 export interface TemporalServer {
   readonly kind: 'embedded' | 'external';
   /** For `connectClient` and `connectWorker`. */
   readonly target: TemporalTarget;
-  /** To be added to the environment of a child process, so that it finds this server. */
+  /** What a child process needs in its environment to find this server. */
   readonly env: Readonly<Record<string, string>>;
   readonly uiUrl?: string;
-  /** Of the embedded server. */
+  /** The process id of the embedded server. */
   readonly pid?: number;
-  /** Resolves when the embedded server has ended, with how it ended; never for an external one. */
+  /** Resolves when the embedded server has ended, with how; for an external one, never. */
   readonly ended: Promise<string>;
   /** Stops the embedded server; an external one is left alone. */
   stop(): Promise<void>;
@@ -26,11 +26,11 @@ export interface TemporalServer {
 }
 
 /**
- * Brings Temporal up: with TEMPORAL_ADDRESS the server there, otherwise an embedded dev server. Either is
- * set up for payments.
+ * Uses the Temporal server at TEMPORAL_ADDRESS if that is set, or starts an embedded dev server, and sets it up for
+ * payments.
  *
- * @throws Error when the server at TEMPORAL_ADDRESS does not answer, or with the commands to run when its namespace
- * isn't fit for payments and can't be changed from here; and everything that `startDevServer` throws.
+ * @throws Error when the server at TEMPORAL_ADDRESS doesn't answer; Error with the commands to run when its namespace
+ * isn't set up for payments and this process may not change it; and what `startDevServer` throws.
  */
 export async function bringUpTemporal(options: StartDevServerOptions): Promise<TemporalServer> {
   const { env = process.env, report } = options;
@@ -63,7 +63,7 @@ async function useExternal(env: NodeJS.ProcessEnv, report: (line: string) => voi
     const commands = setupCommands(target.namespace, gaps).map((command) => `\n  ${command}`);
     throw new Error(
       `temporal: ${describeGaps(target.namespace, gaps)} Run this against ${target.address}, or unset ` +
-        `TEMPORAL_ADDRESS for an embedded server:${commands.join('')}`,
+        `TEMPORAL_ADDRESS to use an embedded server:${commands.join('')}`,
     );
   }
 
@@ -87,7 +87,7 @@ async function prepareExternal(target: TemporalTarget): Promise<readonly SetupGa
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(
       `temporal: ${target.address} does not answer for the namespace ${target.namespace}: ${reason}. ` +
-        'Correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or unset TEMPORAL_ADDRESS for an embedded server',
+        'Correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or unset TEMPORAL_ADDRESS to use an embedded server',
       { cause: error },
     );
   } finally {

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { execa } from 'execa';
 import { z } from 'zod';
-import { isExecutableFile } from './on-path.js';
+import { isExecutableFile } from './executables.js';
 
 /** The executables that Temporal's SDK can download for its test environments. */
 export type SdkExecutable = 'temporal' | 'temporal-test-server';
@@ -14,16 +14,15 @@ export type SdkDownload =
   | { readonly kind: 'refused'; readonly reason: string };
 
 const require = createRequire(import.meta.url);
-const POLL_EVERY = 100;
-const STALL_LIMIT = 20_000;
-const WORDS_KEPT = 2_000;
+const POLL_EVERY_MS = 100;
+const STALL_LIMIT_MS = 20_000;
 
 /**
- * The SDK downloads only on its way to starting the server, so it is asked to start one that ends at once: with
- * `--help`, or with a flag that does not exist. That is done in a process of its own, because a download that hangs
- * can be abandoned there, and because it would settle this process's SDK runtime before the worker can.
+ * The SDK downloads an executable only when it starts it, so it is told to start one that ends at once: with `--help`, or
+ * with a flag that doesn't exist. This runs in a process of its own, where a download that hangs can be given up, and where
+ * it doesn't install the SDK's runtime before a worker of this process can.
  */
-const script = `
+const SCRIPT = `
 const { TestWorkflowEnvironment } = require(process.argv[1]);
 const [, , executable, downloadDir] = process.argv;
 const server = { executable: { type: 'cached-download', downloadDir, ttl: '10 years' } };
@@ -33,59 +32,60 @@ const started = executable === 'temporal'
 started.then(() => process.exit(0), (error) => { console.error(error.message); process.exit(1); });
 `;
 
-/** Where {@link downloadWithSdk} leaves the executable: in a file named after the SDK's version. */
+/** Where {@link downloadWithSdk} leaves the executable; the name contains the SDK's version. */
 export function sdkDownloadPath(executable: SdkExecutable, folder: string): string {
   const { version } = z.object({ version: z.string() }).parse(require('@temporalio/testing/package.json'));
   const extension = process.platform === 'win32' ? '.exe' : '';
   return join(folder, `${executable}-sdk-typescript-${version}${extension}`);
 }
 
-/**
- * Lets the SDK download an executable into the folder. Given up after `stallLimit` ms without a byte more.
- */
+/** Makes the SDK download an executable into the folder; given up when no more bytes have come for `stallLimitMs`. */
 export async function downloadWithSdk(
   executable: SdkExecutable,
-  { folder, env, stallLimit = STALL_LIMIT }: { folder: string; env: NodeJS.ProcessEnv; stallLimit?: number },
+  {
+    folder,
+    env,
+    stallLimitMs = STALL_LIMIT_MS,
+  }: { readonly folder: string; readonly env: NodeJS.ProcessEnv; readonly stallLimitMs?: number },
 ): Promise<SdkDownload> {
   const path = sdkDownloadPath(executable, folder);
   const partial = `${path}.downloading`;
   await mkdir(folder, { recursive: true });
 
-  const args = ['-e', script, require.resolve('@temporalio/testing'), executable, folder];
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let words = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    words = (words + chunk.toString()).slice(-WORDS_KEPT);
+  const args = ['-e', SCRIPT, require.resolve('@temporalio/testing'), executable, folder];
+  const child = execa(process.execPath, args, {
+    env,
+    extendEnv: false,
+    stdin: 'ignore',
+    stdout: 'ignore',
+    reject: false,
+    killSignal: 'SIGKILL',
   });
   let hasEnded = false;
-  child.on('error', (error) => {
-    words = error.message;
-    hasEnded = true;
-  });
-  child.on('close', () => {
+  const ended = child.finally(() => {
     hasEnded = true;
   });
 
   let size = 0;
   let progressAt = Date.now();
-  while (!hasEnded) {
-    // The SDK renames the file to its final name when it is whole, so there is no need to wait for the rest.
-    if (await isExecutableFile(path)) break;
+  // The SDK gives the file its final name once it is complete, so there is no need to wait for the process.
+  while (!hasEnded && !(await isExecutableFile(path))) {
     const sizeNow = await sizeOf(partial);
     if (sizeNow !== size) progressAt = Date.now();
     size = sizeNow;
-    if (Date.now() - progressAt > stallLimit) {
-      child.kill('SIGKILL');
-      // Left in place, the SDK would wait a minute for it the next time.
+    if (Date.now() - progressAt > stallLimitMs) {
+      child.kill();
+      // The SDK would wait for it for a minute at the next download.
       await rm(partial, { force: true });
-      return { kind: 'refused', reason: `nothing came for ${stallLimit / 1_000} s` };
+      return { kind: 'refused', reason: `nothing came for ${stallLimitMs / 1_000} s` };
     }
-    await delay(POLL_EVERY);
+    await pause(POLL_EVERY_MS);
   }
-  child.kill('SIGKILL');
+  child.kill();
 
   if (await isExecutableFile(path)) return { kind: 'downloaded', path };
-  return { kind: 'refused', reason: tellCause(words) };
+  const { stderr, originalMessage } = await ended;
+  return { kind: 'refused', reason: causeOf(stderr || (originalMessage ?? '')) };
 }
 
 async function sizeOf(file: string): Promise<number> {
@@ -96,9 +96,9 @@ async function sizeOf(file: string): Promise<number> {
   }
 }
 
-/** The SDK's message nests one cause in another, with the address in each; the last one says what happened. */
-function tellCause(words: string): string {
-  const message = words.trim().split('\n').at(-1) ?? '';
+/** The SDK's message nests causes, each with the address in it; the last one says what happened. */
+function causeOf(output: string): string {
+  const message = output.trim().split('\n').at(-1) ?? '';
   const cause = message.split(/: (?=client error|HTTP status|tcp|dns)/).at(-1);
-  return cause === undefined || cause === '' ? 'the SDK did not say why' : cause;
+  return cause === undefined || cause === '' ? 'the SDK gave no reason' : cause;
 }

@@ -1,51 +1,52 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { DEFAULT_NAMESPACE, lazyConnection } from '../../src/temporal/connection.js';
+import { DEFAULT_NAMESPACE, lazyConnection, probeTemporal } from '../../src/temporal/connection.js';
 import { ensureRetention, registerSearchAttributes } from '../../src/temporal/namespace.js';
-import { devServerArguments } from './dev-server-arguments.js';
-import { type FindTemporalOptions, findTemporal } from './find-temporal.js';
-import { freePort, isPortFree } from './free-port.js';
-import { type ServerProcess, startServerProcess } from './server-process.js';
-import { untilTemporalAnswers } from './until-temporal-answers.js';
+import { type Child, startChild, untilReady } from '../processes/child.js';
+import { freePort, isPortFree } from '../processes/ports.js';
+import { type FindTemporalOptions, findTemporal } from './temporal-cli.js';
 
-/** A dev server that this process has started and must stop. */
+const STOP_GRACE_MS = 5_000;
+
+/** A dev server that this process has started. */
 export interface DevServer {
   /** `host:port` */
   readonly address: string;
   readonly namespace: string;
   readonly uiUrl?: string;
   readonly pid: number;
-  /** Resolves when the server has ended, by `stop` or on its own, with how it ended. */
+  /** Resolves when the server has ended, for whatever reason, with how: "code 1", say, or "SIGKILL". */
   readonly ended: Promise<string>;
+  /** Sends SIGTERM, then SIGKILL if it is still running 5 s later. Resolves when it has ended. */
   stop(): Promise<void>;
-  /** SIGKILL. Resolves when it has ended. */
+  /** Sends SIGKILL. Resolves when it has ended. */
   kill(): Promise<void>;
 }
 
 export interface StartDevServerOptions {
   readonly report: (line: string) => void;
-  /** SQLite file that outlives the server; made when missing. In memory without it. */
+  /** A SQLite file, created if it doesn't exist. Without it, everything is kept in memory. */
   readonly databaseFile?: string;
-  /** A free one is picked when not given. */
+  /** Default: a free one. */
   readonly port?: number;
-  /** A free one is picked when not given. */
+  /** Default: a free one. */
   readonly uiPort?: number;
-  /** The Web UI; on unless `false`. */
+  /** Whether it has a Web UI. Default: true. */
   readonly ui?: boolean;
   readonly namespace?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly cacheFolder?: string;
-  /** How long the server may take until it answers, in ms. */
-  readonly startLimit?: number;
+  /** How long the server may take to start. Default: a minute. */
+  readonly startLimitMs?: number;
   readonly find?: (options: FindTemporalOptions) => ReturnType<typeof findTemporal>;
 }
 
 /**
- * Starts Temporal's dev server on 127.0.0.1, ready for payments: it answers, has Sanaga's search attributes, and keeps
- * ended workflows for 30 days. It ends with this process at the latest.
+ * Starts Temporal's dev server on 127.0.0.1 and sets it up for payments: it has Sanaga's search attributes and keeps ended
+ * workflows for 30 days. It never outlives this process.
  *
- * @throws NothingWorkedError when there is no Temporal CLI to be had.
- * @throws Error with the end of the server's log when it does not come up, or when a given port is taken.
+ * @throws NothingWorkedError when no Temporal CLI can be found.
+ * @throws Error with the end of the server's log when it doesn't come up; Error when a given port is taken.
  */
 export async function startDevServer({
   report,
@@ -56,14 +57,14 @@ export async function startDevServer({
   namespace = DEFAULT_NAMESPACE,
   env = process.env,
   cacheFolder: folder,
-  startLimit = 60_000,
+  startLimitMs = 60_000,
   find = findTemporal,
 }: StartDevServerOptions): Promise<DevServer> {
   for (const wanted of [port, uiPort]) {
-    // Otherwise another server on that port would answer in the place of ours.
+    // Otherwise the server that listens there would answer in place of this one.
     if (wanted !== undefined && !(await isPortFree(wanted))) {
       throw new Error(
-        `temporal: port ${wanted} of 127.0.0.1 is taken, choose another or stop what listens there`,
+        `temporal: port ${wanted} of 127.0.0.1 is taken: choose another, or stop what listens there`,
       );
     }
   }
@@ -74,12 +75,17 @@ export async function startDevServer({
   const ports = { port: port ?? (await freePort()), ...(ui && { uiPort: uiPort ?? (await freePort()) }) };
   const args = devServerArguments({ ...ports, namespace, ...(file !== undefined && { databaseFile: file }) });
 
-  const server = await startServerProcess(executable.path, args, withoutTemporalSettings(env));
+  const server = await startChild({
+    name: 'temporal',
+    file: executable.path,
+    args,
+    env: withoutTemporalSettings(env),
+  });
   const address = `127.0.0.1:${ports.port}`;
   try {
-    await prepare(server, { address, namespace }, startLimit);
+    await prepare(server, { address, namespace }, startLimitMs);
   } catch (error) {
-    await server.stop();
+    await server.stop(STOP_GRACE_MS);
     throw error;
   }
 
@@ -91,19 +97,20 @@ export async function startDevServer({
     ...(uiUrl !== undefined && { uiUrl }),
     pid: server.pid,
     ended: server.ended,
-    stop: async () => await server.stop(),
+    stop: () => server.stop(STOP_GRACE_MS),
     kill: server.kill,
   };
 }
 
 async function prepare(
-  server: ServerProcess,
+  server: Child,
   target: { address: string; namespace: string },
-  startLimit: number,
+  startLimitMs: number,
 ): Promise<void> {
   const connection = lazyConnection(target);
   try {
-    await untilTemporalAnswers(connection, target.namespace, { server, limit: startLimit });
+    const probe = () => probeTemporal(connection, target.namespace).then(() => true);
+    await untilReady(server, probe, startLimitMs);
     await registerSearchAttributes(connection, target.namespace);
     await ensureRetention(connection, target.namespace);
   } finally {
@@ -111,7 +118,49 @@ async function prepare(
   }
 }
 
-/** TEMPORAL_… settings are for clients; some of them would change what the CLI does here. */
+/** The TEMPORAL_… settings are for clients, but some of them would change what the CLI does. */
 function withoutTemporalSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
+}
+
+/** What the dev server's command line depends on. Ports are those of 127.0.0.1. */
+interface DevServerSettings {
+  readonly port: number;
+  /** Without it, there is no Web UI. */
+  readonly uiPort?: number;
+  readonly namespace: string;
+  /** Without it, everything is kept in memory. */
+  readonly databaseFile?: string;
+}
+
+/**
+ * How often the dev server's only history shard may look for new tasks each second. With its default of 20, every step of a
+ * payment waits up to 50 ms.
+ */
+const POLLS_PER_SECOND = 2_000;
+
+/**
+ * Whatever the server has answered must be on the disk. SQLite's defaults promise that, too; these are set so that no build
+ * of the CLI promises less. With the write-ahead log, a transaction waits for the disk once rather than several times.
+ */
+const PRAGMAS = ['journal_mode=WAL', 'synchronous=FULL'] as const;
+
+const PROCESSORS = ['transferProcessor', 'timerProcessor', 'visibilityProcessor'] as const;
+
+/** The arguments of `temporal`. */
+export function devServerArguments({ port, uiPort, namespace, databaseFile }: DevServerSettings): string[] {
+  const pragmas = PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]);
+  return [
+    ...['server', 'start-dev'],
+    ...['--ip', '127.0.0.1'],
+    ...['--port', String(port)],
+    ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
+    ...['--namespace', namespace],
+    ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile, ...pragmas]),
+    ...['--log-level', 'error'],
+    ...PROCESSORS.flatMap((name) => [
+      '--dynamic-config-value',
+      `history.${name}MaxPollRPS=${POLLS_PER_SECOND}`,
+    ]),
+  ];
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Part } from '../../stack/processes/stack.js';
+import type { StackPart } from '../../stack/processes/stack.js';
 import { bringUp, type RunningStack } from './running-stack.js';
 
 /** Succeeds after five seconds. */
@@ -20,7 +20,7 @@ describe('the processes of a stack', () => {
   const payDirectly = (key: string, phone: string) =>
     running.merchant.create('/v1/collections', { method: 'direct', amount: 900, phone }, key);
 
-  async function end(part: Part, signal: 'SIGTERM' | 'SIGKILL') {
+  async function end(part: StackPart, signal: 'SIGTERM' | 'SIGKILL') {
     const { pid, ended } = running.stack.part(part);
     const begun = performance.now();
     process.kill(pid, signal);

@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { connectClient } from '../../src/temporal/connection.js';
 import { type LedgerEntry, readLedger } from '../../stack/demo/ledger.js';
-import { createMerchant, type Merchant } from '../../stack/demo/merchant.js';
-import { type MerchantHook, openMerchantHook } from '../../stack/demo/merchant-hook.js';
-import { makeSecrets, type Secrets } from '../../stack/processes/secrets.js';
-import { stackSettings } from '../../stack/processes/settings.js';
+import {
+  createMerchant,
+  type Merchant,
+  type MerchantHook,
+  openMerchantHook,
+} from '../../stack/demo/merchant.js';
+import { freePort } from '../../stack/processes/ports.js';
+import { makeSecrets, type Secrets, stackSettings } from '../../stack/processes/settings.js';
 import { bringUpStack, type Stack } from '../../stack/processes/stack.js';
-import { freePort } from '../../stack/temporal/free-port.js';
 import { built, machine, PROJECT } from './built.js';
 
 /** The real thing: Temporal's dev server, and the API, a worker and the sandbox as processes of their own. */

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createMerchant } from '../../stack/demo/merchant.js';
-import { keptSecrets } from '../../stack/processes/secrets.js';
-import { freePort, isPortFree } from '../../stack/temporal/free-port.js';
+import { freePort, isPortFree } from '../../stack/processes/ports.js';
+import { keptSecrets } from '../../stack/processes/settings.js';
 import { built, machine, runToEnd } from './built.js';
 
 const SETTINGS = ['PORT', 'SANDBOX_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'] as const;

@@ -10,7 +10,7 @@ import {
   plainTargetEnvironment,
   probeTemporal,
 } from '../../src/temporal/connection.js';
-import { freePort } from '../../stack/temporal/free-port.js';
+import { freePort } from '../../stack/processes/ports.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 
 const UNAVAILABLE = 14;

@@ -21,9 +21,8 @@ import {
   setupCommands,
 } from '../../src/temporal/namespace.js';
 import { paymentSearchAttributes as keys } from '../../src/temporal/search-attributes.js';
-import { makeSecrets } from '../../stack/processes/secrets.js';
-import { stackSettings } from '../../stack/processes/settings.js';
-import { freePort } from '../../stack/temporal/free-port.js';
+import { freePort } from '../../stack/processes/ports.js';
+import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { startApi } from '../api/api-under-test.js';
 import { machine, runToEnd } from '../e2e/built.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DefaultLogger } from '@temporalio/worker';
-import { freePort } from '../../stack/temporal/free-port.js';
+import { freePort } from '../../stack/processes/ports.js';
 import { MINUTE } from '../payments/orders.js';
 import { PaymentWorld } from './payment-world.js';
 

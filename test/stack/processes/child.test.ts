@@ -1,13 +1,18 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Child, startChild } from '../../../stack/processes/child.js';
-import { untilReady } from '../../../stack/processes/until-ready.js';
+import { transformFile } from '@swc/core';
+import { type Child, startChild, untilReady } from '../../../stack/processes/child.js';
+import { makeScratchFolder, type ScratchFolder } from '../scratch-folder.js';
 
 const STAYS = 'console.log("up"); setInterval(() => {}, 1000);';
 
-describe('a process of the stack', () => {
+describe('a child process that logs to a file', () => {
   let folder: string;
   const children: Child[] = [];
 
@@ -23,7 +28,13 @@ describe('a process of the stack', () => {
   async function run(program: string, env: NodeJS.ProcessEnv = {}): Promise<Child> {
     const file = join(folder, 'part.mjs');
     await writeFile(file, program);
-    const child = await startChild({ name: 'part', program: file, env, logFile: join(folder, 'part.log') });
+    const child = await startChild({
+      name: 'part',
+      file: process.execPath,
+      args: [file],
+      env,
+      logFile: join(folder, 'part.log'),
+    });
     children.push(child);
     return child;
   }
@@ -43,7 +54,7 @@ describe('a process of the stack', () => {
     expect((await child.logTail()).split('\n').sort()).toEqual(['err', 'out']);
   });
 
-  it('leaves the log of the one before it beside its own', async () => {
+  it('keeps the previous log beside its own', async () => {
     await (await run('console.log("first");')).ended;
     await (await run('console.log("second");')).ended;
     expect(await readFile(join(folder, 'part.log'), 'utf8')).toBe('second\n');
@@ -57,24 +68,25 @@ describe('a process of the stack', () => {
     expect(await child.ended).toBe('code 3');
   });
 
-  it('is killed when it does not heed that', async () => {
+  it('is killed when it ignores that', async () => {
     const child = await run(`process.on('SIGTERM', () => {}); ${STAYS}`);
     await written(child);
     await child.stop(100);
     expect(await child.ended).toBe('SIGKILL');
   });
 
-  it('is killed at once when it is to be', async () => {
+  it('can be killed at once', async () => {
     const child = await run(STAYS);
     await child.kill();
     expect(await child.ended).toBe('SIGKILL');
   });
 
-  it('goes on with a log when it is told to', async () => {
+  it('appends to a log when it is told to', async () => {
     const file = join(folder, 'part.mjs');
     const options = {
       name: 'part',
-      program: file,
+      file: process.execPath,
+      args: [file],
       env: {},
       logFile: join(folder, 'part.log'),
       appendLog: true,
@@ -100,9 +112,126 @@ describe('a process of the stack', () => {
     );
   });
 
-  it('is not ready when it never does its work', async () => {
+  it('is not ready when its probe never succeeds', async () => {
     const child = await run(STAYS);
     const probe = () => Promise.reject(new Error('refused'));
     await expect(untilReady(child, probe, 200)).rejects.toThrow('part: not ready after 0.2 s');
   });
 });
+
+describe('a child process without a log file', () => {
+  let scratch: ScratchFolder;
+  const started: Child[] = [];
+
+  beforeEach(async () => {
+    scratch = await makeScratchFolder();
+  });
+
+  afterEach(async () => {
+    for (const server of started.splice(0)) await server.stop(0);
+    await scratch.remove();
+  });
+
+  async function start(body: string): Promise<Child> {
+    const file = await scratch.script('server', body);
+    const server = await startChild({ name: 'server', file, args: [], env: { PATH: '/usr/bin:/bin' } });
+    started.push(server);
+    return server;
+  }
+
+  it('is stopped by SIGTERM', async () => {
+    const server = await start('exec sleep 60');
+
+    await server.stop(5_000);
+
+    expect(await server.ended).toBe('SIGTERM');
+    expect(isAlive(server.pid)).toBe(false);
+  });
+
+  it('is stopped by SIGKILL when it ignores SIGTERM', async () => {
+    const server = await start("trap '' TERM; echo ready; while :; do sleep 0.1; done");
+    await until(async () => (await server.logTail()) === 'ready');
+
+    await server.stop(300);
+
+    expect(await server.ended).toBe('SIGKILL');
+  });
+
+  it('can be killed at once', async () => {
+    const server = await start("trap '' TERM; echo ready; while :; do sleep 0.1; done");
+
+    await server.kill();
+
+    expect(await server.ended).toBe('SIGKILL');
+    expect(isAlive(server.pid)).toBe(false);
+  });
+
+  it('tells how it ended and what it wrote last', async () => {
+    const server = await start('echo "no room" >&2; exit 4');
+
+    expect(await server.ended).toBe('code 4');
+    await until(async () => (await server.logTail()) === 'no room');
+    await server.stop(5_000);
+  });
+
+  it('is in a process group of its own, so that Ctrl-C in the terminal does not reach it', async () => {
+    const server = await start('exec sleep 60');
+
+    // Only the leader of a process group has a group of its own number.
+    expect(process.kill(-server.pid, 0)).toBe(true);
+  });
+
+  it('cannot be started from a file that is not there', async () => {
+    const missing = { name: 'server', file: '/nowhere/server', args: [], env: {} };
+    await expect(startChild(missing)).rejects.toThrow(/ENOENT/);
+  });
+
+  it('is stopped by SIGTERM when the process that started it is killed', async () => {
+    const signalFile = join(scratch.path, 'signal');
+    const endless = `trap 'echo TERM > ${signalFile}; exit' TERM; : > ${signalFile}; while :; do sleep 0.1; done`;
+    const file = await scratch.script('server', endless);
+    const modulePath = join(scratch.path, 'child.cjs');
+    await writeFile(modulePath, await compiled('child.ts'));
+    const options = { name: 'server', file, args: [], env: { PATH: '/usr/bin:/bin' } };
+    const starts = `require(${JSON.stringify(modulePath)}).startChild(${JSON.stringify(options)})`;
+    const keepsAlive = 'setInterval(() => undefined, 1_000)';
+    const parent = spawn(process.execPath, [
+      '-e',
+      `${starts}.then(({ pid }) => console.log(pid)); ${keepsAlive}`,
+    ]);
+    const [printed] = await once(parent.stdout, 'data');
+    const pid = Number(String(printed));
+    await until(async () => existsSync(signalFile));
+
+    parent.kill('SIGKILL');
+
+    await until(async () => !isAlive(pid), 15_000);
+    expect(await readFile(signalFile, 'utf8')).toBe('TERM\n');
+  }, 20_000);
+});
+
+/** A module as CommonJS, for a process outside the test runner. */
+async function compiled(name: string): Promise<string> {
+  const source = fileURLToPath(new URL(`../../../stack/processes/${name}`, import.meta.url));
+  const options = {
+    jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+    module: { type: 'commonjs' },
+  } as const;
+  return (await transformFile(source, options)).code;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function until(isSo: () => Promise<boolean>, limitMs = 5_000): Promise<void> {
+  const deadline = Date.now() + limitMs;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error(`it did not happen within ${limitMs / 1_000} s`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

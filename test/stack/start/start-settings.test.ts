@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConfigError } from '../../../src/config.js';
-import { makeSecrets } from '../../../stack/processes/secrets.js';
+import { makeSecrets } from '../../../stack/processes/settings.js';
 import { startSettings } from '../../../stack/start/start-settings.js';
 
 const secrets = makeSecrets();

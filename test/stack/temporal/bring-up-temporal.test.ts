@@ -5,8 +5,8 @@ import {
   loadTemporalTarget,
   probeTemporal,
 } from '../../../src/temporal/connection.js';
+import { freePort } from '../../../stack/processes/ports.js';
 import { bringUpTemporal } from '../../../stack/temporal/bring-up-temporal.js';
-import { freePort } from '../../../stack/temporal/free-port.js';
 import { type DevServer, startDevServer } from '../../../stack/temporal/start-dev-server.js';
 
 const withoutTemporal = Object.fromEntries(

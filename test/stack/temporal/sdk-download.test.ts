@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { downloadWithSdk } from '../../../stack/temporal/sdk-download.js';
-import { makeScratchFolder, type ScratchFolder } from './scratch-folder.js';
+import { makeScratchFolder, type ScratchFolder } from '../scratch-folder.js';
 
 /** The SDK reaches for a fixed address on the internet; a proxy of our own decides what becomes of that. */
 describe("the SDK's download", () => {
@@ -50,7 +50,7 @@ describe("the SDK's download", () => {
   it('is given up when nothing comes', async () => {
     const startedAt = Date.now();
 
-    const outcome = await downloadWithSdk('temporal', { folder: scratch.path, env, stallLimit: 1_500 });
+    const outcome = await downloadWithSdk('temporal', { folder: scratch.path, env, stallLimitMs: 1_500 });
 
     expect(asked).toEqual(['temporal.download:443']);
     expect(outcome).toEqual({ kind: 'refused', reason: 'nothing came for 1.5 s' });

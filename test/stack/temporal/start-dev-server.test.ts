@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectClient } from '../../../src/temporal/connection.js';
-import { freePort } from '../../../stack/temporal/free-port.js';
-import { startDevServer } from '../../../stack/temporal/start-dev-server.js';
-import { makeScratchFolder, type ScratchFolder } from './scratch-folder.js';
+import { freePort } from '../../../stack/processes/ports.js';
+import { devServerArguments, startDevServer } from '../../../stack/temporal/start-dev-server.js';
+import { makeScratchFolder, type ScratchFolder } from '../scratch-folder.js';
 
 const report = () => undefined;
 
@@ -21,9 +21,9 @@ describe('the dev server', () => {
   });
 
   /** Starts one of the test's own in the place of Temporal. */
-  async function startFake(body: string, startLimit = 10_000) {
+  async function startFake(body: string, startLimitMs = 10_000) {
     const path = await scratch.script('temporal', body);
-    return await startDevServer({ report, startLimit, find: async () => ({ path, version: '1.29.1' }) });
+    return await startDevServer({ report, startLimitMs, find: async () => ({ path, version: '1.29.1' }) });
   }
 
   it('comes up with its Web UI and the search attributes, and leaves no process behind', async () => {
@@ -104,8 +104,39 @@ describe('the dev server', () => {
     const pidFile = join(scratch.path, 'pid');
     const attempt = startFake(`echo $$ > ${pidFile}; echo "still thinking"; exec sleep 60`, 300);
 
-    await expect(attempt).rejects.toThrow(/did not answer within 0.3 s\nstill thinking/);
+    await expect(attempt).rejects.toThrow(/not ready after 0.3 s\nstill thinking/);
     const pid = Number(await readFile(pidFile, 'utf8'));
     expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
   }, 30_000);
+});
+
+describe("the dev server's arguments", () => {
+  it('keep it on this machine, without Web UI and in memory unless told otherwise', () => {
+    const args = devServerArguments({ port: 7000, namespace: 'default' }).join(' ');
+
+    expect(args).toMatch(/^server start-dev --ip 127\.0\.0\.1 --port 7000 --headless --namespace default /);
+    expect(args).not.toContain('--db-filename');
+  });
+
+  it('name the Web UI port and the database file', () => {
+    const args = devServerArguments({ port: 1, uiPort: 2, namespace: 'n', databaseFile: '/state/t.db' });
+
+    expect(args.join(' ')).toContain('--ui-port 2 --namespace n --db-filename /state/t.db');
+    expect(args).not.toContain('--headless');
+  });
+
+  it('have a database file written to the disk before anything is answered', () => {
+    const args = devServerArguments({ port: 1, namespace: 'n', databaseFile: '/state/t.db' }).join(' ');
+
+    expect(args).toContain('--sqlite-pragma journal_mode=WAL --sqlite-pragma synchronous=FULL');
+    expect(devServerArguments({ port: 1, namespace: 'n' })).not.toContain('--sqlite-pragma');
+  });
+
+  it('let every processor of the single shard look for tasks without delay', () => {
+    const args = devServerArguments({ port: 1, namespace: 'n' });
+
+    for (const processor of ['transfer', 'timer', 'visibility']) {
+      expect(args).toContain(`history.${processor}ProcessorMaxPollRPS=2000`);
+    }
+  });
 });

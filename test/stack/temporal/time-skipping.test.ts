@@ -5,12 +5,12 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { paymentSearchAttributes } from '../../../src/temporal/search-attributes.js';
-import { findTestServer } from '../../../stack/temporal/find-test-server.js';
-import { isPortFree } from '../../../stack/temporal/free-port.js';
+import { isPortFree } from '../../../stack/processes/ports.js';
 import { sdkDownloadPath } from '../../../stack/temporal/sdk-download.js';
+import { findTestServer } from '../../../stack/temporal/test-server.js';
 import { startTimeSkippingEnvironment } from '../../../stack/temporal/time-skipping.js';
+import { makeScratchFolder } from '../scratch-folder.js';
 import { begin, sleepADay } from './probe-workflow.js';
-import { makeScratchFolder } from './scratch-folder.js';
 
 const require = createRequire(import.meta.url);
 const DAY = 24 * 60 * 60 * 1_000;

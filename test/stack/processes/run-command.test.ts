@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { lastLine, runCommand } from '../../../stack/temporal/run-command.js';
+import { lastLine, runCommand } from '../../../stack/processes/run-command.js';
 
-const run = async (body: string, timeLimit = 10_000) =>
-  await runCommand('/bin/sh', ['-c', body], { env: { PATH: '/usr/bin:/bin' }, timeLimit });
+const run = async (body: string, timeLimitMs = 10_000) =>
+  await runCommand('/bin/sh', ['-c', body], { env: { PATH: '/usr/bin:/bin' }, timeLimitMs });
 
 describe('a command', () => {
   it('has succeeded with what it wrote to both streams', async () => {
@@ -21,7 +21,7 @@ describe('a command', () => {
   });
 
   it('has failed when it cannot be run', async () => {
-    const outcome = await runCommand('/nowhere/tool', [], { env: {}, timeLimit: 1_000 });
+    const outcome = await runCommand('/nowhere/tool', [], { env: {}, timeLimitMs: 1_000 });
 
     expect(outcome).toMatchObject({ kind: 'failed', reason: expect.stringContaining('ENOENT') });
   });

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { withLock } from '../../../stack/temporal/lock.js';
-import { makeScratchFolder, type ScratchFolder } from './scratch-folder.js';
+import { lockFolder, withLock } from '../../../stack/processes/lock.js';
+import { makeScratchFolder, type ScratchFolder } from '../scratch-folder.js';
 
 describe('a lock', () => {
   let scratch: ScratchFolder;
@@ -79,3 +80,43 @@ describe('a lock', () => {
     expect(waitedFor).toEqual([]);
   });
 });
+
+describe('locking a state folder', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sanaga-test-'));
+  });
+
+  afterEach(async () => {
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('is refused while another has it', async () => {
+    const release = await lockFolder(folder);
+    await expect(lockFolder(folder)).rejects.toThrow(`another process runs on ${folder}`);
+    await release();
+  });
+
+  it('works again once it is released', async () => {
+    await (await lockFolder(folder))();
+    await (await lockFolder(folder))();
+  });
+
+  it('works when its last owner was killed', async () => {
+    const socket = relative(process.cwd(), join(folder, 'lock.sock'));
+    const { status } = await abandon(socket);
+    expect(status).toBe('SIGKILL');
+    await (await lockFolder(folder))();
+  });
+});
+
+/** Leaves a socket behind, as a process that was killed does. */
+async function abandon(path: string): Promise<{ status: string }> {
+  const script = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`;
+  const owner = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(owner.stdout, 'data');
+  owner.kill('SIGKILL');
+  const [, signal] = await once(owner, 'exit');
+  return { status: String(signal) };
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type WelcomeFacts, welcome } from '../../../stack/start/welcome.js';
+import { type WelcomeFacts, welcome } from '../../../stack/start/run-start.js';
 
 const facts: WelcomeFacts = {
   apiUrl: 'http://127.0.0.1:3000',
@@ -34,12 +34,12 @@ describe('what start prints', () => {
     expect(text).toContain('Bearer <key>');
   });
 
-  it('says what a restart keeps: payments, the key, and what the sandbox knows', () => {
+  it('says that a restart keeps payments, the key and what the sandbox knows', () => {
     expect(welcome(facts)).toContain(
-      'Payments and the key are kept in .sanaga/, and a restart loses nothing.',
+      'A restart loses nothing: payments, the key and all that the sandbox knows are kept in .sanaga/.',
     );
-    expect(welcome(facts)).toContain('So is what the sandbox knows');
     const external = welcome({ ...facts, temporal: { ...facts.temporal, kind: 'external' } });
-    expect(external).toContain('payments in your Temporal server');
+    expect(external).toContain('the key and all that the sandbox knows are kept in .sanaga/');
+    expect(external).toMatch(/payments in your\sTemporal server/);
   });
 });

@@ -1,6 +1,6 @@
 import type { LedgerEntry } from '../../../stack/demo/ledger.js';
 import type { PaymentAnswer } from '../../../stack/demo/merchant.js';
-import type { Row } from '../../../stack/demo/row.js';
+import type { Row } from '../../../stack/demo/run-scenario.js';
 import type { Scenario } from '../../../stack/demo/scenarios.js';
 
 export const scenario: Scenario = {

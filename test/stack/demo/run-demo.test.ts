@@ -3,8 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { readSettings } from '../../../sandbox/settings.js';
 import { readConfig } from '../../../src/config.js';
 import { PROVIDER_LINK_LIFETIME_MS } from '../../../src/payments/limits.js';
-import { demoSettings } from '../../../stack/demo/demo-settings.js';
-import { makeSecrets } from '../../../stack/processes/secrets.js';
+import { demoSettings } from '../../../stack/demo/run-demo.js';
+import { makeSecrets } from '../../../stack/processes/settings.js';
 
 const hook = {
   url: 'http://127.0.0.1:5000/notifications',

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { findTestServer } from '../../../stack/temporal/find-test-server.js';
-import { runCommand } from '../../../stack/temporal/run-command.js';
+import { runCommand } from '../../../stack/processes/run-command.js';
 import { sdkDownloadPath } from '../../../stack/temporal/sdk-download.js';
-import { makeScratchFolder, type ScratchFolder } from './scratch-folder.js';
+import { findTestServer } from '../../../stack/temporal/test-server.js';
+import { makeScratchFolder, type ScratchFolder } from '../scratch-folder.js';
 
 describe('the search for the time-skipping test server', () => {
   let scratch: ScratchFolder;
@@ -113,7 +113,7 @@ describe("the test server's launcher", () => {
   });
 
   it('runs the server with the port that it is given', async () => {
-    const { output } = await runCommand(launcher, ['7777'], { env, timeLimit: 5_000 });
+    const { output } = await runCommand(launcher, ['7777'], { env, timeLimitMs: 5_000 });
 
     expect(output).toMatch(
       /-cp \S+\/temporal-test-server-1\.38\.0\/jars\/\* io\.temporal\.testserver\.TestServer 7777\n$/,

@@ -1,12 +1,29 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { claimPorts } from '../../../stack/processes/claim-ports.js';
-import { freePort } from '../../../stack/temporal/free-port.js';
+import { freePort, isPortFree, untilPortsAreFree } from '../../../stack/processes/ports.js';
+
+describe('a free port', () => {
+  it('can be listened on, and is not handed out twice', async () => {
+    const ports = await Promise.all(Array.from({ length: 20 }, freePort));
+
+    expect(new Set(ports).size).toBe(ports.length);
+    for (const port of ports) expect(await isPortFree(port)).toBe(true);
+  });
+
+  it('is told from one that is taken', async () => {
+    const port = await freePort();
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+
+    expect(await isPortFree(port)).toBe(false);
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
 
 const PATIENCE_MS = 1_000;
 
-describe('claiming ports', () => {
+describe('waiting for free ports', () => {
   const open: Server[] = [];
 
   afterEach(() => {
@@ -25,14 +42,14 @@ describe('claiming ports', () => {
 
   it('is done at once when they are free', async () => {
     const lines: string[] = [];
-    await claimPorts([wanted(await freePort())], (line) => lines.push(line));
+    await untilPortsAreFree([wanted(await freePort())], (line) => lines.push(line));
     expect(lines).toEqual([]);
   });
 
   it('says of each one that stays taken what it is for and what to do', async () => {
     const taken = await freePort();
     await listenOn(taken);
-    const claim = claimPorts([wanted(await freePort()), wanted(taken)], quiet, PATIENCE_MS);
+    const claim = untilPortsAreFree([wanted(await freePort()), wanted(taken)], quiet, PATIENCE_MS);
     await expect(claim).rejects.toThrow(
       `start: port ${taken} for the API is taken: stop what listens there, or set PORT to another port`,
     );
@@ -41,7 +58,7 @@ describe('claiming ports', () => {
   it('waits for those that are about to be free', async () => {
     const port = await freePort();
     const server = await listenOn(port);
-    await claimPorts([wanted(port)], () => server.close(), 10_000);
+    await untilPortsAreFree([wanted(port)], () => server.close(), 10_000);
     expect(server.listening).toBe(false);
   });
 });

@@ -1,0 +1,136 @@
+import { Command } from 'commander';
+import { SETTING_NAMES } from '../sandbox/settings.js';
+import { ConfigError, settingNames } from '../src/config.js';
+import { Interrupted, stopSignal } from './stop-signal.js';
+
+/**
+ * The command line: every command with its options, its help and what runs it. A command loads what it needs when it is
+ * run, so that help appears at once.
+ *
+ * Parsing throws a CommanderError for help, which has been printed then, and for a mistake, which has been reported.
+ */
+export function createProgram(): Command {
+  const program = new Command('sanaga')
+    .description('Sanaga: payments, each one seen through to a proven outcome.')
+    .usage('<command> [options]')
+    .addHelpText('after', '\nRun "sanaga <command> --help" for more about a command.')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help for a command')
+    .showHelpAfterError()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'sanaga: ')) })
+    .exitOverride();
+
+  program
+    .command('demo')
+    .summary('take payments of every kind to their outcomes, and show them')
+    .description(
+      "Starts Temporal, the provider's sandbox, a worker and the API, takes payments of every kind through them, and " +
+        "shows each with its outcome and a link to it in Temporal's Web UI. Then it stops everything and leaves nothing " +
+        'behind. A day of the sandbox takes 15 seconds, so that you can see a link expire.',
+    )
+    .option('--json', 'print each payment as a line of JSON; progress goes to stderr')
+    .addHelpText(
+      'after',
+      `
+Environment:
+  TEMPORAL_ADDRESS   use this Temporal server instead of starting one
+
+Exit code: 0 when every payment ended as its scenario says and the provider's
+ledger agrees, otherwise 1.`,
+    )
+    .action(({ json = false }: { json?: boolean }) =>
+      untilDone(async (stop) => (await import('../stack/demo/run-demo.js')).runDemo({ json, stop })),
+    );
+
+  program
+    .command('start')
+    .summary('run the same processes until Ctrl-C, with their state in .sanaga/')
+    .description(
+      "Starts Temporal, the provider's sandbox, a worker and the API, prints their addresses, and runs until you press " +
+        "Ctrl-C. Temporal's database, all that the sandbox knows, the generated API key and the logs are kept in " +
+        '.sanaga/ in the current folder, so that a restart loses nothing.',
+    )
+    .addHelpText(
+      'after',
+      `
+Environment:
+  PORT               port of the API (default: 3000)
+  SANDBOX_PORT       port of the sandbox (default: 4000)
+  TEMPORAL_ADDRESS   use this Temporal server instead of starting one
+  TEMPORAL_PORT      port of the Temporal that is started (default: 7233)
+  TEMPORAL_UI_PORT   port of its Web UI (default: 8233)
+  API_KEYS           use these API keys instead of a generated one
+  MERCHANT_WEBHOOK_URL, MERCHANT_WEBHOOK_SECRET
+                     where outcomes are sent, and the secret that signs them
+  The other settings of the processes apply, too: see docs/settings.md.
+
+Exit code: 0 when it was asked to stop, 1 when a part of it failed, 78 when a
+setting is wrong.`,
+    )
+    .action(() =>
+      untilDone(async (stop) => (await import('../stack/start/run-start.js')).runStart({ stop })),
+    );
+
+  const temporal = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];
+  const processes = [
+    {
+      name: 'server',
+      what: "the API's process",
+      settings: [...temporal, ...settingNames('api')],
+      run: () => import('../src/server.js'),
+    },
+    {
+      name: 'worker',
+      what: "the worker's process",
+      settings: [...temporal, ...settingNames('worker')],
+      run: () => import('../src/worker.js'),
+    },
+    {
+      name: 'sandbox',
+      what: "the provider's sandbox",
+      settings: SETTING_NAMES,
+      run: () => import('../sandbox/main.js'),
+    },
+  ];
+  for (const { name, what, settings, run } of processes) {
+    program
+      .command(name)
+      .summary(`run ${what} alone`)
+      .description(`Runs ${what} alone. Its settings come from the environment; see docs/settings.md.`)
+      .addHelpText('after', settingsHelp(settings))
+      .action(() => run().then(() => undefined));
+  }
+  return program;
+}
+
+function settingsHelp(settings: readonly string[]): string {
+  return `
+Environment:
+${inLines(settings)}
+
+Exit code: 0 when it was asked to stop, 78 when a setting is wrong, with a line
+for each mistake. SIGTERM and SIGINT stop it gracefully, within 10 seconds.`;
+}
+
+/** The words, indented, in lines of less than 80 characters. */
+function inLines(words: readonly string[]): string {
+  const lines: string[] = [];
+  for (const word of words) {
+    const longer = `${lines.at(-1)}, ${word}`;
+    if (lines.length > 0 && longer.length < 79) lines[lines.length - 1] = longer;
+    else lines.push(`  ${word}`);
+  }
+  return lines.join(',\n');
+}
+
+/** Runs a command that gives its exit code, and ends the process with it. */
+async function untilDone(command: (stop: AbortSignal) => Promise<number>): Promise<void> {
+  const code = await command(stopSignal()).catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    if (error instanceof Interrupted) return error.exitCode;
+    return error instanceof ConfigError ? 78 : 1;
+  });
+  // Whatever is still running, such as a build that was begun, ends with this process.
+  process.exitCode = code;
+  process.stdout.write('', () => process.exit());
+}
