@@ -20,8 +20,8 @@ import { makeSecrets } from '../../stack/processes/secrets.js';
 import { stackSettings } from '../../stack/processes/settings.js';
 import { freePort } from '../../stack/temporal/free-port.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
-import { startApi } from '../api/api-under-test.js';
 import { machine, runToEnd } from '../e2e/built.js';
+import { startApi } from '../support/api-under-test.js';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 const DAY_MS = 24 * 60 * 60 * 1_000;
