@@ -87,13 +87,14 @@ export type Route = PublicRoute | AuthenticatedRoute;
 /**
  * A route that needs an API key. The types of its handler follow from its schemas.
  *
- * @example authenticatedRoute({ method: 'get', path: '/v1/balance', scopes: ['balance'], query, handle: ({ query }) => … })
+ * @example authenticatedRoute({ method: 'get', path: '/v1/balance', scopes: ['balance'], query, handle: ({
+ * query }) => … })
  */
 export const authenticatedRoute = <Body = undefined, Query = undefined>(
   route: AuthenticatedRoute<Body, Query>,
 ): Route => route;
 
-/** Adds the routes to the app. The key is checked first, then the query; only then is the body read and checked. */
+/** Adds the routes to the app. A body is read only once the key and the query are found valid. */
 export function mountRoutes(
   app: Express,
   routes: readonly Route[],

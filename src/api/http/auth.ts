@@ -22,8 +22,8 @@ interface Key {
 }
 
 /**
- * Bearer authentication with the configured keys. Only digests are kept. Each request is compared with all of them, in
- * constant time, so that the time taken reveals neither which key matched nor how much of it.
+ * Bearer authentication with the configured keys. Only digests are kept. Each request is compared with all of
+ * them, in constant time, so that the time taken reveals neither which key matched nor how much of it.
  */
 export function createAuthenticate(settings: readonly ApiKeySetting[]): Authenticate {
   const keys = settings.map(toKey);

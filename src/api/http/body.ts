@@ -18,8 +18,8 @@ const rawParser = express.raw({ type: () => true, limit: MAX_BODY_BYTES });
 /**
  * The request's body, as it came.
  *
- * @throws {ApiError} `body_too_large`; `unsupported_media_type` for an unknown content encoding; `invalid_request`
- * when the body is incomplete.
+ * @throws {ApiError} `body_too_large`; `unsupported_media_type` for an unknown content encoding;
+ * `invalid_request` when the body is incomplete.
  */
 export async function readBody(request: Request, response: Response): Promise<Buffer> {
   await new Promise<void>((resolve, reject) => {
@@ -54,8 +54,8 @@ function toApiError(error: unknown): ApiError {
 }
 
 /**
- * The request's body as JSON. A field that is given twice is refused: programs differ on which of the two counts, so
- * what somebody on the way has checked could be another amount than the one that is paid.
+ * The request's body as JSON. A field that is given twice is refused: programs differ on which of the two
+ * counts, so what somebody on the way has checked could be another amount than the one that is paid.
  *
  * @throws {ApiError} as {@link readBody}, and `unsupported_media_type`, `malformed_json`, `invalid_request`.
  */
@@ -93,8 +93,8 @@ interface OpenValue {
 }
 
 /**
- * The fields that an object has more than once, each by its path, such as `metadata.colour`. JSON.parse silently takes
- * the last one.
+ * The fields that an object has more than once, each by its path, such as `metadata.colour`. JSON.parse
+ * silently takes the last one.
  *
  * @param json text that JSON.parse has accepted
  * @example repeatedFields('{"amount": 500, "\\u0061mount": 600}') // ['amount']
@@ -169,7 +169,7 @@ function nameOf(path: readonly PropertyKey[], whole: string): string {
 /** A field of another variant of the body, which this one refuses. */
 export const onlyFor = (variant: string) => z.never({ error: `is only for ${variant}` }).optional();
 
-/** The message for what a schema has no message of its own for. Values are never repeated: they may be personal. */
+/** The message for what a schema has none of its own for. It repeats no value: that may be personal. */
 function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is required';
   switch (issue.code) {

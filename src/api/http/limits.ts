@@ -1,23 +1,23 @@
 import { tooManyNotifications } from './problem.js';
 
 /**
- * Notifications that are passed on to one payment within a minute, and of those that match no payment. More would be of
- * no use: one only makes the payment ask the provider, which it may do a few times a minute.
+ * Notifications that are passed on to one payment within a minute, and of those that match no payment. More
+ * would be of no use: one only makes the payment ask the provider, which it may do a few times a minute.
  */
 export const MAX_HINTS = 60;
 
 /**
- * How often notifications reopen an ended payment within a minute. Each time the payment may ask the provider at once,
- * so this keeps forged ones from spending a transaction's whole status budget.
+ * How often notifications reopen an ended payment within a minute. Each time the payment may ask the provider
+ * at once, so this keeps forged ones from spending a transaction's whole status budget.
  */
 const MAX_REOPENINGS = 5;
 
-/** Notifications refused with 429 that are kept for an operator within a minute. Each different one counts once. */
+/** Notifications refused with 429 that are kept for an operator within a minute, repetitions not counted. */
 export const MAX_KEPT = { ofPayment: 10, all: 60 } as const;
 
 const WINDOW_MS = 60_000;
 
-/** Keys remembered. Beyond that the one used longest ago is forgotten, so that a flood can't fill the memory. */
+/** Keys remembered. Beyond that the one used longest ago is forgotten: a flood can't fill the memory. */
 const MAX_KEYS = 5_000;
 
 /** Limits on the provider's notifications; each process counts for itself. */
@@ -95,8 +95,8 @@ export interface RefusedNotification {
 }
 
 /**
- * Chooses the refused notifications to keep. A flood repeats itself or makes things up: it may neither push out what an
- * operator has to see, nor use up the room of other payments.
+ * Chooses the refused notifications to keep. A flood repeats itself or makes things up: it may neither push
+ * out what an operator has to see, nor use up the room of other payments.
  */
 export class KeptLimit {
   readonly #same = new RateLimit(1);

@@ -22,7 +22,7 @@ export interface Metrics {
   countWebhook(result: WebhookResult): void;
 }
 
-/** In seconds. Waiting reads last up to a minute, POSTs up to ten seconds; the rest should take milliseconds. */
+/** In seconds. Waiting reads last up to a minute, POSTs up to ten seconds, the rest milliseconds. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 
 /** The methods that metrics name; a caller could fill the registry with invented ones. */

@@ -4,7 +4,7 @@ import type { Payment } from '../../payments/payment.js';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { recordOf } from './request-log.js';
 
-/** Every code of a problem document, with its status and title. Codes are stable: merchants' programs act on them. */
+/** The codes of problem documents, with status and title. Codes are stable: programs act on them. */
 export const PROBLEMS = {
   invalid_request: { status: 400, title: 'The request is not valid' },
   malformed_json: { status: 400, title: 'The body is not valid JSON' },
@@ -51,7 +51,7 @@ interface ApiErrorOptions extends ProblemExtras {
   readonly cause?: unknown;
 }
 
-/** An error that the API responds to with a problem document. Its detail is shown to the caller, its cause only logged. */
+/** An error that becomes a problem document. The caller sees its detail; its cause is only logged. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly headers: Readonly<Record<string, string>>;
@@ -147,7 +147,7 @@ export const notChecked = (payment: Payment): ApiError =>
     { headers: retryAfter(RETRY_AFTER_MS), payment },
   );
 
-/** Turns errors into problem documents (RFC 9457). Anything but an {@link ApiError} is logged and never shown. */
+/** Turns errors into problem documents (RFC 9457). All but an {@link ApiError} are logged and not shown. */
 export const sendProblem: ErrorRequestHandler = (thrown: unknown, request, response, next) => {
   const record = recordOf(request);
   const error = toApiError(thrown);
@@ -155,7 +155,7 @@ export const sendProblem: ErrorRequestHandler = (thrown: unknown, request, respo
   const { status, title } = PROBLEMS[code];
   record.code = code;
   if (status >= 500) record.error = error.cause ?? error;
-  // Too late for another response: Express cuts the connection, so that half a response isn't taken for a whole one.
+  // Too late: Express cuts the connection, so that half a response isn't taken for a whole one.
   if (response.headersSent) return next(thrown);
 
   const type = `urn:sanaga:problem:${code}`;

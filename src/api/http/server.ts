@@ -8,7 +8,7 @@ const COMMAND_GRACE_MS = 6_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** Longer than the minute for which load balancers usually keep an idle connection, so that they are the ones to end it. */
+/** Longer than the minute for which load balancers usually keep an idle connection: they should end it. */
 const KEEP_ALIVE_MS = 65_000;
 
 /** Waits on behalf of callers, which can be ended early. */
@@ -16,7 +16,7 @@ class Waits {
   readonly #open = new Set<AbortController>();
   #over = false;
 
-  /** Runs something with a signal, aborted when `ms` have passed, the caller hangs up or the process is to stop. */
+  /** Runs something with a signal: aborted after `ms`, when the caller hangs up or the process is to stop. */
   async within<T>(ms: number, run: (signal: AbortSignal) => Promise<T>, hangUp?: AbortSignal): Promise<T> {
     const controller = new AbortController();
     const end = () => controller.abort();
@@ -63,8 +63,8 @@ export interface RunningServer {
   /** The port it listens on: the one asked for, or the one the system chose for 0. */
   readonly port: number;
   /**
-   * Accepts no more requests, lets those in flight finish for some seconds, and resolves when every connection is
-   * closed. Further calls wait for the same end.
+   * Accepts no more requests, lets those in flight finish for some seconds, and resolves when every
+   * connection is closed. Further calls wait for the same end.
    */
   stop(): Promise<void>;
 }
@@ -118,7 +118,7 @@ async function listen(server: Server, host: string, port: number): Promise<Addre
 
 async function close(server: Server, shutdown: Shutdown, graceMs: number): Promise<void> {
   shutdown.begin();
-  // A response that was begun before the shutdown keeps its connection alive, which would hold the server open.
+  // Responses that were begun before the shutdown keep their connections, and so the server, open.
   const sweep = setInterval(() => server.closeIdleConnections(), 100);
   const force = setTimeout(() => server.closeAllConnections(), graceMs);
   await new Promise<void>((resolve) => {

@@ -7,12 +7,12 @@ import { callTemporal } from './temporal-calls.js';
 
 const { PENDING_WORKFLOW_TASK_STATE_STARTED: STARTED } = proto.temporal.api.enums.v1.PendingWorkflowTaskState;
 
-/** Pauses between two polls of whether a payment is idle: the first one, doubled each time, and the longest. */
+/** Pauses between two polls of whether a payment is idle: the first, doubled each time, and the longest. */
 const POLL_MS = { first: 25, max: 500 } as const;
 
 /**
- * Time without progress after which a workflow task counts as stalled: long enough for a busy worker or one that is
- * restarted, and far shorter than callers would wait otherwise.
+ * Time without progress after which a workflow task counts as stalled: long enough for a busy worker or one
+ * that is restarted, and far shorter than callers would wait otherwise.
  */
 const STALLED_AFTER_MS = 2_000;
 
@@ -42,9 +42,9 @@ interface Poll {
 }
 
 /**
- * Descriptions of payments' workflows, which Temporal gives without a worker. All requests of this process share them:
- * there is one call at a time for each payment, however many ask. So when workers are away and every request waits, they
- * don't flood Temporal with calls.
+ * Descriptions of payments' workflows, which Temporal gives without a worker. All requests of this process
+ * share them: there is one call at a time for each payment, however many ask. So when workers are away and
+ * every request waits, they don't flood Temporal with calls.
  */
 export class Descriptions {
   readonly #calls = new Map<PaymentId, SharedCall>();
@@ -54,8 +54,8 @@ export class Descriptions {
   constructor(private readonly client: Client) {}
 
   /**
-   * Describes the payment's latest run, by a call to Temporal that begins after this one. Requests that come while a
-   * call is under way share the next: the first may have been answered before something that they have done.
+   * Describes the payment's latest run, by a call to Temporal that begins after this one. Requests that come
+   * while a call is under way share the next: the first may have been answered before something they did.
    *
    * @throws {WorkflowNotFoundError} when there is none.
    * @throws {ApiError} `temporarily_unavailable`.
@@ -75,7 +75,7 @@ export class Descriptions {
    *
    * @param deadline ms since the epoch
    * @param last a description of this moment, if there is one
-   * @throws {ApiError} `temporarily_unavailable` when the deadline passes, and earlier when no worker makes progress.
+   * @throws {ApiError} `temporarily_unavailable` at the deadline, and earlier when no worker makes progress.
    */
   async untilIdle(id: PaymentId, deadline: number, last?: WorkflowExecutionDescription): Promise<void> {
     if (isIdle(last ?? (await this.describe(id)))) return;

@@ -37,7 +37,7 @@ export type PaymentWorkflow = (input: PaymentInput) => Promise<EndedPayment>;
 const memoSchema = z.object({
   owner: z.string(),
   fingerprint: z.string(),
-  /** The request that started the payment; no two requests have the same one, even with the same X-Request-Id. */
+  /** The request that started the payment. Unique, even when an X-Request-Id is sent twice. */
   requestId: z.string(),
 });
 
@@ -60,8 +60,8 @@ export interface FoundPayment extends PaymentMemo {
 }
 
 /**
- * How long a payment may take to say how it stands. While it asks the provider within its workflow task it can't
- * answer, for up to the 8 s after which the worker extends the task.
+ * How long a payment may take to say how it stands. While it asks the provider within its workflow task it
+ * can't answer, for up to the 8 s after which the worker extends the task.
  */
 const STATE_LIMIT_MS = 9_000;
 
@@ -74,7 +74,7 @@ const MIN_QUERY_LIMIT_MS = 500;
 /** How long a description says reliably whether a payment has a pending workflow task. */
 const FRESH_MS = 50;
 
-/** Everybody who waits for the outcome shares this update, so that they cost the workflow's history as much as one. */
+/** All who wait for the outcome share this update, and so cost the workflow's history as much as one. */
 const OUTCOME_UPDATE_ID = 'outcome';
 
 /** Between two waits of which the first ended early: time for a new run to begin. */
@@ -129,7 +129,7 @@ export async function currentState(
   }
 }
 
-/** {@link currentState} of the payment's latest run, which may have begun or ended since the payment was found. */
+/** {@link currentState} of the latest run, which may have begun or ended since the payment was found. */
 export async function latestState(
   context: ReadContext,
   found: FoundPayment,
@@ -172,9 +172,10 @@ export async function stateAtStart(
 }
 
 /**
- * Queries a running payment once it has no pending workflow task. A query that finds one is answered within that task,
- * and with it the SDK (seen with 1.24) completes the task, even when a local activity has just ended whose effect is
- * still to come: a later replay then sees the effect in another task than it was recorded in, and may fail for good.
+ * Queries a running payment once it has no pending workflow task. A query that finds one is answered within
+ * that task, and with it the SDK (seen with 1.24) completes the task, even when a local activity has just
+ * ended whose effect is still to come: a later replay then sees the effect in another task than it was
+ * recorded in, and may fail for good.
  *
  * @param limitMs how long it may take to answer
  * @throws {ApiError} `temporarily_unavailable`.
@@ -191,7 +192,7 @@ export async function askRunning<T>(
   return await callTemporal(client, query, Math.max(deadline - Date.now(), MIN_QUERY_LIMIT_MS));
 }
 
-/** Nothing carries on a payment whose workflow was stopped: unless its outcome was known, a person must look. */
+/** A payment whose workflow was stopped does nothing more: without an outcome, a person must look. */
 function orphaned(last: PaymentResult): PaymentResult {
   if (last.payment.final) return last;
   const reason = 'The payment was stopped before its outcome was known';
@@ -199,8 +200,8 @@ function orphaned(last: PaymentResult): PaymentResult {
 }
 
 /**
- * The payment once it is final, or as it stands when `waitMs` have passed, the caller hangs up or the process is to
- * stop.
+ * The payment once it is final, or as it stands when `waitMs` have passed, the caller hangs up or the process
+ * is to stop.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
@@ -230,7 +231,7 @@ async function awaitOutcome(
         found.handle.executeUpdate(outcomeUpdate, { updateId: OUTCOME_UPDATE_ID }),
       );
       if (answer === undefined) return undefined;
-      // The update keeps the answer that it was completed with, for everybody who sends it: it may be out of date.
+      // Whoever sends the update gets the answer that it was completed with, which may be out of date.
       const now = await latestState(context, found);
       if (now.payment.final) return now;
       const pauseMs = answer.value.payment.final ? REOPENED_PAUSE_MS : NEXT_RUN_PAUSE_MS;

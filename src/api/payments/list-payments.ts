@@ -25,8 +25,8 @@ export interface Page {
 const BATCH_SIZE = 8;
 
 /**
- * Payments that may fail to answer, one after the other from the first, before the list is refused. One answer among so
- * many shows that single payments have a problem, and not every worker.
+ * Payments that may fail to answer, one after the other from the first, before the list is refused. One
+ * answer among so many shows that single payments have a problem, and not every worker.
  */
 const MAX_SILENT = 3 * BATCH_SIZE;
 
@@ -41,12 +41,12 @@ const FIRST_SPAN_MS = 60_000;
 const SPAN_FACTOR = 8;
 
 /**
- * Payments as they stand now, newest first. Visibility only says where to look: each payment is read itself, and left
- * out when it no longer fits the filter.
+ * Payments as they stand now, newest first. Visibility only says where to look: each payment is read itself,
+ * and left out when it no longer fits the filter.
  *
- * A payment that can't be read is named beside the others. If it were left out silently, or shown as it was, somebody
- * might pay twice. When none can be read, there is no list; to find that out, a page without any answer looks beyond
- * its own end.
+ * A payment that can't be read is named beside the others. If it were left out silently, or shown as it was,
+ * somebody might pay twice. When none can be read, there is no list; to find that out, a page without any
+ * answer looks beyond its own end.
  *
  * @param after the last place of the page before
  * @throws {ApiError} `temporarily_unavailable` when none can be read, with the id of one.
@@ -87,7 +87,7 @@ export async function listPayments(
   return { payments, unreadable, last: isFull ? last : undefined };
 }
 
-/** The payment at a place; `undefined` when it is gone or doesn't fit the filter; the error when it can't be read. */
+/** The payment at a place; `undefined` when it is gone or doesn't fit; the error when it can't be read. */
 async function readOne(
   context: ReadContext,
   filter: PaymentFilter,
@@ -126,12 +126,12 @@ interface ReadWindow {
 }
 
 /**
- * The places of the payments that a filter finds, newest first, in batches, beginning after `after`. A payment comes
- * once, however many runs it has: they all have its time of creation.
+ * The places of the payments that a filter finds, newest first, in batches, beginning after `after`. A
+ * payment comes once, however many runs it has: they all have its time of creation.
  *
- * Temporal's visibility puts running workflows first and orders the others by when they ended, and most of its stores
- * refuse any other order. So windows of time are read, each with no more runs than can be sorted here: one for all time
- * if that suffices, or else windows as wide as they may be.
+ * Temporal's visibility puts running workflows first and orders the others by when they ended, and most of
+ * its stores refuse any other order. So windows of time are read, each with no more runs than can be sorted
+ * here: one for all time if that suffices, or else windows as wide as they may be.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
@@ -181,7 +181,7 @@ async function readWidest(
   }
 }
 
-/** The places that a filter finds, in order; `undefined` when there are too many and the window can be narrower. */
+/** The places that a filter finds, in order; `undefined` if too many, and the window can be narrower. */
 async function readPlaces(
   client: ReadContext['client'],
   filter: PaymentFilter,

@@ -25,8 +25,8 @@ export interface HintContext extends ReadContext {
 }
 
 /**
- * What became of a hint: `taken` by a running payment; for an ended one, `agrees` with what is known, or came `late`, so
- * that the payment asks the provider again; `unknown` when there is no such payment.
+ * What became of a hint: `taken` by a running payment; for an ended one, `agrees` with what is known, or came
+ * `late`, so that the payment asks the provider again; `unknown` when there is no such payment.
  */
 export type HintDelivery = 'taken' | 'agrees' | 'late' | 'unknown';
 
@@ -37,7 +37,8 @@ const OVERTAKEN_PAUSE_MS = 20;
 /**
  * Gives a payment the provider's hint. Resolves only once Temporal has stored it.
  *
- * @throws {ApiError} `temporarily_unavailable`; `too_many_notifications` when they reopen an ended payment too often.
+ * @throws {ApiError} `temporarily_unavailable`; `too_many_notifications` when an ended payment is reopened
+ * too often.
  */
 export async function deliverHint(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery> {
   for (let tries = 0; tries < MAX_OVERTAKEN_TRIES; tries++) {
@@ -65,8 +66,8 @@ async function signalRunning(
 }
 
 /**
- * A hint for a payment that has ended. It proves nothing either: it can only make the payment ask the provider again.
- * `undefined` when the payment has been reopened meanwhile.
+ * A hint for a payment that has ended. It proves nothing either: it can only make the payment ask the
+ * provider again. `undefined` when the payment has been reopened meanwhile.
  */
 async function tooLate(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery | undefined> {
   const found = await findPayment(context, id);

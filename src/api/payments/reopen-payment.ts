@@ -42,8 +42,8 @@ export async function endedState(
 }
 
 /**
- * Whether the run that was found is still the payment's latest. Check it right before reopening the payment from the
- * state of that run: another run may have begun and ended since, and what it has left would be lost.
+ * Whether the run that was found is still the payment's latest. Check it right before reopening the payment
+ * from the state of that run: another run may have begun and ended since, and what it has left would be lost.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
@@ -52,8 +52,8 @@ export async function isLatest(context: ReadContext, { id, runId }: FoundPayment
 }
 
 /**
- * Gives an ended payment a hint: reopens it under its own id, from the state that it ended with. If another message has
- * just reopened it, that run gets the hint.
+ * Gives an ended payment a hint: reopens it under its own id, from the state that it ended with. If another
+ * message has just reopened it, that run gets the hint.
  *
  * @returns false when a run began or ended in that moment: the payment must be read again
  * @throws {ApiError} `temporarily_unavailable`.
@@ -84,8 +84,8 @@ export interface ReopeningUpdate {
   /** Requests with one name for one payment share one update, so they must mean the same. */
   readonly name: string;
   /**
-   * The state to reopen an ended payment from. It is given the one that the payment has left: `undefined` when its
-   * workflow was stopped.
+   * The state to reopen an ended payment from. It is given the one that the payment has left: `undefined`
+   * when its workflow was stopped.
    *
    * @throws {ApiError} when reopening it would be of no use.
    */

@@ -54,13 +54,13 @@ export type StartResult =
 const MAX_TRIES = 3;
 
 /**
- * Starts a payment and waits for the provider's answer, in one call to Temporal; finds one that was started before.
- * Never starts a second payment under the same id.
+ * Starts a payment and waits for the provider's answer, in one call to Temporal; finds one that was started
+ * before. Never starts a second payment under the same id.
  *
  * @throws {ApiError} `idempotency_key_reused`, or `temporarily_unavailable` with the payment's id.
  */
 export async function startPayment(context: StartContext, request: StartRequest): Promise<StartResult> {
-  // A caller may send one X-Request-Id several times, so it alone can't tell which request started the payment.
+  // An X-Request-Id may be sent again, so it alone doesn't tell which request started the payment.
   const requestId = `${request.httpRequestId}.${randomBytes(4).toString('hex')}`;
   try {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -123,8 +123,8 @@ async function asItStands(
 }
 
 /**
- * The payment while the provider's answer isn't known. It may be unable to say how it stands, or there may be no worker
- * at all. Of a payment that this very request started, it is known all the same: it was created, no more.
+ * The payment while the provider's answer isn't known. It may be unable to say how it stands, or there may be
+ * no worker at all. Of a payment that this very request started, it is known all the same: it was created.
  */
 async function undecided(
   context: StartContext,
@@ -164,12 +164,12 @@ const keyReused = ({ order }: StartRequest): ApiError =>
     { paymentId: order.id },
   );
 
-/** Whether the payment was accepted isn't known, so the merchant is told how to find out before paying twice. */
+/** It isn't known whether the payment was accepted: the merchant must find out before paying twice. */
 const unavailable = ({ order, repeatable }: StartRequest, cause: unknown): ApiError =>
   temporarilyUnavailable(
     repeatable
       ? 'The payment may or may not have been accepted. Repeat the request with the same Idempotency-Key: it never pays twice.'
-      : `The payment may or may not have been accepted. Check /v1/payments/${order.id} before you send it again.`,
+      : `The payment may or may not have been accepted. Check /v1/payments/${order.id} before sending it again.`,
     { paymentId: order.id, cause },
   );
 
@@ -183,8 +183,8 @@ interface WorkflowStart {
 }
 
 /**
- * The start of a payment's workflow, for an update to go with. An id never starts twice: while its workflow runs, that
- * one gets the update; once it has ended, the start is refused.
+ * The start of a payment's workflow, for an update to go with. An id never starts twice: while its workflow
+ * runs, that one gets the update; once it has ended, the start is refused.
  */
 function startOperation(start: WorkflowStart) {
   return new WithStartWorkflowOperation<PaymentWorkflow>(workflowTypeOf(start.input.order), {
@@ -199,8 +199,8 @@ function workflowTypeOf(order: PaymentOrder): PaymentWorkflowType {
 }
 
 /**
- * Options for a run of a payment's workflow, with all that is readable of it without a worker. While a run is open, a
- * start under its id never begins a second one; what happens after it has ended is for the caller to choose.
+ * Options for a run of a payment's workflow, with all that is readable of it without a worker. While a run is
+ * open, a start under its id never begins a second one; what happens after its end, the caller chooses.
  */
 export function workflowOptions({ input, owner, taskQueue, createdAt }: WorkflowStart) {
   const { order, fingerprint, requestId } = input;

@@ -28,7 +28,7 @@ const MAX_OVERTAKEN_TRIES = 4;
 /**
  * Makes a call that Temporal answers at once.
  *
- * @throws {ApiError} `temporarily_unavailable` when Temporal, or a worker to answer a query, can't be reached.
+ * @throws {ApiError} `temporarily_unavailable` when Temporal, or a worker for a query, can't be reached.
  */
 export async function callTemporal<T>(
   client: Client,
@@ -43,8 +43,8 @@ export async function callTemporal<T>(
 }
 
 /**
- * Sends a message that starts its workflow unless it runs. If the workflow begins or ends in that very moment, the
- * server may refuse it as already started. It is then sent again: to the one that runs, or to a new one.
+ * Sends a message that starts its workflow unless it runs. If the workflow begins or ends in that very
+ * moment, the server may refuse it as already started. It is then sent again, to that or a new one.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
@@ -91,8 +91,8 @@ export async function waitFor<T>(
 }
 
 /**
- * Repeats a request for as long as the server drops it: it takes an update back when a signal comes in just as the
- * workflow task that was to end it is reported. All our updates may be sent again.
+ * Repeats a request for as long as the server drops it: it takes an update back when a signal comes in just
+ * as the workflow task that was to end it is reported. All our updates may be sent again.
  */
 async function repeatWhenDropped<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
@@ -105,7 +105,7 @@ async function repeatWhenDropped<T>(request: () => Promise<T>, signal: AbortSign
   }
 }
 
-/** The type of the ApplicationFailure that a workflow refused an update with; `undefined` for any other error. */
+/** The type of the ApplicationFailure that a workflow refused an update with, if the error is one. */
 export function failureTypeOf(error: unknown): string | undefined {
   return failureOf(error)?.type ?? undefined;
 }
@@ -150,13 +150,13 @@ function isDropped(error: unknown): boolean {
   return failed.message.includes('workflow task');
 }
 
-/** Whether the call itself failed and may succeed later. The SDK has types of its own for what Temporal answers. */
+/** Whether the call itself failed and may succeed later. Temporal's answers have types of their own. */
 function isTrouble(error: unknown): boolean {
   // Every payment knows our queries: its worker could not make it answer.
   if (error instanceof QueryNotRegisteredError) return true;
   // Not a ServiceError: the namespace is missing, or Temporal doesn't know it yet.
   if (error instanceof NamespaceNotFoundError) return true;
-  // Payments refuse with an ApplicationFailure; anything else, such as a CancelledFailure, isn't their answer.
+  // Payments refuse with an ApplicationFailure. A CancelledFailure, say, isn't their answer.
   if (error instanceof WorkflowUpdateFailedError) return failureOf(error) === undefined;
   const grpcError = grpcErrorOf(error);
   // Wrong in itself, such as a query with a search attribute that isn't registered.

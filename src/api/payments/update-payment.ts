@@ -88,7 +88,7 @@ export async function updatePayment(
   }
 }
 
-/** Ends a payment: expires a link, and withdraws what was not sent yet. @throws {ApiError} as {@link updatePayment}. */
+/** Expires a link, and withdraws what was not sent yet. @throws {ApiError} as {@link updatePayment}. */
 export function endPayment(context: UpdateContext, found: FoundPayment): Promise<UpdateResult> {
   return updatePayment(context, found, (handle) =>
     context.updates.send(found.id, 'expire', (updateId) => handle.executeUpdate(expireUpdate, { updateId })),
@@ -101,8 +101,8 @@ export function isWithdrawn({ final, status, reason }: Payment): boolean {
 }
 
 /**
- * Different updates that merchants may have in flight for one payment. Temporal takes ten for a workflow, and an
- * operator's decision must always find room among them.
+ * Different updates that merchants may have in flight for one payment. Temporal takes ten for a workflow, and
+ * an operator's decision must always find room among them.
  */
 export const MAX_UPDATES = 4;
 
@@ -113,8 +113,8 @@ interface SharedUpdate {
 }
 
 /**
- * The updates that this process has in flight for merchants. Requests for the same thing at the same time share one
- * update of the workflow, each with a wait of its own.
+ * The updates that this process has in flight for merchants. Requests for the same thing at the same time
+ * share one update of the workflow, each with a wait of its own.
  */
 export class SharedUpdates {
   readonly #inFlight = new Map<PaymentId, Map<string, SharedUpdate>>();

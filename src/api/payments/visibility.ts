@@ -21,7 +21,7 @@ export interface PaymentFilter {
 /** What has no meaning of its own between quotes in Temporal's query language. */
 const PLAIN = /^[A-Za-z0-9_.:/+=@~-]{1,200}$/;
 
-/** Whether a value can be part of a query. Our ids can; of the provider's ids, whose form is its own, perhaps not every one. */
+/** Whether a value can be part of a query. Our ids can; the provider's have a form of its own. */
 export function isQueryable(value: string): boolean {
   return PLAIN.test(value);
 }
@@ -33,8 +33,8 @@ const STOPPED = `ExecutionStatus IN ("Terminated", "Canceled", "Failed", "TimedO
 const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map(quote).join(', ')}) AND ExecutionStatus != "ContinuedAsNew"`;
 
 /**
- * The filter in Temporal's query language. It finds too much rather than too little, such as an earlier run of a
- * reopened payment as it was then: each payment must be checked again.
+ * The filter in Temporal's query language. It finds too much rather than too little, such as an earlier run
+ * of a reopened payment as it was then: each payment must be checked again.
  *
  * @throws {Error} for a value that isn't an identifier, and so could be read as a piece of the query.
  */
@@ -55,7 +55,7 @@ export function visibilityQuery(filter: PaymentFilter): string {
   ].join(' AND ');
 }
 
-/** The runs of payments that have a transaction of the provider. @throws {Error} as {@link visibilityQuery}. */
+/** The runs of payments that have a provider's transaction. @throws {Error} as {@link visibilityQuery}. */
 export function queryByTransId(transId: string): string {
   return [PAYMENTS, ...equals(attributes.transId.name, transId)].join(' AND ');
 }
@@ -70,8 +70,8 @@ function quote(value: string): string {
 }
 
 /**
- * The payments that have a transaction of the provider; there should be at most one. A payment is found some moments
- * after it got its transaction.
+ * The payments that have a transaction of the provider; there should be at most one. A payment is found some
+ * moments after it got its transaction.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */

@@ -16,7 +16,7 @@ const MIN_LINK_LIFETIME_MS = 10_000;
 
 const LIFETIME = 'must be a time from 10s to 24h, such as "90s", "15m" or "24h"';
 
-/** A link's lifetime: a whole number with its unit, up to the 24 hours that the provider gives a link. Parsed into ms. */
+/** A link's lifetime: a whole number with its unit, at most the provider's 24 hours. Parsed into ms. */
 export const expiresIn = z
   .string()
   .regex(/^\d{1,6}[smh]$/, LIFETIME)
@@ -79,8 +79,8 @@ export const createCollection = authenticatedRoute({
 });
 
 /**
- * Responds with 200 when the payment is EXPIRED, or was withdrawn before it was sent, however often it is called; with
- * 409 when it has ended otherwise, or was sent to a phone.
+ * Responds with 200 when the payment is EXPIRED, or was withdrawn before it was sent, however often it is
+ * called; with 409 when it has ended otherwise, or was sent to a phone.
  */
 export const expireCollection = authenticatedRoute({
   method: 'post',

@@ -10,7 +10,7 @@ import { startPayment } from '../payments/start-payment.js';
 import type { ApiContext, ApiResponse, AuthenticatedRequest } from '../route.js';
 import { viewPayment } from './payment-resource.js';
 
-/** What collections and payouts have in common: fields of their bodies, the Idempotency-Key, and the response. */
+/** What collections and payouts have in common: fields, the Idempotency-Key, and the response. */
 
 /** Characters of a message to a payer, and of a name: as many as a phone or a receipt shows. */
 const MAX_TEXT_LENGTH = 200;
@@ -35,17 +35,19 @@ export const identifier = z
   .string()
   .regex(IDENTIFIER_PATTERN, 'must have 1 to 100 characters of a-z, A-Z, 0-9, "-" and "_"');
 
-/** The merchant's identifier of its customer. Not a payment's id: the provider's records are searched by those. */
+/**
+ * The merchant's identifier of its customer. Not a payment's id: we search the provider's records by those.
+ */
 const userId = identifier.refine(
   (given) => parsePaymentId(given) === undefined,
   "must not look like a payment's id: col_… and pay_… are reserved",
 );
 
-export const email = z.email({ error: orRequired('must be an email address') });
+export const email = z.email({ error: orRequired('must be an e-mail address') });
 export const name = text;
 
 /**
- * A Cameroonian mobile number, as the provider takes it once parsed: nine digits, without spaces, dashes and +237.
+ * A Cameroonian mobile number, as the provider takes it once parsed: nine digits, no spaces, dashes or +237.
  *
  * @example phone.parse('+237 6 77-00-00-00') // '677000000'
  */
@@ -89,8 +91,8 @@ export const orderFields = {
 };
 
 /**
- * Creates the payment that a request orders. Responds with 201 for a new payment, 200 for one that an earlier request
- * created, and 202 while the provider has not answered.
+ * Creates the payment that a request orders. Responds with 201 for a new payment, 200 for one that an earlier
+ * request created, and 202 while the provider has not answered.
  *
  * @throws {ApiError} `rejected_by_provider` with the provider's message, `idempotency_key_reused`,
  * `invalid_idempotency_key`, `temporarily_unavailable`.
@@ -126,11 +128,11 @@ export async function createPayment<Body>(
 }
 
 /**
- * With an Idempotency-Key, the id that this owner's key always leads to; without one, a new id. A key may be used once
- * for each kind of payment.
+ * With an Idempotency-Key, the id that this owner's key always leads to; without one, a new id. A key may be
+ * used once for each kind of payment.
  *
- * @param keys the values of every Idempotency-Key header. Two are refused: joined with a comma, as HTTP would have it,
- * they would be a third key, and the payment could be made again under either of them
+ * @param keys the values of every Idempotency-Key header. Two are refused: joined with a comma, as HTTP would
+ * have it, they would be a third key, and the payment could be made again under either of them
  * @returns the id, and whether repeating the request leads to the same one
  * @throws {ApiError} `invalid_idempotency_key`.
  */
@@ -154,8 +156,8 @@ function choosePaymentId(
 }
 
 /**
- * SHA-256 (hex) of a parsed body. Two bodies that mean the same have the same one, whatever the order of their fields
- * or the spaces in a phone number.
+ * SHA-256 (hex) of a parsed body. Two bodies that mean the same have the same one, whatever the order of
+ * their fields or the spaces in a phone number.
  */
 export function fingerprint(body: unknown): string {
   return createHash('sha256')

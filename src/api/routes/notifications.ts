@@ -48,7 +48,7 @@ function view(payment: PaymentId, notification: PaymentNotification) {
   return { number, id, type, at: iso(at), delivery: viewDelivery(delivery) };
 }
 
-/** `at` is when the delivery is due, was done or was given up; `lastError`, why the last try failed, if there was one. */
+/** `at` is when the delivery is due, was done or given up; `lastError`, why the last try failed. */
 function viewDelivery(delivery: Delivery) {
   const at = iso(delivery.at);
   switch (delivery.kind) {
@@ -67,7 +67,7 @@ function iso(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** Responds with 202 as soon as the delivery is under way; the list of notifications shows what becomes of it. */
+/** Responds with 202 once the delivery is under way; the list of notifications shows what becomes of it. */
 export const resendNotification = authenticatedRoute({
   method: 'post',
   path: '/v1/payments/:id/notifications/:number/resend',

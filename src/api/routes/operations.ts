@@ -15,8 +15,8 @@ export const healthz: PublicRoute = {
 };
 
 /**
- * The process can serve requests: Temporal answers, the namespace has what payments need, and the process isn't about
- * to stop. The namespace was checked at the start; this shows when somebody has changed it since.
+ * The process can serve requests: Temporal answers, the namespace has what payments need, and the process
+ * isn't about to stop. The namespace was checked at the start; this shows when somebody has changed it since.
  */
 export const readyz: PublicRoute = {
   method: 'get',
@@ -80,7 +80,7 @@ function known(answer: BalanceAnswer): Extract<BalanceAnswer, { kind: 'balance' 
 /** How long a balance is reused. It changes with each payment, but nothing is decided by it. */
 const REUSED_MS = 2_000;
 
-/** Reads a balance with one call to the provider at a time, however many ask, and reuses the answer for a while. */
+/** Reads a balance with one call at a time, however many ask, and reuses the answer for a while. */
 export function sharedBalance(reader: BalanceReader): BalanceReader {
   let shared: Promise<BalanceAnswer> | undefined;
   let freshUntil = 0;

@@ -6,7 +6,7 @@ import { type FoundPayment, findPayment } from '../payments/find-payment.js';
 import type { RefusalCode } from '../payments/update-payment.js';
 import type { ApiContext, AuthenticatedRequest, WebUi } from '../route.js';
 
-/** A payment, or what is known of it, as the API shows it: with its workflow's address in Temporal's Web UI, if any. */
+/** A payment, or what is known of it, with its workflow's address in Temporal's Web UI, if there is one. */
 type View<Shown> = Shown & { readonly temporalUrl?: string };
 
 /**

@@ -91,7 +91,7 @@ const cursor = z.string().transform((given, context) => {
   return z.NEVER;
 });
 
-/** The caller's own payments, or everybody's for operators, and the ids of those that can't be read at the moment. */
+/** The caller's payments, or everybody's for operators, and the ids of those that can't be read. */
 export const listPayments = authenticatedRoute({
   method: 'get',
   path: '/v1/payments',
@@ -130,8 +130,8 @@ export const listPayments = authenticatedRoute({
 });
 
 /**
- * Responds with the payment once the provider was asked. A final payment is left alone, unless an operator asks: then
- * it is compared with the provider's records again.
+ * Responds with the payment once the provider was asked. A final payment is left alone, unless an operator
+ * asks: then it is compared with the provider's records again.
  */
 export const refreshPayment = authenticatedRoute({
   method: 'post',
@@ -184,7 +184,7 @@ async function recheck(context: ApiContext, before: Payment): Promise<ApiRespons
 const WHERE_REVIEW_IS = 'must be the number of the review that you decide: review.number of the payment';
 
 const why = z.string().trim().min(1, 'must not be empty').max(500);
-/** The number of the review that the operator looked at. The decision is refused when it has changed since. */
+/** The number of the review that the operator looked at: when it has changed, the decision is refused. */
 const review = z.int(WHERE_REVIEW_IS).min(1, WHERE_REVIEW_IS);
 const force = z.boolean().default(false);
 const transId = z
@@ -242,8 +242,8 @@ export const resolvePayment = authenticatedRoute({
 });
 
 /**
- * A transaction belongs to one payment. The workflow asks the provider whose it is; that another payment has it already
- * shows only here, some moments late.
+ * A transaction belongs to one payment. The workflow asks the provider whose it is; that another payment has
+ * it already shows only here, some moments late.
  */
 async function refuseTaken(context: ApiContext, found: FoundPayment, decision: Decision): Promise<void> {
   if (decision.action !== 'match') return;

@@ -9,8 +9,8 @@ import { amount, createPayment, name, orderFields, phone } from './create-paymen
 import { ownPayment, refusal, viewPayment } from './payment-resource.js';
 
 /**
- * Body of `POST /v1/payouts`. The provider finds an account on its own platform by email address, and every other by
- * phone number.
+ * Body of `POST /v1/payouts`. The provider finds an account on its own platform by e-mail address, and every
+ * other by phone number.
  */
 export const payoutBody = z
   .strictObject({
@@ -48,8 +48,8 @@ export const createPayout = authenticatedRoute({
 });
 
 /**
- * Responds with 200 when the payout was withdrawn before it was sent, however often it is called; with 409 when it was
- * sent or may have been: money that is on its way can't be called back.
+ * Responds with 200 when the payout was withdrawn before it was sent, however often it is called; with 409
+ * when it was sent or may have been: money that is on its way can't be called back.
  */
 export const cancelPayout = authenticatedRoute({
   method: 'post',

@@ -12,9 +12,9 @@ import { findByTransId } from '../payments/visibility.js';
 import type { ApiContext, ApiRequest, PublicRoute } from '../route.js';
 
 /**
- * All that a hint needs of the provider's notification. The rest isn't read, and nothing of it is believed. A transId
- * that no address can hold can't be asked about. Any other is the provider's own affair, even one that a gateway on the
- * way refuses: the payment asks about it a few times and gives up.
+ * All that a hint needs of the provider's notification. The rest isn't read, and nothing of it is believed. A
+ * transId that no address can hold can't be asked about. Any other is the provider's own affair, even one
+ * that a gateway on the way refuses: the payment asks about it a few times and gives up.
  */
 const notificationSchema = transactionSchema
   .pick({ transId: true, status: true, externalId: true })
@@ -28,11 +28,12 @@ const notificationSchema = transactionSchema
 const UNMATCHED = ' ';
 
 /**
- * Takes the provider's notifications. They carry no credential, so the address holds a secret. They are hints, which
- * only make a payment ask the provider. What can't be used is answered 200 too, as sending it again would not help.
+ * Takes the provider's notifications. They carry no credential, so the address holds a secret. They are
+ * hints, which only make a payment ask the provider. What can't be used is answered 200 too, as sending it
+ * again would not help.
  *
- * Those beyond a limit are answered 429, so that the provider repeats them after the flood. One may be the only word of
- * a transaction that nobody polls, so it is also kept for an operator.
+ * Those beyond a limit are answered 429, so that the provider repeats them after the flood. One may be the
+ * only word of a transaction that nobody polls, so it is also kept for an operator.
  */
 export const providerWebhook: PublicRoute = {
   method: 'post',
@@ -92,8 +93,9 @@ function readNotification(body: Buffer) {
 }
 
 /**
- * The payment that a notification is about. Its id is the transaction's externalId. The provider doesn't say which
- * fields it sends, so without an externalId the payment is found by its transaction, if that is known to be one payment's.
+ * The payment that a notification is about. Its id is the transaction's externalId. The provider doesn't say
+ * which fields it sends, so without an externalId the payment is found by its transaction, if that is known
+ * to be one payment's.
  *
  * @throws {ApiError} `too_many_notifications`, `temporarily_unavailable`.
  */
