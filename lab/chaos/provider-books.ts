@@ -1,7 +1,7 @@
-import { got } from 'got';
+import got from 'got';
 import { z } from 'zod';
 import type { FaultRequest } from '../../sandbox/faults/fault-rule.js';
-import { statusSchema } from '../../src/provider/wire.js';
+import { statusSchema } from '../../src/provider/schemas.js';
 import type { Booked } from '../simulation/audit/booked.js';
 
 const entrySchema = z

@@ -15,8 +15,6 @@ export const ASSUMPTIONS = {
   A10: 'A workflow is reset by hand a minute after the last thing that it did, or later, and the list lags by less than that: the new run knows nothing of the old one’s questions, nor of what an operator insisted on.',
 } as const;
 
-export type AssumptionName = keyof typeof ASSUMPTIONS;
-
 /** The assumptions in a list, a line each, for docs/safety.md. */
 export function describeAssumptions(): string {
   return Object.entries(ASSUMPTIONS)

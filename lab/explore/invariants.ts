@@ -68,7 +68,7 @@ export function expectedNotification(before: View, after: View): PaymentEventTyp
 }
 
 /** Whether money can move with a transaction, or has moved. Links that nobody was given can't be paid (A5). */
-export function canMove(
+function canMove(
   { method }: Pick<PaymentOrder, 'method'>,
   { status, isGiven }: Pick<OwnTransaction, 'status' | 'isGiven'>,
 ): boolean {

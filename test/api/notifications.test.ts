@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Delivery } from '../../src/activities/notify-merchant.js';
+import type { Delivery } from '../../src/activities/merchant.js';
 import { KEYS } from '../support/api-under-test.js';
 import { eventually, link, recordingMerchant, useStack } from '../support/payment-stack.js';
 

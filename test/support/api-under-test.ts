@@ -8,7 +8,7 @@ import { Shutdown, serve } from '../../src/api/http/server.js';
 import type { BalanceReader } from '../../src/api/route.js';
 import type { ApiKeySetting } from '../../src/config.js';
 import type { PaymentTerms } from '../../src/payments/order.js';
-import { closeClient, connectClient } from '../../src/temporal/connect.js';
+import { closeClient, connectClient } from '../../src/temporal/connection.js';
 
 export const WEBHOOK_TOKEN = 'hook-token-0123456789';
 
@@ -20,7 +20,7 @@ export const KEYS = {
   reader: 'reader-secret',
 } as const;
 
-export const apiKeys: readonly ApiKeySetting[] = [
+const apiKeys: readonly ApiKeySetting[] = [
   {
     name: 'shop',
     secret: { plain: KEYS.shop },

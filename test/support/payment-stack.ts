@@ -9,7 +9,7 @@ import {
   type Delivery,
   type MerchantNotification,
   type MerchantNotifier,
-} from '../../src/activities/notify-merchant.js';
+} from '../../src/activities/merchant.js';
 import { createPaymentWorker } from '../../src/payment-worker.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';

@@ -1,4 +1,4 @@
-import { got, RequestError } from 'got';
+import got, { RequestError } from 'got';
 import { z } from 'zod';
 import { diceOf } from '../../simulation/plan/dice.js';
 import { SECRETS } from '../../simulation/world/credentials.js';

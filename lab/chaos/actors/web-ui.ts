@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Connection, isGrpcServiceError, type WorkflowClient } from '@temporalio/client';
-import { closeClient, connectClient } from '../../../src/temporal/connect.js';
+import { closeClient, connectClient } from '../../../src/temporal/connection.js';
 import { diceOf } from '../../simulation/plan/dice.js';
 import { SECOND } from '../../simulation/plan/durations.js';
 import type { ChaosRecord } from '../chaos-record.js';

@@ -1,4 +1,4 @@
-import { got, RequestError } from 'got';
+import got, { RequestError } from 'got';
 import type { PaymentRecord } from '../payment-record.js';
 import { diceOf } from '../plan/dice.js';
 import type { Cast } from './cast.js';

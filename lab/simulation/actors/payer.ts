@@ -1,4 +1,4 @@
-import { got, RequestError } from 'got';
+import got, { RequestError } from 'got';
 import type { PaymentRecord } from '../payment-record.js';
 import { MINUTE } from '../plan/durations.js';
 import type { PlannedVisit } from '../plan/plan-payer.js';

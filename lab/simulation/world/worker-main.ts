@@ -1,6 +1,6 @@
 import { NativeConnection } from '@temporalio/worker';
 import { createPaymentWorker } from '../../../src/payment-worker.js';
-import { runProcess } from '../../../src/run-process.js';
+import { runProcess } from '../../../src/process.js';
 import { quietRuntime } from './quiet-runtime.js';
 import { connectionOptions, workerParts, workerSettingsSchema } from './worker-settings.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createActivities } from '../../../src/activities/activities.js';
-import { createMerchantNotifier } from '../../../src/activities/notify-merchant.js';
+import { createMerchantNotifier } from '../../../src/activities/merchant.js';
 import type { PaymentWorkerOptions } from '../../../src/payment-worker.js';
 import { createProviderClient } from '../../../src/provider/client.js';
 import { CREDENTIALS, MERCHANT_SECRET } from './credentials.js';

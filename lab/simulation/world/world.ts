@@ -41,7 +41,7 @@ export interface WorldOptions {
 }
 
 /** The settings that payments live by: production's, but for fewer polls, and the real time that a connection may take. */
-export const TERMS: PaymentTerms = {
+const TERMS: PaymentTerms = {
   linkLifetimeMs: DAY,
   pollFirstMs: 10 * MINUTE,
   pollMaxMs: 4 * HOUR,

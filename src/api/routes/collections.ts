@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { PROVIDER_LINK_LIFETIME_MS } from '../../payments/limits.js';
 import type { DirectOrder, LinkOrder } from '../../payments/order.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/payment-id.js';
-import { phoneMediumSchema } from '../../provider/wire.js';
+import { phoneMediumSchema } from '../../provider/schemas.js';
 import { onlyFor } from '../http/body.js';
 import { paymentNotFound } from '../http/problem.js';
 import { endPayment, isWithdrawn } from '../payments/update-payment.js';

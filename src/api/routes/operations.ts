@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { BalanceAnswer } from '../../payments/outcome.js';
-import { describeGaps, findSetupGaps } from '../../temporal/namespace-setup.js';
+import { describeGaps, findSetupGaps } from '../../temporal/namespace.js';
 import { ApiError, providerUnavailable, temporarilyUnavailable } from '../http/problem.js';
 import { readUnmatched } from '../payments/provider-notifications.js';
 import { callTemporal } from '../payments/temporal-calls.js';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Decision } from '../../payments/decision.js';
 import { PAYMENT_STATUSES, type Payment } from '../../payments/payment.js';
 import { parsePaymentId, type TransId } from '../../payments/payment-id.js';
-import { pathSegment } from '../../provider/path-segment.js';
+import { pathSegment } from '../../provider/client.js';
 import { recheckUpdate, refreshUpdate, resolveUpdate } from '../../workflows/messages.js';
 import { onlyFor } from '../http/body.js';
 import { notChecked } from '../http/problem.js';

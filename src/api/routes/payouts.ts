@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PayoutOrder } from '../../payments/order.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/payment-id.js';
-import { mediumSchema } from '../../provider/wire.js';
+import { mediumSchema } from '../../provider/schemas.js';
 import { paymentNotFound } from '../http/problem.js';
 import { endPayment, isWithdrawn } from '../payments/update-payment.js';
 import { authenticatedRoute } from '../route.js';

@@ -1,7 +1,7 @@
 import { IDENTIFIER_PATTERN } from '../../payments/limits.js';
 import { type PaymentId, parsePaymentId, type TransId } from '../../payments/payment-id.js';
-import { pathSegment } from '../../provider/path-segment.js';
-import { transactionSchema } from '../../provider/wire.js';
+import { pathSegment } from '../../provider/client.js';
+import { transactionSchema } from '../../provider/schemas.js';
 import type { Hint, UnmatchedNotification } from '../../workflows/messages.js';
 import { sameSecret } from '../http/auth.js';
 import { parseJson } from '../http/body.js';

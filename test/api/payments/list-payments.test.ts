@@ -3,7 +3,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { compare, isAfter, newestFirst, type Place } from '../../../src/api/payments/list-payments.js';
 import type { PaymentFilter } from '../../../src/api/payments/visibility.js';
 import type { PaymentId } from '../../../src/payments/payment-id.js';
-import { connectClient } from '../../../src/temporal/connect.js';
+import { connectClient } from '../../../src/temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../../../src/temporal/search-attributes.js';
 import { type DevServer, startDevServer } from '../../../stack/temporal/start-dev-server.js';
 
