@@ -41,13 +41,13 @@ interface StackOptions {
   readonly merchant?: MerchantNotifier;
 }
 
-export type PaymentStack = Awaited<ReturnType<typeof startStack>>;
+type PaymentStack = Awaited<ReturnType<typeof startStack>>;
 
 /**
  * Temporal's dev server, a worker, the provider's sandbox and the API over real HTTP. The sandbox sends no
  * notifications, and the worker doesn't poll for minutes, so that a payment moves only when a test moves it.
  */
-export async function startStack({ merchant = createMerchantNotifier(undefined) }: StackOptions = {}) {
+async function startStack({ merchant = createMerchantNotifier(undefined) }: StackOptions = {}) {
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const server = await startDevServer({ report: () => undefined, ui: false });
   const sandbox = createSandbox({ clock: scaledClock(), merchantName: 'Shop', services, settleDelayMs: 1 });
