@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { createApp } from './api/create-app.js';
-import { serve } from './api/serve.js';
-import { Shutdown } from './api/shutdown.js';
+import { createApp } from './api/app.js';
+import { Shutdown, serve } from './api/http/server.js';
 import { type Config, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import type { PaymentTerms } from './payments/order.js';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { PROBLEMS } from '../src/api/problem.js';
-import { routes } from '../src/api/routes/all.js';
+import { routes } from '../src/api/app.js';
+import { PROBLEMS } from '../src/api/http/problem.js';
 import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../src/payments/payment.js';
 
 const guide = await readFile(new URL('../docs/merchants.md', import.meta.url), 'utf8');

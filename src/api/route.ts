@@ -1,28 +1,58 @@
+import type { Express, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import type { Scope } from '../config.js';
-import type { Api } from './api.js';
-import type { Caller } from './authenticate.js';
-import type { RequestRecord } from './request-record.js';
+import type { Service } from '../payments/order.js';
+import type { BalanceAnswer } from '../payments/outcome.js';
+import type { Authenticate, Caller } from './http/auth.js';
+import { readBody, readJson, refuseRepeated, validate } from './http/body.js';
+import type { Limits } from './http/limits.js';
+import type { Metrics } from './http/metrics.js';
+import { methodNotAllowed } from './http/problem.js';
+import { type RequestRecord, recordOf } from './http/request-log.js';
+import type { HintContext } from './payments/provider-notifications.js';
+import type { StartContext } from './payments/start-payment.js';
 
-/** What a route answers with; a `text` goes out as it is, of the type that the headers name. */
-export type Answer =
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly json: unknown }
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly text: string };
+/** Reads the balance of one of the provider's services. */
+export interface BalanceReader {
+  balance(): Promise<BalanceAnswer>;
+}
 
-/** A request, as a route sees it. */
-export interface Call {
+/** Temporal's Web UI, where payments' workflows can be looked at. */
+export interface WebUi {
+  readonly url?: string | undefined;
+  readonly namespace: string;
+}
+
+/** What the handlers of routes work with. */
+export interface ApiContext extends StartContext, HintContext {
+  readonly namespace: string;
+  readonly ui: WebUi;
+  readonly providers: Readonly<Record<Service, BalanceReader>>;
+  readonly webhookToken: string;
+  readonly metrics: Metrics;
+  readonly limits: Limits;
+}
+
+/** A response. `text` is sent as it is, with the content type that the headers name. */
+export type ApiResponse = {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+} & ({ readonly json: unknown } | { readonly text: string });
+
+/** A request, as a route's handler sees it. */
+export interface ApiRequest {
   readonly params: Readonly<Record<string, string | undefined>>;
   readonly record: RequestRecord;
   /** Aborted when the caller hangs up. */
   readonly hangUp: AbortSignal;
-  /** Every value sent under a header's name, which is given in lower case. */
+  /** Every value sent for a header. Give its name in lower case. */
   headers(name: string): readonly string[];
   /** @throws {ApiError} `body_too_large`. */
   readBody(): Promise<Buffer>;
 }
 
-/** A request with an API key, whose body and query have been checked. */
-export interface KeyedCall<Body, Query> extends Call {
+/** A request with an API key, whose body and query match the route's schemas. */
+export interface AuthenticatedRequest<Body, Query> extends ApiRequest {
   readonly caller: Caller;
   readonly body: Body;
   readonly query: Query;
@@ -32,32 +62,97 @@ interface RouteCommon {
   readonly method: 'get' | 'post';
   /** Express's pattern, such as `/v1/payments/:id`. */
   readonly path: string;
-  /** What it does, in a few words, for the API's description. */
+  /** What it does, in a few words. */
   readonly summary: string;
 }
 
-/** A call that anyone may make. */
-export interface OpenRoute extends RouteCommon {
+/** A route that needs no API key. */
+export interface PublicRoute extends RouteCommon {
   readonly scopes?: undefined;
-  answer(call: Call, api: Api): Promise<Answer> | Answer;
+  handle(request: ApiRequest, context: ApiContext): Promise<ApiResponse> | ApiResponse;
 }
 
-/** A call for those whose API key has one of the scopes. */
-export interface KeyedRoute<Body = unknown, Query = unknown> extends RouteCommon {
+/** A route for API keys that have one of the scopes. */
+export interface AuthenticatedRoute<Body = unknown, Query = unknown> extends RouteCommon {
   readonly scopes: readonly [Scope, ...Scope[]];
-  /** Without it, a body is not read. */
+  /** Without it, the body isn't read. */
   readonly body?: z.ZodType<Body>;
-  /** Without it, query parameters are not looked at. */
+  /** Without it, query parameters are ignored. */
   readonly query?: z.ZodType<Query>;
-  answer(call: KeyedCall<Body, Query>, api: Api): Promise<Answer>;
+  handle(request: AuthenticatedRequest<Body, Query>, context: ApiContext): Promise<ApiResponse>;
 }
 
-export type Route = OpenRoute | KeyedRoute;
+export type Route = PublicRoute | AuthenticatedRoute;
 
 /**
- * A route for holders of an API key; its handler's types follow from its schemas.
+ * A route that needs an API key. The types of its handler follow from its schemas.
  *
- * @example keyedRoute({ method: 'get', path: '/v1/balance', scopes: ['balance'], query, answer: ({ query }) => … })
+ * @example authenticatedRoute({ method: 'get', path: '/v1/balance', scopes: ['balance'], query, handle: ({
+ * query }) => … })
  */
-export const keyedRoute = <Body = undefined, Query = undefined>(route: KeyedRoute<Body, Query>): Route =>
-  route;
+export const authenticatedRoute = <Body = undefined, Query = undefined>(
+  route: AuthenticatedRoute<Body, Query>,
+): Route => route;
+
+/** Adds the routes to the app. A body is read only once the key and the query are found valid. */
+export function mountRoutes(
+  app: Express,
+  routes: readonly Route[],
+  context: ApiContext,
+  authenticate: Authenticate,
+): void {
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const here = routes.filter((route) => route.path === path);
+    const mounted = app.route(path);
+    for (const route of here) mounted[route.method](toHandler(route, context, authenticate));
+    const allow = here.map(({ method }) => (method === 'get' ? 'GET, HEAD' : 'POST')).join(', ');
+    mounted.all((request) => {
+      recordOf(request).route = path;
+      throw methodNotAllowed(allow);
+    });
+  }
+}
+
+function toHandler(route: Route, context: ApiContext, authenticate: Authenticate): RequestHandler {
+  return async (request, response) => {
+    recordOf(request).route = route.path;
+    send(response, await handle(route, request, response, context, authenticate));
+  };
+}
+
+async function handle(
+  route: Route,
+  request: Request,
+  response: Response,
+  context: ApiContext,
+  authenticate: Authenticate,
+): Promise<ApiResponse> {
+  const received = toApiRequest(request, response);
+  if (route.scopes === undefined) return await route.handle(received, context);
+
+  const caller = authenticate(request.headers.authorization, route.scopes);
+  received.record.caller = caller.owner;
+  if (route.query) refuseRepeated(request.query);
+  const query = route.query && validate(route.query, request.query, 'query');
+  const body = route.body && validate(route.body, await readJson(request, response), 'body');
+  return await route.handle({ ...received, caller, query, body }, context);
+}
+
+function toApiRequest(request: Request, response: Response): ApiRequest {
+  const hangUp = new AbortController();
+  response.once('close', () => hangUp.abort());
+  const params = Object.entries(request.params).map(([name, value]) => [name, String(value)]);
+  return {
+    params: Object.fromEntries(params),
+    record: recordOf(request),
+    hangUp: hangUp.signal,
+    headers: (name) => request.headersDistinct[name] ?? [],
+    readBody: () => readBody(request, response),
+  };
+}
+
+function send(response: Response, answer: ApiResponse): void {
+  response.status(answer.status).set(answer.headers ?? {});
+  if ('text' in answer) response.send(answer.text);
+  else response.type('application/json').send(JSON.stringify(answer.json));
+}

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { type ApiUnderTest, KEYS } from './api-under-test.js';
-import { type PaymentStack, startStack } from './payment-stack.js';
-
-jest.setTimeout(60_000);
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type ApiUnderTest, KEYS } from '../support/api-under-test.js';
+import { link, useStack } from '../support/payment-stack.js';
 
 const key = KEYS.shop;
-const link = { method: 'link', amount: 500 };
 
 /** Calls to Temporal that describe a workflow, since the count was set to 0. */
 let describes = 0;
 
-let stack: PaymentStack;
+const stack = useStack();
 let counted: ApiUnderTest;
 beforeAll(async () => {
-  stack = await startStack();
   counted = await stack.startMore({
     interceptor: {
       describe: async (input, next) => {
@@ -22,11 +18,7 @@ beforeAll(async () => {
       },
     },
   });
-}, 120_000);
-afterAll(async () => {
-  await counted.stop();
-  await stack.stop();
-}, 30_000);
+});
 
 /** Runs something on a payment that has a workflow task before it which no worker takes. */
 async function stalled<T>(run: (path: string) => Promise<T>): Promise<T> {

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import { paymentWorkflow } from '../../src/api/payments/payment-workflow.js';
+import { workflowOptions } from '../../src/api/payments/start-payment.js';
 import { paymentId, payoutOrder } from '../payments/orders.js';
-import { type Answered, KEYS, terms } from './api-under-test.js';
-import { eventually, type PaymentStack, startStack } from './payment-stack.js';
+import { type Answered, KEYS, terms } from '../support/api-under-test.js';
+import { eventually, payout, useStack } from '../support/payment-stack.js';
 
-jest.setTimeout(60_000);
-
-let stack: PaymentStack;
-beforeAll(async () => {
-  stack = await startStack();
-}, 120_000);
-afterAll(() => stack.stop(), 30_000);
-
-const payout = { amount: 700, phone: '677000000' };
+const stack = useStack();
 
 const list = (query = '', key: string = KEYS.shop) => stack.api.ask('GET', `/v1/payments${query}`, { key });
 const ids = ({ body }: Answered): string[] => body.data.map((payment: { id: string }) => payment.id);
@@ -25,7 +17,7 @@ const listed = (query: string, length: number, key?: string) =>
   );
 
 describe('a list of payments', () => {
-  it('has the caller’s own alone, newest first, as they stand now', async () => {
+  it("has the caller's own alone, newest first, as they stand now", async () => {
     const user = 'own-and-newest';
     const link = await stack.begun('/v1/collections', { method: 'link', amount: 500, userId: user });
     const sent = await stack.begun('/v1/payouts', { ...payout, userId: user });
@@ -47,7 +39,7 @@ describe('a list of payments', () => {
     expect(ids(await list(`?userId=${user}`, KEYS.reader))).toEqual([]);
   });
 
-  it('has everybody’s for an operator', async () => {
+  it("has everybody's for an operator", async () => {
     const user = 'everybodys';
     const mine = await stack.begun('/v1/payouts', { ...payout, userId: user });
     const { body: others } = await stack.post(
@@ -122,7 +114,7 @@ describe('a list of payments', () => {
     expect(ids(await list(`?userId=${user}&status=CREATED`))).toEqual([]);
   });
 
-  it('is refused when a payment can’t be asked, and says which', async () => {
+  it("is refused when a payment can't be asked, and says which", async () => {
     const user = 'deaf';
     const { id } = await stack.begun('/v1/collections', { method: 'link', amount: 500, userId: user });
     await listed(`?userId=${user}`, 1);
@@ -131,7 +123,7 @@ describe('a list of payments', () => {
     expect(headers.get('retry-after')).toMatch(/\d/);
   });
 
-  describe('with one that can’t be asked', () => {
+  describe("with one that can't be asked", () => {
     const user = 'one-deaf';
     const unreadable = paymentId('pay_that_nobody_follows');
     let id: string;
@@ -141,7 +133,7 @@ describe('a list of payments', () => {
       const order = { ...payoutOrder, id: unreadable, userId: user };
       const input = { order, terms, fingerprint: '', requestId: '' };
       const start = { input, owner: 'shop', taskQueue: 'nobody', createdAt: Date.now() };
-      handle = await stack.api.client.workflow.start('payOut', paymentWorkflow(start));
+      handle = await stack.api.client.workflow.start('payOut', workflowOptions(start));
       await eventually(
         () => list(`?userId=${user}`, KEYS.operator),
         ({ status, body }) => status === 200 && body.unreadable.length > 0 && body.data.length > 0,
@@ -204,13 +196,13 @@ describe('a query for payments', () => {
     ['cursor', ''],
     ['owner', 'rival'],
     ['created', '2026-11-21'],
-  ])('can’t have the %s %p', async (name, value) => {
+  ])("can't have the %s %p", async (name, value) => {
     const { status, body } = await list(`?${name}=${value}`);
     expect([status, body.code]).toEqual([400, 'invalid_request']);
     expect(body.errors).toMatchObject([{ field: name }]);
   });
 
-  it('can’t name a thing twice', async () => {
+  it("can't name a thing twice", async () => {
     const { status, body } = await list('?status=FAILED&status=EXPIRED');
     expect([status, body.errors.length]).toEqual([400, 1]);
   });

@@ -1,30 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { Delivery, MerchantNotification } from '../../src/activities/merchant.js';
-import { KEYS } from './api-under-test.js';
-import { eventually, type PaymentStack, startStack } from './payment-stack.js';
+import { describe, expect, it } from '@jest/globals';
+import type { Delivery } from '../../src/activities/merchant.js';
+import { KEYS } from '../support/api-under-test.js';
+import { eventually, link, recordingMerchant, useStack } from '../support/payment-stack.js';
 
-jest.setTimeout(60_000);
-
-const told: MerchantNotification[] = [];
 let answer: Delivery = { kind: 'delivered' };
-const take = async (notification: MerchantNotification) => {
-  told.push(notification);
-  return answer;
-};
-
-let stack: PaymentStack;
-beforeAll(async () => {
-  stack = await startStack({ merchant: { notifyMerchant: take, notifyMerchantAgain: take } });
-}, 120_000);
-afterAll(() => stack.stop(), 30_000);
-
-const link = { method: 'link', amount: 500 };
+const { notified, merchant } = recordingMerchant(() => answer);
+const stack = useStack({ merchant });
 
 const list = (id: string, key: string = KEYS.shop) =>
   stack.api.ask('GET', `/v1/payments/${id}/notifications`, { key });
 const resend = (id: string, number: number | string = 1, key: string = KEYS.shop) =>
   stack.post(`/v1/payments/${id}/notifications/${number}/resend`, undefined, undefined, key);
-const toldOf = (id: string) => told.filter(({ payment }) => payment.id === id);
+const notifiedOf = (id: string) => notified.filter(({ payment }) => payment.id === id);
 
 describe('the notifications of a payment', () => {
   it('are none before anything has happened', async () => {
@@ -56,7 +43,7 @@ describe('the notifications of a payment', () => {
     await stack.api.client.workflow.getHandle(payment.id).result();
     const ended = await list(payment.id);
     expect(ended.body.data).toMatchObject([first, { number: 2, type: 'payment.succeeded' }]);
-    expect(toldOf(payment.id).map(({ id }) => id)).toEqual(
+    expect(notifiedOf(payment.id).map(({ id }) => id)).toEqual(
       ended.body.data.map(({ id }: { id: string }) => id),
     );
   });
@@ -86,7 +73,7 @@ describe('the notifications of a payment', () => {
     expect((await resend(payment.id)).status).toBe(202);
   });
 
-  it('are nobody else’s business', async () => {
+  it("are nobody else's business", async () => {
     const { id } = await stack.begun('/v1/collections', link);
     expect((await list(id, KEYS.rival)).status).toBe(404);
     expect((await list(id, KEYS.operator)).status).toBe(200);
@@ -106,14 +93,14 @@ describe('a notification that is sent again', () => {
     const { status, body } = await resend(payment.id);
     expect([status, body.id, body.status]).toEqual([202, payment.id, 'FAILED']);
     await eventually(
-      async () => toldOf(payment.id),
+      async () => notifiedOf(payment.id),
       (sent) => sent.length === 2,
     );
-    expect(new Set(toldOf(payment.id).map(({ id }) => id)).size).toBe(1);
+    expect(new Set(notifiedOf(payment.id).map(({ id }) => id)).size).toBe(1);
   });
 
   it('goes out once more when the payment has ended, which ends again as it was', async () => {
-    const payment = await stack.paid('told-again');
+    const payment = await stack.paid('notified-again');
     const { runId } = await stack.api.client.workflow.getHandle(payment.id).describe();
     const { status, body } = await resend(payment.id, 1, KEYS.operator);
     expect([status, body.status, body.final]).toEqual([202, 'SUCCESSFUL', true]);
@@ -121,17 +108,17 @@ describe('a notification that is sent again', () => {
     const described = await stack.api.client.workflow.getHandle(payment.id).describe();
     expect(described.runId).not.toBe(runId);
     expect(described.status.name).toBe('COMPLETED');
-    expect(toldOf(payment.id).map(({ id, type }) => [id, type])).toEqual([
+    expect(notifiedOf(payment.id).map(({ id, type }) => [id, type])).toEqual([
       [`evt_${payment.id}_succeeded_1`, 'payment.succeeded'],
       [`evt_${payment.id}_succeeded_1`, 'payment.succeeded'],
     ]);
-    expect((await stack.post('/v1/collections', link, 'told-again')).body).toMatchObject({
+    expect((await stack.post('/v1/collections', link, 'notified-again')).body).toMatchObject({
       id: payment.id,
       status: 'SUCCESSFUL',
     });
   });
 
-  it('must be there, and asking for one that isn’t opens nothing again', async () => {
+  it("must be there, and asking for one that isn't opens nothing again", async () => {
     const running = await stack.begun('/v1/collections', link);
     const ended = await stack.paid();
     const { runId } = await stack.api.client.workflow.getHandle(ended.id).describe();

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Payment } from '../../src/payments/payment.js';
 import { DAY, HOUR, MINUTE } from '../payments/orders.js';
 import { PaymentWorld } from '../workflows/payment-world.js';
-
-jest.setTimeout(60_000);
 
 let world: PaymentWorld;
 beforeAll(async () => {
@@ -85,7 +83,7 @@ describe('a final payment that an operator refreshes', () => {
     expect(world.told.filter((one) => one.payment.id === payment.id)).toHaveLength(1);
   });
 
-  it('is not called checked while the provider’s list can’t be read', async () => {
+  it("is not called checked while the provider's list can't be read", async () => {
     const payment = await failedWrongly(30 * DAY);
     world.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'transaction' });
     const { status, body } = await recheck(payment);

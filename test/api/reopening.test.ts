@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { type WorkflowClientInterceptor, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { createLimits } from '../../src/api/create-app.js';
-import { HintLimit } from '../../src/api/hint-limit.js';
-import { type ApiUnderTest, type ApiUnderTestOptions, KEYS, WEBHOOK_TOKEN } from './api-under-test.js';
-import { eventually, type PaymentStack, startStack } from './payment-stack.js';
+import { createLimits, RateLimit } from '../../src/api/http/limits.js';
+import {
+  type ApiUnderTest,
+  type ApiUnderTestOptions,
+  KEYS,
+  WEBHOOK_TOKEN,
+} from '../support/api-under-test.js';
+import { eventually, recordingMerchant, useStack } from '../support/payment-stack.js';
 
-jest.setTimeout(60_000);
-
-const take = async () => ({ kind: 'delivered' }) as const;
-
-let stack: PaymentStack;
-beforeAll(async () => {
-  stack = await startStack({ merchant: { notifyMerchant: take, notifyMerchantAgain: take } });
-}, 120_000);
-afterAll(() => stack.stop(), 30_000);
+const stack = useStack({ merchant: recordingMerchant().merchant });
 
 /** Runs something with an API of its own. */
 async function withApi<T>(options: ApiUnderTestOptions, run: (api: ApiUnderTest) => Promise<T>): Promise<T> {
@@ -103,12 +99,12 @@ describe('a payment that is opened again', () => {
   });
 });
 
-describe('a notification that a payment’s limit refuses', () => {
+describe("a notification that a payment's limit refuses", () => {
   it('is kept for an operator when it contradicts the outcome, however often it comes', async () => {
     const payment = await stack.paid();
     const contradiction = { transId: payment.transId, status: 'EXPIRED', externalId: payment.id };
     const { runId } = await describeRun(payment.id);
-    await withApi({ limits: { ...createLimits(), reopenings: new HintLimit(0) } }, async (api) => {
+    await withApi({ limits: { ...createLimits(), reopenings: new RateLimit(0) } }, async (api) => {
       for (let times = 0; times < 3; times++) {
         const { status, headers, body } = await notify(api, contradiction);
         expect([status, body.code]).toEqual([429, 'too_many_notifications']);
@@ -125,7 +121,7 @@ describe('a notification that a payment’s limit refuses', () => {
   it('is kept when it is beyond the sixty that a payment takes, too, and can be sent again by hand', async () => {
     const payment = await stack.paid();
     const contradiction = { transId: payment.transId, status: 'EXPIRED', externalId: payment.id };
-    await withApi({ limits: { ...createLimits(), hints: new HintLimit(0) } }, async (api) => {
+    await withApi({ limits: { ...createLimits(), hints: new RateLimit(0) } }, async (api) => {
       expect((await notify(api, contradiction)).status).toBe(429);
     });
     const [{ at: _, ...kept }] = await unmatched();
@@ -139,7 +135,7 @@ describe('a notification that a payment’s limit refuses', () => {
     );
   });
 
-  it('is answered 503 when it can’t be kept, and is kept when it comes again', async () => {
+  it("is answered 503 when it can't be kept, and is kept when it comes again", async () => {
     const payment = await stack.paid();
     const contradiction = { transId: payment.transId, status: 'EXPIRED', externalId: payment.id };
     let isDown = true;
@@ -149,7 +145,7 @@ describe('a notification that a payment’s limit refuses', () => {
         return await next(input);
       },
     };
-    const limits = { ...createLimits(), reopenings: new HintLimit(0) };
+    const limits = { ...createLimits(), reopenings: new RateLimit(0) };
     await withApi({ limits, interceptor }, async (api) => {
       expect((await notify(api, contradiction)).status).toBe(503);
       isDown = false;

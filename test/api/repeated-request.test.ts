@@ -1,21 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { hintSignal } from '../../src/workflows/messages.js';
-import { KEYS } from './api-under-test.js';
-import { ANSWER_WITHIN, type PaymentStack, startStack } from './payment-stack.js';
+import { KEYS } from '../support/api-under-test.js';
+import { ANSWER_WITHIN_MS, link, payout, useStack } from '../support/payment-stack.js';
 
-jest.setTimeout(60_000);
-
-let stack: PaymentStack;
-beforeAll(async () => {
-  stack = await startStack();
-}, 120_000);
-afterAll(() => stack.stop(), 30_000);
-afterEach(() => stack.sandbox.faults.clear());
+const stack = useStack();
 
 const key = KEYS.shop;
-const link = { method: 'link', amount: 500 };
-const payout = { amount: 700, phone: '677000000' };
 
 describe('a repeated request', () => {
   it('is answered 200 with the same payment, and sends nothing again', async () => {
@@ -96,7 +87,7 @@ describe('a repeated request', () => {
   });
 
   it('while the provider is slow is answered 202 too', async () => {
-    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: ANSWER_WITHIN * 2 + 500 });
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: ANSWER_WITHIN_MS * 2 + 500 });
     const first = await stack.post('/v1/payouts', payout, 'slow-1');
     const again = await stack.post('/v1/payouts', payout, 'slow-1');
     expect([first.status, again.status]).toEqual([202, 202]);

@@ -1,22 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { type ApiUnderTest, KEYS, terms } from './api-under-test.js';
-import { ANSWER_WITHIN, eventually, type PaymentStack, startStack } from './payment-stack.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
+import { ANSWER_WITHIN_MS, eventually, payout, useStack } from '../support/payment-stack.js';
 
-jest.setTimeout(60_000);
-
-let stack: PaymentStack;
+const stack = useStack();
 let hasty: ApiUnderTest;
 beforeAll(async () => {
-  stack = await startStack();
   hasty = await stack.startMore({ terms: { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 1_000 } });
-}, 120_000);
-afterAll(async () => {
-  await hasty.stop();
-  await stack.stop();
-}, 30_000);
-afterEach(() => stack.sandbox.faults.clear());
+});
 
-const why = 'the provider’s support says so, ticket 4711';
+const why = "the provider's support says so, ticket 4711";
 
 const decide = (id: string, decision: object) => stack.decide(id, decision);
 /** A decision as it is, on whichever review. */
@@ -26,8 +18,7 @@ const send = (id: string, body: object, key: string = KEYS.operator) =>
 /** A payout of 700 XAF of which nobody knows whether the provider took it. */
 async function reviewed(api: ApiUnderTest = hasty): Promise<string> {
   stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
-  const body = { amount: 700, phone: '677000000' };
-  const { body: payment } = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body });
+  const { body: payment } = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body: payout });
   await eventually(
     () => stack.read(payment.id),
     (answer) => answer.body.status === 'REVIEW',
@@ -53,14 +44,14 @@ describe('a decision to fail', () => {
     expect((await stack.read(id)).body.status).toBe('FAILED');
   });
 
-  it('can’t be made twice', async () => {
+  it("can't be made twice", async () => {
     const id = await reviewed();
     await decide(id, { action: 'fail', why });
     const { status, body } = await decide(id, { action: 'fail', why });
     expect([status, body.code, body.payment.status]).toEqual([409, 'not_under_review', 'FAILED']);
   });
 
-  it('is refused while the provider shows a transaction for it, with the payment’s words', async () => {
+  it("is refused while the provider shows a transaction for it, with the payment's words", async () => {
     const id = await reviewed();
     const transId = await transactionFor(id);
     const { status, body } = await decide(id, { action: 'fail', why });
@@ -131,7 +122,7 @@ describe('a decision to match', () => {
     expect([other.status, other.body.payment.status]).toEqual([409, 'REVIEW']);
   });
 
-  it('is refused for a transaction that is another payment’s', async () => {
+  it("is refused for a transaction that is another payment's", async () => {
     const id = await reviewed();
     const other = await stack.begun('/v1/payouts', { amount: 700, phone: '677000000' });
     // Known to visibility or not: the payment asks the provider, too.
@@ -160,7 +151,7 @@ describe('a decision', () => {
     expect((await decide(paid.id, { action: 'fail', why })).body.code).toBe('not_under_review');
   });
 
-  it('is refused when the payment’s workflow was stopped', async () => {
+  it("is refused when the payment's workflow was stopped", async () => {
     const { id } = await stack.begun('/v1/collections', { method: 'link', amount: 500 });
     await stack.api.client.workflow.getHandle(id).terminate('by mistake');
     const { status, body } = await decide(id, { action: 'fail', why });
@@ -171,7 +162,7 @@ describe('a decision', () => {
   it('is answered 202 while the provider takes its time to confirm', async () => {
     const id = await reviewed();
     // The payment's own next look may come first, and is as slow.
-    const delayMs = ANSWER_WITHIN + 2_500;
+    const delayMs = ANSWER_WITHIN_MS + 2_500;
     stack.sandbox.faults.add({ fault: 'slow', endpoint: 'transaction', delayMs, count: 3 });
     const { status, body } = await decide(id, { action: 'fail', why });
     stack.sandbox.faults.clear();
@@ -205,7 +196,7 @@ describe('a decision', () => {
     expect(answer.body.errors).toMatchObject([{ field }]);
   });
 
-  it('without the review’s number is told where that is found', async () => {
+  it("without the review's number is told where that is found", async () => {
     const { body } = await send('col_1', { action: 'fail', why });
     expect(body.errors).toEqual([{ field: 'review', message: expect.stringContaining('review.number') }]);
     expect(body.detail).toContain('GET /v1/payments/{id}');
@@ -224,7 +215,7 @@ describe('the number of a review', () => {
     expect(decided.body.resolution).toEqual({ action: 'fail', review: 1, by: 'operator', why, at: time });
   });
 
-  it('that is no longer the payment’s refuses the decision, with what has changed', async () => {
+  it("that is no longer the payment's refuses the decision, with what has changed", async () => {
     const id = await reviewed();
     // What the provider lists by then is of another amount, which is news for whoever decides.
     await transactionFor(id, 900);
@@ -244,7 +235,6 @@ describe('a decision in haste', () => {
     const times = { providerTimeoutMs: 4_000, ambiguousGraceMs: 1_000, resolveAfterMs: 3_600_000 };
     careful = await stack.startMore({ terms: { ...terms, ...times } });
   });
-  afterAll(() => careful.stop());
 
   it('is refused with the time from which on it is taken', async () => {
     const id = await reviewed(careful);
@@ -262,5 +252,22 @@ describe('a decision in haste', () => {
     const { status, body } = await decide(id, { action: 'fail', why, force: true });
     expect([status, body.status]).toEqual([200, 'FAILED']);
     expect(body.resolution).toMatchObject({ action: 'fail', review: 1, forced: true });
+  });
+});
+
+describe('a decision to match a transaction that another payment has', () => {
+  it('is refused even when the provider does not say for which payment it was made', async () => {
+    const other = await stack.begun('/v1/payouts', payout);
+    const entry = stack.sandbox.ledger.find(other.transId);
+    if (entry !== undefined) Object.assign(entry, { externalId: undefined });
+    await eventually(
+      () => stack.api.client.workflow.count(`TransId = "${other.transId}"`),
+      ({ count }) => count > 0,
+    );
+
+    const id = await reviewed();
+    const { status, body } = await decide(id, { action: 'match', transId: other.transId, why: 'a mix-up' });
+    expect([status, body.code, body.payment.status]).toEqual([409, 'resolution_refused', 'REVIEW']);
+    expect(body.detail).toContain(other.id);
   });
 });

@@ -1,24 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { MerchantNotification } from '../../src/activities/merchant.js';
-import { KEYS } from './api-under-test.js';
-import { eventually, type PaymentStack, startStack } from './payment-stack.js';
+import { describe, expect, it } from '@jest/globals';
+import { KEYS } from '../support/api-under-test.js';
+import { eventually, link, recordingMerchant, useStack } from '../support/payment-stack.js';
 
-jest.setTimeout(60_000);
+const { notified, merchant } = recordingMerchant();
+const stack = useStack({ merchant });
 
-const notified: MerchantNotification[] = [];
-const take = async (notification: MerchantNotification) => {
-  notified.push(notification);
-  return { kind: 'delivered' } as const;
-};
-
-let stack: PaymentStack;
-beforeAll(async () => {
-  stack = await startStack({ merchant: { notifyMerchant: take, notifyMerchantAgain: take } });
-}, 120_000);
-afterAll(() => stack.stop(), 30_000);
-afterEach(() => stack.sandbox.faults.clear());
-
-const link = { method: 'link', amount: 500 };
 const direct = { method: 'direct', amount: 500, phone: '677000000' };
 const payout = { amount: 500, phone: '677000000' };
 const withdrawn = { status: 'FAILED', final: true, reason: 'withdrawn before it was sent' };
@@ -64,14 +50,14 @@ describe('a payment that waits and was surely not sent', () => {
 });
 
 describe('a payout', () => {
-  it('that the provider has taken can’t be canceled', async () => {
+  it("that the provider has taken can't be canceled", async () => {
     const { id } = await stack.begun('/v1/payouts', { ...payout, phone: '677000800' });
     const { status, body } = await cancel(id);
     expect([status, body.code, body.payment.id]).toEqual([409, 'not_cancelable', id]);
     expect(body.detail).toContain('the provider has taken it');
   });
 
-  it('that may have been sent can’t be canceled', async () => {
+  it("that may have been sent can't be canceled", async () => {
     stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
     const { body: payment } = await stack.post('/v1/payouts', payout);
     const { status, body } = await cancel(payment.id);
@@ -79,7 +65,7 @@ describe('a payout', () => {
     expect(body.detail).toContain('may have been sent');
   });
 
-  it('that is being sent can’t be canceled', async () => {
+  it("that is being sent can't be canceled", async () => {
     stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: 3_000 });
     const { body: payment } = await stack.post('/v1/payouts', payout);
     const { status, body } = await cancel(payment.id);
@@ -90,7 +76,7 @@ describe('a payout', () => {
     );
   });
 
-  it('that has ended otherwise can’t be canceled', async () => {
+  it("that has ended otherwise can't be canceled", async () => {
     const { id } = await stack.begun('/v1/payouts', payout);
     await eventually(
       () => stack.post(`/v1/payments/${id}/refresh`),
@@ -98,7 +84,7 @@ describe('a payout', () => {
     );
     const { status, body } = await cancel(id);
     expect([status, body.code, body.payment.status]).toEqual([409, 'not_cancelable', 'SUCCESSFUL']);
-    expect(body.detail).toBe('The payout is SUCCESSFUL already.');
+    expect(body.detail).toBe('The payout is already SUCCESSFUL.');
   });
 
   it('is canceled as a payout, by those who may send one', async () => {
@@ -111,7 +97,7 @@ describe('a payout', () => {
 });
 
 describe('a direct collection', () => {
-  it('that may have been sent can’t be withdrawn', async () => {
+  it("that may have been sent can't be withdrawn", async () => {
     stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'direct-pay' });
     const { body: payment } = await stack.post('/v1/collections', direct);
     const { status, body } = await expire(payment.id);

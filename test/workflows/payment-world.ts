@@ -15,7 +15,7 @@ import {
   type Delivery,
   type MerchantNotification,
 } from '../../src/activities/merchant.js';
-import { createApp } from '../../src/api/create-app.js';
+import { createApp } from '../../src/api/app.js';
 import { createPaymentWorker, type PaymentWorker } from '../../src/payment-worker.js';
 import type { PaymentTerms } from '../../src/payments/order.js';
 import type { Payment } from '../../src/payments/payment.js';

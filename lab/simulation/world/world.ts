@@ -3,7 +3,7 @@ import { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { type ManualClock, manualClock } from '../../../sandbox/clock.js';
 import { createSandbox, type Sandbox } from '../../../sandbox/sandbox.js';
-import { createApp } from '../../../src/api/create-app.js';
+import { createApp } from '../../../src/api/app.js';
 import type { PaymentTerms } from '../../../src/payments/order.js';
 import { startTimeSkippingEnvironment } from '../../../stack/temporal/time-skipping.js';
 import { DAY, HOUR, MINUTE } from '../plan/durations.js';

@@ -2,79 +2,80 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import type { PaymentId } from '../../payments/payment-id.js';
-import { temporarilyUnavailable } from '../problem.js';
-import { ask } from './temporal-calls.js';
+import { temporarilyUnavailable } from '../http/problem.js';
+import { callTemporal } from './temporal-calls.js';
 
 const { PENDING_WORKFLOW_TASK_STATE_STARTED: STARTED } = proto.temporal.api.enums.v1.PendingWorkflowTaskState;
 
-/** Pauses between two looks at whether a payment is idle, in ms: the first, and what doubling it leads to at most. */
+/** Pauses between two polls of whether a payment is idle: the first, doubled each time, and the longest. */
 const POLL_MS = { first: 25, max: 500 } as const;
 
 /**
- * ms without any progress after which a workflow task counts as stalled. Long enough for a busy worker, or one that
- * has just been restarted; far shorter than a caller would wait otherwise.
+ * Time without progress after which a workflow task counts as stalled: long enough for a busy worker or one
+ * that is restarted, and far shorter than callers would wait otherwise.
  */
 const STALLED_AFTER_MS = 2_000;
 
-/** Payments whose pending task is remembered; the one seen longest ago is forgotten first. */
+/** Payments whose pending task is remembered. Beyond that, the one seen longest ago is forgotten. */
 const MAX_PENDING = 5_000;
 
 /** A workflow task as it was first seen here. */
 interface PendingTask {
-  /** Changes as soon as the task is started, retried or replaced by another one. */
+  /** Changes when the task is started, retried or replaced. */
   readonly key: string;
-  /** A worker is at its first attempt. It may take as long as a slow provider does. */
+  /** A worker is making the first attempt, which may take as long as a slow provider does. */
   readonly healthy: boolean;
-  /** ms since the epoch by our own clock, which need not agree with the server's. */
+  /** ms since the epoch, by our own clock: the server's may differ. */
   readonly since: number;
 }
 
-interface Look {
+interface SharedCall {
   readonly running: Promise<WorkflowExecutionDescription>;
+  /** The call after it, once somebody waits for that. */
   next?: Promise<WorkflowExecutionDescription>;
 }
 
 interface Poll {
   readonly done: Promise<void>;
-  /** When the last of those who wait gives up, in ms since the epoch. */
+  /** When the last request that waits gives up, in ms since the epoch. */
   deadline: number;
 }
 
 /**
- * Descriptions of payments' workflows, as Temporal gives them without a worker. All requests of this process share
- * them: however many ask about one payment, there is one call at a time for it. So absent workers, for whom everybody
- * waits at once, don't become a flood of calls that Temporal has to refuse.
+ * Descriptions of payments' workflows, which Temporal gives without a worker. All requests of this process
+ * share them: there is one call at a time for each payment, however many ask. So when workers are away and
+ * every request waits, they don't flood Temporal with calls.
  */
 export class Descriptions {
-  readonly #looks = new Map<PaymentId, Look>();
+  readonly #calls = new Map<PaymentId, SharedCall>();
   readonly #polls = new Map<PaymentId, Poll>();
   readonly #pending = new Map<PaymentId, PendingTask>();
 
   constructor(private readonly client: Client) {}
 
   /**
-   * The payment's latest run, by a call that begins after this one. Who comes while a call is under way shares the
-   * one after it: the first may have been answered before something that this caller has done.
+   * Describes the payment's latest run, by a call to Temporal that begins after this one. Requests that come
+   * while a call is under way share the next: the first may have been answered before something they did.
    *
    * @throws {WorkflowNotFoundError} when there is none.
    * @throws {ApiError} `temporarily_unavailable`.
    */
   async describe(id: PaymentId): Promise<WorkflowExecutionDescription> {
-    const look = this.#looks.get(id);
-    if (look === undefined) return await this.#look(id);
-    look.next ??= look.running.then(
-      () => this.#look(id),
-      () => this.#look(id),
+    const call = this.#calls.get(id);
+    if (call === undefined) return await this.#start(id);
+    call.next ??= call.running.then(
+      () => this.#start(id),
+      () => this.#start(id),
     );
-    return await look.next;
+    return await call.next;
   }
 
   /**
-   * Waits until the payment has no workflow task before it; all who wait for one payment share the polling.
+   * Waits until the payment has no pending workflow task. All who wait for one payment share the polling.
    *
    * @param deadline ms since the epoch
-   * @param last a description from a moment ago, if there is one
-   * @throws {ApiError} `temporarily_unavailable` when the deadline passes, and earlier when nobody works on the task.
+   * @param last a description of this moment, if there is one
+   * @throws {ApiError} `temporarily_unavailable` at the deadline, and earlier when no worker makes progress.
    */
   async untilIdle(id: PaymentId, deadline: number, last?: WorkflowExecutionDescription): Promise<void> {
     if (isIdle(last ?? (await this.describe(id)))) return;
@@ -83,17 +84,17 @@ export class Descriptions {
     await before(deadline, poll.done);
   }
 
-  #look(id: PaymentId): Promise<WorkflowExecutionDescription> {
+  #start(id: PaymentId): Promise<WorkflowExecutionDescription> {
     const running = this.#call(id).finally(() => {
-      if (look.next === undefined) this.#looks.delete(id);
+      if (call.next === undefined) this.#calls.delete(id);
     });
-    const look: Look = { running };
-    this.#looks.set(id, look);
+    const call: SharedCall = { running };
+    this.#calls.set(id, call);
     return running;
   }
 
   async #call(id: PaymentId): Promise<WorkflowExecutionDescription> {
-    const description = await ask(this.client, () => this.client.workflow.getHandle(id).describe());
+    const description = await callTemporal(this.client, () => this.client.workflow.getHandle(id).describe());
     this.#remember(id, description);
     return description;
   }
@@ -101,10 +102,10 @@ export class Descriptions {
   #startPoll(id: PaymentId): Poll {
     const poll: Poll = {
       deadline: 0,
-      // Begins with a pause, so that the deadline of whoever started it is set by then.
+      // Begins with a pause, during which the deadline is set.
       done: this.#poll(id, () => poll.deadline).finally(() => this.#polls.delete(id)),
     };
-    // It may fail after everybody has stopped waiting.
+    // It may fail when nobody waits any longer.
     poll.done.catch(() => undefined);
     this.#polls.set(id, poll);
     return poll;
@@ -112,7 +113,7 @@ export class Descriptions {
 
   async #poll(id: PaymentId, deadline: () => number): Promise<void> {
     for (let pauseMs: number = POLL_MS.first; ; pauseMs = Math.min(2 * pauseMs, POLL_MS.max)) {
-      // Those who wait for a stalled payment must be told at once, also when they come later.
+      // Checked before each pause, so that later requests for a stalled payment fail at once.
       if (this.#isStalled(id)) throw temporarilyUnavailable(undefined, { cause: new Error(STALLED) });
       await pause(pauseMs * (0.5 + Math.random() / 2));
       if (isIdle(await this.describe(id))) return;
@@ -138,8 +139,8 @@ export class Descriptions {
   }
 }
 
-/** For our log: what a merchant is told is that payments can't be reached. */
-const STALLED = 'no worker takes the payment’s workflow task, or each attempt at it fails';
+/** For our log alone. */
+const STALLED = "no worker takes the payment's workflow task, or each attempt at it fails";
 
 function isIdle({ raw }: WorkflowExecutionDescription): boolean {
   return !raw.pendingWorkflowTask;

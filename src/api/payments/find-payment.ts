@@ -1,48 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { status as grpc } from '@grpc/grpc-js';
 import {
-  isGrpcServiceError,
-  ServiceError,
+  type Client,
   type WorkflowExecutionDescription,
   WorkflowFailedError,
   type WorkflowHandle,
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { z } from 'zod';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { openPayment, type PaymentState } from '../../payments/payment-state.js';
 import { toPayment } from '../../payments/to-payment.js';
 import { paymentSearchAttributes } from '../../temporal/search-attributes.js';
-import { type PaymentInput, type PaymentResult, paymentQuery } from '../../workflows/messages.js';
-import type { Api } from '../api.js';
-import { ApiError } from '../problem.js';
-import { memoSchema, type PaymentMemo, type PaymentWorkflow } from './payment-workflow.js';
-import { ask } from './temporal-calls.js';
+import {
+  type EndedPayment,
+  outcomeUpdate,
+  type PaymentInput,
+  type PaymentResult,
+  paymentQuery,
+} from '../../workflows/messages.js';
+import { ApiError } from '../http/problem.js';
+import type { Shutdown } from '../http/server.js';
+import type { Descriptions } from './descriptions.js';
+import { callTemporal, grpcErrorOf, hasEnded, waitFor } from './temporal-calls.js';
+
+/** What reading payments needs. */
+export interface ReadContext {
+  readonly client: Client;
+  readonly descriptions: Descriptions;
+}
+
+/** A payment's workflow, whatever its type. */
+export type PaymentWorkflow = (input: PaymentInput) => Promise<EndedPayment>;
+
+const memoSchema = z.object({
+  owner: z.string(),
+  fingerprint: z.string(),
+  /** The request that started the payment. Unique, even when an X-Request-Id is sent twice. */
+  requestId: z.string(),
+});
+
+/** What is stored beside a payment's workflow when it starts, readable without a worker. */
+export type PaymentMemo = z.infer<typeof memoSchema>;
 
 /** A payment that exists. */
-export interface Found extends PaymentMemo {
+export interface FoundPayment extends PaymentMemo {
   readonly id: PaymentId;
-  /** Of the payment whatever its run, while it runs; of the run that ended, once it has. */
+  /** While the payment runs, of whichever run is the latest; once it has ended, of the run that ended. */
   readonly handle: WorkflowHandle<PaymentWorkflow>;
   readonly running: boolean;
-  /** The run that was the latest when the payment was found. */
+  /** The latest run when the payment was found. */
   readonly runId: string;
-  /** When it began, in ms since the epoch. */
+  /** When the payment was created, in ms since the epoch. */
   readonly createdAt: number;
   readonly description: WorkflowExecutionDescription;
-  /** When that was given, in ms since the epoch. */
+  /** When the description was read, in ms since the epoch. */
   readonly describedAt: number;
 }
 
 /**
- * ms that a payment may take to say how it stands. One that is asking the provider within its workflow task is deaf
- * for up to the 8 s after which the worker extends the task, however healthy everything is.
+ * How long a payment may take to say how it stands. While it asks the provider within its workflow task it
+ * can't answer, for up to the 8 s after which the worker extends the task.
  */
 const STATE_LIMIT_MS = 9_000;
 
-/** ms that a query gets at the least, however long the wait for it was. */
+/** The same, once the time for the response to a request is over. */
+export const LAST_LOOK_MS = 1_000;
+
+/** The least time that a query gets, however long the wait for it was. */
 const MIN_QUERY_LIMIT_MS = 500;
 
-/** ms for which a description still says whether a payment has a workflow task before it. */
+/** How long a description says reliably whether a payment has a pending workflow task. */
 const FRESH_MS = 50;
+
+/** All who wait for the outcome share this update, and so cost the workflow's history as much as one. */
+const OUTCOME_UPDATE_ID = 'outcome';
+
+/** Between two waits of which the first ended early: time for a new run to begin. */
+const NEXT_RUN_PAUSE_MS = 100;
+
+/** Between two looks at a payment that was final and has been reopened in the same run. */
+const REOPENED_PAUSE_MS = 1_000;
 
 /**
  * Finds a payment's workflow; `undefined` when there is none, or none that the API started.
@@ -50,19 +89,19 @@ const FRESH_MS = 50;
  * @throws {ApiError} `temporarily_unavailable`.
  */
 export async function findPayment(
-  { client, descriptions }: Pick<Api, 'client' | 'descriptions'>,
+  { client, descriptions }: ReadContext,
   id: PaymentId,
-): Promise<Found | undefined> {
+): Promise<FoundPayment | undefined> {
   try {
     const description = await descriptions.describe(id);
-    const read = memoSchema.safeParse(description.memo);
-    if (!read.success) return undefined;
+    const memo = memoSchema.safeParse(description.memo);
+    if (!memo.success) return undefined;
     const { runId, startTime, typedSearchAttributes } = description;
     const running = description.status.name === 'RUNNING';
     const createdAt = typedSearchAttributes.get(paymentSearchAttributes.createdAt) ?? startTime.getTime();
-    // An ended payment may be opened again at any moment, and the new run's result may be long in coming.
+    // An ended payment may be reopened at any moment, and the new run's result may be long in coming.
     const handle = client.workflow.getHandle<PaymentWorkflow>(id, running ? undefined : runId);
-    return { ...read.data, id, handle, running, runId, createdAt, description, describedAt: Date.now() };
+    return { ...memo.data, id, handle, running, runId, createdAt, description, describedAt: Date.now() };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
@@ -70,46 +109,47 @@ export async function findPayment(
 }
 
 /**
- * The payment as it stands: a running one is asked, an ended one has left its result.
+ * The payment as it stands: a running one is queried, an ended one has left its result.
  *
- * @param limitMs how long it may take to answer, in ms
+ * @param limitMs how long it may take to answer
  * @throws {ApiError} `temporarily_unavailable`, also when no worker answers for a running one.
  */
 export async function currentState(
-  api: Pick<Api, 'client' | 'descriptions'>,
-  found: Found,
+  context: ReadContext,
+  found: FoundPayment,
   limitMs: number = STATE_LIMIT_MS,
 ): Promise<PaymentResult> {
   const { handle, running } = found;
-  if (running) return await askRunning(api, found, () => handle.query(paymentQuery), limitMs);
+  if (running) return await askRunning(context, found, () => handle.query(paymentQuery), limitMs);
   try {
-    return await ask(api.client, () => handle.result());
+    return await callTemporal(context.client, () => handle.result());
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) throw error;
-    return orphaned(await lastState(api, found, limitMs));
+    return orphaned(await lastState(context, found, limitMs));
   }
 }
 
-async function lastState(api: Pick<Api, 'client'>, found: Found, limitMs: number): Promise<PaymentResult> {
+/** {@link currentState} of the latest run, which may have begun or ended since the payment was found. */
+export async function latestState(
+  context: ReadContext,
+  found: FoundPayment,
+  limitMs?: number,
+): Promise<PaymentResult> {
+  return await currentState(context, (await findPayment(context, found.id)) ?? found, limitMs);
+}
+
+async function lastState(context: ReadContext, found: FoundPayment, limitMs: number): Promise<PaymentResult> {
   try {
-    return await ask(api.client, () => found.handle.query(paymentQuery), limitMs);
+    return await callTemporal(context.client, () => found.handle.query(paymentQuery), limitMs);
   } catch (error) {
     if (!wasNeverBegun(error)) throw error;
-    return { payment: toPayment(await stateAtStart(api, found)) };
+    return { payment: toPayment(await stateAtStart(context, found)) };
   }
 }
-
-/** gRPC's code for what can't be done to something in its state. */
-const FAILED_PRECONDITION = 9;
 
 /** Whether an ended workflow can't be queried because it was stopped before any worker had taken it. */
 export function wasNeverBegun(error: unknown): boolean {
-  const { cause } = error instanceof ApiError ? error : {};
-  return (
-    cause instanceof ServiceError &&
-    isGrpcServiceError(cause.cause) &&
-    cause.cause.code === FAILED_PRECONDITION
-  );
+  return error instanceof ApiError && grpcErrorOf(error.cause)?.code === grpc.FAILED_PRECONDITION;
 }
 
 /**
@@ -118,10 +158,10 @@ export function wasNeverBegun(error: unknown): boolean {
  * @throws {ApiError} `temporarily_unavailable`.
  */
 export async function stateAtStart(
-  { client }: Pick<Api, 'client'>,
-  { handle, createdAt }: Pick<Found, 'handle' | 'createdAt'>,
+  { client }: ReadContext,
+  { handle, createdAt }: FoundPayment,
 ): Promise<PaymentState> {
-  const { events } = await ask(client, () => handle.fetchHistory());
+  const { events } = await callTemporal(client, () => handle.fetchHistory());
   const started = events?.[0]?.workflowExecutionStartedEventAttributes;
   const { order, terms, carried } = await decodeFromPayloadsAtIndex<PaymentInput>(
     client.options.loadedDataConverter,
@@ -132,28 +172,74 @@ export async function stateAtStart(
 }
 
 /**
- * Queries a running payment once it has no workflow task before it. A query that finds one is answered within that
- * task, and with it the SDK (seen with 1.24) completes the task, even when a local activity has just ended whose effect
- * is still to come: a later replay then sees the effect in another task than it was recorded in, and may fail for good.
+ * Queries a running payment once it has no pending workflow task. A query that finds one is answered within
+ * that task, and with it the SDK (seen with 1.24) completes the task, even when a local activity has just
+ * ended whose effect is still to come: a later replay then sees the effect in another task than it was
+ * recorded in, and may fail for good.
  *
- * @param limitMs how long it may take to answer, in ms
+ * @param limitMs how long it may take to answer
  * @throws {ApiError} `temporarily_unavailable`.
  */
 export async function askRunning<T>(
-  { client, descriptions }: Pick<Api, 'client' | 'descriptions'>,
-  { id, description, describedAt }: Found,
+  { client, descriptions }: ReadContext,
+  { id, description, describedAt }: FoundPayment,
   query: () => Promise<T>,
   limitMs: number = STATE_LIMIT_MS,
 ): Promise<T> {
   const deadline = Date.now() + limitMs;
   const isFresh = Date.now() - describedAt <= FRESH_MS;
   await descriptions.untilIdle(id, deadline, isFresh ? description : undefined);
-  return await ask(client, query, Math.max(deadline - Date.now(), MIN_QUERY_LIMIT_MS));
+  return await callTemporal(client, query, Math.max(deadline - Date.now(), MIN_QUERY_LIMIT_MS));
 }
 
-/** Nobody sees a payment through whose workflow was stopped: unless its outcome was known, a person must look. */
+/** A payment whose workflow was stopped does nothing more: without an outcome, a person must look. */
 function orphaned(last: PaymentResult): PaymentResult {
   if (last.payment.final) return last;
   const reason = 'The payment was stopped before its outcome was known';
   return { ...last, payment: { ...last.payment, status: 'REVIEW', reason } };
+}
+
+/**
+ * The payment once it is final, or as it stands when `waitMs` have passed, the caller hangs up or the process
+ * is to stop.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function waitUntilFinal(
+  context: ReadContext & { readonly shutdown: Shutdown },
+  found: FoundPayment,
+  waitMs: number,
+  hangUp: AbortSignal,
+): Promise<PaymentResult> {
+  const outcome = await context.shutdown.reads.within(
+    waitMs,
+    (signal) => awaitOutcome(context, found, waitMs, signal),
+    hangUp,
+  );
+  return outcome ?? (await latestState(context, found));
+}
+
+async function awaitOutcome(
+  context: ReadContext,
+  found: FoundPayment,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<PaymentResult | undefined> {
+  while (!signal.aborted) {
+    try {
+      const answer = await waitFor(context.client, signal, limitMs, () =>
+        found.handle.executeUpdate(outcomeUpdate, { updateId: OUTCOME_UPDATE_ID }),
+      );
+      if (answer === undefined) return undefined;
+      // Whoever sends the update gets the answer that it was completed with, which may be out of date.
+      const now = await latestState(context, found);
+      if (now.payment.final) return now;
+      const pauseMs = answer.value.payment.final ? REOPENED_PAUSE_MS : NEXT_RUN_PAUSE_MS;
+      await pause(pauseMs, undefined, { signal }).catch(() => undefined);
+    } catch (error) {
+      if (hasEnded(error)) return undefined;
+      throw error;
+    }
+  }
+  return undefined;
 }

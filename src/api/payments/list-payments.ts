@@ -1,43 +1,58 @@
 import type { Payment } from '../../payments/payment.js';
-import type { PaymentId } from '../../payments/payment-id.js';
-import type { Api } from '../api.js';
-import type { Place } from '../page-cursor.js';
-import { ApiError, temporarilyUnavailable } from '../problem.js';
-import { currentState, findPayment } from './find-payment.js';
-import { newestFirst } from './newest-first.js';
-import type { PaymentFilter } from './visibility-query.js';
+import { type PaymentId, parsePaymentId } from '../../payments/payment-id.js';
+import { paymentSearchAttributes } from '../../temporal/search-attributes.js';
+import { ApiError, temporarilyUnavailable } from '../http/problem.js';
+import { currentState, findPayment, type ReadContext } from './find-payment.js';
+import { callTemporal } from './temporal-calls.js';
+import { type PaymentFilter, visibilityQuery } from './visibility.js';
+
+/** A payment's place in a list, newest first: by its creation (ms since the epoch), then by its id. */
+export interface Place {
+  readonly createdAt: number;
+  readonly id: PaymentId;
+}
 
 /** One page of a list. */
 export interface Page {
   readonly payments: readonly Payment[];
-  /** Payments that belong in the list by what visibility knows, and couldn't be asked themselves. */
+  /** Payments that belong in the list as far as visibility knows, but couldn't be read. */
   readonly unreadable: readonly PaymentId[];
   /** The place after which the next page begins; without it, this one is the last. */
   readonly last?: Place | undefined;
 }
 
-/** Payments that are asked at once how they stand. */
-const AT_ONCE = 8;
+/** Payments that are read at once. */
+const BATCH_SIZE = 8;
 
 /**
- * Payments that may stay silent, one after the other from the first, before the list is refused. Among so many, one
- * that answers shows that the trouble is with single payments, and not with every worker.
+ * Payments that may fail to answer, one after the other from the first, before the list is refused. One
+ * answer among so many shows that single payments have a problem, and not every worker.
  */
-const MAX_SILENT = 3 * AT_ONCE;
+const MAX_SILENT = 3 * BATCH_SIZE;
+
+/** Runs that one window of time may have. */
+const MAX_RUNS = 200;
+
+/** Payments that make a window worth its call; with fewer, a wider one is tried. */
+const MIN_PLACES = 50;
+
+/** The first window of a long list, and the factor by which windows become wider or narrower. */
+const FIRST_SPAN_MS = 60_000;
+const SPAN_FACTOR = 8;
 
 /**
- * Payments as they stand now, newest first. Visibility only says where to look: each payment is asked itself, and one
- * that the filter doesn't fit any more is left out.
+ * Payments as they stand now, newest first. Visibility only says where to look: each payment is read itself,
+ * and left out when it no longer fits the filter.
  *
- * One that can't be asked is named beside the others: never left out unsaid, or shown as it was, either of which could
- * make somebody pay twice. When none answers, there is no list. To find that out, a page without any answer looks
- * beyond its own end.
+ * A payment that can't be read is named beside the others. If it were left out silently, or shown as it was,
+ * somebody might pay twice. When none can be read, there is no list; to find that out, a page without any
+ * answer looks beyond its own end.
  *
  * @param after the last place of the page before
- * @throws {ApiError} `temporarily_unavailable` when none can be asked, with the id of one.
+ * @throws {ApiError} `temporarily_unavailable` when none can be read, with the id of one.
  */
 export async function listPayments(
-  api: Pick<Api, 'client' | 'descriptions'>,
+  context: ReadContext,
   filter: PaymentFilter,
   limit: number,
   after: Place | undefined,
@@ -48,14 +63,14 @@ export async function listPayments(
   let last: Place | undefined;
   let hasAnswer = false;
   let isFull = false;
-  for await (const places of newestFirst(api, filter, after)) {
+  for await (const places of newestFirst(context, filter, after)) {
     for (let next = 0; next < places.length; ) {
       const room = limit - payments.length - unreadable.length;
       isFull = room <= 0;
       if (isFull && hasAnswer) return { payments, unreadable, last };
-      const some = places.slice(next, next + (isFull ? AT_ONCE : Math.min(AT_ONCE, room)));
-      next += some.length;
-      const read = await Promise.all(some.map((place) => readOne(api, filter, place)));
+      const batch = places.slice(next, next + (isFull ? BATCH_SIZE : Math.min(BATCH_SIZE, room)));
+      next += batch.length;
+      const read = await Promise.all(batch.map((place) => readOne(context, filter, place)));
       const failures = read.filter((one) => one instanceof ApiError);
       hasAnswer ||= failures.length < read.length;
       silent.push(...failures);
@@ -64,7 +79,7 @@ export async function listPayments(
       if (isFull) continue;
       unreadable.push(...failures.flatMap(({ extras }) => extras.paymentId ?? []));
       payments.push(...read.filter((one): one is Payment => one !== undefined && !(one instanceof ApiError)));
-      last = some.at(-1);
+      last = batch.at(-1);
     }
   }
   const [failure] = silent;
@@ -72,21 +87,21 @@ export async function listPayments(
   return { payments, unreadable, last: isFull ? last : undefined };
 }
 
-/** The payment at a place; `undefined` when it is gone, or isn't what was looked for; what is wrong when it can't be asked. */
+/** The payment at a place; `undefined` when it is gone or doesn't fit; the error when it can't be read. */
 async function readOne(
-  api: Pick<Api, 'client' | 'descriptions'>,
+  context: ReadContext,
   filter: PaymentFilter,
   { id }: Place,
 ): Promise<Payment | ApiError | undefined> {
   try {
-    const found = await findPayment(api, id);
+    const found = await findPayment(context, id);
     if (found === undefined) return undefined;
     if (filter.owner !== undefined && found.owner !== filter.owner) return undefined;
-    const { payment } = await currentState(api, found);
+    const { payment } = await currentState(context, found);
     return fits(payment, filter) ? payment : undefined;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return temporarilyUnavailable(`The payment ${id} can’t be asked for the moment. Try again shortly.`, {
+    return temporarilyUnavailable(`The payment ${id} can't be read at the moment. Try again shortly.`, {
       paymentId: id,
       cause: error.cause,
     });
@@ -100,4 +115,107 @@ function fits(payment: Payment, { status, kind, externalId, userId }: PaymentFil
     (externalId ?? payment.externalId) === payment.externalId &&
     (userId ?? payment.userId) === payment.userId
   );
+}
+
+/** A window of time that was read. */
+interface ReadWindow {
+  readonly places: readonly Place[];
+  /** Where the next window ends (ms since the epoch), and how wide it should be. */
+  readonly before: number;
+  readonly spanMs: number;
+}
+
+/**
+ * The places of the payments that a filter finds, newest first, in batches, beginning after `after`. A
+ * payment comes once, however many runs it has: they all have its time of creation.
+ *
+ * Temporal's visibility puts running workflows first and orders the others by when they ended, and most of
+ * its stores refuse any other order. So windows of time are read, each with no more runs than can be sorted
+ * here: one for all time if that suffices, or else windows as wide as they may be.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function* newestFirst(
+  { client }: Pick<ReadContext, 'client'>,
+  filter: PaymentFilter,
+  after: Place | undefined,
+): AsyncGenerator<readonly Place[]> {
+  const floor = filter.createdFrom ?? 0;
+  let before = earliest(filter.createdBefore, after && after.createdAt + 1);
+  let spanMs = Number.POSITIVE_INFINITY;
+  while (before === undefined || before > floor) {
+    const window: ReadWindow = await readWidest(client, filter, before, spanMs);
+    yield window.places.filter((place) => after === undefined || isAfter(place, after));
+    ({ before, spanMs } = window);
+  }
+}
+
+/** Reads the widest window that has few enough runs, beginning with the span of the last one. */
+async function readWidest(
+  client: ReadContext['client'],
+  filter: PaymentFilter,
+  before: number | undefined,
+  firstSpanMs: number,
+): Promise<ReadWindow> {
+  const floor = filter.createdFrom ?? 0;
+  const end = before ?? Date.now();
+  let spanMs = firstSpanMs;
+  let best: ReadWindow | undefined;
+  for (let tooWide = false; ; ) {
+    const from = Math.max(floor, end - spanMs);
+    const isNarrowest = end - from <= 1;
+    const places = await readPlaces(
+      client,
+      { ...filter, createdFrom: from, createdBefore: before },
+      isNarrowest,
+    );
+    if (places === undefined) {
+      if (best !== undefined) return best;
+      tooWide = Number.isFinite(spanMs);
+      spanMs = tooWide ? Math.max(1, Math.floor((end - from) / SPAN_FACTOR)) : FIRST_SPAN_MS;
+    } else {
+      best = { places, before: from, spanMs };
+      if (tooWide || from === floor || places.length >= MIN_PLACES) return best;
+      spanMs *= SPAN_FACTOR;
+    }
+  }
+}
+
+/** The places that a filter finds, in order; `undefined` if too many, and the window can be narrower. */
+async function readPlaces(
+  client: ReadContext['client'],
+  filter: PaymentFilter,
+  isNarrowest: boolean,
+): Promise<Place[] | undefined> {
+  return await callTemporal(client, async () => {
+    const places = new Map<string, Place>();
+    let runs = 0;
+    for await (const run of client.workflow.list({ query: visibilityQuery(filter), pageSize: MAX_RUNS })) {
+      if (runs++ === MAX_RUNS && !isNarrowest) return undefined;
+      const id = parsePaymentId(run.workflowId);
+      const createdAt = run.typedSearchAttributes.get(paymentSearchAttributes.createdAt);
+      const merchant = run.typedSearchAttributes.get(paymentSearchAttributes.merchant);
+      // Some of visibility's stores ignore case.
+      const isOwn = filter.owner === undefined || filter.owner === merchant;
+      if (id !== undefined && createdAt !== undefined && isOwn) places.set(id, { id, createdAt });
+    }
+    return [...places.values()].sort(compare);
+  });
+}
+
+function earliest(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return Math.min(one, other);
+}
+
+/** Whether a payment comes after another one in a list. */
+export function isAfter(one: Place, other: Place): boolean {
+  return compare(one, other) > 0;
+}
+
+/** Orders places, newest first. */
+export function compare(one: Place, other: Place): number {
+  if (one.createdAt !== other.createdAt) return other.createdAt - one.createdAt;
+  if (one.id === other.id) return 0;
+  return one.id < other.id ? -1 : 1;
 }

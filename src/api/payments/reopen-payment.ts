@@ -3,7 +3,6 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
   type WorkflowHandle,
-  WorkflowNotFoundError,
 } from '@temporalio/client';
 import type { PaymentId } from '../../payments/payment-id.js';
 import type { PaymentState } from '../../payments/payment-state.js';
@@ -13,25 +12,28 @@ import {
   type PaymentResult,
   type PaymentWorkflowType,
 } from '../../workflows/messages.js';
-import type { Api } from '../api.js';
-import { paymentNotFound, temporarilyUnavailable } from '../problem.js';
-import { type Found, findPayment } from './find-payment.js';
-import { type PaymentWorkflow, paymentWorkflow } from './payment-workflow.js';
-import { ask, ENDED_MEANWHILE, refusalOf, type Waited, waitFor } from './temporal-calls.js';
+import { paymentNotFound, temporarilyUnavailable } from '../http/problem.js';
+import { type FoundPayment, findPayment, type PaymentWorkflow, type ReadContext } from './find-payment.js';
+import { workflowOptions } from './start-payment.js';
+import { callTemporal, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
+import type { UpdateContext } from './update-payment.js';
 
 const REOPENED: PaymentWorkflowType = 'reopenPayment';
 
+/** A payment can end, or be reopened, between two of our calls. */
+const MAX_TRIES = 3;
+
 /**
- * What is known of a payment whose workflow has ended; `undefined` when it was stopped and could leave nothing.
+ * The state that an ended payment has left; `undefined` when its workflow was stopped and could leave none.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
 export async function endedState(
-  { client }: Pick<Api, 'client'>,
-  { handle }: Found,
+  { client }: Pick<ReadContext, 'client'>,
+  { handle }: FoundPayment,
 ): Promise<PaymentState | undefined> {
   try {
-    const { state }: Partial<{ state: PaymentState }> = await ask(client, () => handle.result());
+    const { state }: Partial<{ state: PaymentState }> = await callTemporal(client, () => handle.result());
     return state;
   } catch (error) {
     if (error instanceof WorkflowFailedError) return undefined;
@@ -40,33 +42,30 @@ export async function endedState(
 }
 
 /**
- * Whether a payment's latest run is still the one that was found. To be asked right before the payment is opened again
- * from the state of that run: another run may have begun and ended since, and what it left would be lost.
+ * Whether the run that was found is still the payment's latest. Check it right before reopening the payment
+ * from the state of that run: another run may have begun and ended since, and what it has left would be lost.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
-export async function isLatest(
-  api: Pick<Api, 'client' | 'descriptions'>,
-  { id, runId }: Found,
-): Promise<boolean> {
-  return (await findPayment(api, id))?.runId === runId;
+export async function isLatest(context: ReadContext, { id, runId }: FoundPayment): Promise<boolean> {
+  return (await findPayment(context, id))?.runId === runId;
 }
 
 /**
- * Gives an ended payment a hint: it is opened again under its own id, from the state it ended with. When another
- * message has just opened it, that run gets the hint.
+ * Gives an ended payment a hint: reopens it under its own id, from the state that it ended with. If another
+ * message has just reopened it, that run gets the hint.
  *
- * @returns false when a run began or ended in that moment: the payment must be read anew
+ * @returns false when a run began or ended in that moment: the payment must be read again
  * @throws {ApiError} `temporarily_unavailable`.
  */
 export async function reopenWithHint(
-  { client, taskQueue }: Pick<Api, 'client' | 'taskQueue'>,
-  found: Found,
+  { client, taskQueue }: Pick<UpdateContext, 'client' | 'taskQueue'>,
+  found: FoundPayment,
   state: PaymentState,
   hint: Hint,
 ): Promise<boolean> {
   try {
-    await ask(client, () =>
+    await callTemporal(client, () =>
       client.workflow.signalWithStart<PaymentWorkflow, [Hint]>(REOPENED, {
         ...reopening(found, state, taskQueue),
         signal: hintSignal,
@@ -80,61 +79,58 @@ export async function reopenWithHint(
   }
 }
 
-/** An update that a payment is opened again for when it has ended. */
+/** An update that an ended payment is reopened for. */
 export interface ReopeningUpdate {
-  /** Requests of one name for one payment share one update, so they must mean the same. */
+  /** Requests with one name for one payment share one update, so they must mean the same. */
   readonly name: string;
   /**
-   * The state that an ended payment is to be opened again from; `undefined` comes in when its workflow was stopped.
+   * The state to reopen an ended payment from. It is given the one that the payment has left: `undefined`
+   * when its workflow was stopped.
    *
-   * @throws {ApiError} when that would be of no use.
+   * @throws {ApiError} when reopening it would be of no use.
    */
   reopenable(state: PaymentState | undefined): PaymentState;
-  /** Sends it to the payment's running workflow. */
+  /** Sends the update to the payment's running workflow. */
   send(handle: WorkflowHandle<PaymentWorkflow>, updateId: string): Promise<PaymentResult>;
-  /** Sends it with the start of the run that opens the payment again. */
+  /** Sends the update with the start of the run that reopens the payment. */
   sendWithStart(
     startWorkflowOperation: WithStartWorkflowOperation<PaymentWorkflow>,
     updateId: string,
   ): Promise<PaymentResult>;
 }
 
-/** A payment can end, or be opened again, between two calls of ours. */
-const TRIES = 3;
-
 /**
- * Sends a payment an update, whether it runs or has ended: one that has ended is opened again for it, as
- * {@link reopenWithHint} does.
+ * Sends a payment an update; one that has ended is reopened for it, as {@link reopenWithHint} does.
  *
- * @returns `undefined` when the time to answer was over before the payment's answer came
+ * @returns `undefined` when the payment didn't answer within the time for the response
  * @throws {ApiError} `too_many_requests`, `temporarily_unavailable`, and what `reopenable` throws.
  * @throws {WorkflowUpdateFailedError} when the payment refuses.
  */
 export async function updateOrReopen(
-  api: Api,
+  context: UpdateContext,
   id: PaymentId,
   update: ReopeningUpdate,
-): Promise<Waited<PaymentResult>> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const found = await findPayment(api, id);
+): Promise<WaitResult<PaymentResult>> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const found = await findPayment(context, id);
     if (found === undefined) throw paymentNotFound();
-    const state = found.running ? undefined : update.reopenable(await endedState(api, found));
-    if (state !== undefined && !(await isLatest(api, found))) continue;
+    const state = found.running ? undefined : update.reopenable(await endedState(context, found));
+    if (state !== undefined && !(await isLatest(context, found))) continue;
     try {
-      return await send(api, found, state, update);
+      return await send(context, found, state, update);
     } catch (error) {
-      if (!isOvertaken(error)) throw error;
+      if (!wasOvertaken(error)) throw error;
     }
   }
   throw temporarilyUnavailable();
 }
 
 function send(
-  { client, taskQueue, answerWithinMs, shutdown, updates }: Api,
-  found: Found,
+  { client, taskQueue, answerWithinMs, shutdown, updates }: UpdateContext,
+  found: FoundPayment,
   state: PaymentState | undefined,
   update: ReopeningUpdate,
-): Promise<Waited<PaymentResult>> {
+): Promise<WaitResult<PaymentResult>> {
   const execute = (updateId: string) =>
     state === undefined
       ? update.send(found.handle, updateId)
@@ -147,24 +143,15 @@ function send(
   );
 }
 
-/** The payment's run ended, or another one began, in the moment of the call. */
-function isOvertaken(error: unknown): boolean {
-  return (
-    error instanceof WorkflowNotFoundError ||
-    error instanceof WorkflowExecutionAlreadyStartedError ||
-    refusalOf(error) === ENDED_MEANWHILE
-  );
-}
-
 function reopening(
-  { owner, fingerprint, attempt, createdAt }: Found,
+  { owner, fingerprint, requestId, createdAt }: FoundPayment,
   state: PaymentState,
   taskQueue: string,
 ) {
   const { order, terms } = state;
-  const input = { order, terms, fingerprint, requestId: attempt, carried: state };
+  const input = { order, terms, fingerprint, requestId, carried: state };
   return {
-    ...paymentWorkflow({ input, owner, taskQueue, createdAt }),
+    ...workflowOptions({ input, owner, taskQueue, createdAt }),
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
   } as const;
 }

@@ -1,82 +1,85 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { status as grpc } from '@grpc/grpc-js';
 import {
   type Client,
   isGrpcServiceError,
   QueryNotRegisteredError,
   ServiceError,
   WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure, NamespaceNotFoundError } from '@temporalio/common';
-import { temporarilyUnavailable } from '../problem.js';
+import { temporarilyUnavailable } from '../http/problem.js';
 
-/** ms that a question to Temporal itself may take; it is answered in a few. */
-const QUESTION_LIMIT_MS = 4_000;
+/** How long a call that Temporal answers at once may take; usually a few ms. */
+const CALL_LIMIT_MS = 4_000;
 
-/** ms between two tries of a request that the server dropped, or that was overtaken. */
-const DROPPED_PAUSE_MS = 20;
+/** Between two tries of a request that the server dropped, or that was overtaken. */
+const RETRY_PAUSE_MS = 20;
 
-/** ms by which a call may outlive the wait that it belongs to, before its own deadline ends it. */
+/** By how much a call may outlive the wait that it belongs to, before its own deadline ends it. */
 const DEADLINE_MARGIN_MS = 500;
 
+/** Tries of a message that a workflow's beginning or end has overtaken. */
+const MAX_OVERTAKEN_TRIES = 4;
+
 /**
- * Asks Temporal something that is answered at once.
+ * Makes a call that Temporal answers at once.
  *
- * @throws {ApiError} `temporarily_unavailable` when Temporal, or a worker to answer a query, is away.
+ * @throws {ApiError} `temporarily_unavailable` when Temporal, or a worker for a query, can't be reached.
  */
-export async function ask<T>(
+export async function callTemporal<T>(
   client: Client,
-  question: () => Promise<T>,
-  limitMs: number = QUESTION_LIMIT_MS,
+  call: () => Promise<T>,
+  limitMs: number = CALL_LIMIT_MS,
 ): Promise<T> {
   try {
-    return await client.withDeadline(Date.now() + limitMs, question);
+    return await client.withDeadline(Date.now() + limitMs, call);
   } catch (error) {
     throw isTrouble(error) ? temporarilyUnavailable(undefined, { cause: error }) : error;
   }
 }
 
-/** Tries of a message that a workflow's beginning or end has overtaken. */
-const OVERTAKEN_TRIES = 4;
-
 /**
- * Sends a message that starts its workflow when it doesn't run. Should the workflow begin or end in that very moment, the
- * server may refuse it as started already, and it is sent again: then to the one that runs, or to a new one.
+ * Sends a message that starts its workflow unless it runs. If the workflow begins or ends in that very
+ * moment, the server may refuse it as already started. It is then sent again, to that or a new one.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
 export async function deliver<T>(client: Client, message: () => Promise<T>): Promise<T> {
-  return await ask(client, async () => {
+  return await callTemporal(client, async () => {
     for (let tries = 1; ; tries++) {
       try {
         return await message();
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-        if (tries === OVERTAKEN_TRIES) throw temporarilyUnavailable(undefined, { cause: error });
+        if (tries === MAX_OVERTAKEN_TRIES) throw temporarilyUnavailable(undefined, { cause: error });
       }
-      await pause(DROPPED_PAUSE_MS);
+      await pause(RETRY_PAUSE_MS);
     }
   });
 }
 
-/** The answer to a request that may take its time; `undefined` when the wait for it was over first. */
-export type Waited<T> = { readonly value: T } | undefined;
+/** The answer to a request; `undefined` when the wait for it was over first. */
+export type WaitResult<T> = { readonly value: T } | undefined;
 
 /**
- * Waits for Temporal until the signal. What was asked for goes on without us.
+ * Waits for Temporal's answer until the signal. What was requested goes on without us.
  *
- * @throws {ApiError} `temporarily_unavailable` when Temporal is away.
+ * @param limitMs after which the signal is given, in ms
+ * @throws {ApiError} `temporarily_unavailable` when Temporal can't be reached.
  */
 export async function waitFor<T>(
   client: Client,
   signal: AbortSignal,
   limitMs: number,
   request: () => Promise<T>,
-): Promise<Waited<T>> {
+): Promise<WaitResult<T>> {
   if (signal.aborted) return undefined;
   try {
-    // The deadline covers a call that began just as the signal was given, which the SDK would not cancel any more.
+    // The SDK doesn't cancel a call that begins just as the signal is given; the deadline ends that one.
     const deadline = Date.now() + limitMs + DEADLINE_MARGIN_MS;
     const repeated = () => repeatWhenDropped(request, signal);
     const value = await client.withDeadline(deadline, () => client.withAbortSignal(signal, repeated));
@@ -88,8 +91,8 @@ export async function waitFor<T>(
 }
 
 /**
- * Repeats a request that the server dropped, however often: it takes an update back when a signal comes in just as
- * the workflow's task, which was to end it, is reported. All our updates may be sent again.
+ * Repeats a request for as long as the server drops it: it takes an update back when a signal comes in just
+ * as the workflow task that was to end it is reported. All our updates may be sent again.
  */
 async function repeatWhenDropped<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
@@ -98,17 +101,17 @@ async function repeatWhenDropped<T>(request: () => Promise<T>, signal: AbortSign
     } catch (error) {
       if (signal.aborted || !isDropped(error)) throw error;
     }
-    await pause(DROPPED_PAUSE_MS);
+    await pause(RETRY_PAUSE_MS);
   }
 }
 
-/** The type of the ApplicationFailure that an update was refused with; `undefined` for any other error. */
-export function refusalOf(error: unknown): string | undefined {
+/** The type of the ApplicationFailure that a workflow refused an update with, if the error is one. */
+export function failureTypeOf(error: unknown): string | undefined {
   return failureOf(error)?.type ?? undefined;
 }
 
-/** What an update was refused with, in the workflow's own words. */
-export function wordsOf(error: unknown): string {
+/** The workflow's own reason for refusing an update. */
+export function failureMessageOf(error: unknown): string {
   return failureOf(error)?.message ?? '';
 }
 
@@ -117,33 +120,46 @@ function failureOf(error: unknown): ApplicationFailure | undefined {
   return error.cause instanceof ApplicationFailure ? error.cause : undefined;
 }
 
-/** The type of the failure with which the server answers an update that the workflow's end overtook. */
-export const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
+/** Failure type with which the server answers an update that the workflow's end overtook. */
+const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
 
-/** gRPC's code for a call that is wrong in itself, such as one that names an unregistered search attribute. */
-const INVALID_ARGUMENT = 3;
-
-/** gRPC's codes for an update that a failed workflow task took with it. */
-const DROPPED: readonly number[] = [9, 10];
-
-/** The type of the server's own refusal of an update that its workflow task was completed without. */
+/** Failure type of the server's own refusal of an update that its workflow task was completed without. */
 const UNPROCESSED = 'UnprocessedUpdate';
 
-function isDropped(error: unknown): boolean {
-  if (refusalOf(error) === UNPROCESSED) return true;
-  const { cause } = error instanceof ServiceError ? error : { cause: error };
-  return isGrpcServiceError(cause) && DROPPED.includes(cause.code) && cause.message.includes('workflow task');
+/** The workflow doesn't run, or ended before it could answer. */
+export function hasEnded(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError || failureTypeOf(error) === ENDED_MEANWHILE;
 }
 
-/** Any error of the call itself that may pass, as against an answer: the SDK turns answers into types of their own. */
-function isTrouble(error: unknown): boolean {
-  // What every payment of ours can be asked can't be unknown to it: its worker could not make it answer.
-  if (error instanceof QueryNotRegisteredError) return true;
-  // Not a ServiceError: the namespace is missing, or Temporal has not come to know it yet.
-  if (error instanceof NamespaceNotFoundError) return true;
-  // Payments refuse with an ApplicationFailure. Anything else, such as a CancelledFailure, came between.
-  if (error instanceof WorkflowUpdateFailedError) return failureOf(error) === undefined;
+/** The workflow's run ended, or another one began, in the moment of the call. */
+export function wasOvertaken(error: unknown): boolean {
+  return error instanceof WorkflowExecutionAlreadyStartedError || hasEnded(error);
+}
+
+/** The gRPC error that an error is or was caused by. */
+export function grpcErrorOf(error: unknown) {
   const { cause } = error instanceof ServiceError ? error : { cause: error };
-  if (isGrpcServiceError(cause)) return cause.code !== INVALID_ARGUMENT;
+  return isGrpcServiceError(cause) ? cause : undefined;
+}
+
+/** Whether a failed workflow task took the update with it. */
+function isDropped(error: unknown): boolean {
+  if (failureTypeOf(error) === UNPROCESSED) return true;
+  const failed = grpcErrorOf(error);
+  if (failed?.code !== grpc.FAILED_PRECONDITION && failed?.code !== grpc.ABORTED) return false;
+  return failed.message.includes('workflow task');
+}
+
+/** Whether the call itself failed and may succeed later. Temporal's answers have types of their own. */
+function isTrouble(error: unknown): boolean {
+  // Every payment knows our queries: its worker could not make it answer.
+  if (error instanceof QueryNotRegisteredError) return true;
+  // Not a ServiceError: the namespace is missing, or Temporal doesn't know it yet.
+  if (error instanceof NamespaceNotFoundError) return true;
+  // Payments refuse with an ApplicationFailure. A CancelledFailure, say, isn't their answer.
+  if (error instanceof WorkflowUpdateFailedError) return failureOf(error) === undefined;
+  const grpcError = grpcErrorOf(error);
+  // Wrong in itself, such as a query with a search attribute that isn't registered.
+  if (grpcError) return grpcError.code !== grpc.INVALID_ARGUMENT;
   return error instanceof ServiceError || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
 }

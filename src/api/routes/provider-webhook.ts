@@ -1,121 +1,87 @@
 import { IDENTIFIER_PATTERN } from '../../payments/limits.js';
-import type { PaymentId, TransId } from '../../payments/payment-id.js';
-import { parsePaymentId } from '../../payments/payment-id.js';
+import { type PaymentId, parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { pathSegment } from '../../provider/client.js';
 import { transactionSchema } from '../../provider/schemas.js';
 import type { Hint, UnmatchedNotification } from '../../workflows/messages.js';
-import type { Api } from '../api.js';
-import { sameSecret } from '../authenticate.js';
-import type { WebhookResult } from '../metrics.js';
-import { deliverHint } from '../payments/deliver-hint.js';
-import { findByTransId } from '../payments/find-by-trans-id.js';
-import { keepUnmatched } from '../payments/unclaimed.js';
-import { ApiError, notFound } from '../problem.js';
-import { parseJson } from '../read-body.js';
-import type { Call, OpenRoute } from '../route.js';
+import { sameSecret } from '../http/auth.js';
+import { parseJson } from '../http/body.js';
+import type { WebhookResult } from '../http/metrics.js';
+import { ApiError, notFound } from '../http/problem.js';
+import { deliverHint, keepUnmatched } from '../payments/provider-notifications.js';
+import { findByTransId } from '../payments/visibility.js';
+import type { ApiContext, ApiRequest, PublicRoute } from '../route.js';
 
 /**
- * Of the provider's notification, all that a hint needs; the rest is not read, and nothing of it is believed. A transId
- * that no address can hold is none that the provider could ever be asked about. Beyond that its ids are its own
- * affair, with a slash in them or not: a question about one that a gateway refuses is asked a few times, and given up.
+ * All that a hint needs of the provider's notification. The rest isn't read, and nothing of it is believed. A
+ * transId that no address can hold can't be asked about. Any other is the provider's own affair, even one
+ * that a gateway on the way refuses: the payment asks about it a few times and gives up.
  */
 const notificationSchema = transactionSchema
   .pick({ transId: true, status: true, externalId: true })
-  .refine(({ transId }) => pathSegment(transId) !== undefined);
+  .refine(({ transId }) => pathSegment(transId) !== undefined)
+  .transform(({ transId, status, externalId }) => ({
+    hint: { transId: transId as TransId, status } satisfies Hint,
+    externalId,
+  }));
 
-/** All that match no payment share one limit, under a key that no payment and no transaction can have. */
+/** Key of the one limit for all that match no payment. No payment and no transaction can have it. */
 const UNMATCHED = ' ';
 
 /**
- * The provider's notifications. They carry no credential, so the address holds a secret; and they are hints, so all
- * they do is wake the payment. What can't be used is answered 200 too: sending it again would not mend it.
+ * Takes the provider's notifications. They carry no credential, so the address holds a secret. They are
+ * hints, which only make a payment ask the provider. What can't be used is answered 200 too, as sending it
+ * again would not help.
  *
- * More than a payment has use for are answered 429, so that a provider that repeats them makes the payment ask once the
- * flood is over. One may be the only word of a transaction that nobody polls, so those refused are kept for an operator.
+ * Those beyond a limit are answered 429, so that the provider repeats them after the flood. One may be the
+ * only word of a transaction that nobody polls, so it is also kept for an operator.
  */
-export const providerWebhook: OpenRoute = {
+export const providerWebhook: PublicRoute = {
   method: 'post',
   path: '/webhooks/provider/:token',
-  summary: 'Takes a notification of the provider',
-  async answer(call, api) {
-    if (!sameSecret(call.params.token ?? '', api.webhookToken)) throw notFound();
+  summary: "Take a notification of the provider's",
+  async handle(request, context) {
+    if (!sameSecret(request.params.token ?? '', context.webhookToken)) throw notFound();
     try {
-      count(call, api, await take(call, api));
+      count(request, context, await take(request, context));
     } catch (error) {
-      if (error instanceof ApiError) count(call, api, troubles[error.code] ?? 'malformed');
+      if (error instanceof ApiError) count(request, context, RESULTS[error.code] ?? 'malformed');
       throw error;
     }
     return { status: 200, json: { received: true } };
   },
 };
 
-const troubles: Readonly<Record<string, WebhookResult>> = {
+const RESULTS: Readonly<Record<string, WebhookResult>> = {
   temporarily_unavailable: 'unavailable',
   body_too_large: 'too_large',
   too_many_notifications: 'throttled',
 };
 
-async function take(call: Call, api: Api): Promise<WebhookResult> {
-  const notification = readNotification(await call.readBody());
+function count({ record }: ApiRequest, { metrics }: ApiContext, result: WebhookResult): void {
+  record.result = result;
+  metrics.countWebhook(result);
+}
+
+async function take(request: ApiRequest, context: ApiContext): Promise<WebhookResult> {
+  const notification = readNotification(await request.readBody());
   if (notification === undefined) return 'malformed';
 
-  const { transId, status, externalId } = notification;
-  const hint: Hint = { transId: transId as TransId, status };
+  const { hint, externalId } = notification;
   try {
-    const id = await addressee(api, hint, externalId);
+    const id = await addressee(context, hint, externalId);
     if (id !== undefined) {
-      call.record.paymentId = id;
-      const delivery = await deliverHint(api, id, hint);
+      request.record.paymentId = id;
+      const delivery = await deliverHint(context, id, hint);
       if (delivery !== 'unknown') return delivery;
     }
   } catch (error) {
-    if (isThrottled(error)) await keepRefused(api, hint, call.record.paymentId ?? externalId);
+    const isThrottled = error instanceof ApiError && error.code === 'too_many_notifications';
+    if (isThrottled) await keepRefused(context, hint, request.record.paymentId ?? externalId);
     throw error;
   }
-  api.limits.hints.pass(UNMATCHED);
-  await keepUnmatched(api, unmatched(hint, externalId));
+  context.limits.hints.pass(UNMATCHED);
+  await keepUnmatched(context, toUnmatched(hint, externalId));
   return 'unmatched';
-}
-
-function isThrottled(error: unknown): boolean {
-  return error instanceof ApiError && error.code === 'too_many_notifications';
-}
-
-/** Keeps a notification that a payment's limit refuses, where an operator sees it, unless it is kept already. */
-async function keepRefused(api: Api, hint: Hint, externalId: string | undefined): Promise<void> {
-  const refused = { ...hint, payment: externalId ?? '' };
-  if (!api.limits.kept.take(refused, Date.now())) return;
-  try {
-    await keepUnmatched(api, unmatched(hint, externalId));
-  } catch (error) {
-    api.limits.kept.giveBack(refused);
-    throw error;
-  }
-}
-
-/**
- * The payment that a notification is about. Its id is the transaction's externalId; since the provider doesn't say
- * which fields it sends, one without is found by its transaction, if that is known to be one payment's.
- */
-async function addressee(
-  api: Api,
-  { transId }: Hint,
-  externalId: string | undefined,
-): Promise<PaymentId | undefined> {
-  if (externalId !== undefined) {
-    const id = parsePaymentId(externalId);
-    if (id !== undefined) api.limits.hints.pass(id);
-    return id;
-  }
-  api.limits.hints.pass(`transaction ${transId}`);
-  const [id, ...others] = await findByTransId(api, transId);
-  return others.length === 0 ? id : undefined;
-}
-
-/** Somebody else's externalId may be anything; what isn't an identifier is not kept. */
-function unmatched(hint: Hint, externalId: string | undefined): UnmatchedNotification {
-  const isKept = externalId !== undefined && IDENTIFIER_PATTERN.test(externalId);
-  return { ...hint, at: new Date().toISOString(), ...(isKept && { externalId }) };
 }
 
 function readNotification(body: Buffer) {
@@ -126,7 +92,44 @@ function readNotification(body: Buffer) {
   }
 }
 
-function count(call: Call, { metrics }: Api, result: WebhookResult): void {
-  call.record.result = result;
-  metrics.countWebhook(result);
+/**
+ * The payment that a notification is about. Its id is the transaction's externalId. The provider doesn't say
+ * which fields it sends, so without an externalId the payment is found by its transaction, if that is known
+ * to be one payment's.
+ *
+ * @throws {ApiError} `too_many_notifications`, `temporarily_unavailable`.
+ */
+async function addressee(
+  context: ApiContext,
+  { transId }: Hint,
+  externalId: string | undefined,
+): Promise<PaymentId | undefined> {
+  const { hints } = context.limits;
+  if (externalId !== undefined) {
+    const id = parsePaymentId(externalId);
+    if (id !== undefined) hints.pass(id);
+    return id;
+  }
+  hints.pass(`transaction ${transId}`);
+  const [id, ...others] = await findByTransId(context, transId);
+  return others.length === 0 ? id : undefined;
+}
+
+/** Keeps a notification that a payment's limit refuses for an operator, unless it is kept already. */
+async function keepRefused(context: ApiContext, hint: Hint, externalId: string | undefined): Promise<void> {
+  const { kept } = context.limits;
+  const refused = { ...hint, payment: externalId ?? '' };
+  if (!kept.take(refused, Date.now())) return;
+  try {
+    await keepUnmatched(context, toUnmatched(hint, externalId));
+  } catch (error) {
+    kept.giveBack(refused);
+    throw error;
+  }
+}
+
+/** Another system's externalId may be anything, even personal: only an identifier is kept. */
+function toUnmatched(hint: Hint, externalId: string | undefined): UnmatchedNotification {
+  const isKept = externalId !== undefined && IDENTIFIER_PATTERN.test(externalId);
+  return { ...hint, at: new Date().toISOString(), ...(isKept && { externalId }) };
 }

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ApiUnderTest, startApi, WEBHOOK_TOKEN } from '../api-under-test.js';
+import { describe, expect, it } from '@jest/globals';
+import { useApi, WEBHOOK_TOKEN } from '../../support/api-under-test.js';
 
 const address = `/webhooks/provider/${WEBHOOK_TOKEN}`;
 const notification = { transId: 'T1', status: 'SUCCESSFUL', externalId: 'col_0123' };
 
 describe("the provider's notification", () => {
-  let api: ApiUnderTest;
-  beforeAll(async () => {
-    api = await startApi();
-  });
-  afterAll(() => api.stop());
+  const api = useApi();
 
   const malformed = async () => {
     const { text } = await api.ask('GET', '/metrics');
@@ -48,7 +44,7 @@ describe("the provider's notification", () => {
   });
 
   it.each(['a/b', 'a\\b', 'a?b#c', '100%', '...', 'a\u0000b', 'é', 'x'.repeat(200)])(
-    'is passed on with the transId %p: the provider’s ids are its own affair',
+    "is passed on with the transId %p: the provider's ids are its own affair",
     async (transId) => {
       const before = await malformed();
       expect((await api.ask('POST', address, { body: { ...notification, transId } })).status).toBe(503);

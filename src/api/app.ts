@@ -1,0 +1,107 @@
+import express, { type Express, type RequestHandler } from 'express';
+import helmet from 'helmet';
+import type { ApiKeySetting } from '../config.js';
+import { createAuthenticate } from './http/auth.js';
+import { createLimits, type Limits } from './http/limits.js';
+import { createMetrics } from './http/metrics.js';
+import { notFound, sendProblem } from './http/problem.js';
+import { logRequests, recordOf } from './http/request-log.js';
+import { Shutdown } from './http/server.js';
+import { Descriptions } from './payments/descriptions.js';
+import { SharedUpdates } from './payments/update-payment.js';
+import { type ApiContext, mountRoutes, type Route } from './route.js';
+import { createCollection, expireCollection } from './routes/collections.js';
+import { listNotifications, resendNotification } from './routes/notifications.js';
+import {
+  getBalance,
+  getMetrics,
+  healthz,
+  listUnmatched,
+  readyz,
+  sharedBalance,
+} from './routes/operations.js';
+import { getPayment, listPayments, refreshPayment, resolvePayment } from './routes/payments.js';
+import { cancelPayout, createPayout } from './routes/payouts.js';
+import { providerWebhook } from './routes/provider-webhook.js';
+
+/** Every route of the API. */
+export const routes: readonly Route[] = [
+  createCollection,
+  createPayout,
+  listPayments,
+  getPayment,
+  expireCollection,
+  cancelPayout,
+  refreshPayment,
+  resolvePayment,
+  listNotifications,
+  resendNotification,
+  getBalance,
+  providerWebhook,
+  listUnmatched,
+  healthz,
+  readyz,
+  getMetrics,
+];
+
+export interface AppOptions
+  extends Pick<
+    ApiContext,
+    'client' | 'taskQueue' | 'namespace' | 'terms' | 'providers' | 'webhookToken' | 'logger'
+  > {
+  readonly apiKeys: readonly ApiKeySetting[];
+  /** Base address of Temporal's Web UI. Without it, payments carry no link to it. */
+  readonly temporalUiUrl?: string | undefined;
+  /** See {@link ApiContext}; 10 seconds by default. */
+  readonly answerWithinMs?: number;
+  readonly shutdown?: Shutdown;
+  readonly limits?: Limits;
+}
+
+/**
+ * The merchants' API as an Express app.
+ *
+ * @example createServer(createApp({ client, taskQueue: 'payments', … })).listen(3000)
+ */
+export function createApp({
+  apiKeys,
+  temporalUiUrl,
+  answerWithinMs = 10_000,
+  shutdown = new Shutdown(),
+  limits = createLimits(),
+  providers,
+  ...options
+}: AppOptions): Express {
+  const metrics = createMetrics();
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use(metrics.observe, logRequests(options.logger), helmet(), setCommonHeaders(shutdown));
+  const context: ApiContext = {
+    ...options,
+    ui: { url: temporalUiUrl, namespace: options.namespace },
+    metrics,
+    shutdown,
+    answerWithinMs,
+    limits,
+    descriptions: new Descriptions(options.client),
+    updates: new SharedUpdates(),
+    providers: { collection: sharedBalance(providers.collection), payout: sharedBalance(providers.payout) },
+  };
+  mountRoutes(app, routes, context, createAuthenticate(apiKeys));
+  app.use(() => {
+    throw notFound();
+  });
+  app.use(sendProblem);
+  return app;
+}
+
+function setCommonHeaders(shutdown: Shutdown): RequestHandler {
+  return (request, response, next) => {
+    response.set('X-Request-Id', recordOf(request).id);
+    // Payments change, and are private: no cache may keep them.
+    response.set('Cache-Control', 'no-store');
+    if (shutdown.begun) response.set('Connection', 'close');
+    next();
+  };
+}

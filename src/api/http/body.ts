@@ -1,0 +1,192 @@
+import express, { type Request, type Response } from 'express';
+import { z } from 'zod';
+import { ApiError, type FieldError, invalidRequest } from './problem.js';
+
+/** The largest body that is accepted, in bytes. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
+/** Errors that one response lists; a hostile request could cause thousands. */
+const MAX_ERRORS = 20;
+
+/** Characters of a field's name that an error repeats. */
+const MAX_NAME_LENGTH = 60;
+
+const REPEATED = 'must not be given more than once';
+
+const rawParser = express.raw({ type: () => true, limit: MAX_BODY_BYTES });
+
+/**
+ * The request's body, as it came.
+ *
+ * @throws {ApiError} `body_too_large`; `unsupported_media_type` for an unknown content encoding;
+ * `invalid_request` when the body is incomplete.
+ */
+export async function readBody(request: Request, response: Response): Promise<Buffer> {
+  await new Promise<void>((resolve, reject) => {
+    rawParser(request, response, (error?: unknown) =>
+      error === undefined ? resolve() : reject(toApiError(error)),
+    );
+  });
+  const body: unknown = request.body;
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+}
+
+/** The parser's errors may hold the body itself, so only their `type` is used. */
+function toApiError(error: unknown): ApiError {
+  const type = error instanceof Error && 'type' in error ? error.type : undefined;
+  switch (type) {
+    case 'entity.too.large':
+      // The rest of the body isn't worth reading, so the connection ends with the response.
+      return new ApiError('body_too_large', `A body may have at most ${MAX_BODY_BYTES} bytes.`, {
+        headers: { Connection: 'close' },
+      });
+    case 'encoding.unsupported':
+      return new ApiError('unsupported_media_type', 'This Content-Encoding is not supported.');
+    case undefined:
+      // zlib's errors, for a body that isn't compressed as its Content-Encoding says, have no type.
+      return new ApiError('invalid_request', "The body can't be decoded.");
+    default:
+      return new ApiError(
+        'invalid_request',
+        'The body is incomplete, or its length is not its Content-Length.',
+      );
+  }
+}
+
+/**
+ * The request's body as JSON. A field that is given twice is refused: programs differ on which of the two
+ * counts, so what somebody on the way has checked could be another amount than the one that is paid.
+ *
+ * @throws {ApiError} as {@link readBody}, and `unsupported_media_type`, `malformed_json`, `invalid_request`.
+ */
+export async function readJson(request: Request, response: Response): Promise<unknown> {
+  if (!request.is('application/json')) {
+    throw new ApiError('unsupported_media_type', 'Send a JSON object with "Content-Type: application/json".');
+  }
+  const body = await readBody(request, response);
+  const parsed = parseJson(body);
+  const repeated = repeatedFields(body.toString());
+  if (repeated.length > 0) throw invalidRequest(repeated.map((field) => ({ field, message: REPEATED })));
+  return parsed;
+}
+
+/** @throws {ApiError} `malformed_json`, without what was sent: it may be personal. */
+export function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw new ApiError('malformed_json', 'Send the body as JSON, encoded in UTF-8.');
+  }
+}
+
+/** Strings, which may contain any other token, and the punctuation that structures JSON. */
+const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
+
+/** An object or an array whose end has not been reached. */
+interface OpenValue {
+  /** Path of its fields, with a dot at the end; empty for the body's own. */
+  readonly path: string;
+  /** Names of its fields so far; none in an array. */
+  readonly names: Set<string>;
+  /** Path of the fields of the next object within it. */
+  next: string;
+}
+
+/**
+ * The fields that an object has more than once, each by its path, such as `metadata.colour`. JSON.parse
+ * silently takes the last one.
+ *
+ * @param json text that JSON.parse has accepted
+ * @example repeatedFields('{"amount": 500, "\\u0061mount": 600}') // ['amount']
+ */
+export function repeatedFields(json: string): string[] {
+  const repeated = new Set<string>();
+  const open: OpenValue[] = [];
+  let last = '';
+  for (const [token] of json.matchAll(TOKENS)) {
+    const within = open.at(-1);
+    if (token === '{' || token === '[') {
+      const path = within?.next ?? '';
+      open.push({ path, names: new Set(), next: path });
+    } else if (token === '}' || token === ']') {
+      open.pop();
+    } else if (token !== ':') {
+      last = token;
+    } else if (within !== undefined) {
+      // Compared without escapes: any character of a name can be written as one.
+      const name = String(JSON.parse(last));
+      const field = within.path + name.slice(0, MAX_NAME_LENGTH);
+      if (within.names.has(name)) repeated.add(field);
+      within.names.add(name);
+      within.next = `${field}.`;
+    }
+  }
+  return [...repeated].slice(0, MAX_ERRORS);
+}
+
+/**
+ * Parses a value by its schema.
+ *
+ * @param whole what errors call the value itself: `body` or `query`
+ * @throws {ApiError} `invalid_request` with an error for each wrong field.
+ */
+export function validate<T>(schema: z.ZodType<T>, value: unknown, whole: string): T {
+  const parsed = schema.safeParse(value, { error: describeIssue });
+  if (parsed.success) return parsed.data;
+  throw invalidRequest(
+    parsed.error.issues.flatMap((issue) => toFieldErrors(issue, whole)).slice(0, MAX_ERRORS),
+  );
+}
+
+/**
+ * @param query parameters as Express parses them: one that is given twice is an array
+ * @throws {ApiError} `invalid_request` with an error for each parameter that is given more than once.
+ */
+export function refuseRepeated(query: Readonly<Record<string, unknown>>): void {
+  const repeated = Object.keys(query).filter((name) => Array.isArray(query[name]));
+  if (repeated.length === 0) return;
+  throw invalidRequest(
+    repeated
+      .slice(0, MAX_ERRORS)
+      .map((name) => ({ field: name.slice(0, MAX_NAME_LENGTH), message: REPEATED })),
+  );
+}
+
+function toFieldErrors(issue: z.core.$ZodIssue, whole: string): FieldError[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      field: nameOf([...issue.path, key], whole),
+      message: 'is not a known field',
+    }));
+  }
+  return [{ field: nameOf(issue.path, whole), message: issue.message }];
+}
+
+function nameOf(path: readonly PropertyKey[], whole: string): string {
+  return path.length === 0 ? whole : path.map((part) => String(part).slice(0, MAX_NAME_LENGTH)).join('.');
+}
+
+/** A field of another variant of the body, which this one refuses. */
+export const onlyFor = (variant: string) => z.never({ error: `is only for ${variant}` }).optional();
+
+/** The message for what a schema has none of its own for. It repeats no value: that may be personal. */
+function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return 'is required';
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${withArticle(issue.expected)}`;
+    case 'invalid_value':
+      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
+    case 'too_big':
+      return `must have at most ${issue.maximum} characters`;
+    case 'too_small':
+      return `must have at least ${issue.minimum} characters`;
+    default:
+      return undefined;
+  }
+}
+
+function withArticle(type: string): string {
+  if (type === 'record') return 'an object';
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}

@@ -1,0 +1,180 @@
+import type { ErrorRequestHandler } from 'express';
+import type { Scope } from '../../config.js';
+import type { Payment } from '../../payments/payment.js';
+import type { PaymentId } from '../../payments/payment-id.js';
+import { recordOf } from './request-log.js';
+
+/** The codes of problem documents, with status and title. Codes are stable: programs act on them. */
+export const PROBLEMS = {
+  invalid_request: { status: 400, title: 'The request is not valid' },
+  malformed_json: { status: 400, title: 'The body is not valid JSON' },
+  invalid_idempotency_key: { status: 400, title: 'The Idempotency-Key is not valid' },
+  unauthenticated: { status: 401, title: 'A valid API key is required' },
+  forbidden: { status: 403, title: 'The API key does not allow this' },
+  not_found: { status: 404, title: 'Not found' },
+  no_such_notification: { status: 404, title: 'The payment has no such notification' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  idempotency_key_reused: { status: 409, title: 'The Idempotency-Key was used for another request' },
+  not_a_link: { status: 409, title: 'Only a payment link can be expired after it was sent' },
+  not_expirable: { status: 409, title: 'The payment can no longer be expired' },
+  not_initiated: { status: 409, title: 'The provider has not confirmed the payment yet' },
+  not_cancelable: { status: 409, title: 'The payout can no longer be cancelled' },
+  not_under_review: { status: 409, title: 'The payment is not under review' },
+  resolution_refused: { status: 409, title: "The decision can't be carried out" },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  rejected_by_provider: { status: 422, title: 'The provider rejected the payment' },
+  too_many_requests: { status: 429, title: 'Too many requests for one payment' },
+  too_many_notifications: { status: 429, title: 'Too many notifications' },
+  internal_error: { status: 500, title: 'Internal error' },
+  provider_refused: { status: 502, title: 'The provider refused the request' },
+  temporarily_unavailable: { status: 503, title: 'Temporarily unavailable' },
+  provider_unavailable: { status: 503, title: 'The provider is temporarily unavailable' },
+} as const satisfies Record<string, { status: number; title: string }>;
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** What is wrong with one field. `${field} ${message}` is a sentence. */
+export interface FieldError {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** Members of a problem document beside the standard ones. */
+interface ProblemExtras {
+  readonly errors?: readonly FieldError[] | undefined;
+  readonly payment?: Payment | undefined;
+  readonly paymentId?: PaymentId | undefined;
+}
+
+interface ApiErrorOptions extends ProblemExtras {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** An error that becomes a problem document. The caller sees its detail; its cause is only logged. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly extras: ProblemExtras;
+
+  constructor(
+    readonly code: ProblemCode,
+    detail: string,
+    { headers = {}, cause, ...extras }: ApiErrorOptions = {},
+  ) {
+    super(detail, cause === undefined ? undefined : { cause });
+    this.headers = headers;
+    this.extras = extras;
+  }
+}
+
+export const invalidRequest = (errors: readonly FieldError[]): ApiError =>
+  new ApiError('invalid_request', errors.map(({ field, message }) => `${field} ${message}`).join('; '), {
+    errors,
+  });
+
+export const unauthenticated = (key: 'missing' | 'unknown'): ApiError =>
+  key === 'missing'
+    ? new ApiError('unauthenticated', 'Send an API key as "Authorization: Bearer <key>".', {
+        headers: { 'WWW-Authenticate': 'Bearer realm="sanaga"' },
+      })
+    : new ApiError('unauthenticated', 'This API key is not known.', {
+        headers: { 'WWW-Authenticate': 'Bearer realm="sanaga", error="invalid_token"' },
+      });
+
+export const forbidden = (scopes: readonly Scope[]): ApiError =>
+  new ApiError('forbidden', `Use an API key with the scope ${scopes.join(' or ')}.`, {
+    headers: {
+      'WWW-Authenticate': `Bearer realm="sanaga", error="insufficient_scope", scope="${scopes.join(' ')}"`,
+    },
+  });
+
+export const notFound = (): ApiError =>
+  new ApiError('not_found', "There is nothing at this address. The API's paths begin with /v1.");
+
+/** Also for another merchant's payment, so that nobody learns which ids exist. */
+export const paymentNotFound = (): ApiError =>
+  new ApiError('not_found', 'This API key has no payment with this id.');
+
+export const methodNotAllowed = (allow: string): ApiError =>
+  new ApiError('method_not_allowed', `This address takes ${allow}.`, { headers: { Allow: allow } });
+
+export const noSuchNotification = (): ApiError =>
+  new ApiError(
+    'no_such_notification',
+    'The payment has no notification with this number, or no longer has it.',
+  );
+
+const retryAfter = (ms: number) => ({ 'Retry-After': String(Math.ceil(ms / 1_000)) });
+
+/** @param waitMs ms until the next one is taken */
+export const tooManyNotifications = (waitMs: number): ApiError =>
+  new ApiError('too_many_notifications', 'Too many notifications. Send this one again after Retry-After.', {
+    headers: retryAfter(waitMs),
+  });
+
+/** A payment has as many requests in flight as it may. */
+export const tooManyRequests = (): ApiError =>
+  new ApiError('too_many_requests', 'Too many requests for this payment at once. Try again in a moment.', {
+    headers: retryAfter(1_000),
+  });
+
+/** A time after which a repeated request is likely to succeed. */
+const RETRY_AFTER_MS = 5_000;
+
+/** Temporal doesn't answer, or no worker does. */
+export const temporarilyUnavailable = (
+  detail = "Payments can't be reached at the moment. Try again shortly.",
+  { paymentId, cause }: { paymentId?: PaymentId; cause?: unknown } = {},
+): ApiError =>
+  new ApiError('temporarily_unavailable', detail, { headers: retryAfter(RETRY_AFTER_MS), paymentId, cause });
+
+/**
+ * @param reason for our log alone
+ * @param retryAfterMs what the provider asked for, in ms
+ */
+export const providerUnavailable = (reason: string, retryAfterMs = RETRY_AFTER_MS): ApiError =>
+  new ApiError('provider_unavailable', 'The provider did not answer. Try again shortly.', {
+    headers: retryAfter(retryAfterMs),
+    cause: reason,
+  });
+
+/** A final payment couldn't be compared with the provider's records, because these couldn't be read. */
+export const notChecked = (payment: Payment): ApiError =>
+  new ApiError(
+    'provider_unavailable',
+    "The payment couldn't be checked, because the provider did not answer. Sanaga goes on trying; ask again shortly.",
+    { headers: retryAfter(RETRY_AFTER_MS), payment },
+  );
+
+/** Turns errors into problem documents (RFC 9457). All but an {@link ApiError} are logged and not shown. */
+export const sendProblem: ErrorRequestHandler = (thrown: unknown, request, response, next) => {
+  const record = recordOf(request);
+  const error = toApiError(thrown);
+  const { code, message: detail, extras } = error;
+  const { status, title } = PROBLEMS[code];
+  record.code = code;
+  if (status >= 500) record.error = error.cause ?? error;
+  // Too late: Express cuts the connection, so that half a response isn't taken for a whole one.
+  if (response.headersSent) return next(thrown);
+
+  const type = `urn:sanaga:problem:${code}`;
+  response
+    .status(status)
+    .set(error.headers)
+    .type('application/problem+json')
+    .send(JSON.stringify({ type, title, status, detail, code, requestId: record.id, ...extras }));
+};
+
+function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  // Express throws these for a path with invalid percent-encoding.
+  if (thrown instanceof URIError) {
+    return invalidRequest([{ field: 'path', message: 'is not correctly percent-encoded' }]);
+  }
+  return new ApiError(
+    'internal_error',
+    'The request failed because of an error on our side. It was logged under this requestId.',
+    { cause: thrown },
+  );
+}

@@ -1,0 +1,129 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** How long a request that changes something may still wait for its outcome after the shutdown has begun. */
+const COMMAND_GRACE_MS = 6_000;
+
+/** How long a caller may take to send its headers, and its whole request. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** Longer than the minute for which load balancers usually keep an idle connection: they should end it. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** Waits on behalf of callers, which can be ended early. */
+class Waits {
+  readonly #open = new Set<AbortController>();
+  #over = false;
+
+  /** Runs something with a signal: aborted after `ms`, when the caller hangs up or the process is to stop. */
+  async within<T>(ms: number, run: (signal: AbortSignal) => Promise<T>, hangUp?: AbortSignal): Promise<T> {
+    const controller = new AbortController();
+    const end = () => controller.abort();
+    const timer = setTimeout(end, ms);
+    hangUp?.addEventListener('abort', end, { once: true });
+    this.#open.add(controller);
+    if (this.#over || hangUp?.aborted) end();
+    try {
+      return await run(controller.signal);
+    } finally {
+      clearTimeout(timer);
+      hangUp?.removeEventListener('abort', end);
+      this.#open.delete(controller);
+    }
+  }
+
+  endAll(): void {
+    this.#over = true;
+    for (const controller of this.#open) controller.abort();
+  }
+}
+
+/** The end of the process, as requests see it. */
+export class Shutdown {
+  /** Reads that wait for an outcome: ended at once, as the caller can ask again. */
+  readonly reads = new Waits();
+  /** Requests that change something: ended as late as possible, as the caller needs the outcome. */
+  readonly commands = new Waits();
+  #begun = false;
+
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  begin(): void {
+    if (this.#begun) return;
+    this.#begun = true;
+    this.reads.endAll();
+    setTimeout(() => this.commands.endAll(), COMMAND_GRACE_MS).unref();
+  }
+}
+
+export interface RunningServer {
+  /** The port it listens on: the one asked for, or the one the system chose for 0. */
+  readonly port: number;
+  /**
+   * Accepts no more requests, lets those in flight finish for some seconds, and resolves when every
+   * connection is closed. Further calls wait for the same end.
+   */
+  stop(): Promise<void>;
+}
+
+interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly shutdown: Shutdown;
+  /** ms for which requests in flight may go on after {@link RunningServer.stop}. */
+  readonly graceMs?: number;
+}
+
+/**
+ * Serves an app over HTTP.
+ *
+ * @throws {Error} of the system when the address is in use.
+ */
+export async function serve(app: RequestListener, options: ServeOptions): Promise<RunningServer> {
+  const { host, port, shutdown, graceMs = 8_000 } = options;
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
+    app,
+  );
+  const listening = await listen(server, host, port);
+  let stopped: Promise<void> | undefined;
+  return {
+    port: listening.port,
+    stop() {
+      stopped ??= close(server, shutdown, graceMs);
+      return stopped;
+    },
+  };
+}
+
+async function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error(`not listening on ${host}:${port}`);
+  return address;
+}
+
+async function close(server: Server, shutdown: Shutdown, graceMs: number): Promise<void> {
+  shutdown.begin();
+  // Responses that were begun before the shutdown keep their connections, and so the server, open.
+  const sweep = setInterval(() => server.closeIdleConnections(), 100);
+  const force = setTimeout(() => server.closeAllConnections(), graceMs);
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  clearInterval(sweep);
+  clearTimeout(force);
+}

@@ -1,0 +1,131 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { PaymentId } from '../../payments/payment-id.js';
+import { type PaymentState, statusOf, transIdOf } from '../../payments/payment-state.js';
+import {
+  type Hint,
+  hintSignal,
+  UNMATCHED_WORKFLOW,
+  type UnmatchedNotification,
+  unmatchedQuery,
+  unmatchedSignal,
+} from '../../workflows/messages.js';
+import type { Limits } from '../http/limits.js';
+import { temporarilyUnavailable } from '../http/problem.js';
+import { findPayment, type ReadContext } from './find-payment.js';
+import { endedState, isLatest, reopenWithHint } from './reopen-payment.js';
+import { callTemporal, deliver } from './temporal-calls.js';
+
+/** What passing on the provider's notifications needs. */
+export interface HintContext extends ReadContext {
+  readonly taskQueue: string;
+  readonly logger: Logger;
+  readonly limits: Pick<Limits, 'reopenings'>;
+}
+
+/**
+ * What became of a hint: `taken` by a running payment; for an ended one, `agrees` with what is known, or came
+ * `late`, so that the payment asks the provider again; `unknown` when there is no such payment.
+ */
+export type HintDelivery = 'taken' | 'agrees' | 'late' | 'unknown';
+
+/** Tries of a hint whose payment begins or ends at each of them. */
+const MAX_OVERTAKEN_TRIES = 4;
+const OVERTAKEN_PAUSE_MS = 20;
+
+/**
+ * Gives a payment the provider's hint. Resolves only once Temporal has stored it.
+ *
+ * @throws {ApiError} `temporarily_unavailable`; `too_many_notifications` when an ended payment is reopened
+ * too often.
+ */
+export async function deliverHint(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery> {
+  for (let tries = 0; tries < MAX_OVERTAKEN_TRIES; tries++) {
+    const delivery = (await signalRunning(context, id, hint)) ?? (await tooLate(context, id, hint));
+    if (delivery !== undefined) return delivery;
+    await pause(OVERTAKEN_PAUSE_MS);
+  }
+  const cause = new Error('the payment began or ended at each try');
+  throw temporarilyUnavailable(undefined, { cause });
+}
+
+/** `undefined` when the payment doesn't run. */
+async function signalRunning(
+  { client }: HintContext,
+  id: PaymentId,
+  hint: Hint,
+): Promise<'taken' | undefined> {
+  try {
+    await callTemporal(client, () => client.workflow.getHandle(id).signal(hintSignal, hint));
+    return 'taken';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A hint for a payment that has ended. It proves nothing either: it can only make the payment ask the
+ * provider again. `undefined` when the payment has been reopened meanwhile.
+ */
+async function tooLate(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery | undefined> {
+  const found = await findPayment(context, id);
+  if (found === undefined) return 'unknown';
+  if (found.running) return undefined;
+
+  const state = await endedState(context, found);
+  if (state === undefined) {
+    context.logger.warn({ paymentId: id, transId: hint.transId }, 'late hint for a payment that was stopped');
+    return 'late';
+  }
+  if (agrees(state, hint)) return 'agrees';
+  if (!(await isLatest(context, found))) return undefined;
+  context.limits.reopenings.pass(id);
+  return (await reopenWithHint(context, found, state, hint)) ? 'late' : undefined;
+}
+
+function agrees(state: PaymentState, hint: Hint): boolean {
+  return hint.transId === transIdOf(state) && hint.status === statusOf(state);
+}
+
+/**
+ * Keeps a notification that matches no payment. Resolves only once Temporal has stored it.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function keepUnmatched(
+  { client, taskQueue }: Pick<HintContext, 'client' | 'taskQueue'>,
+  notification: UnmatchedNotification,
+): Promise<void> {
+  const { id: workflowId, type } = UNMATCHED_WORKFLOW;
+  await deliver(client, () =>
+    client.workflow.signalWithStart(type, {
+      workflowId,
+      taskQueue,
+      args: [],
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      signal: unmatchedSignal,
+      signalArgs: [notification],
+      staticSummary: "The provider's notifications that match no payment",
+    }),
+  );
+}
+
+/**
+ * The latest notifications that match no payment, newest first.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function readUnmatched({
+  client,
+}: Pick<ReadContext, 'client'>): Promise<UnmatchedNotification[]> {
+  const handle = client.workflow.getHandle(UNMATCHED_WORKFLOW.id);
+  try {
+    const kept = await callTemporal(client, () => handle.query(unmatchedQuery));
+    return [...kept].reverse();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,258 @@
+import { randomBytes } from 'node:crypto';
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { PaymentOrder, PaymentTerms } from '../../payments/order.js';
+import type { Payment } from '../../payments/payment.js';
+import { openPayment, statusOf, transIdOf } from '../../payments/payment-state.js';
+import { toPayment } from '../../payments/to-payment.js';
+import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
+import {
+  FINGERPRINT_MISMATCH,
+  type InitiationReply,
+  initiationUpdate,
+  type PaymentInput,
+  type PaymentResult,
+  type PaymentWorkflowType,
+} from '../../workflows/messages.js';
+import { ApiError, temporarilyUnavailable } from '../http/problem.js';
+import {
+  currentState,
+  type FoundPayment,
+  findPayment,
+  LAST_LOOK_MS,
+  type PaymentMemo,
+  type PaymentWorkflow,
+} from './find-payment.js';
+import { failureTypeOf, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
+import type { UpdateContext } from './update-payment.js';
+
+/** What starting payments needs. */
+export interface StartContext extends UpdateContext {
+  readonly terms: PaymentTerms;
+}
+
+/** A merchant's request for a payment. */
+export interface StartRequest {
+  readonly order: PaymentOrder;
+  readonly owner: string;
+  readonly fingerprint: string;
+  /** Its X-Request-Id. */
+  readonly httpRequestId: string;
+  /** It has an Idempotency-Key, so that repeating it leads to the same payment. */
+  readonly repeatable: boolean;
+}
+
+export type StartResult =
+  | { readonly kind: 'new'; readonly payment: Payment }
+  /** An earlier request with the same key started the payment, which is as it stands now. */
+  | { readonly kind: 'repeated'; readonly payment: Payment }
+  /** The provider's answer isn't known yet. */
+  | { readonly kind: 'undecided'; readonly payment: Payment }
+  | { readonly kind: 'rejected'; readonly payment: Payment; readonly rejection: string };
+
+/** A payment can end between two of our calls, but only once. */
+const MAX_TRIES = 3;
+
+/**
+ * Starts a payment and waits for the provider's answer, in one call to Temporal; finds one that was started
+ * before. Never starts a second payment under the same id.
+ *
+ * @throws {ApiError} `idempotency_key_reused`, or `temporarily_unavailable` with the payment's id.
+ */
+export async function startPayment(context: StartContext, request: StartRequest): Promise<StartResult> {
+  // An X-Request-Id may be sent again, so it alone doesn't tell which request started the payment.
+  const requestId = `${request.httpRequestId}.${randomBytes(4).toString('hex')}`;
+  try {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const result = await tryToStart(context, request, requestId);
+      if (result !== undefined) return result;
+    }
+  } catch (error) {
+    throw error instanceof ApiError && error.code === 'temporarily_unavailable'
+      ? unavailable(request, error.cause)
+      : error;
+  }
+  throw unavailable(request, new Error('the payment could be neither started nor found'));
+}
+
+async function tryToStart(
+  context: StartContext,
+  request: StartRequest,
+  requestId: string,
+): Promise<StartResult | undefined> {
+  try {
+    const answer = await initiate(context, request, requestId);
+    if (answer === undefined) return await undecided(context, request, requestId);
+    return answer.value.requestId === requestId
+      ? toResult(answer.value, 'new')
+      : await asItStands(context, request, requestId);
+  } catch (error) {
+    if (failureTypeOf(error) === FINGERPRINT_MISMATCH) throw keyReused(request);
+    if (wasOvertaken(error)) return await asItStands(context, request, requestId);
+    throw error;
+  }
+}
+
+function initiate(
+  context: StartContext,
+  { order, owner, fingerprint }: StartRequest,
+  requestId: string,
+): Promise<WaitResult<InitiationReply>> {
+  const { client, taskQueue, terms, answerWithinMs } = context;
+  const input = { order, terms, fingerprint, requestId };
+  return context.shutdown.commands.within(answerWithinMs, (signal) =>
+    waitFor(client, signal, answerWithinMs, () =>
+      client.workflow.executeUpdateWithStart(initiationUpdate, {
+        updateId: fingerprint,
+        args: [{ fingerprint }],
+        startWorkflowOperation: startOperation({ input, taskQueue, owner, createdAt: Date.now() }),
+      }),
+    ),
+  );
+}
+
+/** The payment now; `undefined` when there is none, so that starting it can be tried again. */
+async function asItStands(
+  context: StartContext,
+  request: StartRequest,
+  requestId: string,
+): Promise<StartResult | undefined> {
+  const found = await findSame(context, request);
+  if (found === undefined) return undefined;
+  return toResult(await currentState(context, found), found.requestId === requestId ? 'new' : 'repeated');
+}
+
+/**
+ * The payment while the provider's answer isn't known. It may be unable to say how it stands, or there may be
+ * no worker at all. Of a payment that this very request started, it is known all the same: it was created.
+ */
+async function undecided(
+  context: StartContext,
+  request: StartRequest,
+  requestId: string,
+): Promise<StartResult> {
+  const found = await findSame(context, request);
+  if (found === undefined) throw temporarilyUnavailable();
+  const isOurs = found.requestId === requestId;
+  try {
+    return toResult(await currentState(context, found, isOurs ? LAST_LOOK_MS : undefined), 'undecided');
+  } catch (error) {
+    if (!(isOurs && found.running && error instanceof ApiError)) throw error;
+    const state = openPayment(request.order, context.terms, found.createdAt);
+    return { kind: 'undecided', payment: toPayment(state) };
+  }
+}
+
+/** @throws {ApiError} `idempotency_key_reused`. */
+async function findSame(context: StartContext, request: StartRequest): Promise<FoundPayment | undefined> {
+  const found = await findPayment(context, request.order.id);
+  if (found !== undefined && found.fingerprint !== request.fingerprint) throw keyReused(request);
+  return found;
+}
+
+function toResult(
+  { payment, rejection }: PaymentResult,
+  kind: 'new' | 'repeated' | 'undecided',
+): StartResult {
+  return rejection === undefined ? { kind, payment } : { kind: 'rejected', payment, rejection };
+}
+
+const keyReused = ({ order }: StartRequest): ApiError =>
+  new ApiError(
+    'idempotency_key_reused',
+    'This Idempotency-Key was used with another body. Use a new key for a new payment.',
+    { paymentId: order.id },
+  );
+
+/** It isn't known whether the payment was accepted: the merchant must find out before paying twice. */
+const unavailable = ({ order, repeatable }: StartRequest, cause: unknown): ApiError =>
+  temporarilyUnavailable(
+    repeatable
+      ? 'The payment may or may not have been accepted. Repeat the request with the same Idempotency-Key: it never pays twice.'
+      : `The payment may or may not have been accepted. Check /v1/payments/${order.id} before sending it again.`,
+    { paymentId: order.id, cause },
+  );
+
+/** What a run of a payment's workflow is started with. */
+interface WorkflowStart {
+  readonly input: PaymentInput;
+  readonly owner: string;
+  readonly taskQueue: string;
+  /** When the payment was created, in ms since the epoch: the same for all of its runs. */
+  readonly createdAt: number;
+}
+
+/**
+ * The start of a payment's workflow, for an update to go with. An id never starts twice: while its workflow
+ * runs, that one gets the update; once it has ended, the start is refused.
+ */
+function startOperation(start: WorkflowStart) {
+  return new WithStartWorkflowOperation<PaymentWorkflow>(workflowTypeOf(start.input.order), {
+    ...workflowOptions(start),
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+  });
+}
+
+function workflowTypeOf(order: PaymentOrder): PaymentWorkflowType {
+  if (order.kind === 'payout') return 'payOut';
+  return order.method === 'link' ? 'collectByLink' : 'collectDirect';
+}
+
+/**
+ * Options for a run of a payment's workflow, with all that is readable of it without a worker. While a run is
+ * open, a start under its id never begins a second one; what happens after its end, the caller chooses.
+ */
+export function workflowOptions({ input, owner, taskQueue, createdAt }: WorkflowStart) {
+  const { order, fingerprint, requestId } = input;
+  const { summary, details } = describeOrder(order, owner);
+  const memo: PaymentMemo = { owner, fingerprint, requestId };
+  return {
+    workflowId: order.id,
+    taskQueue,
+    args: [input] as [PaymentInput],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    memo,
+    typedSearchAttributes: searchAttributes(input, owner, createdAt),
+    staticSummary: summary,
+    staticDetails: details,
+  } as const;
+}
+
+function searchAttributes(
+  { order: { kind, amount, externalId, userId }, carried }: PaymentInput,
+  owner: string,
+  createdAt: number,
+): TypedSearchAttributes {
+  const transId = carried && transIdOf(carried);
+  return new TypedSearchAttributes([
+    { key: attributes.merchant, value: owner },
+    { key: attributes.status, value: carried === undefined ? 'CREATED' : statusOf(carried) },
+    { key: attributes.kind, value: kind },
+    { key: attributes.amount, value: amount },
+    { key: attributes.createdAt, value: createdAt },
+    ...(externalId === undefined ? [] : [{ key: attributes.externalId, value: externalId }]),
+    ...(userId === undefined ? [] : [{ key: attributes.userId, value: userId }]),
+    ...(transId === undefined ? [] : [{ key: attributes.transId, value: transId }]),
+  ]);
+}
+
+const COLLECTIONS = { link: 'Collection by link', direct: 'Collection from a phone' } as const;
+
+/**
+ * What Temporal's Web UI shows of a payment: a title, and details in Markdown. Nothing about the payer or the
+ * recipient: it is readable for everybody who may list workflows.
+ */
+function describeOrder(order: PaymentOrder, owner: string): { summary: string; details: string } {
+  const what = order.kind === 'payout' ? 'Payout' : COLLECTIONS[order.method];
+  const amount = `${order.amount.toLocaleString('en-US')} XAF`;
+  const lines = [
+    `**${what}** of **${amount}**`,
+    '',
+    `- Merchant: ${code(owner)}`,
+    ...(order.externalId === undefined ? [] : [`- externalId: ${code(order.externalId)}`]),
+    ...(order.userId === undefined ? [] : [`- userId: ${code(order.userId)}`]),
+  ];
+  return { summary: `${what} of ${amount}`, details: lines.join('\n') };
+}
+
+const code = (text: string) => `\`${text}\``;

@@ -1,0 +1,97 @@
+import { status as grpc } from '@grpc/grpc-js';
+import type { PaymentStatus } from '../../payments/payment.js';
+import { type PaymentId, type PaymentKind, parsePaymentId } from '../../payments/payment-id.js';
+import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
+import { WORKFLOW_TYPES } from '../../workflows/messages.js';
+import type { ReadContext } from './find-payment.js';
+import { callTemporal, grpcErrorOf } from './temporal-calls.js';
+
+/** Which payments to list; times in ms since the epoch. */
+export interface PaymentFilter {
+  /** The owner of an API key. Without it, everybody's payments. */
+  readonly owner?: string | undefined;
+  readonly status?: PaymentStatus | undefined;
+  readonly kind?: PaymentKind | undefined;
+  readonly externalId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly createdFrom?: number | undefined;
+  readonly createdBefore?: number | undefined;
+}
+
+/** What has no meaning of its own between quotes in Temporal's query language. */
+const PLAIN = /^[A-Za-z0-9_.:/+=@~-]{1,200}$/;
+
+/** Whether a value can be part of a query. Our ids can; the provider's have a form of its own. */
+export function isQueryable(value: string): boolean {
+  return PLAIN.test(value);
+}
+
+/** Payments whose workflow an operator stopped, or that failed. */
+const STOPPED = `ExecutionStatus IN ("Terminated", "Canceled", "Failed", "TimedOut")`;
+
+/** Runs of payments; of those that continued as new, the last run alone. */
+const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map(quote).join(', ')}) AND ExecutionStatus != "ContinuedAsNew"`;
+
+/**
+ * The filter in Temporal's query language. It finds too much rather than too little, such as an earlier run
+ * of a reopened payment as it was then: each payment must be checked again.
+ *
+ * @throws {Error} for a value that isn't an identifier, and so could be read as a piece of the query.
+ */
+export function visibilityQuery(filter: PaymentFilter): string {
+  const { owner, status, kind, externalId, userId, createdFrom, createdBefore } = filter;
+  const { merchant, createdAt } = attributes;
+  return [
+    PAYMENTS,
+    ...equals(merchant.name, owner),
+    ...(status === 'REVIEW'
+      ? [`(${equals(attributes.status.name, status)[0]} OR ${STOPPED})`]
+      : equals(attributes.status.name, status)),
+    ...equals(attributes.kind.name, kind),
+    ...equals(attributes.externalId.name, externalId),
+    ...equals(attributes.userId.name, userId),
+    ...(createdFrom === undefined ? [] : [`${createdAt.name} >= ${createdFrom}`]),
+    ...(createdBefore === undefined ? [] : [`${createdAt.name} < ${createdBefore}`]),
+  ].join(' AND ');
+}
+
+/** The runs of payments that have a provider's transaction. @throws {Error} as {@link visibilityQuery}. */
+export function queryByTransId(transId: string): string {
+  return [PAYMENTS, ...equals(attributes.transId.name, transId)].join(' AND ');
+}
+
+function equals(attribute: string, value: string | undefined): string[] {
+  return value === undefined ? [] : [`${attribute} = ${quote(value)}`];
+}
+
+function quote(value: string): string {
+  if (!isQueryable(value)) throw new Error('only an identifier can be part of a query');
+  return `"${value}"`;
+}
+
+/**
+ * The payments that have a transaction of the provider; there should be at most one. A payment is found some
+ * moments after it got its transaction.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function findByTransId(
+  { client }: Pick<ReadContext, 'client'>,
+  transId: string,
+): Promise<PaymentId[]> {
+  if (!isQueryable(transId)) return [];
+  return await callTemporal(client, async () => {
+    const ids = new Set<PaymentId>();
+    try {
+      for await (const { workflowId } of client.workflow.list({ query: queryByTransId(transId) })) {
+        const id = parsePaymentId(workflowId);
+        if (id !== undefined) ids.add(id);
+      }
+    } catch (error) {
+      // A server without visibility can't be asked. This is never the only safeguard.
+      if (grpcErrorOf(error)?.code !== grpc.UNIMPLEMENTED) throw error;
+      return [];
+    }
+    return [...ids];
+  });
+}

@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto';
+import stringify from 'safe-stable-stringify';
+import { z } from 'zod';
+import { derivePaymentId, randomPaymentId } from '../../payments/derive-payment-id.js';
+import { IDENTIFIER_PATTERN, MINIMUM_AMOUNT } from '../../payments/limits.js';
+import type { PaymentOrder } from '../../payments/order.js';
+import { type PaymentId, type PaymentKind, parsePaymentId } from '../../payments/payment-id.js';
+import { ApiError } from '../http/problem.js';
+import { startPayment } from '../payments/start-payment.js';
+import type { ApiContext, ApiResponse, AuthenticatedRequest } from '../route.js';
+import { viewPayment } from './payment-resource.js';
+
+/** What collections and payouts have in common: fields, the Idempotency-Key, and the response. */
+
+/** Characters of a message to a payer, and of a name: as many as a phone or a receipt shows. */
+const MAX_TEXT_LENGTH = 200;
+
+const MAX_METADATA = { pairs: 50, name: 40, value: 500 } as const;
+
+const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
+
+const text = z.string().trim().min(1, 'must not be empty').max(MAX_TEXT_LENGTH);
+
+/** The message for any wrong value; a missing one is required. */
+const orRequired = (message: string) => (issue: { readonly input?: unknown }) =>
+  issue.input === undefined ? 'is required' : message;
+
+/** In XAF. The provider has a minimum and names no maximum. */
+export const amount = z
+  .int({ error: orRequired('must be a whole number of XAF') })
+  .min(MINIMUM_AMOUNT, `must be at least ${MINIMUM_AMOUNT} XAF`);
+
+/** An identifier of the merchant's own, in the provider's pattern, as it may be sent on. */
+export const identifier = z
+  .string()
+  .regex(IDENTIFIER_PATTERN, 'must have 1 to 100 characters of a-z, A-Z, 0-9, "-" and "_"');
+
+/**
+ * The merchant's identifier of its customer. Not a payment's id: we search the provider's records by those.
+ */
+const userId = identifier.refine(
+  (given) => parsePaymentId(given) === undefined,
+  "must not look like a payment's id: col_… and pay_… are reserved",
+);
+
+const email = z.email({ error: orRequired('must be an e-mail address') });
+export const name = text;
+
+/**
+ * A Cameroonian mobile number, as the provider takes it once parsed: nine digits, no spaces, dashes or +237.
+ *
+ * @example phone.parse('+237 6 77-00-00-00') // '677000000'
+ */
+export const phone = z
+  .string()
+  .transform((given) => given.replace(/[\s-]/g, '').replace(/^\+?237/, ''))
+  .pipe(
+    z
+      .string()
+      .regex(
+        /^6\d{8}$/,
+        'must be a Cameroonian mobile number: nine digits beginning with 6, with or without +237',
+      ),
+  );
+
+/** The merchant's own data: returned as it came, and sent to nobody. */
+const metadata = z
+  .record(z.string(), z.string())
+  .superRefine((pairs, context) => {
+    const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    const entries = Object.entries(pairs);
+    if (entries.length > MAX_METADATA.pairs) refuse([], `must have at most ${MAX_METADATA.pairs} pairs`);
+    for (const [key, value] of entries) {
+      if (key.length === 0 || key.length > MAX_METADATA.name) {
+        refuse([key], `must have a name of 1 to ${MAX_METADATA.name} characters`);
+      }
+      if (value.length > MAX_METADATA.value) {
+        refuse([key], `must have at most ${MAX_METADATA.value} characters`);
+      }
+    }
+  })
+  .default({});
+
+/** Fields of every order, beside its amount. */
+export const orderFields = {
+  email: email.optional(),
+  userId: userId.optional(),
+  externalId: identifier.optional(),
+  message: text.optional(),
+  metadata,
+};
+
+/**
+ * Creates the payment that a request orders. Responds with 201 for a new payment, 200 for one that an earlier
+ * request created, and 202 while the provider has not answered.
+ *
+ * @throws {ApiError} `rejected_by_provider` with the provider's message, `idempotency_key_reused`,
+ * `invalid_idempotency_key`, `temporarily_unavailable`.
+ */
+export async function createPayment<Body>(
+  kind: PaymentKind,
+  toOrder: (id: PaymentId, body: Body) => PaymentOrder,
+  { caller: { owner }, body, record, headers: headersOf }: AuthenticatedRequest<Body, unknown>,
+  context: ApiContext,
+): Promise<ApiResponse> {
+  const { id, repeatable } = choosePaymentId(kind, owner, headersOf('idempotency-key'));
+  record.paymentId = id;
+  const started = await startPayment(context, {
+    order: toOrder(id, body),
+    owner,
+    fingerprint: fingerprint(body),
+    httpRequestId: record.id,
+    repeatable,
+  });
+
+  const json = viewPayment(started.payment, context.ui);
+  const headers = { Location: `/v1/payments/${id}` };
+  switch (started.kind) {
+    case 'new':
+      return { status: 201, headers, json };
+    case 'repeated':
+      return { status: 200, headers: { ...headers, 'Idempotent-Replayed': 'true' }, json };
+    case 'undecided':
+      return { status: 202, headers, json };
+    case 'rejected':
+      throw new ApiError('rejected_by_provider', started.rejection, { headers, payment: json });
+  }
+}
+
+/**
+ * With an Idempotency-Key, the id that this owner's key always leads to; without one, a new id. A key may be
+ * used once for each kind of payment.
+ *
+ * @param keys the values of every Idempotency-Key header. Two are refused: joined with a comma, as HTTP would
+ * have it, they would be a third key, and the payment could be made again under either of them
+ * @returns the id, and whether repeating the request leads to the same one
+ * @throws {ApiError} `invalid_idempotency_key`.
+ */
+function choosePaymentId(
+  kind: PaymentKind,
+  owner: string,
+  keys: readonly string[],
+): { readonly id: PaymentId; readonly repeatable: boolean } {
+  const [key, ...more] = keys;
+  if (key === undefined) return { id: randomPaymentId(kind), repeatable: false };
+  if (more.length > 0) {
+    throw new ApiError('invalid_idempotency_key', 'Send only one Idempotency-Key header.');
+  }
+  if (!IDEMPOTENCY_KEY.test(key)) {
+    throw new ApiError(
+      'invalid_idempotency_key',
+      'An Idempotency-Key must have 1 to 255 printable ASCII characters.',
+    );
+  }
+  return { id: derivePaymentId(kind, owner, key), repeatable: true };
+}
+
+/**
+ * SHA-256 (hex) of a parsed body. Two bodies that mean the same have the same one, whatever the order of
+ * their fields or the spaces in a phone number.
+ */
+export function fingerprint(body: unknown): string {
+  return createHash('sha256')
+    .update(stringify(body) ?? '')
+    .digest('hex');
+}

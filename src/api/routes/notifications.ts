@@ -1,0 +1,114 @@
+import { type Delivery, notificationId, type PaymentNotification } from '../../payments/notification.js';
+import type { PaymentId } from '../../payments/payment-id.js';
+import {
+  notificationsQuery,
+  type PaymentResult,
+  resendNotificationUpdate,
+} from '../../workflows/messages.js';
+import { noSuchNotification, temporarilyUnavailable } from '../http/problem.js';
+import { askRunning, type FoundPayment, stateAtStart, wasNeverBegun } from '../payments/find-payment.js';
+import { endedState, updateOrReopen } from '../payments/reopen-payment.js';
+import { callTemporal, failureTypeOf, type WaitResult } from '../payments/temporal-calls.js';
+import { type ApiContext, authenticatedRoute } from '../route.js';
+import { ownPayment, viewPayment } from './payment-resource.js';
+
+export const listNotifications = authenticatedRoute({
+  method: 'get',
+  path: '/v1/payments/:id/notifications',
+  summary: 'What the merchant was notified of, or is still to be notified of',
+  scopes: ['read', 'review'],
+  async handle(request, context) {
+    const found = await ownPayment(context, request);
+    const notifications = await readNotifications(context, found);
+    return { status: 200, json: { data: notifications.map((one) => view(found.id, one)) } };
+  },
+});
+
+/** Oldest first. @throws {ApiError} `temporarily_unavailable`. */
+async function readNotifications(
+  context: ApiContext,
+  found: FoundPayment,
+): Promise<readonly PaymentNotification[]> {
+  const query = () => found.handle.query(notificationsQuery);
+  if (found.running) return await askRunning(context, found, query);
+  const state = await endedState(context, found);
+  if (state !== undefined) return state.notifications;
+  try {
+    return await callTemporal(context.client, query);
+  } catch (error) {
+    if (!wasNeverBegun(error)) throw error;
+    return (await stateAtStart(context, found)).notifications;
+  }
+}
+
+/** `at` is when it happened. */
+function view(payment: PaymentId, notification: PaymentNotification) {
+  const { number, type, at, delivery } = notification;
+  const id = notificationId(payment, notification);
+  return { number, id, type, at: iso(at), delivery: viewDelivery(delivery) };
+}
+
+/** `at` is when the delivery is due, was done or given up; `lastError`, why the last try failed. */
+function viewDelivery(delivery: Delivery) {
+  const at = iso(delivery.at);
+  switch (delivery.kind) {
+    case 'due':
+      return { status: 'due', at, tries: delivery.tries, lastError: delivery.lastError };
+    case 'delivered':
+      return { status: 'delivered', at };
+    case 'noAddress':
+      return { status: 'no_address', at };
+    case 'abandoned':
+      return { status: 'abandoned', at, lastError: delivery.lastError };
+  }
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}
+
+/** Responds with 202 once the delivery is under way; the list of notifications shows what becomes of it. */
+export const resendNotification = authenticatedRoute({
+  method: 'post',
+  path: '/v1/payments/:id/notifications/:number/resend',
+  summary: 'Deliver a notification again',
+  scopes: ['collections', 'payouts', 'review'],
+  async handle(request, context) {
+    const { id } = await ownPayment(context, request);
+    const { number = '' } = request.params;
+    if (!/^[1-9]\d{0,8}$/.test(number)) throw noSuchNotification();
+    const { payment } = await resend(context, id, Number(number));
+    return { status: 202, json: viewPayment(payment, context.ui) };
+  },
+});
+
+/**
+ * Has a notification delivered again, with all its tries. A payment that has ended is reopened for it.
+ *
+ * @throws {ApiError} `no_such_notification`, `too_many_requests`, `temporarily_unavailable`.
+ */
+async function resend(context: ApiContext, id: PaymentId, number: number): Promise<PaymentResult> {
+  let answer: WaitResult<PaymentResult>;
+  try {
+    answer = await updateOrReopen(context, id, {
+      name: `resend.${number}`,
+      reopenable(state) {
+        if (state?.notifications.some((notification) => notification.number === number)) return state;
+        throw noSuchNotification();
+      },
+      send: (handle, updateId) =>
+        handle.executeUpdate(resendNotificationUpdate, { updateId, args: [number] }),
+      sendWithStart: (startWorkflowOperation, updateId) =>
+        context.client.workflow.executeUpdateWithStart(resendNotificationUpdate, {
+          updateId,
+          args: [number],
+          startWorkflowOperation,
+        }),
+    });
+  } catch (error) {
+    throw failureTypeOf(error) === 'NoSuchNotification' ? noSuchNotification() : error;
+  }
+  // It may have been accepted. Delivering it twice does no harm.
+  if (answer === undefined) throw temporarilyUnavailable();
+  return answer.value;
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import type { BalanceAnswer } from '../../payments/outcome.js';
+import { describeGaps, findSetupGaps } from '../../temporal/namespace.js';
+import { ApiError, providerUnavailable, temporarilyUnavailable } from '../http/problem.js';
+import { readUnmatched } from '../payments/provider-notifications.js';
+import { callTemporal } from '../payments/temporal-calls.js';
+import { authenticatedRoute, type BalanceReader, type PublicRoute } from '../route.js';
+
+/** The process is up; whatever restarts it needs to know no more. */
+export const healthz: PublicRoute = {
+  method: 'get',
+  path: '/healthz',
+  summary: 'Whether the process is up',
+  handle: () => ({ status: 200, json: { status: 'ok' } }),
+};
+
+/**
+ * The process can serve requests: Temporal answers, the namespace has what payments need, and the process
+ * isn't about to stop. The namespace was checked at the start; this shows when somebody has changed it since.
+ */
+export const readyz: PublicRoute = {
+  method: 'get',
+  path: '/readyz',
+  summary: 'Whether the process can serve requests',
+  async handle(_, { client, namespace, shutdown }) {
+    if (shutdown.begun) throw temporarilyUnavailable('This process is about to stop.');
+    const gaps = await callTemporal(client, () => findSetupGaps(client.connection, namespace));
+    if (gaps.length > 0) throw temporarilyUnavailable(describeGaps(namespace, gaps));
+    return { status: 200, json: { status: 'ready' } };
+  },
+};
+
+/** No secrets, but figures about the business: keep it from the public at the proxy. */
+export const getMetrics: PublicRoute = {
+  method: 'get',
+  path: '/metrics',
+  summary: 'Metrics in the format of Prometheus',
+  async handle(_, { metrics: { registry } }) {
+    return { status: 200, headers: { 'Content-Type': registry.contentType }, text: await registry.metrics() };
+  },
+};
+
+/** From payments made by hand at the provider, another system, or somebody who tries the webhook out. */
+export const listUnmatched = authenticatedRoute({
+  method: 'get',
+  path: '/v1/notifications/unmatched',
+  summary: "The provider's latest notifications that match no payment",
+  scopes: ['review'],
+  async handle(_, context) {
+    return { status: 200, json: { data: await readUnmatched(context) } };
+  },
+});
+
+export const getBalance = authenticatedRoute({
+  method: 'get',
+  path: '/v1/balance',
+  summary: 'The balance of one of the two services at the provider',
+  scopes: ['balance'],
+  query: z.strictObject({ service: z.enum(['collection', 'payout']) }),
+  async handle({ query: { service } }, { providers }) {
+    const { service: serviceName, balance, currency } = known(await providers[service].balance());
+    return { status: 200, json: { object: 'balance', service, serviceName, balance, currency } };
+  },
+});
+
+function known(answer: BalanceAnswer): Extract<BalanceAnswer, { kind: 'balance' }> {
+  switch (answer.kind) {
+    case 'balance':
+      return answer;
+    case 'refused':
+    case 'unauthorized':
+      throw new ApiError('provider_refused', `The provider refused to show the balance: ${answer.message}`);
+    case 'throttled':
+      throw providerUnavailable('throttled', answer.retryAfterMs);
+    case 'unavailable':
+      throw providerUnavailable(answer.reason);
+  }
+}
+
+/** How long a balance is reused. It changes with each payment, but nothing is decided by it. */
+const REUSED_MS = 2_000;
+
+/** Reads a balance with one call at a time, however many ask, and reuses the answer for a while. */
+export function sharedBalance(reader: BalanceReader): BalanceReader {
+  let shared: Promise<BalanceAnswer> | undefined;
+  let freshUntil = 0;
+
+  async function read(): Promise<BalanceAnswer> {
+    try {
+      return await reader.balance();
+    } finally {
+      freshUntil = Date.now() + REUSED_MS;
+    }
+  }
+
+  return {
+    balance() {
+      if (shared === undefined || Date.now() >= freshUntil) {
+        freshUntil = Number.POSITIVE_INFINITY;
+        shared = read();
+      }
+      return shared;
+    },
+  };
+}

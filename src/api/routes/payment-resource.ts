@@ -1,0 +1,71 @@
+import type { Payment } from '../../payments/payment.js';
+import { parsePaymentId } from '../../payments/payment-id.js';
+import { maySee } from '../http/auth.js';
+import { ApiError, paymentNotFound } from '../http/problem.js';
+import { type FoundPayment, findPayment } from '../payments/find-payment.js';
+import type { RefusalCode } from '../payments/update-payment.js';
+import type { ApiContext, AuthenticatedRequest, WebUi } from '../route.js';
+
+/** A payment, or what is known of it, with its workflow's address in Temporal's Web UI, if there is one. */
+type View<Shown> = Shown & { readonly temporalUrl?: string };
+
+/**
+ * The payment that an address names, if it is one of the caller's.
+ *
+ * @throws {ApiError} `not_found`, also for another merchant's; `temporarily_unavailable`.
+ */
+export async function ownPayment(
+  context: ApiContext,
+  { params, record, caller }: AuthenticatedRequest<unknown, unknown>,
+): Promise<FoundPayment> {
+  const id = parsePaymentId(params.id);
+  if (id === undefined) throw paymentNotFound();
+  record.paymentId = id;
+
+  const found = await findPayment(context, id);
+  if (found === undefined || !maySee(caller, found.owner)) throw paymentNotFound();
+  return found;
+}
+
+/** The payment as the API shows it; without a Web UI, as it is. */
+export function viewPayment<Shown extends Pick<Payment, 'id'>>(
+  payment: Shown,
+  { url, namespace }: WebUi,
+): View<Shown> {
+  if (url === undefined) return payment;
+  const base = `${url.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}`;
+  return { ...payment, temporalUrl: `${base}/workflows/${payment.id}` };
+}
+
+/**
+ * The problem document for what a payment refuses to do, with the payment as it stands.
+ *
+ * @param message the payment's own reason, where only it knows it
+ */
+export function refusal(code: RefusalCode, payment: View<Payment>, message = ''): ApiError {
+  return new ApiError(code, details[code](payment, message), { payment });
+}
+
+const details: Readonly<Record<RefusalCode, (payment: Payment, message: string) => string>> = {
+  not_a_link: () =>
+    "The request was sent to the payer's phone, or may have been. After that, only a payment link can be expired.",
+  not_expirable: ({ status }) =>
+    status === 'REVIEW'
+      ? 'The payment is under review: an operator must decide it.'
+      : `The payment is ${status} and can no longer be expired.`,
+  not_cancelable: (payment) => whyNotCancelable(payment),
+  not_under_review: ({ status, final }) =>
+    final
+      ? `The payment is ${status}: there is nothing to decide. Refresh it to have its outcome checked again.`
+      : `The payment is ${status}: there is nothing to decide.`,
+  resolution_refused: (_, message) => message,
+  not_initiated: () => 'The provider has not confirmed the payment yet. Try again in a moment.',
+};
+
+function whyNotCancelable({ status, final, transId }: Payment): string {
+  if (final) return `The payout is already ${status}.`;
+  if (status === 'REVIEW') return 'The payout may have been sent: an operator must decide it.';
+  return transId === undefined
+    ? 'The payout may have been sent: the provider has not confirmed it yet.'
+    : 'The payout was sent: the provider has taken it.';
+}

@@ -1,0 +1,256 @@
+import { z } from 'zod';
+import type { Decision } from '../../payments/decision.js';
+import { PAYMENT_STATUSES, type Payment } from '../../payments/payment.js';
+import { parsePaymentId, type TransId } from '../../payments/payment-id.js';
+import { pathSegment } from '../../provider/client.js';
+import { recheckUpdate, refreshUpdate, resolveUpdate } from '../../workflows/messages.js';
+import { onlyFor } from '../http/body.js';
+import { notChecked } from '../http/problem.js';
+import { currentState, type FoundPayment, waitUntilFinal } from '../payments/find-payment.js';
+import { listPayments as list, type Place } from '../payments/list-payments.js';
+import { updateOrReopen } from '../payments/reopen-payment.js';
+import { failureTypeOf } from '../payments/temporal-calls.js';
+import { updatePayment } from '../payments/update-payment.js';
+import { findByTransId } from '../payments/visibility.js';
+import { type ApiContext, type ApiResponse, authenticatedRoute } from '../route.js';
+import { identifier } from './create-payment.js';
+import { ownPayment, refusal, viewPayment } from './payment-resource.js';
+
+/** Below the time after which proxies usually give up. */
+const MAX_WAIT_SECONDS = 60;
+
+export const getPayment = authenticatedRoute({
+  method: 'get',
+  path: '/v1/payments/:id',
+  summary: 'A payment as it stands, at once or as soon as it is final',
+  scopes: ['read', 'review'],
+  query: z.strictObject({
+    wait: z
+      .string()
+      .regex(/^\d{1,2}$/, `must be a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}`)
+      .transform(Number)
+      .refine((seconds) => seconds <= MAX_WAIT_SECONDS, `must be at most ${MAX_WAIT_SECONDS} seconds`)
+      .default(0),
+  }),
+  async handle(request, context) {
+    const found = await ownPayment(context, request);
+    const { wait } = request.query;
+    const { payment } =
+      found.running && wait > 0
+        ? await waitUntilFinal(context, found, wait * 1_000, request.hangUp)
+        : await currentState(context, found);
+    return { status: 200, json: viewPayment(payment, context.ui) };
+  },
+});
+
+/** Parsed into ms since the epoch. */
+const time = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], {
+    error: 'must be a time in ISO 8601, such as 2026-11-21T08:20:32Z or 2026-11-21',
+  })
+  .transform((text) => Date.parse(text));
+
+const PAGE_SIZE = { max: 100, default: 20 } as const;
+
+const limit = z
+  .string()
+  .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${PAGE_SIZE.max}`)
+  .transform(Number)
+  .refine((count) => count <= PAGE_SIZE.max, `must be at most ${PAGE_SIZE.max}`)
+  .default(PAGE_SIZE.default);
+
+const placeSchema = z.tuple([z.int().nonnegative(), z.string()]);
+
+/** A place in a list as an opaque string, which callers send back as it came. */
+export function toCursor({ createdAt, id }: Place): string {
+  return Buffer.from(JSON.stringify([createdAt, id])).toString('base64url');
+}
+
+/** The place that a cursor stands for; `undefined` when it is none of ours. */
+export function readCursor(cursor: string): Place | undefined {
+  const [createdAt, text] = decode(cursor) ?? [];
+  const id = parsePaymentId(text);
+  if (createdAt === undefined || id === undefined) return undefined;
+  const place = { createdAt, id };
+  // Base64 has several spellings of one place, and we write only one.
+  return toCursor(place) === cursor ? place : undefined;
+}
+
+function decode(cursor: string): z.infer<typeof placeSchema> | undefined {
+  try {
+    return placeSchema.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString())).data;
+  } catch {
+    return undefined;
+  }
+}
+
+const cursor = z.string().transform((given, context) => {
+  const place = readCursor(given);
+  if (place !== undefined) return place;
+  context.addIssue({ code: 'custom', message: 'must be a nextCursor, unchanged' });
+  return z.NEVER;
+});
+
+/** The caller's payments, or everybody's for operators, and the ids of those that can't be read. */
+export const listPayments = authenticatedRoute({
+  method: 'get',
+  path: '/v1/payments',
+  summary: 'Payments, newest first',
+  scopes: ['read', 'review'],
+  query: z.strictObject({
+    status: z.enum(PAYMENT_STATUSES).optional(),
+    kind: z.enum(['collection', 'payout']).optional(),
+    externalId: identifier.optional(),
+    userId: identifier.optional(),
+    'created[gte]': time.optional(),
+    'created[lt]': time.optional(),
+    limit,
+    cursor: cursor.optional(),
+  }),
+  async handle({ query, caller }, context) {
+    const {
+      limit: pageSize,
+      cursor: after,
+      'created[gte]': createdFrom,
+      'created[lt]': createdBefore,
+      ...wanted
+    } = query;
+    const owner = caller.scopes.has('review') ? undefined : caller.owner;
+    const filter = { ...wanted, owner, createdFrom, createdBefore };
+    const { payments, unreadable, last } = await list(context, filter, pageSize, after);
+    return {
+      status: 200,
+      json: {
+        data: payments.map((payment) => viewPayment(payment, context.ui)),
+        unreadable: unreadable.map((id) => viewPayment({ id }, context.ui)),
+        ...(last && { nextCursor: toCursor(last) }),
+      },
+    };
+  },
+});
+
+/**
+ * Responds with the payment once the provider was asked. A final payment is left alone, unless an operator
+ * asks: then it is compared with the provider's records again.
+ */
+export const refreshPayment = authenticatedRoute({
+  method: 'post',
+  path: '/v1/payments/:id/refresh',
+  summary: 'Ask the provider now, as far as its limit allows',
+  scopes: ['read', 'review'],
+  async handle(request, context) {
+    const found = await ownPayment(context, request);
+    if (!request.caller.scopes.has('review')) return await refresh(context, found);
+    const { payment } = await currentState(context, found);
+    return payment.final ? await recheck(context, payment) : await refresh(context, found);
+  },
+});
+
+async function refresh(context: ApiContext, found: FoundPayment): Promise<ApiResponse> {
+  const update = await updatePayment(context, found, (handle) =>
+    context.updates.send(found.id, 'refresh', (updateId) =>
+      handle.executeUpdate(refreshUpdate, { updateId }),
+    ),
+  );
+  const json = viewPayment(update.result.payment, context.ui);
+  if (update.kind === 'refused') throw refusal(update.code, json, update.message);
+  return { status: update.kind === 'underway' && !json.final ? 202 : 200, json };
+}
+
+async function recheck(context: ApiContext, before: Payment): Promise<ApiResponse> {
+  const json = viewPayment(before, context.ui);
+  try {
+    const answer = await updateOrReopen(context, before.id, {
+      name: 'recheck',
+      reopenable(state) {
+        if (state !== undefined) return state;
+        throw refusal(
+          'resolution_refused',
+          json,
+          'The payment was stopped by hand and can no longer be checked.',
+        );
+      },
+      send: (handle, updateId) => handle.executeUpdate(recheckUpdate, { updateId }),
+      sendWithStart: (startWorkflowOperation, updateId) =>
+        context.client.workflow.executeUpdateWithStart(recheckUpdate, { updateId, startWorkflowOperation }),
+    });
+    if (answer === undefined) return { status: 202, json };
+    return { status: 200, json: viewPayment(answer.value.payment, context.ui) };
+  } catch (error) {
+    throw failureTypeOf(error) === 'NotChecked' ? notChecked(json) : error;
+  }
+}
+
+const WHERE_REVIEW_IS = 'must be the number of the review that you decide: review.number of the payment';
+
+const why = z.string().trim().min(1, 'must not be empty').max(500);
+/** The number of the review that the operator looked at: when it has changed, the decision is refused. */
+const review = z.int(WHERE_REVIEW_IS).min(1, WHERE_REVIEW_IS);
+const force = z.boolean().default(false);
+const transId = z
+  .string()
+  .min(1, { error: 'must not be empty', abort: true })
+  .max(200)
+  .refine((given) => pathSegment(given) !== undefined, "can't be a transaction's id")
+  .transform((given) => given as TransId);
+
+/** Responds with 200 when the decision is carried out, and with 409 and the reason when it can't be. */
+export const resolvePayment = authenticatedRoute({
+  method: 'post',
+  path: '/v1/payments/:id/resolve',
+  summary: 'Decide what becomes of a payment under review',
+  scopes: ['review'],
+  body: z.discriminatedUnion(
+    'action',
+    [
+      z.strictObject({ action: z.enum(['resend', 'fail']), review, why, force, transId: onlyFor('match') }),
+      z.strictObject({ action: z.literal('match'), review, why, force, transId }),
+    ],
+    {
+      error: (issue) => (issue.code === 'invalid_union' ? 'must be "resend", "fail" or "match"' : undefined),
+    },
+  ),
+  async handle(request, context) {
+    const found = await ownPayment(context, request);
+    const { review, why, force, ...decided } = request.body;
+    const decision: Decision =
+      decided.action === 'match' ? { action: 'match', transId: decided.transId } : { action: decided.action };
+    await refuseTaken(context, found, decision);
+    const resolution = { decision, review, why, force, by: request.caller.owner };
+
+    const update = await updatePayment(context, found, (handle) =>
+      handle.executeUpdate(resolveUpdate, { args: [resolution] }),
+    );
+    const json = viewPayment(update.result.payment, context.ui);
+    switch (update.kind) {
+      case 'done':
+        return { status: 200, json };
+      case 'underway':
+        return { status: 202, json };
+      case 'refused':
+        throw refusal(update.code, json, update.message);
+      case 'ended':
+        throw json.status === 'REVIEW'
+          ? refusal(
+              'resolution_refused',
+              json,
+              'The payment was stopped by hand and can no longer be decided.',
+            )
+          : refusal('not_under_review', json);
+    }
+  },
+});
+
+/**
+ * A transaction belongs to one payment. The workflow asks the provider whose it is; that another payment has
+ * it already shows only here, some moments late.
+ */
+async function refuseTaken(context: ApiContext, found: FoundPayment, decision: Decision): Promise<void> {
+  if (decision.action !== 'match') return;
+  const holders = await findByTransId(context, decision.transId);
+  const other = holders.find((id) => id !== found.id);
+  if (other === undefined) return;
+  const { payment } = await currentState(context, found);
+  const message = `Transaction ${decision.transId} already belongs to the payment ${other}.`;
+  throw refusal('resolution_refused', viewPayment(payment, context.ui), message);
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import type { PayoutOrder } from '../../payments/order.js';
+import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/payment-id.js';
+import { mediumSchema } from '../../provider/schemas.js';
+import { paymentNotFound } from '../http/problem.js';
+import { endPayment, isWithdrawn } from '../payments/update-payment.js';
+import { authenticatedRoute } from '../route.js';
+import { amount, createPayment, name, orderFields, phone } from './create-payment.js';
+import { ownPayment, refusal, viewPayment } from './payment-resource.js';
+
+/**
+ * Body of `POST /v1/payouts`. The provider finds an account on its own platform by e-mail address, and every
+ * other by phone number.
+ */
+export const payoutBody = z
+  .strictObject({
+    amount,
+    phone: phone.optional(),
+    medium: mediumSchema.optional(),
+    name: name.optional(),
+    ...orderFields,
+  })
+  .superRefine((body, context) => {
+    const refuse = (field: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [field], message });
+    if (body.medium === 'platform') {
+      if (body.email === undefined) refuse('email', 'is required when medium is platform');
+      if (body.phone !== undefined) {
+        refuse('phone', 'is not for the medium platform: its accounts are reached by email');
+      }
+    } else if (body.phone === undefined) {
+      refuse('phone', 'is required unless medium is platform');
+    }
+  });
+
+/** The order for a parsed body. */
+export function toPayoutOrder(id: PaymentId, body: z.infer<typeof payoutBody>): PayoutOrder {
+  return { id, kind: 'payout', ...body };
+}
+
+export const createPayout = authenticatedRoute({
+  method: 'post',
+  path: '/v1/payouts',
+  summary: 'Send money to a recipient',
+  scopes: ['payouts'],
+  body: payoutBody,
+  handle: (request, context) => createPayment('payout', toPayoutOrder, request, context),
+});
+
+/**
+ * Responds with 200 when the payout was withdrawn before it was sent, however often it is called; with 409
+ * when it was sent or may have been: money that is on its way can't be called back.
+ */
+export const cancelPayout = authenticatedRoute({
+  method: 'post',
+  path: '/v1/payouts/:id/cancel',
+  summary: 'Withdraw a payout that was not sent yet',
+  scopes: ['payouts'],
+  async handle(request, context) {
+    const found = await ownPayment(context, request);
+    if (!found.id.startsWith(PAYMENT_ID_PREFIX.payout)) throw paymentNotFound();
+
+    const ending = await endPayment(context, found);
+    const { payment } = ending.result;
+    const json = viewPayment(payment, context.ui);
+    if (isWithdrawn(payment)) return { status: 200, json };
+    if (ending.kind === 'underway' && !payment.final) return { status: 202, json };
+    throw refusal('not_cancelable', json);
+  },
+});

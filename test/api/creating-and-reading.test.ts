@@ -1,0 +1,291 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { KEYS } from '../support/api-under-test.js';
+import { ANSWER_WITHIN_MS, link, payout, useStack } from '../support/payment-stack.js';
+
+const stack = useStack();
+
+const key = KEYS.shop;
+
+describe('a new payment', () => {
+  it('by link is answered 201 with its link', async () => {
+    const { status, headers, body } = await stack.post('/v1/collections', {
+      ...link,
+      externalId: 'o-17',
+      expiresIn: '1h',
+    });
+    expect(status).toBe(201);
+    expect(headers.get('location')).toBe(`/v1/payments/${body.id}`);
+    expect(body).toMatchObject({
+      id: expect.stringMatching(/^col_[0-9a-f]{32}$/),
+      object: 'payment',
+      kind: 'collection',
+      method: 'link',
+      status: 'CREATED',
+      final: false,
+      amount: 500,
+      currency: 'XAF',
+      link: expect.stringMatching(/^http/),
+      transId: expect.any(String),
+      externalId: 'o-17',
+      metadata: {},
+      temporalUrl: `http://127.0.0.1:8233/namespaces/default/workflows/${body.id}`,
+    });
+    expect(Date.parse(body.expiresAt) - Date.parse(body.createdAt)).toBeLessThan(3_700_000);
+    expect(stack.transactionsOf(body.id)).toHaveLength(1);
+  });
+
+  it('can be a payout', async () => {
+    const { id } = await stack.begun('/v1/payouts', payout);
+    expect(id).toMatch(/^pay_/);
+    expect(stack.transactionsOf(id)).toMatchObject([{ method: 'payout', amount: 700 }]);
+  });
+
+  it('that the provider rejects is answered 422 with its words and the payment', async () => {
+    stack.sandbox.faults.add({ fault: 'lowBalance', endpoint: 'payout' });
+    const { status, body } = await stack.post('/v1/payouts', payout);
+    expect([status, body.code]).toEqual([422, 'rejected_by_provider']);
+    expect(body.payment).toMatchObject({ status: 'FAILED', final: true, reason: body.detail });
+    expect(body.detail).toMatch(/balance/i);
+    const later = await stack.read(body.payment.id);
+    expect([later.status, later.body.status]).toEqual([200, 'FAILED']);
+  });
+
+  it('whose provider is slow is answered 202 with the payment as it stands, and goes on', async () => {
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: ANSWER_WITHIN_MS + 1_000 });
+    const { status, headers, body, ms } = await stack.post('/v1/payouts', payout);
+    expect(status).toBe(202);
+    expect(headers.get('location')).toBe(`/v1/payments/${body.id}`);
+    expect(body).toMatchObject({ status: 'CREATED', final: false });
+    expect(body.transId).toBeUndefined();
+    expect(ms).toBeGreaterThan(ANSWER_WITHIN_MS - 50);
+    await pause(1_500);
+    expect((await stack.read(body.id)).body.transId).toEqual(expect.any(String));
+  });
+
+  it('by a link that takes long to make is answered 202 as well, though the payment is deaf till then', async () => {
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'initiate-pay', delayMs: 6_000 });
+    const { status, body, ms } = await stack.post('/v1/collections', link);
+    expect([status, body.status, body.final]).toEqual([202, 'CREATED', false]);
+    expect(ms).toBeLessThan(5_000);
+    const later = await stack.read(body.id, '?wait=1');
+    expect(later.status).toBe(200);
+  });
+
+  it('carries no personal data where operators list payments', async () => {
+    const { id } = await stack.begun('/v1/payouts', {
+      ...payout,
+      email: 'jane@example.org',
+      name: 'Jane Doe',
+      message: 'for the roses',
+      userId: 'u-1',
+      externalId: 'o-1',
+    });
+    const described = await stack.api.client.workflow.getHandle(id).describe();
+    const { userMetadata } = described.raw.executionConfig ?? {};
+    const shown = [
+      described.memo,
+      described.typedSearchAttributes,
+      await described.staticSummary(),
+      await described.staticDetails(),
+    ];
+    expect(userMetadata).toBeDefined();
+    expect(JSON.stringify(shown)).not.toMatch(/677000000|jane|roses/i);
+    expect(await described.staticSummary()).toBe('Payout of 700 XAF');
+    expect(await described.staticDetails()).toContain('`o-1`');
+    const attributes = described.typedSearchAttributes.getAll();
+    expect(Object.fromEntries(attributes.map((pair) => [pair.key.name, pair.value]))).toMatchObject({
+      PaymentStatus: expect.any(String),
+      PaymentKind: 'payout',
+      Amount: 700,
+      ExternalId: 'o-1',
+      UserId: 'u-1',
+    });
+  });
+});
+
+describe('a payment that is read', () => {
+  it('is found whether it runs or has ended', async () => {
+    const running = await stack.begun('/v1/collections', link);
+    expect((await stack.read(running.id)).body).toEqual(running);
+    const ended = await stack.paid();
+    expect((await stack.read(ended.id)).body).toMatchObject({ status: 'SUCCESSFUL', final: true });
+  });
+
+  it("is nobody else's business, whatever one tries", async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    const unknown = await stack.read(`col_${'0'.repeat(32)}`, '', KEYS.rival);
+    const answers = [
+      await stack.read(id, '', KEYS.rival),
+      await stack.read(id, '?wait=5', KEYS.rival),
+      await stack.post(`/v1/payments/${id}/refresh`, undefined, undefined, KEYS.rival),
+      await stack.post(`/v1/collections/${id}/expire`, undefined, undefined, KEYS.rival),
+    ];
+    for (const { status, body } of [unknown, ...answers]) {
+      expect(status).toBe(404);
+      expect(body).toEqual({ ...unknown.body, requestId: body.requestId });
+    }
+    expect((await stack.read(id)).body.status).toBe('CREATED');
+  });
+
+  it('may be read by an operator', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    expect((await stack.read(id, '', KEYS.operator)).status).toBe(200);
+  });
+
+  it('must be a payment: no other workflow is one', async () => {
+    const other = `col_${randomUUID()}`;
+    await stack.api.client.workflow.start('something', { workflowId: other, taskQueue: 'elsewhere' });
+    expect((await stack.read(other, '', KEYS.operator)).status).toBe(404);
+    await stack.api.client.workflow.getHandle(other).terminate();
+  });
+
+  it('whose workflow an operator stopped before its outcome is one to review', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    await stack.api.client.workflow.getHandle(id).terminate('by mistake');
+    const { status, body } = await stack.read(id);
+    expect([status, body.status, body.final]).toEqual([200, 'REVIEW', false]);
+  });
+
+  it('whose workflow was stopped before any worker took it is one to review', async () => {
+    const options = { key: KEYS.shop, headers: { 'Idempotency-Key': randomUUID() }, body: link };
+    const order = () => stack.api.ask('POST', '/v1/collections', options);
+    const { id } = await stack.withoutWorker(async () => {
+      const begun = await order();
+      await stack.api.client.workflow.getHandle(String(begun.body.id)).terminate('by mistake');
+      return begun.body;
+    });
+    for (const { status, body } of [await stack.read(String(id)), await order()]) {
+      expect([status, body.status, body.final]).toEqual([200, 'REVIEW', false]);
+    }
+    expect((await stack.read(String(id), '/notifications')).body).toMatchObject({ data: [] });
+  });
+});
+
+describe("the provider's notification", () => {
+  it('makes the payment ask the provider, and is not believed', async () => {
+    const payment = await stack.begun('/v1/collections', link);
+    expect((await stack.hint(payment)).status).toBe(200);
+    await pause(500);
+    expect((await stack.read(payment.id)).body.status).toBe('CREATED');
+  });
+
+  it('is acknowledged when it is too late or belongs to nobody, and counted', async () => {
+    const { id, transId } = await stack.paid();
+    expect((await stack.hint({ id, transId })).status).toBe(200);
+    expect((await stack.hint({ id: `pay_${'0'.repeat(32)}`, transId: 'T' })).status).toBe(200);
+    for (const result of ['agrees', 'unmatched', 'taken']) {
+      expect(await stack.counted(result)).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe('the API with Temporal', () => {
+  it('is ready', async () => {
+    expect((await stack.api.ask('GET', '/readyz')).status).toBe(200);
+  });
+
+  it('passes the balance on', async () => {
+    const { body } = await stack.api.ask('GET', '/v1/balance?service=payout', { key });
+    expect(body).toMatchObject({ service: 'payout', balance: expect.any(Number), currency: 'XAF' });
+  });
+
+  it("gives no link into a Web UI that it doesn't know", async () => {
+    const other = await stack.startMore({ temporalUiUrl: undefined });
+    const { body } = await other.ask('POST', '/v1/collections', { key, body: link });
+    await other.stop();
+    expect(body).not.toHaveProperty('temporalUrl');
+  });
+});
+
+describe('a read that waits', () => {
+  it('is answered as soon as the payment is final', async () => {
+    const payment = await stack.begun('/v1/collections', link);
+    await stack.visit(payment, 'pay');
+    const waiting = stack.read(payment.id, '?wait=20');
+    await pause(300);
+    await stack.hint(payment);
+    const { body, ms } = await waiting;
+    expect(body).toMatchObject({ status: 'SUCCESSFUL', final: true });
+    expect(ms).toBeLessThan(5_000);
+  });
+
+  it('is answered with the payment as it stands when the time is over', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    const { status, body, ms } = await stack.read(id, '?wait=1');
+    expect([status, body.status]).toEqual([200, 'CREATED']);
+    expect(ms).toBeGreaterThan(950);
+    expect(ms).toBeLessThan(3_000);
+  });
+
+  it('is answered at once for a payment that has ended', async () => {
+    const { id } = await stack.paid();
+    const { body, ms } = await stack.read(id, '?wait=30');
+    expect(body.final).toBe(true);
+    expect(ms).toBeLessThan(2_000);
+  });
+
+  it('costs the history as much for many as for one', async () => {
+    const payment = await stack.begun('/v1/collections', link);
+    const handle = stack.api.client.workflow.getHandle(payment.id);
+    await stack.read(payment.id, '?wait=1');
+    const before = (await handle.describe()).historyLength;
+    await Promise.all(Array.from({ length: 12 }, () => stack.read(payment.id, '?wait=1')));
+    expect((await handle.describe()).historyLength).toBe(before);
+  });
+
+  it('is left when the caller hangs up', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    const headers = { 'x-request-id': `gone-${id}` };
+    const asked = stack.api.ask('GET', `/v1/payments/${id}?wait=30`, {
+      key,
+      headers,
+      signal: AbortSignal.timeout(300),
+    });
+    await expect(asked).rejects.toThrow();
+    await pause(300);
+    const line = stack.api.lines.find((text) => text.includes(`gone-${id}`)) ?? '{}';
+    expect(JSON.parse(line)).toMatchObject({ hungUp: true });
+  });
+
+  it('is answered early by a process that stops', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    const other = await stack.startMore();
+    const waiting = other.ask('GET', `/v1/payments/${id}?wait=30`, { key });
+    await pause(300);
+    const begunAt = performance.now();
+    await other.stop();
+    expect(performance.now() - begunAt).toBeLessThan(3_000);
+    expect((await waiting).body.status).toBe('CREATED');
+  });
+});
+
+describe('without a worker', () => {
+  it('a payment is taken, and goes on with the next one', async () => {
+    const { id } = await stack.withoutWorker(async () => {
+      const { status, body } = await stack.post('/v1/payouts', payout, 'no-worker');
+      expect([status, body.status, body.amount]).toEqual([202, 'CREATED', 700]);
+      return body;
+    });
+    const patient = await stack.startMore({ answerWithinMs: 20_000 });
+    const asked = { key, body: payout, headers: { 'idempotency-key': 'no-worker' } };
+    const { status, body } = await patient.ask('POST', '/v1/payouts', asked);
+    await patient.stop();
+    expect([status, body.id]).toEqual([200, id]);
+    expect(stack.transactionsOf(id)).toHaveLength(1);
+  });
+
+  it("a payment that runs can't be read, and that is said", async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    const { status, headers, body } = await stack.withoutWorker(() => stack.read(id));
+    expect([status, body.code]).toEqual([503, 'temporarily_unavailable']);
+    expect(headers.get('retry-after')).toMatch(/\d/);
+  });
+
+  it('a payment that has ended can still be read', async () => {
+    const { id } = await stack.paid();
+    const { status, body } = await stack.withoutWorker(() => stack.read(id));
+    expect([status, body.status]).toEqual([200, 'SUCCESSFUL']);
+  });
+});

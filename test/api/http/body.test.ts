@@ -1,0 +1,89 @@
+import { request } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { repeatedFields } from '../../../src/api/http/body.js';
+import { KEYS, useApi } from '../../support/api-under-test.js';
+
+describe('fields that are given twice', () => {
+  it.each([
+    ['{"amount": 500, "amount": 600}', ['amount']],
+    ['{"amount":500,"\\u0061mount":600}', ['amount']],
+    ['{"a":1,"b":2,"a":3,"b":4,"a":5}', ['a', 'b']],
+    ['{"metadata":{"colour":"red","colour":"blue"}}', ['metadata.colour']],
+    ['{"a":["x",{"b":1,"b":2}]}', ['a.b']],
+    ['{"":1,"":2}', ['']],
+    ['{"__proto__":1,"__proto__":2}', ['__proto__']],
+    [`{"${'x'.repeat(99)}":1,"${'x'.repeat(99)}":2}`, ['x'.repeat(60)]],
+  ])('are found in %s', (json, fields) => {
+    expect(repeatedFields(json)).toEqual(fields);
+  });
+
+  it.each([
+    '{"a":{"a":{"a":1}},"b":{"a":1}}',
+    '[{"a":1},{"a":1}]',
+    '{"a":"\\"a\\":1,\\"a\\":2","b":"{\\\\"}',
+    '{"a":"a","b":"a"}',
+    '"a"',
+    '5',
+  ])('are not found in %s', (json) => {
+    expect(repeatedFields(json)).toEqual([]);
+  });
+
+  it('are none in what JSON.stringify writes', () => {
+    fc.assert(fc.property(fc.json(), (json) => repeatedFields(json).length === 0));
+  });
+});
+
+describe('a request', () => {
+  const api = useApi();
+
+  it('whose body has the amount twice is refused, whichever of them would count', async () => {
+    const body = '{"amount": 500, "phone": "677000000", "amount": 600}';
+    const answer = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body });
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
+    expect(answer.body.errors).toEqual([{ field: 'amount', message: 'must not be given more than once' }]);
+  });
+
+  it('with two Idempotency-Key headers is refused', async () => {
+    const headers = new Headers({ authorization: `Bearer ${KEYS.shop}`, 'content-type': 'application/json' });
+    const body = JSON.stringify({ amount: 500, phone: '677000000' });
+    const one = new Headers(headers);
+    one.append('idempotency-key', 'a, b');
+    const answer = await fetch(`${api.url}/v1/payouts`, { method: 'POST', headers: one, body });
+    expect(answer.status).toBe(503);
+
+    const { status, problem } = await new Promise<{ status: number | undefined; problem: string }>(
+      (resolve, reject) => {
+        const sent = request(
+          `${api.url}/v1/payouts`,
+          {
+            method: 'POST',
+            headers: { ...Object.fromEntries(headers), 'idempotency-key': ['a', 'b'] },
+          },
+          (response) => {
+            let text = '';
+            response.on('data', (piece) => {
+              text += String(piece);
+            });
+            response.once('end', () => resolve({ status: response.statusCode, problem: text }));
+          },
+        );
+        sent.once('error', reject);
+        sent.end(body);
+      },
+    );
+    expect([status, JSON.parse(problem).code]).toEqual([400, 'invalid_idempotency_key']);
+  });
+
+  it.each([
+    ['limit', '/v1/payments?limit=1&limit=2'],
+    ['status', '/v1/payments?status=FAILED&status=EXPIRED'],
+    ['created[gte]', '/v1/payments?created[gte]=2026-11-21&created[gte]=2026-11-22'],
+    ['wait', '/v1/payments/col_1?wait=1&wait=2'],
+    ['service', '/v1/balance?service=payout&service=payout'],
+  ])('with the parameter %s twice is refused', async (field, path) => {
+    const { status, body } = await api.ask('GET', path, { key: KEYS.shop });
+    expect([status, body.code]).toEqual([400, 'invalid_request']);
+    expect(body.errors).toEqual([{ field, message: 'must not be given more than once' }]);
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { isQueryable, queryByTransId, visibilityQuery } from '../../../src/api/payments/visibility.js';
+
+const payments =
+  'WorkflowType IN ("collectByLink", "collectDirect", "payOut", "reopenPayment") AND ExecutionStatus != "ContinuedAsNew"';
+
+describe('a query for payments', () => {
+  it('asks for payments alone, and for the last run of each', () => {
+    expect(visibilityQuery({})).toBe(payments);
+  });
+
+  it('asks for everything that is wanted', () => {
+    const query = visibilityQuery({
+      owner: 'shop',
+      status: 'FAILED',
+      kind: 'payout',
+      externalId: 'order-1',
+      userId: 'u_1',
+      createdFrom: 1_000,
+      createdBefore: 2_000,
+    });
+    expect(query).toBe(
+      `${payments} AND Merchant = "shop" AND PaymentStatus = "FAILED" AND PaymentKind = "payout"` +
+        ' AND ExternalId = "order-1" AND UserId = "u_1" AND CreatedAt >= 1000 AND CreatedAt < 2000',
+    );
+  });
+
+  it('finds stopped payments among those to review', () => {
+    expect(visibilityQuery({ status: 'REVIEW' })).toBe(
+      `${payments} AND (PaymentStatus = "REVIEW" OR ExecutionStatus IN ("Terminated", "Canceled", "Failed", "TimedOut"))`,
+    );
+  });
+
+  it.each(['"', "'", '\\', 'a" OR Merchant != "', 'a b', '', '`', 'a\n', 'é', '%', '(', ','])(
+    'is never made with the value %p',
+    (value) => {
+      expect(isQueryable(value)).toBe(false);
+      expect(() => visibilityQuery({ externalId: value })).toThrow(/only an identifier/);
+      expect(() => queryByTransId(value)).toThrow(/only an identifier/);
+    },
+  );
+
+  it('has the form it should have, whatever a value is', () => {
+    fc.assert(
+      fc.property(fc.string(), (value) => {
+        fc.pre(isQueryable(value));
+        return queryByTransId(value) === `${payments} AND TransId = "${value}"` && !/["'\\]/.test(value);
+      }),
+    );
+  });
+});

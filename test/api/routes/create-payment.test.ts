@@ -1,0 +1,349 @@
+import { describe, expect, it } from '@jest/globals';
+import { collectionBody, expiresIn, toCollectionOrder } from '../../../src/api/routes/collections.js';
+import { fingerprint, phone } from '../../../src/api/routes/create-payment.js';
+import { payoutBody, toPayoutOrder } from '../../../src/api/routes/payouts.js';
+import { randomPaymentId } from '../../../src/payments/derive-payment-id.js';
+import { KEYS, useApi } from '../../support/api-under-test.js';
+
+/** Temporal is down, so a body that is accepted is answered 503, and one that isn't 400. */
+const api = useApi();
+
+const link = { method: 'link', amount: 500 };
+const direct = { method: 'direct', amount: 500, phone: '677000000' };
+const payout = { amount: 500, phone: '677000000' };
+const platform = { amount: 500, medium: 'platform', email: 'jane@example.org' };
+
+async function errorsOf(path: string, body: unknown): Promise<{ field: string; message: string }[]> {
+  const answer = await api.ask('POST', path, { key: KEYS.shop, body });
+  if (answer.status === 503) return [];
+  expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
+  for (const { field, message } of answer.body.errors)
+    expect(answer.body.detail).toContain(`${field} ${message}`);
+  return answer.body.errors;
+}
+
+const collectionErrors = (body: unknown) => errorsOf('/v1/collections', body);
+const payoutErrors = (body: unknown) => errorsOf('/v1/payouts', body);
+
+describe('an order', () => {
+  it.each([
+    ['a fraction', 100.5],
+    ['text', '500'],
+    ['below 100', 99],
+    ['negative', -500],
+    ['beyond exact integers', 2 ** 53],
+    ['null', null],
+    ['missing', undefined],
+  ])('is refused with an amount that is %s', async (_, amount) => {
+    expect(await payoutErrors({ ...payout, amount })).toEqual([
+      { field: 'amount', message: expect.any(String) },
+    ]);
+  });
+
+  it.each([100, 100_000_000, Number.MAX_SAFE_INTEGER])('is taken with the amount %d', async (amount) => {
+    expect(await payoutErrors({ ...payout, amount })).toEqual([]);
+  });
+
+  it('is refused with fields that nobody knows, each by its name', async () => {
+    expect(await payoutErrors({ ...payout, ammount: 1, Currency: 'XAF' })).toEqual([
+      { field: 'ammount', message: 'is not a known field' },
+      { field: 'Currency', message: 'is not a known field' },
+    ]);
+  });
+
+  it.each([
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['a number', '5'],
+  ])('is refused when it is %s', async (_, body) => {
+    expect(await collectionErrors(body)).toEqual([{ field: 'body', message: 'must be an object' }]);
+    expect(await payoutErrors(body)).toEqual([{ field: 'body', message: 'must be an object' }]);
+  });
+
+  it('says all that is wrong with it at once, and repeats no value', async () => {
+    const answer = await api.ask('POST', '/v1/payouts', {
+      key: KEYS.shop,
+      body: { amount: 1, phone: 'not-a-phone', medium: 'carrier pigeon', email: 'jane at home' },
+    });
+    expect(answer.body.errors.map(({ field }: { field: string }) => field)).toEqual([
+      'amount',
+      'phone',
+      'medium',
+      'email',
+    ]);
+    expect(answer.text).not.toMatch(/not-a-phone|pigeon|jane/);
+  });
+
+  it.each(['col_1', 'pay_3f2a'])("has no payment's id as its userId, such as %s", async (userId) => {
+    expect(await payoutErrors({ ...payout, userId })).toMatchObject([{ field: 'userId' }]);
+    expect(await payoutErrors({ ...payout, externalId: userId })).toEqual([]);
+  });
+
+  it.each(['userId', 'externalId'])("has a %s of the provider's pattern", async (field) => {
+    expect(await payoutErrors({ ...payout, [field]: 'Order-17_a' })).toEqual([]);
+    for (const wrong of ['', 'with space', 'x'.repeat(101), 'é', 'a.b']) {
+      expect(await payoutErrors({ ...payout, [field]: wrong })).toMatchObject([{ field }]);
+    }
+  });
+
+  it('has a message of 1 to 200 characters', async () => {
+    expect(await payoutErrors({ ...payout, message: 'x'.repeat(200) })).toEqual([]);
+    expect(await payoutErrors({ ...payout, message: 'x'.repeat(201) })).toEqual([
+      { field: 'message', message: 'must have at most 200 characters' },
+    ]);
+    expect(await payoutErrors({ ...payout, message: '  ' })).toMatchObject([{ field: 'message' }]);
+  });
+
+  it('has metadata of at most 50 pairs of text', async () => {
+    const pairs = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 'v']));
+    expect(await payoutErrors({ ...payout, metadata: pairs(50) })).toEqual([]);
+    expect(await payoutErrors({ ...payout, metadata: pairs(51) })).toMatchObject([{ field: 'metadata' }]);
+    expect(await payoutErrors({ ...payout, metadata: { n: 1 } })).toEqual([
+      { field: 'metadata.n', message: 'must be a string' },
+    ]);
+    expect(await payoutErrors({ ...payout, metadata: [] })).toMatchObject([{ field: 'metadata' }]);
+  });
+
+  it('has metadata with names of 40 and values of 500 characters at most', async () => {
+    const metadata = (name: number, value: number) => ({ ['n'.repeat(name)]: 'v'.repeat(value) });
+    expect(await payoutErrors({ ...payout, metadata: metadata(40, 500) })).toEqual([]);
+    expect(await payoutErrors({ ...payout, metadata: metadata(41, 500) })).toHaveLength(1);
+    expect(await payoutErrors({ ...payout, metadata: metadata(40, 501) })).toHaveLength(1);
+    expect(await payoutErrors({ ...payout, metadata: { '': '' } })).toHaveLength(1);
+  });
+});
+
+describe('a collection', () => {
+  it.each([undefined, 'card', 5])('is refused with the method %p', async (method) => {
+    expect(await collectionErrors({ ...link, method })).toEqual([
+      { field: 'method', message: 'must be "link" or "direct"' },
+    ]);
+  });
+
+  it('by link takes all that a link can have', async () => {
+    const full = {
+      ...link,
+      email: 'jane@example.org',
+      redirectUrl: 'https://shop.example/thanks?order=17',
+      userId: 'u1',
+      externalId: 'o1',
+      message: 'Order 17',
+      expiresIn: '15m',
+      metadata: { cart: '17' },
+    };
+    expect(await collectionErrors(full)).toEqual([]);
+  });
+
+  it('by link refuses what only a direct one has', async () => {
+    expect(
+      await collectionErrors({ ...link, phone: '677000000', medium: 'orange money', name: 'Jane' }),
+    ).toEqual([
+      { field: 'phone', message: 'is only for direct' },
+      { field: 'medium', message: 'is only for direct' },
+      { field: 'name', message: 'is only for direct' },
+    ]);
+  });
+
+  it('that is direct refuses what only a link has', async () => {
+    expect(
+      await collectionErrors({ ...direct, redirectUrl: 'https://shop.example', expiresIn: '1h' }),
+    ).toEqual([
+      { field: 'redirectUrl', message: 'is only for link' },
+      { field: 'expiresIn', message: 'is only for link' },
+    ]);
+  });
+
+  it('that is direct needs a phone', async () => {
+    expect(await collectionErrors({ ...direct, phone: undefined })).toEqual([
+      { field: 'phone', message: 'is required' },
+    ]);
+    expect(await collectionErrors({ ...direct, phone: '12' })).toMatchObject([{ field: 'phone' }]);
+  });
+
+  it('that is direct has a medium that a phone can have', async () => {
+    expect(await collectionErrors({ ...direct, medium: 'mobile money' })).toEqual([]);
+    expect(await collectionErrors({ ...direct, medium: 'platform' })).toEqual([
+      { field: 'medium', message: 'must be "mobile money" or "orange money"' },
+    ]);
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'ftp://shop.example',
+    '//shop.example',
+    'https:shop.example',
+    'shop.example',
+    '',
+  ])('refuses to send the payer to %p', async (redirectUrl) => {
+    expect(await collectionErrors({ ...link, redirectUrl })).toMatchObject([{ field: 'redirectUrl' }]);
+  });
+
+  it.each(['9s', '25h', 900, ''])('refuses a lifetime of %p', async (expiresIn) => {
+    expect(await collectionErrors({ ...link, expiresIn })).toMatchObject([{ field: 'expiresIn' }]);
+  });
+});
+
+describe('a payout', () => {
+  it('to a phone needs the phone', async () => {
+    expect(await payoutErrors({ amount: 500 })).toEqual([
+      { field: 'phone', message: 'is required unless medium is platform' },
+    ]);
+    expect(await payoutErrors({ amount: 500, medium: 'orange money' })).toMatchObject([{ field: 'phone' }]);
+  });
+
+  it('to the platform needs an e-mail address, and no phone', async () => {
+    expect(await payoutErrors(platform)).toEqual([]);
+    expect(await payoutErrors({ ...platform, email: undefined })).toEqual([
+      { field: 'email', message: 'is required when medium is platform' },
+    ]);
+    expect(await payoutErrors({ ...platform, email: 'jane' })).toEqual([
+      { field: 'email', message: 'must be an e-mail address' },
+    ]);
+  });
+
+  it('to the platform is refused with a phone, which would play no part', async () => {
+    expect(await payoutErrors({ ...platform, phone: '677000000' })).toEqual([
+      { field: 'phone', message: 'is not for the medium platform: its accounts are reached by email' },
+    ]);
+  });
+
+  it('has neither a method nor a redirect', async () => {
+    expect(
+      await payoutErrors({ ...payout, method: 'direct', redirectUrl: 'https://shop.example' }),
+    ).toHaveLength(2);
+  });
+});
+
+const id = randomPaymentId('collection');
+
+describe('the order that a body makes', () => {
+  it('has its lifetime in ms, for a link', () => {
+    const body = collectionBody.parse({ method: 'link', amount: 500, expiresIn: '15m' });
+    expect(toCollectionOrder(id, body)).toEqual({
+      id,
+      kind: 'collection',
+      method: 'link',
+      amount: 500,
+      expiresInMs: 900_000,
+      metadata: {},
+    });
+  });
+
+  it('has the phone number in nine digits, for a direct collection', () => {
+    const body = collectionBody.parse({ method: 'direct', amount: 500, phone: '+237 6 77-00-08-00' });
+    expect(toCollectionOrder(id, body)).toEqual({
+      id,
+      kind: 'collection',
+      method: 'direct',
+      amount: 500,
+      phone: '677000800',
+      metadata: {},
+    });
+  });
+
+  it('is the body with its id and kind, for a payout', () => {
+    const body = { amount: 500, medium: 'platform', email: 'jane@example.org', metadata: { a: 'b' } };
+    expect(toPayoutOrder(id, payoutBody.parse(body))).toEqual({ id, kind: 'payout', ...body });
+  });
+});
+
+describe('a phone number', () => {
+  it.each([
+    '677000000',
+    '+237677000000',
+    '237677000000',
+    '+237 6 77 00 00 00',
+    '6-77-00-00-00',
+    ' 677000000 ',
+  ])('is read from %p', (text) => {
+    expect(phone.parse(text)).toBe('677000000');
+  });
+
+  it.each([
+    '',
+    '577000000',
+    '67700000',
+    '6770000000',
+    '+33677000000',
+    '00237677000000',
+    '+6770000000',
+    '6770000OO',
+  ])('is not found in %p', (text) => {
+    expect(phone.safeParse(text).data).toBeUndefined();
+  });
+});
+
+describe("a link's lifetime", () => {
+  it.each([
+    ['10s', 10_000],
+    ['90s', 90_000],
+    ['15m', 900_000],
+    ['24h', 86_400_000],
+    ['1440m', 86_400_000],
+  ])('of %s has %d ms', (text, ms) => {
+    expect(expiresIn.parse(text)).toBe(ms);
+  });
+
+  it.each(['', '9s', '0m', '25h', '86401s', '1d', '1.5h', '-5m', '5 m', 'toString'])(
+    'cannot be %p',
+    (text) => {
+      expect(expiresIn.safeParse(text).data).toBeUndefined();
+    },
+  );
+});
+
+describe('a fingerprint', () => {
+  it('is the hex of a SHA-256', () => {
+    expect(fingerprint({ amount: 500 })).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('does not depend on the order of fields, at any depth', () => {
+    const one = { amount: 500, metadata: { a: '1', b: '2', 10: 'x', 9: 'y' } };
+    const other = { metadata: { 9: 'y', b: '2', 10: 'x', a: '1' }, amount: 500 };
+    expect(fingerprint(one)).toBe(fingerprint(other));
+  });
+
+  it('takes a field that is undefined for one left out', () => {
+    expect(fingerprint({ amount: 500, email: undefined })).toBe(fingerprint({ amount: 500 }));
+  });
+
+  it.each([
+    ['a value', { amount: 501 }],
+    ['a type', { amount: '500' }],
+    ['a name', { amounts: 500 }],
+    ['a field more', { amount: 500, message: 'x' }],
+    ['nesting', { amount: { amount: 500 } }],
+    ['pairs in place of an object', [['amount', 500]]],
+  ])('differs with %s', (_, body) => {
+    expect(fingerprint(body)).not.toBe(fingerprint({ amount: 500 }));
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const sendWith = (
+    idempotencyKey: string,
+    path = '/v1/payouts',
+    sent: object = payout,
+    by: string = KEYS.shop,
+  ) => api.ask('POST', path, { key: by, body: sent, headers: { 'idempotency-key': idempotencyKey } });
+
+  it.each(['', 'x'.repeat(256), 'clé', 'tab\there'])('cannot be %p', async (wrong) => {
+    const { status, body: problem } = await sendWith(wrong);
+    expect([status, problem.code]).toEqual([400, 'invalid_idempotency_key']);
+  });
+
+  it('leads to the same payment each time', async () => {
+    const [one, other] = [await sendWith('k 1 ~'), await sendWith('k 1 ~')];
+    expect(one.body.paymentId).toBe(other.body.paymentId);
+  });
+
+  it('leads to another payment for another owner, and for another kind', async () => {
+    const ids = [
+      await sendWith('k'),
+      await sendWith('k', '/v1/payouts', payout, KEYS.rival),
+      await sendWith('k', '/v1/collections', link),
+    ].map((answer) => answer.body.paymentId);
+    expect(new Set(ids).size).toBe(3);
+  });
+});

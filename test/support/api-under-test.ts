@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, beforeAll } from '@jest/globals';
+import type { WorkflowClientInterceptor } from '@temporalio/client';
+import { pino } from 'pino';
+import { type AppOptions, createApp } from '../../src/api/app.js';
+import { Shutdown, serve } from '../../src/api/http/server.js';
+import type { BalanceReader } from '../../src/api/route.js';
+import type { ApiKeySetting } from '../../src/config.js';
+import type { PaymentTerms } from '../../src/payments/order.js';
+import { closeClient, connectClient } from '../../src/temporal/connection.js';
+
+export const WEBHOOK_TOKEN = 'hook-token-0123456789';
+
+/** Secrets of the keys that the API under test knows. */
+export const KEYS = {
+  shop: 'shop-secret',
+  rival: 'rival-secret',
+  operator: 'operator-secret',
+  reader: 'reader-secret',
+} as const;
+
+const apiKeys: readonly ApiKeySetting[] = [
+  {
+    name: 'shop',
+    secret: { plain: KEYS.shop },
+    scopes: ['collections', 'payouts', 'read', 'balance'],
+  },
+  {
+    name: 'rival',
+    secret: { sha256: createHash('sha256').update(KEYS.rival).digest('hex') },
+    scopes: ['collections', 'payouts', 'read'],
+  },
+  { name: 'operator', secret: { plain: KEYS.operator }, scopes: ['review'] },
+  { name: 'reader', secret: { plain: KEYS.reader }, scopes: ['read'] },
+];
+
+export const terms: PaymentTerms = {
+  linkLifetimeMs: 24 * 60 * 60 * 1000,
+  pollFirstMs: 180_000,
+  pollMaxMs: 3_600_000,
+  ambiguousGraceMs: 900_000,
+  ambiguousPolicy: 'review',
+  resolveAfterMs: 0,
+  sendByMs: 24 * 60 * 60_000,
+  providerTimeoutMs: 15_000,
+};
+
+interface Asked {
+  readonly key?: string;
+  /** Sent as JSON; a string is sent as it is. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON, loosely typed for assertions; an empty object when it is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: assertions look into bodies of every shape
+  readonly body: any;
+  readonly ms: number;
+}
+
+export type ApiUnderTest = Awaited<ReturnType<typeof startApi>>;
+
+export interface ApiUnderTestOptions extends Partial<AppOptions> {
+  /** Temporal's. Without it, Temporal is down: the port is one where nobody listens. */
+  readonly address?: string;
+  readonly level?: string;
+  /** Counts, delays or refuses the API's calls to Temporal. */
+  readonly interceptor?: WorkflowClientInterceptor;
+}
+
+/** Closing a client takes a second. Until a suite is at its end, no test waits for it. */
+const closing: Promise<void>[] = [];
+let isOver = false;
+afterAll(async () => {
+  isOver = true;
+  await Promise.all(closing);
+});
+
+/** The API over real HTTP. */
+export async function startApi(options: ApiUnderTestOptions = {}) {
+  const {
+    address = `127.0.0.1:${await closedPort()}`,
+    level = 'debug',
+    namespace = 'default',
+    interceptor,
+    ...given
+  } = options;
+  const lines: string[] = [];
+  const logger = pino({ level }, { write: (line) => lines.push(line) });
+  const client = connectClient(
+    { address, namespace },
+    interceptor && { interceptors: { workflow: [interceptor] } },
+  );
+  const shutdown = new Shutdown();
+  const none: BalanceReader = { balance: async () => ({ kind: 'unavailable', reason: 'not there' }) };
+  const app = createApp({
+    client,
+    taskQueue: 'payments',
+    namespace,
+    terms,
+    apiKeys,
+    webhookToken: WEBHOOK_TOKEN,
+    providers: { collection: none, payout: none },
+    logger,
+    shutdown,
+    ...given,
+  });
+  const serving = await serve(app, { host: '127.0.0.1', port: 0, shutdown });
+  const url = `http://127.0.0.1:${serving.port}`;
+
+  async function ask(method: string, path: string, asked: Asked = {}): Promise<Answered> {
+    const { key, body, headers, signal } = asked;
+    const begun = performance.now();
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson ? JSON.parse(text) : {},
+      ms: performance.now() - begun,
+    };
+  }
+
+  let stopped: Promise<void> | undefined;
+  async function stop(): Promise<void> {
+    await serving.stop();
+    const closed = closeClient(client);
+    if (isOver) await closed;
+    else closing.push(closed);
+  }
+
+  return {
+    url,
+    lines,
+    client,
+    shutdown,
+    serving,
+    ask,
+    stop(): Promise<void> {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+/** A {@link startApi} for the tests of a file or of a `describe`. */
+export function useApi(options: ApiUnderTestOptions = {}): ApiUnderTest {
+  const api = {} as ApiUnderTest;
+  beforeAll(async () => {
+    Object.assign(api, await startApi(options));
+  });
+  afterAll(() => api.stop());
+  return api;
+}
+
+/** A port that was free a moment ago and where nobody listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

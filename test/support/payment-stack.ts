@@ -1,0 +1,230 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { scaledClock } from '../../sandbox/clock.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
+import { createActivities } from '../../src/activities/activities.js';
+import {
+  createMerchantNotifier,
+  type Delivery,
+  type MerchantNotification,
+  type MerchantNotifier,
+} from '../../src/activities/merchant.js';
+import { createPaymentWorker } from '../../src/payment-worker.js';
+import { createProviderClient } from '../../src/provider/client.js';
+import { startDevServer } from '../../stack/temporal/start-dev-server.js';
+import {
+  type Answered,
+  type ApiUnderTest,
+  type ApiUnderTestOptions,
+  KEYS,
+  startApi,
+  terms,
+  WEBHOOK_TOKEN,
+} from './api-under-test.js';
+import { workflowBundle } from './bundle-workflows.js';
+
+const services = {
+  collection: { apiUser: 'collector', apiKey: 'collector-key' },
+  payout: { apiUser: 'payer', apiKey: 'payer-key' },
+} as const;
+
+/** How long the API under test waits for the provider's answer before it answers 202. */
+export const ANSWER_WITHIN_MS = 1_500;
+
+/** Bodies of requests. */
+export const link = { method: 'link', amount: 500 };
+export const payout = { amount: 700, phone: '677000000' };
+
+interface StackOptions {
+  /** Without it, merchants have no address. */
+  readonly merchant?: MerchantNotifier;
+}
+
+type PaymentStack = Awaited<ReturnType<typeof startStack>>;
+
+/**
+ * Temporal's dev server, a worker, the provider's sandbox and the API over real HTTP. The sandbox sends no
+ * notifications, and the worker doesn't poll for minutes, so that a payment moves only when a test moves it.
+ */
+async function startStack({ merchant = createMerchantNotifier(undefined) }: StackOptions = {}) {
+  Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+  const server = await startDevServer({ report: () => undefined, ui: false });
+  const sandbox = createSandbox({ clock: scaledClock(), merchantName: 'Shop', services, settleDelayMs: 1 });
+  const { url } = await sandbox.listen(0);
+  const providers = {
+    collection: createProviderClient({
+      service: 'collection',
+      url,
+      ...services.collection,
+      timeoutMs: 15_000,
+    }),
+    payout: createProviderClient({ service: 'payout', url, ...services.payout, timeoutMs: 15_000 }),
+  };
+  const apis: ApiUnderTest[] = [];
+  /** Another API on the same Temporal. */
+  const startMore = async (options: ApiUnderTestOptions = {}) => {
+    const api = await startApi({
+      address: server.address,
+      providers,
+      temporalUiUrl: 'http://127.0.0.1:8233/',
+      answerWithinMs: ANSWER_WITHIN_MS,
+      terms: { ...terms, providerTimeoutMs: 4_000 },
+      ...options,
+    });
+    apis.push(api);
+    return api;
+  };
+
+  const connection = await NativeConnection.connect({ address: server.address });
+  async function startWorker() {
+    const worker = await createPaymentWorker({
+      connection,
+      namespace: 'default',
+      taskQueue: 'payments',
+      activities: createActivities({ providers, merchant }),
+      workflowBundle: workflowBundle(),
+      limits: {
+        maxCachedWorkflows: 100,
+        maxConcurrentWorkflowTasks: 10,
+        maxConcurrentActivities: 10,
+        maxConcurrentLocalActivities: 10,
+        shutdownGraceMs: 500,
+      },
+    });
+    const running = worker.run();
+    return async () => {
+      worker.shutdown();
+      await running;
+    };
+  }
+  let stopWorker = await startWorker();
+  const api = await startMore();
+
+  return {
+    api,
+    sandbox,
+    providers,
+    ...clientsOf(api),
+    startMore,
+    /** Runs something while no worker does. */
+    async withoutWorker<T>(run: () => Promise<T>): Promise<T> {
+      await stopWorker();
+      try {
+        return await run();
+      } finally {
+        stopWorker = await startWorker();
+      }
+    },
+    visit,
+    transactionsOf: (id: string) => sandbox.ledger.all().filter(({ externalId }) => externalId === id),
+    async stop(): Promise<void> {
+      for (const one of apis) await one.stop();
+      await stopWorker();
+      await connection.close();
+      await sandbox.close();
+      for (const provider of Object.values(providers)) provider.close();
+      await server.stop();
+    },
+  };
+}
+
+/** A {@link startStack} for the tests of a file or of a `describe`. Faults are cleared after each. */
+export function useStack(options: StackOptions = {}): PaymentStack {
+  const stack = {} as PaymentStack;
+  beforeAll(async () => {
+    Object.assign(stack, await startStack(options));
+  }, 120_000);
+  afterEach(() => stack.sandbox.faults.clear());
+  afterAll(() => stack.stop(), 30_000);
+  return stack;
+}
+
+/** A merchant's address that answers every notification in the same way, and records it. */
+export function recordingMerchant(answer: () => Delivery = () => ({ kind: 'delivered' })) {
+  const notified: MerchantNotification[] = [];
+  const take = async (notification: MerchantNotification) => {
+    notified.push(notification);
+    return answer();
+  };
+  return { notified, merchant: { notifyMerchant: take, notifyMerchantAgain: take } };
+}
+
+/** What a merchant and the provider say to the API. */
+function clientsOf(api: ApiUnderTest) {
+  const post = (
+    path: string,
+    body?: unknown,
+    idempotencyKey?: string,
+    key: string = KEYS.shop,
+  ): Promise<Answered> =>
+    api.ask('POST', path, {
+      key,
+      body,
+      headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+    });
+  const notify = (transaction: object) =>
+    api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body: transaction });
+  const hint = ({ id, transId }: { id: string; transId: string }, status = 'SUCCESSFUL') =>
+    notify({ transId, status, externalId: id });
+  const read = (id: string, query = '', key: string = KEYS.shop) =>
+    api.ask('GET', `/v1/payments/${id}${query}`, { key });
+  /** A payment that the provider has taken; on a busy machine the API may answer 202 before. */
+  async function begun(path: string, body: unknown, idempotencyKey?: string) {
+    const answer = await post(path, body, idempotencyKey);
+    if (answer.status === 201) return answer.body;
+    if (answer.status !== 202) throw new Error(`${answer.status}: ${answer.text}`);
+    const later = await eventually(
+      () => read(answer.body.id),
+      (payment) => payment.body.transId !== undefined,
+    );
+    return later.body;
+  }
+
+  return {
+    post,
+    notify,
+    hint,
+    /** An operator's decision, on the review that the payment is under. */
+    async decide(id: string, decision: object): Promise<Answered> {
+      const { review } = (await read(id, '', KEYS.operator)).body;
+      const body = { review: review?.number ?? 1, ...decision };
+      return await post(`/v1/payments/${id}/resolve`, body, undefined, KEYS.operator);
+    },
+    /** How often notifications have come to this, by the metrics. */
+    async counted(result: string): Promise<number> {
+      const { text } = await api.ask('GET', '/metrics');
+      return Number(
+        new RegExp(`sanaga_provider_webhooks_total\\{result="${result}"\\} (\\d+)`).exec(text)?.[1],
+      );
+    },
+    begun,
+    read,
+    /** A link of 500 XAF that was paid, and whose workflow has ended. */
+    async paid(idempotencyKey?: string) {
+      const payment = await begun('/v1/collections', link, idempotencyKey);
+      await visit(payment, 'pay');
+      await hint(payment);
+      await api.client.workflow.getHandle(payment.id).result();
+      return payment;
+    },
+  };
+}
+
+/** The payer fills in the checkout page. */
+async function visit(payment: { link: string }, action: 'pay' | 'decline'): Promise<void> {
+  const body = new URLSearchParams({ phone: '670000000', medium: '', action });
+  const { status } = await fetch(payment.link, { method: 'POST', body, redirect: 'manual' });
+  if (status >= 400) throw new Error(`the checkout page answered ${status}`);
+}
+
+/** Asks again until something holds, for what Temporal's visibility shows some moments late. */
+export async function eventually<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  const end = Date.now() + 15_000;
+  for (;;) {
+    const value = await read();
+    if (holds(value)) return value;
+    if (Date.now() > end) throw new Error(`it never came to that: ${JSON.stringify(value)}`);
+    await pause(100);
+  }
+}
