@@ -22,9 +22,9 @@ export interface Streams {
 /** A live table in a terminal, lines of text elsewhere, or JSON lines. */
 export function demoView(json: boolean, { stdout, stderr }: Streams): DemoView {
   if (json) return jsonView(stdout, stderr);
-  // A dumb terminal can't move the cursor.
-  const isTerminal = stdout instanceof WriteStream && process.env.TERM !== 'dumb';
-  return isTerminal ? liveView(stdout) : plainView(stdout);
+  // A dumb terminal can't move the cursor, and one without a size, as some CI services have, shows nothing that is redrawn.
+  const isLive = stdout instanceof WriteStream && process.env.TERM !== 'dumb' && stdout.rows > 0;
+  return isLive ? liveView(stdout) : plainView(stdout);
 }
 
 /** One JSON line on stdout for each payment when it has ended, and the progress on stderr. */
