@@ -97,7 +97,7 @@ export function onReportStatus(
   const others = reports.open.filter((one) => one !== report);
   switch (answer.kind) {
     case 'found':
-      return agrees(payment, answer.transaction, now)
+      return agrees(payment, answer.transaction, now) || isNameless(payment, answer.transaction)
         ? withOpen(asked, [...others, ...notKnownYet(report, now)])
         : confirmed(withOpen(asked, others), answer.transaction, now);
     case 'unknown':
@@ -116,6 +116,12 @@ function agrees(payment: PaymentState, transaction: Transaction, now: number): b
   const { phase } = payment;
   if (phase.kind !== 'ended' || transaction.transId !== phase.transId) return false;
   return contradicted(payment, phase, transaction, now) === payment;
+}
+
+/** A transaction that isn't known to be the payment's, and of which this answer doesn't say whose it is: another may. */
+function isNameless(payment: PaymentState, { transId, externalId, userId }: Transaction): boolean {
+  const isKnown = transId === transIdOf(payment) || payment.others.some((other) => other.transId === transId);
+  return !isKnown && externalId === undefined && userId === undefined;
 }
 
 /** The report when the provider doesn't know of it yet: asked about again, or believed not to be true. */

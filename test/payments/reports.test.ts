@@ -166,6 +166,17 @@ describe('a reported transaction', () => {
     }
   });
 
+  it('is asked about again, three times, while the provider does not say for which payment it was made', () => {
+    const nameless = { externalId: undefined, userId: undefined };
+    const doubtful = quietPayment().hint('T2').found('SUCCESSFUL', nameless);
+    doubtful.found('SUCCESSFUL', nameless).found('SUCCESSFUL');
+    expect(doubtful.phase('review').why).toBe('the provider has another transaction for it: T2 (SUCCESSFUL)');
+    const never = quietPayment().hint('T2');
+    for (let times = 1; times <= 4; times += 1) never.found('SUCCESSFUL', nameless);
+    expect(never.status).toBe('SUCCESSFUL');
+    expect(never.payment.reports.open).toEqual([]);
+  });
+
   it('is the payment’s when it names it as its user', () => {
     const payment = quietPayment().hint('T2');
     payment.found('SUCCESSFUL', { externalId: undefined, userId: payoutOrder.id });
