@@ -1,11 +1,11 @@
-import { encode } from './encode.js';
-import { Game } from './game.js';
 import type { Invariant, Violation } from './invariants.js';
-import { type Move, movesFrom } from './moves.js';
-import { Outlook } from './outlook.js';
+import { Liveness } from './liveness.js';
+import { Model } from './model.js';
+import type { Move } from './move.js';
+import { movesFrom } from './moves.js';
 import type { Setting } from './setting.js';
 import type { Machine, Situation } from './situation.js';
-import { Visited } from './visited.js';
+import { encode, Visited } from './visited.js';
 
 /** How far to go. */
 export interface Bounds {
@@ -41,14 +41,14 @@ export function explore(
   bounds: Bounds = {},
   report?: (line: string) => void,
 ): Exploration {
-  const game = new Game(machine, setting);
-  const outlook = new Outlook(machine, setting);
+  const model = new Model(machine, setting);
+  const liveness = new Liveness(machine, setting);
   const visited = new Visited();
   const trail = new Trail();
   let transitions = 0;
   const isWanted = (rule: Invariant) => bounds.only === undefined || bounds.only === rule;
 
-  const begin = game.begin();
+  const begin = model.start();
   visited.add(encode(begin.situation));
   let level: Visit[] = [{ situation: begin.situation, index: trail.add(-1, 0) }];
   if (begin.violations.length > 0) {
@@ -74,18 +74,18 @@ export function explore(
     for (const { situation, index } of level) {
       const moves = movesFrom(situation, setting);
       for (const [ordinal, move] of moves.entries()) {
-        const played = game.play(situation, move);
+        const played = model.apply(situation, move);
         transitions += 1;
         const isNew = visited.add(encode(played.situation));
         const violations = [
           ...played.violations,
           ...(isNew && played.violations.length === 0 && isWanted('wayOut')
-            ? outlook.violationsFrom(played.situation)
+            ? liveness.violationsFrom(played.situation)
             : []),
         ].filter(({ invariant }) => isWanted(invariant));
         if (violations.length > 0) {
           const story = [...trail.to(index), ordinal];
-          return result(false, { moves: replay(game, setting, story), violations });
+          return result(false, { moves: replay(model, setting, story), violations });
         }
         if (isNew) next.push({ situation: played.situation, index: trail.add(index, ordinal) });
       }
@@ -100,12 +100,12 @@ export function explore(
 }
 
 /** The moves of a story that is known by the number of each among those that were possible. */
-function replay(game: Game, setting: Setting, ordinals: readonly number[]): Move[] {
-  let { situation } = game.begin();
+function replay(model: Model, setting: Setting, ordinals: readonly number[]): Move[] {
+  let { situation } = model.start();
   return ordinals.map((ordinal) => {
     const move = movesFrom(situation, setting)[ordinal];
     if (move === undefined) throw new Error('the story can not be played again');
-    situation = game.play(situation, move).situation;
+    situation = model.apply(situation, move).situation;
     return move;
   });
 }

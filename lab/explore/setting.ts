@@ -1,5 +1,6 @@
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
 import type { PaymentId } from '../../src/payments/payment-id.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../durations.js';
 
 export type Method = 'link' | 'direct' | 'payout';
 
@@ -35,7 +36,7 @@ export type RequestKind = (typeof REQUESTS)[number];
 
 /** What an operator may do. `insist`: with force; `outdated`: on a review that has changed; `foreign`: match another's transaction. */
 export const DECISIONS = ['resend', 'fail', 'match', 'insist', 'outdated', 'foreign'] as const;
-export type DecisionMove = (typeof DECISIONS)[number];
+export type DecisionKind = (typeof DECISIONS)[number];
 
 /** Transactions that aren't the payment's, named by forged notifications and by operators who err. */
 export const FOREIGN = {
@@ -76,13 +77,9 @@ export interface Setting {
   readonly allowance: Allowance;
   readonly troubles: ReadonlySet<Trouble>;
   readonly requests: ReadonlySet<RequestKind>;
-  readonly decisions: ReadonlySet<DecisionMove>;
+  readonly decisions: ReadonlySet<DecisionKind>;
   readonly foreign: readonly Foreign[];
 }
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** Terms with few deadlines, so that stories are short; what matters is the order in which they come. */
 export const SHORT_TERMS: PaymentTerms = {
@@ -174,4 +171,112 @@ export function orderOf(method: Method): PaymentOrder {
     case 'payout':
       return { ...common, id: 'pay_1' as PaymentId, kind: 'payout', phone: '670000000' };
   }
+}
+
+/** A subject that is explored in depth: what may happen is chosen so that whole stories of it can be played. */
+interface Theme {
+  readonly name: string;
+  readonly allowance: Partial<Allowance>;
+  readonly troubles?: readonly Trouble[];
+  readonly requests?: readonly RequestKind[];
+  readonly decisions?: readonly DecisionKind[];
+  readonly foreign?: readonly Foreign[];
+  readonly isQuick?: boolean;
+}
+
+const THEMES: readonly Theme[] = [
+  {
+    name: 'a request in doubt',
+    allowance: { troubles: 2, notifications: 1, decisions: 1 },
+    troubles: ['ambiguous', 'takenTwice', 'flappingList', 'fieldsLeftOut'],
+    decisions: ['resend', 'fail', 'match', 'insist'],
+  },
+  {
+    name: 'two decisions',
+    allowance: { troubles: 2, decisions: 2 },
+    troubles: ['ambiguous', 'takenTwice', 'silence'],
+    decisions: ['resend', 'fail', 'match', 'insist', 'outdated'],
+  },
+  {
+    name: 'a request that is not sent',
+    allowance: { troubles: 3, requests: 1, notifications: 1 },
+    troubles: ['rejected', 'unauthorized', 'notSent', 'throttledPost', 'unchecked', 'ambiguous'],
+    requests: ['expire', 'refresh'],
+  },
+  {
+    name: 'questions without an answer',
+    allowance: { troubles: 2, notifications: 1, requests: 1 },
+    troubles: [
+      'noAnswer',
+      'silence',
+      'unknownStatus',
+      'olderStatus',
+      'throttled',
+      'unauthorizedQuestion',
+      'expiryLost',
+    ],
+    requests: ['expire', 'refresh'],
+  },
+  {
+    name: 'forged notifications',
+    allowance: { troubles: 1, notifications: 3, decisions: 1 },
+    troubles: ['ambiguous', 'silence'],
+    decisions: ['fail', 'match', 'foreign'],
+    foreign: ['silent', 'unknown', 'others', 'nameless'],
+  },
+  {
+    name: 'lost workers and hand-overs',
+    allowance: { troubles: 3, handOvers: 1, resets: 1, notifications: 1, requests: 1 },
+    troubles: ['workerLost', 'ambiguous', 'merchantAway'],
+    requests: ['expire', 'refresh', 'resendNotification'],
+  },
+  {
+    name: 'what comes after the end',
+    allowance: { troubles: 2, notifications: 1, requests: 1, decisions: 1 },
+    troubles: [
+      'turn',
+      'wrongAmount',
+      'unknownStatus',
+      'olderStatus',
+      'refusedList',
+      'throttled',
+      'merchantAway',
+    ],
+    requests: ['recheck', 'resendNotification'],
+    decisions: ['fail', 'match', 'insist'],
+  },
+  {
+    name: 'many polls',
+    allowance: { troubles: 3, notifications: 2, requests: 2 },
+    troubles: ['workerLost', 'noAnswer', 'throttled', 'fieldsLeftOut', 'wrongAmount'],
+    requests: ['refresh', 'expire'],
+    isQuick: true,
+  },
+];
+
+/** The worlds that are explored unless others are asked for. A direct payment differs from a payout in its words alone. */
+export function defaultSettings(): Setting[] {
+  const themed = (['payout', 'link'] as const).flatMap((method) =>
+    (['review', 'resend'] as const).flatMap((policy) =>
+      THEMES.map((theme) => settingOfTheme(theme, method, policy)),
+    ),
+  );
+  const whole = (['payout', 'link', 'direct'] as const).map((method) =>
+    settingOf({ name: `${method}: everything at once`, method, terms: SHORT_TERMS }),
+  );
+  return [...themed, ...whole];
+}
+
+function settingOfTheme(theme: Theme, method: Method, ambiguousPolicy: 'review' | 'resend'): Setting {
+  const { name, allowance, troubles, requests, decisions, foreign = [], isQuick } = theme;
+  return calmSettingOf({
+    name: `${method}, ${ambiguousPolicy}: ${name}`,
+    method,
+    terms: { ...(isQuick ? QUICK_TERMS : SHORT_TERMS), ambiguousPolicy },
+    allowance,
+    troubles: new Set(troubles),
+    requests: new Set(requests),
+    decisions: new Set(decisions),
+    foreign,
+  });
 }

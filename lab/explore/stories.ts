@@ -1,9 +1,10 @@
 import type { Step } from '../../src/payments/machine.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
 import type { PaymentEvent } from '../../src/payments/transitions.js';
-import { BEGINNING, Game } from './game.js';
-import { type Move, movesFrom } from './moves.js';
-import { Outlook } from './outlook.js';
+import { Liveness } from './liveness.js';
+import { Model, START } from './model.js';
+import type { Move } from './move.js';
+import { movesFrom } from './moves.js';
 import type { Exploration } from './search.js';
 import { type Method, orderOf, type Setting, settingOf } from './setting.js';
 import type { Machine, Situation } from './situation.js';
@@ -40,19 +41,19 @@ export function randomStory(machine: Machine, seed: number, options: StoryOption
   const setting = options.setting ?? storySetting(random, options);
   const events: StoryEvent[] = [];
   let isBackground = false;
-  const game = new Game(machine, setting, (event, now, { todo, notified, replies }) => {
+  const model = new Model(machine, setting, (event, now, { todo, notified, replies }) => {
     if (event.kind !== 'begin' && !isBackground)
       events.push({ event, now, expected: { todo, notified, replies } });
     isBackground = todo.kind === 'redeliver';
   });
-  let { situation } = game.begin();
+  let { situation } = model.start();
   for (let count = 0; count < (options.moves ?? 60); count += 1) {
     const moves = movesFrom(situation, setting).filter((move) => isPlayable(move, situation));
     const move = pick(moves, random);
     if (move === undefined) break;
-    ({ situation } = game.play(situation, move));
+    ({ situation } = model.apply(situation, move));
   }
-  return { order: orderOf(setting.method), terms: setting.terms, startedAt: BEGINNING, events };
+  return { order: orderOf(setting.method), terms: setting.terms, startedAt: START, events };
 }
 
 function storySetting(random: () => number, { method, ambiguousPolicy }: StoryOptions): Setting {
@@ -68,26 +69,26 @@ function storySetting(random: () => number, { method, ambiguousPolicy }: StoryOp
  * Plays one long story at random, lost workers and resets included, in which plain moves are the most: far beyond the depth
  * to which every story can be played. Returns how it broke a rule, if it did.
  */
-export function wander(
+export function randomWalk(
   machine: Machine,
   setting: Setting,
   seed: number,
   length: number,
 ): Exploration['found'] {
   const random = randomOf(seed);
-  const game = new Game(machine, setting);
-  const outlook = new Outlook(machine, setting);
+  const model = new Model(machine, setting);
+  const liveness = new Liveness(machine, setting);
   const moves: Move[] = [];
-  let { situation } = game.begin();
+  let { situation } = model.start();
   while (moves.length < length) {
     const possible = movesFrom(situation, setting);
     const plain = possible.filter(isPlain);
     const move = pick(plain.length > 0 && random() < 0.75 ? plain : possible, random);
     if (move === undefined) return undefined;
-    const played = game.play(situation, move);
+    const played = model.apply(situation, move);
     moves.push(move);
     const violations =
-      played.violations.length > 0 ? played.violations : outlook.violationsFrom(played.situation);
+      played.violations.length > 0 ? played.violations : liveness.violationsFrom(played.situation);
     if (violations.length > 0) return { moves, violations };
     ({ situation } = played);
   }
