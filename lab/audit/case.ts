@@ -26,7 +26,7 @@ export interface Violation {
   readonly what: string;
 }
 
-/** Everything there is to know about one payment at the end. */
+/** Everything that is known about one payment at the end. */
 export interface AuditCase {
   readonly record: PaymentRecord;
   /** What the API shows at the end; `undefined` when it knows no such payment. */
@@ -39,7 +39,7 @@ export interface AuditCase {
   readonly tooManyQuestions?: readonly string[] | undefined;
 }
 
-/** A violation found, before it is said whose. */
+/** A violation, without the payment that it is about. */
 export type Finding = Omit<Violation, 'about'>;
 
 /** How often each invariant was broken. */
@@ -51,7 +51,7 @@ export function countByInvariant(violations: readonly Violation[]): Record<Invar
 
 /**
  * Whether a payment may be said to have ended with a status, given its transactions in the provider's books. A stray one
- * may never be heard of: it can be the one that is paid, but speaks against nothing.
+ * may never become known: it can be the one that is paid, but contradicts nothing.
  */
 export function agrees(way: PlannedOrder['way'], said: string, books: readonly BookedStatus[]): boolean {
   const own = books.filter(({ isStray }) => !isStray);
@@ -70,8 +70,8 @@ export function agrees(way: PlannedOrder['way'], said: string, books: readonly B
 }
 
 /**
- * Whether a person is to blame for what was said at a time: one who insisted, or who decided against the provider's
- * books where its answers hid them. What is so at the end is not excused, for the checks find it before.
+ * Whether a person is responsible for what was said at a time: by forcing a decision, or by deciding against the
+ * provider's books where its answers hid them. It doesn't excuse the final outcome: the later checks have to correct it.
  */
 export function isExcused(record: PaymentRecord, time: number): boolean {
   return effectiveDecisions(record).some(({ at, forced, isWrong }) => at <= time && (forced || isWrong));

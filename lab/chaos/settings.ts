@@ -36,7 +36,7 @@ export function chaosSettings(
 
 function secretOf(name: string): string {
   const secret = Object.entries(SECRETS).find(([owner]) => owner === name)?.[1];
-  if (secret === undefined) throw new Error(`there is no key of ${name}`);
+  if (secret === undefined) throw new Error(`there is no API key named ${name}`);
   return secret;
 }
 
@@ -44,8 +44,8 @@ function secretOf(name: string): string {
 const [MIN_PORT, MAX_PORT] = [15_000, 30_000];
 
 /**
- * A free port of 127.0.0.1 that stays free while its server is away: no system gives it to whoever asks for any port,
- * as each outgoing connection does.
+ * A free port of 127.0.0.1 that stays free while its server is away: it is outside the range from which systems assign
+ * ports to outgoing connections.
  */
 export async function steadyPort(): Promise<number> {
   for (;;) {

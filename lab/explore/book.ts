@@ -6,7 +6,7 @@ import { SEND_PATIENCE_MS, withNotifications, withReplies, withRequest } from '.
 import { checkJudged, checkReview, shownBy } from './shown.js';
 import { type Book, type Provider, type Situation, transactionOf } from './situation.js';
 
-/** A payment of which nothing was said or heard yet. */
+/** The book of a payment at its start. */
 export const EMPTY_BOOK: Book = {
   status: 'CREATED',
   final: false,
@@ -52,7 +52,7 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   return { book, decisionsToSend: replied.sent ? 1 : 0, violations };
 }
 
-/** A contradiction isn't kept waiting by other notifications, of which the provider says nothing. */
+/** A notification that contradicts the outcome must not wait behind others about which the provider says nothing. */
 function withToAsk(
   book: Book,
   { provider, book: before }: Situation,
@@ -65,14 +65,14 @@ function withToAsk(
   if (event.kind === 'listed') return { ...book, toAsk: undefined };
   const isLate = toAsk !== undefined && now > toAsk.since + ASKED_WITHIN_MS && now > book.quietUntil;
   if (isLate && book.final) {
-    violations.push({ invariant: 'confirmed', what: `nobody has asked about ${toAsk.transId} for too long` });
+    violations.push({ invariant: 'confirmed', what: `${toAsk.transId} was not asked about for too long` });
   }
   if (event.kind !== 'notification' || !before.final || event.status === before.status) return book;
   const isOwn = transactionOf(provider, event.transId) !== undefined;
   return isOwn && toAsk === undefined ? { ...book, toAsk: { transId: event.transId, since: now } } : book;
 }
 
-/** Within this time a notification of an ended payment's is asked about, in ms. */
+/** How soon a notification for an ended payment must be asked about, in ms. */
 const ASKED_WITHIN_MS = 35 * 60 * 1000;
 
 function quietAfter({ quietUntil }: Book, event: PaymentEvent, now: number): number {
@@ -144,7 +144,7 @@ function withLinks(
   return { ...before, expiresAt, orphans };
 }
 
-/** Links count as given out once their workflow task is recorded. */
+/** A link counts as given to the merchant once its workflow task is recorded. */
 export function given(provider: Provider, { payment, book }: Situation): Provider {
   const transId = payment.facts.link?.transId;
   if (payment.order.method !== 'link' || transId === undefined || transId !== transIdOf(payment))

@@ -7,13 +7,13 @@ import type { Setting } from './setting.js';
 import { type Machine, type Situation, transactionOf } from './situation.js';
 import { encodePayment, Visited } from './visited.js';
 
-/** Steps after which nothing is going to come of it any more: a day of questions that nobody answers takes some forty. */
+/** More steps than any silent future takes: a day of unanswered questions takes some forty. */
 const MAX_STEPS = 300;
 
 /**
- * Whether a payment can come to an end without any luck. From a state, its silent future is played: the provider never
- * answers again, and nobody says anything. It must come to an end, or to a review that a decision can end: one that the
- * provider answers honestly, and `fail` with force when it doesn't answer.
+ * Liveness: whether a payment can end without any luck. From a state, its silent future is explored: the provider never
+ * answers again, and no message comes. It must end, or reach a review that a decision can end: an honest answer of the
+ * provider must be enough, and without one, force.
  */
 export class Liveness {
   readonly #machine: Machine;
@@ -32,7 +32,7 @@ export class Liveness {
     return [...this.#silence(situation, 'ambiguous'), ...this.#credentials(situation)];
   }
 
-  /** Credentials that nobody mends don't keep a payment for ever, either. */
+  /** A payment must not wait for valid credentials for ever, either. */
   #credentials(situation: Situation): Violation[] {
     const { kind } = situation.payment.phase;
     return (kind === 'sending' || kind === 'waiting') && !situation.provider.wasReset
@@ -40,7 +40,7 @@ export class Liveness {
       : [];
   }
 
-  /** Plays on with the machine alone: nothing but the payment decides what it does when nobody answers. */
+  /** Uses the machine alone: when nobody answers, what happens depends on the payment only. */
   #silence(from: Situation, post: 'ambiguous' | 'unauthorized'): Violation[] {
     const { terms } = this.#setting;
     let { payment, todo, delivering, now } = from;
@@ -146,7 +146,7 @@ export class Liveness {
   }
 }
 
-/** What happens when nobody says anything. */
+/** The next move when nobody says anything. */
 function silentMove({ todo, delivering }: Situation, post: 'ambiguous' | 'unauthorized'): Move | undefined {
   const unavailable = { kind: 'unavailable' } as const;
   if (delivering !== undefined && todo.kind === 'wait') return { kind: 'redelivered', outcome: 'delivered' };
@@ -168,7 +168,7 @@ function silentMove({ todo, delivering }: Situation, post: 'ambiguous' | 'unauth
   }
 }
 
-/** What comes of what a payment has to do when nobody says anything. */
+/** The next event when nobody says anything. */
 function silentEvent(
   todo: Todo,
   delivering: Situation['delivering'],

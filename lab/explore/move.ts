@@ -2,7 +2,7 @@ import type { TransId } from '../../src/payments/payment-id.js';
 import type { ProviderStatus } from '../../src/payments/transaction.js';
 import type { RequestKind } from './setting.js';
 
-/** What happens next in a story, and how many of its troubles that takes. */
+/** What happens next in a story, and how many of its troubles it costs. */
 export type Move = Happening & { readonly troubles?: number | undefined };
 
 type Happening =
@@ -26,7 +26,7 @@ type Happening =
   | { readonly kind: 'reset'; readonly to: 'start' }
   | { readonly kind: 'answersAgain' };
 
-/** What comes of the request that is sent. */
+/** The result of the request that is sent. */
 export interface PostMove {
   readonly kind: 'post';
   readonly outcome:
@@ -48,7 +48,7 @@ export interface PostMove {
 }
 
 export type NoAnswer =
-  /** Nothing that can be read: an error, a time-out, garbage. `silence`: and so it stays. */
+  /** An error, a time-out or garbage. `silence`: from now on. */
   | { readonly kind: 'unavailable'; readonly silence?: 'status' | 'all' | undefined }
   | { readonly kind: 'throttled' }
   | { readonly kind: 'unauthorized' }
@@ -57,7 +57,7 @@ export type NoAnswer =
 
 export interface StatusMove {
   readonly kind: 'status';
-  /** What it has become by now. */
+  /** Its status by now, if it has changed. */
   readonly truth?: ProviderStatus | undefined;
   readonly answer:
     | { readonly kind: 'found'; readonly status: ProviderStatus; readonly isBare: boolean }

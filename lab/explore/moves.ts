@@ -5,7 +5,7 @@ import { answerMoves, costly, mayOf, postMoves, reachable, turnOf } from './prov
 import { FOREIGN, type Setting } from './setting.js';
 import type { Situation } from './situation.js';
 
-/** All that may happen next. */
+/** All moves that are possible next. */
 export function movesFrom(situation: Situation, setting: Setting): Move[] {
   const { todo, provider } = situation;
   if (todo.kind === 'send') {
@@ -18,7 +18,7 @@ export function movesFrom(situation: Situation, setting: Setting): Move[] {
   return moves;
 }
 
-/** What comes from outside, at any moment but while money is being sent. */
+/** Messages from outside, at any moment but while money is being sent. */
 function messageMoves(situation: Situation, setting: Setting): Move[] {
   const { todo, left, delivering, recorded, payment, provider } = situation;
   const may = mayOf(situation, setting);

@@ -5,13 +5,13 @@ import { type Bounds, explore } from './search.js';
 import { FOREIGN, type Setting } from './setting.js';
 import type { Machine, Situation } from './situation.js';
 
-/** A broken rule, for people. */
-export function describeBroken({ world, story, violations }: BrokenRule): string {
+/** A broken rule, as text. */
+export function describeBroken({ setting, story, violations }: BrokenRule): string {
   const rules = violations.map(({ invariant, what }) => `  BROKEN: ${INVARIANTS[invariant]}\n    ${what}`);
-  return [`In the world "${world}":`, ...story.map((line) => `  ${line}`), ...rules].join('\n');
+  return [`In the setting "${setting}":`, ...story.map((line) => `  ${line}`), ...rules].join('\n');
 }
 
-/** The rules and what they rest on, for people. */
+/** The rules and the assumptions, as text. */
 export function describeRules(): string {
   const listed = (all: Readonly<Record<string, string>>) =>
     Object.entries(all).map(([name, sentence]) => `  ${name}: ${sentence}`);
@@ -23,11 +23,11 @@ export function describeRules(): string {
   ].join('\n');
 }
 
-/** What an exploration of several worlds has come to: its last line of output. */
+/** The result of an exploration: its last line of output. */
 export interface Result {
   readonly states: number;
   readonly transitions: number;
-  /** Moves of the longest stories of which all were played, in the world that was explored the least far. */
+  /** All stories of up to this many moves were explored, in every setting. */
   readonly depth: number;
   /** Rules that were checked in every state. */
   readonly invariants: number;
@@ -37,7 +37,7 @@ export interface Result {
 
 /** The shortest story that breaks a rule, in words. */
 export interface BrokenRule {
-  readonly world: string;
+  readonly setting: string;
   readonly story: readonly string[];
   readonly violations: readonly Violation[];
 }
@@ -48,12 +48,12 @@ export interface Report {
 }
 
 /**
- * Explores worlds one after the other. The bounds are for all of them: what a world leaves of its share, since there is
+ * Explores settings one after the other. The bounds are for all of them: what a setting leaves of its share, as there is
  * nothing more to visit in it, goes to those after it.
  */
 export function exploreAll(
   machine: Machine,
-  worlds: readonly Setting[],
+  settings: readonly Setting[],
   {
     depth,
     states,
@@ -65,22 +65,22 @@ export function exploreAll(
   const broken: BrokenRule[] = [];
   const depths: number[] = [];
   let [visited, transitions] = [0, 0];
-  for (const [index, world] of worlds.entries()) {
-    const share = (all: number, used: number) => Math.max(0, all - used) / (worlds.length - index);
+  for (const [index, setting] of settings.entries()) {
+    const share = (all: number, used: number) => Math.max(0, all - used) / (settings.length - index);
     const bounds: Bounds = {
       depth,
       states: states === undefined ? undefined : Math.ceil(share(states, visited)),
       until: seconds === undefined ? undefined : Date.now() + share(seconds * 1_000, Date.now() - startedAt),
     };
-    const explored = explore(machine, world, bounds);
+    const explored = explore(machine, setting, bounds);
     visited += explored.states;
     transitions += explored.transitions;
     if (!explored.isWhole) depths.push(explored.depth);
     const far = explored.isWhole ? 'to its end' : `${explored.depth} moves deep`;
-    progress(`${world.name}: ${explored.states} states, ${explored.transitions} transitions, ${far}`);
+    progress(`${setting.name}: ${explored.states} states, ${explored.transitions} transitions, ${far}`);
     if (explored.found !== undefined) {
       const { moves, violations } = explored.found;
-      broken.push({ world: world.name, story: describeStory(machine, world, moves), violations });
+      broken.push({ setting: setting.name, story: describeStory(machine, setting, moves), violations });
     }
   }
   const result: Result = {
@@ -94,7 +94,7 @@ export function exploreAll(
   return { result, broken };
 }
 
-/** A story in words, a line a move, each with the time since the story began. */
+/** A story in words, one line for each move, with the time since the story's start. */
 export function describeStory(machine: Machine, setting: Setting, moves: readonly Move[]): string[] {
   const model = new Model(machine, setting);
   const begin = model.start().situation;

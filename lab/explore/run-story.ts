@@ -27,7 +27,7 @@ export interface Story {
   readonly order: PaymentOrder;
   readonly terms: PaymentTerms;
   readonly startedAt: number;
-  /** In order. Each answer follows the event that led to its question; `begin` goes without saying. */
+  /** In order, without `begin`. Each answer follows the event that led to its question. */
   readonly events: readonly TimedEvent[];
 }
 
@@ -42,7 +42,7 @@ export class StoryMismatch extends Error {
 }
 
 /**
- * Plays a story through the built workflow, and holds every command against what the machine wants done: the activities
+ * Runs a story through the built workflow, and compares every command with what the machine wants done: the activities
  * with their arguments, the timers, the search attributes, the replies, the end and what is carried on. Then each run is
  * replayed, and must give the same commands in the same order.
  *
@@ -55,18 +55,18 @@ export async function runStory(
   story: Story,
   isEarly: () => boolean = () => false,
 ): Promise<number> {
-  const player = new StoryRun(vm, story);
-  await player.begin(story.startedAt);
+  const run = new StoryRun(vm, story);
+  await run.begin(story.startedAt);
   const events = story.events.filter(({ event }) => event.kind !== 'begin');
   for (let timed = events.shift(); timed !== undefined; timed = events.shift()) {
     // A message that came earlier than in the story may lead it elsewhere; then it ends here.
-    if (!player.expects(timed.event)) break;
-    const ahead = player.ahead(timed, events, isEarly);
+    if (!run.expects(timed.event)) break;
+    const ahead = run.ahead(timed, events, isEarly);
     if (ahead === undefined) break;
     events.splice(0, ahead.length);
-    await player.play(timed, ahead);
+    await run.run(timed, ahead);
   }
-  return await player.finish();
+  return await run.finish();
 }
 
 type Message = RequestEvent | Extract<PaymentEvent, { readonly kind: 'notification' | 'redelivered' }>;
@@ -89,7 +89,7 @@ function isAnswer({ kind }: PaymentEvent): boolean {
   return ['sent', 'listed', 'status', 'expired', 'delivered'].includes(kind);
 }
 
-/** One run that is being played: what it was given, and what it did. */
+/** A run of a workflow: what it was given, and what it did. */
 interface ActiveRun {
   readonly run: WorkflowRun;
   readonly type: PaymentWorkflowType;
@@ -104,9 +104,9 @@ class StoryRun {
   private payment: PaymentState;
   private todo: Todo = { kind: 'end' };
   private expected: Act[] = [];
-  private playing: ActiveRun | undefined;
+  private active: ActiveRun | undefined;
   private activations = 0;
-  private readonly told: string[] = [];
+  private readonly done: string[] = [];
 
   constructor(
     private readonly vm: WorkflowVm,
@@ -162,7 +162,7 @@ class StoryRun {
       const isAsking = todo.kind !== 'wait' && todo.kind !== 'end' && todo.kind !== 'redeliver';
       if (!isAsking && !(ahead.length === 0 && isAnswer(event) && next.kind !== 'redelivered' && isEarly()))
         break;
-      if (event.kind === 'time' || this.playing === undefined) return undefined;
+      if (event.kind === 'time' || this.active === undefined) return undefined;
       // Whether it is taken at all is decided before the event has changed anything.
       if (this.objects(next, now) !== undefined) return isAsking ? undefined : ahead;
       ahead.push(next);
@@ -171,10 +171,10 @@ class StoryRun {
     return ahead;
   }
 
-  /** Plays one event, and the messages that come in while its question is under way. */
-  async play({ event, now }: TimedEvent, ahead: readonly Message[]): Promise<void> {
-    this.told.push([now - this.story.startedAt, event.kind, ...ahead.map(({ kind }) => kind)].join(' '));
-    if (this.playing === undefined) return await this.reopen(event, now);
+  /** Runs one event, and the messages that come in while its question is under way. */
+  async run({ event, now }: TimedEvent, ahead: readonly Message[]): Promise<void> {
+    this.done.push([now - this.story.startedAt, event.kind, ...ahead.map(({ kind }) => kind)].join(' '));
+    if (this.active === undefined) return await this.reopen(event, now);
     await this.passTime(event, now);
     if (event.kind === 'handOver') return await this.handOver(now);
     if (isMessage(event) && this.objects(event, now) !== undefined) return await this.refuse(event, now);
@@ -189,7 +189,7 @@ class StoryRun {
 
   /** Replays every run. */
   async finish(): Promise<number> {
-    if (this.playing !== undefined) await this.replay(this.playing);
+    if (this.active !== undefined) await this.replay(this.active);
     return this.activations;
   }
 
@@ -213,7 +213,7 @@ class StoryRun {
 
   /** An ended payment is opened again by what comes in for it. */
   private async reopen(event: PaymentEvent, now: number): Promise<void> {
-    if (!isMessage(event)) throw new Error(`a payment that has ended can't take ${event.kind}`);
+    if (!isMessage(event)) throw new Error(`an ended payment can't take ${event.kind}`);
     await this.start('reopenPayment', this.payment, now, [event]);
   }
 
@@ -225,7 +225,7 @@ class StoryRun {
   ): Promise<void> {
     const { order, terms } = this.story;
     const input: PaymentInput = { order, terms, fingerprint: 'f', requestId: 'r', carried };
-    this.playing = { run: await this.vm.run(type, now), type, given: [], acts: [] };
+    this.active = { run: await this.vm.run(type, now), type, given: [], acts: [] };
     this.take({ kind: 'begin' }, now);
     for (const message of messages) {
       if (this.objects(message, now) === undefined) this.take(message, now);
@@ -241,15 +241,15 @@ class StoryRun {
     this.take({ kind: 'time' }, now);
     this.take({ kind: 'handOver' }, now);
     this.expected.push(['carryOn', this.payment]);
-    const { playing } = this;
+    const { active } = this;
     await this.activate([emptyJob()], { now, isLong: true });
-    if (playing !== undefined) await this.replay(playing);
+    if (active !== undefined) await this.replay(active);
     await this.start(typeOf(this.story.order), this.payment, now, []);
   }
 
   /** A timer that runs out on the way does so before anything else; while a question is under way nothing comes of it. */
   private async passTime(event: PaymentEvent, now: number): Promise<void> {
-    const timer = this.playing?.timer;
+    const timer = this.active?.timer;
     if (timer === undefined || timer.isOver || timer.until > now || event.kind === 'time') return;
     timer.isOver = true;
     if (this.todo.kind === 'wait') {
@@ -279,11 +279,11 @@ class StoryRun {
   /** What the interpreter does next, as far as it can without anything coming in. */
   private goOn(now: number): void {
     for (;;) {
-      const { todo, playing } = this;
+      const { todo, active } = this;
       if (todo.kind === 'wait' && todo.until !== undefined && todo.until <= now) {
         this.take({ kind: 'time' }, now);
       } else if (todo.kind === 'wait') {
-        const timer = playing?.timer;
+        const timer = active?.timer;
         if (timer?.until === todo.until && timer?.isOver !== true) return;
         if (todo.until !== undefined) this.expected.push(['timer', todo.until - now]);
         // A scope is cancelled a moment after the next timer is set.
@@ -300,12 +300,12 @@ class StoryRun {
   }
 
   private jobsOf(event: PaymentEvent): Job[] {
-    const { playing } = this;
+    const { active } = this;
     switch (event.kind) {
       case 'time':
-        if (playing?.timer === undefined || playing.timer.isOver) return [emptyJob()];
-        playing.timer.isOver = true;
-        return [timerJob(playing.timer.seq)];
+        if (active?.timer === undefined || active.timer.isOver) return [emptyJob()];
+        active.timer.isOver = true;
+        return [timerJob(active.timer.seq)];
       case 'sent':
       case 'delivered':
         return [this.answerJob(event.outcome)];
@@ -322,7 +322,7 @@ class StoryRun {
   }
 
   private answerJob(answer: unknown): Job {
-    const question = this.playing?.question;
+    const question = this.active?.question;
     return activityJob(question?.seq ?? -1, question?.isLocal ?? false, answer);
   }
 
@@ -331,7 +331,7 @@ class StoryRun {
       case 'notification':
         return signalJob('hint', { transId: event.transId, status: event.status });
       case 'redelivered':
-        return activityJob(this.playing?.delivery?.seq ?? -1, false, event.outcome);
+        return activityJob(this.active?.delivery?.seq ?? -1, false, event.outcome);
       case 'decide':
         return updateJob(String(event.request), 'resolve', [event.resolution]);
       case 'resendNotification':
@@ -341,20 +341,20 @@ class StoryRun {
     }
   }
 
-  /** Activates the run, and holds what it does against what was expected. */
+  /** Activates the run, and compares what it does with what was expected. */
   private async activate(jobs: readonly Job[], moment: Moment): Promise<void> {
-    const { playing } = this;
-    if (playing === undefined) throw new Error('no run is being played');
+    const { active } = this;
+    if (active === undefined) throw new Error('no run is active');
     this.activations += 1;
-    playing.given.push({ jobs, moment });
-    const commands = await this.attempt(playing.run, jobs, moment);
-    for (const command of commands) follow(playing, command, moment.now);
+    active.given.push({ jobs, moment });
+    const commands = await this.attempt(active.run, jobs, moment);
+    for (const command of commands) follow(active, command, moment.now);
     const acts = commands.flatMap(actOf);
-    playing.acts.push(...acts);
+    active.acts.push(...acts);
     this.compare(acts);
     if (acts.some(([name]) => name === 'end')) {
-      this.playing = undefined;
-      await this.replay(playing);
+      this.active = undefined;
+      await this.replay(active);
     }
   }
 
@@ -391,24 +391,24 @@ class StoryRun {
   }
 
   private mismatch(what: string): StoryMismatch {
-    return new StoryMismatch(`${this.story.order.id}: ${this.told.join(', ')}: ${what}`);
+    return new StoryMismatch(`${this.story.order.id}: ${this.done.join(', ')}: ${what}`);
   }
 }
 
-/** Remembers what the run waits for. */
-function follow(playing: ActiveRun, command: Command, now: number): void {
+/** Notes what the run waits for. */
+function follow(active: ActiveRun, command: Command, now: number): void {
   const { scheduleLocalActivity, scheduleActivity, startTimer } = command;
-  if (scheduleLocalActivity) playing.question = { seq: scheduleLocalActivity.seq ?? 0, isLocal: true };
+  if (scheduleLocalActivity) active.question = { seq: scheduleLocalActivity.seq ?? 0, isLocal: true };
   if (scheduleActivity?.activityType === 'notifyMerchantAgain') {
-    playing.delivery = { seq: scheduleActivity.seq ?? 0 };
+    active.delivery = { seq: scheduleActivity.seq ?? 0 };
   } else if (scheduleActivity) {
-    playing.question = { seq: scheduleActivity.seq ?? 0, isLocal: false };
+    active.question = { seq: scheduleActivity.seq ?? 0, isLocal: false };
   }
-  if (command.cancelTimer?.seq === playing.timer?.seq) playing.timer = undefined;
+  if (command.cancelTimer?.seq === active.timer?.seq) active.timer = undefined;
   if (startTimer) {
     const { seconds, nanos } = startTimer.startToFireTimeout ?? {};
     const pause = Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000;
-    playing.timer = { until: now + pause, seq: startTimer.seq ?? 0, isOver: false };
+    active.timer = { until: now + pause, seq: startTimer.seq ?? 0, isOver: false };
   }
 }
 
@@ -419,9 +419,9 @@ const WORKFLOW_BUNDLE = new URL('../../../lib/workflow-bundle.js', import.meta.u
 const PROGRESS_EVERY = 1_000;
 
 /**
- * Plays random stories through the built workflows, of which one message in three comes in while a question is under way.
+ * Runs random stories through the built workflows. One message in three comes in while a question is under way.
  *
- * @returns how many of them the workflows did something else in than the machine says
+ * @returns in how many of them a workflow did something else than the machine says
  */
 export async function runStories(
   machine: Machine,

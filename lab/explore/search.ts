@@ -7,21 +7,21 @@ import type { Setting } from './setting.js';
 import type { Machine, Situation } from './situation.js';
 import { encode, Visited } from './visited.js';
 
-/** How far to go. */
+/** How far to explore. */
 export interface Bounds {
   readonly depth?: number | undefined;
   readonly states?: number | undefined;
-  /** ms since the epoch, by the machine that explores. */
+  /** When to stop, in real ms since the epoch. */
   readonly until?: number | undefined;
   /** The one rule to look for, instead of all. */
   readonly only?: Invariant | undefined;
 }
 
-/** What an exploration of one world has found. */
+/** The result of exploring one setting. */
 export interface Exploration {
   readonly states: number;
   readonly transitions: number;
-  /** Moves of the longest stories of which all were played. */
+  /** All stories of up to this many moves were explored. */
   readonly depth: number;
   /** There is nothing left to visit. */
   readonly isWhole: boolean;
@@ -34,7 +34,7 @@ interface Visit {
   readonly index: number;
 }
 
-/** Plays all stories of a world, the short ones first, until a rule is broken or the bounds are reached. */
+/** Explores all stories of a setting, breadth first, until a rule is broken or the bounds are reached. */
 export function explore(
   machine: Machine,
   setting: Setting,
@@ -99,18 +99,18 @@ export function explore(
   }
 }
 
-/** The moves of a story that is known by the number of each among those that were possible. */
+/** The moves of a story, from the number of each among the possible ones. */
 function replay(model: Model, setting: Setting, ordinals: readonly number[]): Move[] {
   let { situation } = model.start();
   return ordinals.map((ordinal) => {
     const move = movesFrom(situation, setting)[ordinal];
-    if (move === undefined) throw new Error('the story can not be played again');
+    if (move === undefined) throw new Error("the story can't be repeated");
     situation = model.apply(situation, move).situation;
     return move;
   });
 }
 
-/** Where each state was come to from: six bytes a state. */
+/** How each state was reached: six bytes a state. */
 class Trail {
   #parents = new Int32Array(1 << 16);
   #ordinals = new Uint16Array(1 << 16);

@@ -4,7 +4,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../durations.js';
 
 export type Method = 'link' | 'direct' | 'payout';
 
-/** What may go wrong, beside the plain run of things. Each costs one of a story's troubles. */
+/** What may go wrong. Each costs one of a story's troubles. */
 export const TROUBLES = [
   'rejected',
   'ambiguous',
@@ -34,7 +34,7 @@ export type Trouble = (typeof TROUBLES)[number];
 export const REQUESTS = ['expire', 'refresh', 'recheck', 'resendNotification'] as const;
 export type RequestKind = (typeof REQUESTS)[number];
 
-/** What an operator may do. `insist`: with force; `outdated`: on a review that has changed; `foreign`: match another's transaction. */
+/** What an operator may do. `insist`: with force; `outdated`: on a review that has changed; `foreign`: match another payment's transaction. */
 export const DECISIONS = ['resend', 'fail', 'match', 'insist', 'outdated', 'foreign'] as const;
 export type DecisionKind = (typeof DECISIONS)[number];
 
@@ -51,7 +51,7 @@ export const FOREIGN = {
 } as const;
 export type Foreign = keyof typeof FOREIGN;
 
-/** How much of the extraordinary one story may hold. */
+/** How many unusual things may happen in one story. */
 export interface Allowance {
   /** Troubles of the provider and of workers. */
   readonly troubles: number;
@@ -59,13 +59,13 @@ export interface Allowance {
   readonly notifications: number;
   /** Requests of merchants, and operators' rechecks. */
   readonly requests: number;
-  /** Operators' decisions that are looked into. */
+  /** Operators' decisions. */
   readonly decisions: number;
   readonly handOvers: number;
   readonly resets: number;
 }
 
-/** One world to explore: a kind of payment, its terms, and what may happen to it. */
+/** One setting to explore: a kind of payment, its terms, and what may happen to it. */
 export interface Setting {
   readonly name: string;
   readonly method: Method;
@@ -112,7 +112,7 @@ const ALLOWANCE: Allowance = {
   resets: 1,
 };
 
-/** A setting in which everything may happen, unless it is said otherwise. */
+/** A setting in which everything may happen, but for the changes. */
 export function settingOf(
   changes: Partial<Omit<Setting, 'allowance' | 'terms'>> & {
     readonly method: Method;
@@ -136,7 +136,7 @@ export function settingOf(
   };
 }
 
-/** Nothing extraordinary happens, but for what is allowed by name. */
+/** A setting in which nothing unusual happens but what is named. */
 export function calmSettingOf(changes: Parameters<typeof settingOf>[0]): Setting {
   return settingOf({
     troubles: new Set(),
@@ -160,7 +160,7 @@ export function calmSettingOf(changes: Parameters<typeof settingOf>[0]): Setting
 export const AMOUNT = 1_000;
 export const WRONG_AMOUNT = 9_000;
 
-/** The order of a world's payment. */
+/** The order of a setting's payment. */
 export function orderOf(method: Method): PaymentOrder {
   const common = { amount: AMOUNT, metadata: {} };
   switch (method) {
@@ -173,7 +173,7 @@ export function orderOf(method: Method): PaymentOrder {
   }
 }
 
-/** A subject that is explored in depth: what may happen is chosen so that whole stories of it can be played. */
+/** A subject that is explored in depth: what may happen is limited, so that its stories can be explored to their end. */
 interface Theme {
   readonly name: string;
   readonly allowance: Partial<Allowance>;
@@ -254,7 +254,7 @@ const THEMES: readonly Theme[] = [
   },
 ];
 
-/** The worlds that are explored unless others are asked for. A direct payment differs from a payout in its words alone. */
+/** The settings that are explored by default. A direct payment differs from a payout in its words alone. */
 export function defaultSettings(): Setting[] {
   const themed = (['payout', 'link'] as const).flatMap((method) =>
     (['review', 'resend'] as const).flatMap((policy) =>

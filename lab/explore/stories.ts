@@ -9,13 +9,13 @@ import type { Exploration } from './search.js';
 import { type Method, orderOf, type Setting, settingOf } from './setting.js';
 import type { Machine, Situation } from './situation.js';
 
-/** A story to be played elsewhere: the events of one payment, in order, and what the machine made of each. */
+/** A random story: the events of one payment, in order, and what the machine did at each. */
 export interface RandomStory {
   readonly order: PaymentOrder;
   readonly terms: PaymentTerms;
   /** ms since the epoch */
   readonly startedAt: number;
-  /** `begin`, and the `time` that follows the start of a slow delivery, go without saying. */
+  /** Without `begin`, and without the `time` that follows the start of a slow delivery. */
   readonly events: readonly StoryEvent[];
 }
 
@@ -27,11 +27,11 @@ export interface StoryEvent {
 }
 
 export interface StoryOptions {
-  /** The longest that a story may be. */
+  /** The maximum length of a story. */
   readonly moves?: number | undefined;
   readonly method?: Method | undefined;
   readonly ambiguousPolicy?: PaymentTerms['ambiguousPolicy'] | undefined;
-  /** Instead of a world in which everything may happen but lost workers and resets. */
+  /** By default, everything may happen but lost workers and resets. */
   readonly setting?: Setting | undefined;
 }
 
@@ -66,8 +66,8 @@ function storySetting(random: () => number, { method, ambiguousPolicy }: StoryOp
 }
 
 /**
- * Plays one long story at random, lost workers and resets included, in which plain moves are the most: far beyond the depth
- * to which every story can be played. Returns how it broke a rule, if it did.
+ * A long random story of mostly plain moves, lost workers and resets included: far longer than the stories that can all be
+ * explored. Returns how it broke a rule, if it did.
  */
 export function randomWalk(
   machine: Machine,
@@ -95,7 +95,7 @@ export function randomWalk(
   return undefined;
 }
 
-/** What goes on by itself, and as it should. */
+/** Whether a move happens by itself, and as it should. */
 function isPlain({ kind, troubles = 0 }: Move): boolean {
   const isMessage = kind === 'notification' || kind === 'request' || kind === 'decide';
   return troubles === 0 && !isMessage && kind !== 'handOver' && kind !== 'reset';

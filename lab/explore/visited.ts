@@ -2,7 +2,7 @@ import type { PaymentState, Phase, Pursuit, Review, Unsent } from '../../src/pay
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../durations.js';
 import type { Situation } from './situation.js';
 
-/** Words that matter for what happens next only in being the same, or not. */
+/** Texts of which only the equality matters for what happens next. */
 const numbers = new Map<string, number>();
 
 function numberOf(words: string | undefined): number {
@@ -14,8 +14,8 @@ function numberOf(words: string | undefined): number {
 }
 
 /**
- * A situation in the fewest words that tell it from others with another future: times are relative to now, and those that
- * don't matter any more are left out.
+ * A situation as a short text that differs from that of any situation with another future: times are relative to now, and
+ * those that no longer matter are left out.
  */
 export function encode(situation: Situation): string {
   const { payment, todo, delivering, provider, book, left, recorded, now } = situation;
@@ -61,17 +61,17 @@ function flags(...all: readonly boolean[]): string {
   return `:${bits}`;
 }
 
-/** A time that matters while it is to come. */
+/** A time that matters while it is in the future. */
 function future(at: number, now: number): string {
   return at > now ? `+${at - now}` : '_';
 }
 
-/** A time that matters for so long. */
+/** A time that matters for `forMs` after it. */
 function past(at: number, now: number, forMs: number): string {
   return `-${Math.min(now - at, forMs)}`;
 }
 
-/** The payment alone: what its machine does next hangs on no more than this. */
+/** The payment alone: everything that what its machine does next depends on. */
 export function encodePayment(payment: PaymentState, now: number): string {
   const { phase, facts, sends, reports, terms } = payment;
   let text = encodePhase(payment, phase, now);
@@ -167,7 +167,7 @@ interface Table {
   readonly second: Uint32Array;
 }
 
-/** Texts seen before, by 64 bits of hash each: of a million texts, two share theirs once in ten million times. */
+/** A set of texts, by 64 bits of hash each: two of a million texts collide once in ten million times. */
 export class Visited {
   #table = tableOf(1 << 16);
   #size = 0;
@@ -176,7 +176,7 @@ export class Visited {
     return this.#size;
   }
 
-  /** Whether the text is new; it isn't any more afterwards. */
+  /** Adds a text, and returns whether it is new. */
   add(text: string): boolean {
     const [first, second] = hash(text);
     if (this.#size * 2 > this.#table.first.length) this.#table = grown(this.#table);

@@ -6,7 +6,7 @@ import type { Reply, Todo } from '../../src/payments/transitions.js';
 import type { PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
 import { type Command, valuesOf } from './workflow-vm.js';
 
-/** A command, less its numbers: what it does, and with what. */
+/** A command without its sequence numbers: what it does, and with what. */
 export type Act = readonly [name: string, ...details: unknown[]];
 
 export function typeOf(order: PaymentOrder): PaymentWorkflowType {
@@ -59,7 +59,7 @@ function messageOf(payment: PaymentState, number: number) {
   };
 }
 
-/** What a command does. That an update was accepted is no act: its reply is. */
+/** What a command does. Accepting an update is no act: its reply is. */
 export function actOf(command: Command): Act[] {
   const { scheduleLocalActivity, scheduleActivity, startTimer, updateResponse } = command;
   if (scheduleLocalActivity) {

@@ -9,7 +9,7 @@ import type { SimulatedWorld } from '../world/simulated-world.js';
 /** Requests that move money. */
 const MONEY = /^\/(direct-pay|payout)$/;
 
-/** Brings about what was planned to go wrong with the servers themselves. */
+/** Injects the planned faults of servers and workers. */
 export class FaultInjector {
   readonly #crashes: ReadonlyMap<number, Crash>;
   readonly #faults: readonly ServerFault[];
@@ -36,12 +36,12 @@ export class FaultInjector {
     }
   }
 
-  /** Resolves when the worker that was ended last has been followed by another. */
+  /** Resolves when another worker has replaced the last one that was stopped or killed. */
   async settled(): Promise<void> {
     await this.#restarting;
   }
 
-  /** Sees every request to the provider before the provider does; `false` when it goes no further. */
+  /** Called with every request to the provider before the provider gets it; `false` stops the request. */
   readonly onProviderRequest = (request: IncomingMessage, response: ServerResponse): boolean => {
     if (!MONEY.test(request.url ?? '')) return true;
     const crash = this.#crashes.get(++this.#moneyRequests);
@@ -92,7 +92,7 @@ export class FaultInjector {
     }
   }
 
-  /** The signal goes out before this returns; resolves when another worker has taken over. */
+  /** Sends the signal before it returns, and resolves when another worker has taken over. */
   #kill(world: SimulatedWorld, kind: string): Promise<void> {
     const killing = world.worker.kill();
     return this.#follow(world, async () => {

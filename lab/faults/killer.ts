@@ -2,22 +2,22 @@ import type { StackProcess } from '../../stack/processes/stack.js';
 import { type ChaosContext, wait } from '../chaos/context.js';
 import { Counts } from '../counts.js';
 import type { PlannedKill } from '../plan/server-faults.js';
-import { orderFaults, readFaults } from '../world/provider-books.js';
+import { addFaults, readFaults } from '../world/provider-books.js';
 import { chaosFaultRules } from './provider-faults.js';
 
-/** Tries to start a process again. */
+/** How often to try to start a process. */
 const MAX_TRIES = 3;
 
 /**
- * Kills processes as planned, and starts each again, as a supervisor would. A process that dies by itself is told of,
- * and started again as well.
+ * Kills processes as planned, and starts each again, as a supervisor would. A process that ends by itself is
+ * reported, and started again as well.
  */
 export class Killer {
-  /** Deaths by our hand, by process. */
+  /** How often each process was killed. */
   readonly kills: Record<StackProcess, number> = { worker: 0, api: 0, sandbox: 0, temporal: 0 };
-  /** Faults of the provider's own. */
+  /** The provider's faults, by kind. */
   readonly faults = new Counts();
-  /** Deaths by no hand of ours, with how they came. */
+  /** Processes that ended by themselves, and how. */
   readonly collapses: string[] = [];
   readonly #killed = new Set<number | undefined>();
   readonly #queues = new Map<StackProcess, Promise<void>>();
@@ -25,13 +25,13 @@ export class Killer {
 
   constructor(private readonly context: ChaosContext) {}
 
-  /** Watches over the processes, and puts the first provider's faults in force. */
+  /** Watches the processes, and activates the faults of the first sandbox process. */
   async start(): Promise<void> {
     for (const name of ['temporal', 'sandbox', 'worker', 'api'] as const) this.#watch(name);
     await this.#orderFaults();
   }
 
-  /** Resolves when all that were planned are dead and up again. */
+  /** Kills as planned; resolves when every process is up again. */
   async run(plan: readonly PlannedKill[]): Promise<void> {
     const begun = performance.now();
     for (const { target, at, downMs } of plan) {
@@ -46,17 +46,17 @@ export class Killer {
     await Promise.all(this.#queues.values());
   }
 
-  /** Takes down the faults that the provider's present process has counted. */
+  /** Adds the faults that the present sandbox process has counted. */
   async countFaults(): Promise<void> {
     const counts = await readFaults(this.context.stack.sandboxUrl).catch(() => ({}));
     this.faults.addAll(Object.entries(counts));
   }
 
-  /** What happens to one process happens one after the other. */
+  /** Does one thing after the other to a process. */
   #queue(target: StackProcess, act: () => Promise<void>): void {
     const queue = (this.#queues.get(target) ?? Promise.resolve()).then(act);
     this.#queues.set(target, queue);
-    // Whoever waits for the queues hears of it; until then it mustn't end us.
+    // settled() rejects with it; until then it must not be an unhandled rejection.
     queue.catch(() => undefined);
   }
 
@@ -81,7 +81,7 @@ export class Killer {
         break;
       } catch (error) {
         if (tries === MAX_TRIES) throw error;
-        report(`${target} did not start: ${error instanceof Error ? error.message : error}`);
+        report(`${target} didn't start: ${error instanceof Error ? error.message : error}`);
       }
     }
     this.#watch(target);
@@ -104,6 +104,6 @@ export class Killer {
 
   async #orderFaults(): Promise<void> {
     const { seed, stack } = this.context;
-    await orderFaults(stack.sandboxUrl, chaosFaultRules(seed, this.#lives++));
+    await addFaults(stack.sandboxUrl, chaosFaultRules(seed, this.#lives++));
   }
 }

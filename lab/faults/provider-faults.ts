@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../durations.js';
 /** Real ms for which a connection is held before it is cut without an answer. */
 const HELD_MS = 15;
 
-/** Faults that strike every endpoint of the provider at these rates, all the time. */
+/** Faults of every endpoint of the provider, all the time. */
 const ANSWERS: readonly FaultRequest[] = [
   // Held until the client gives up; rare, as everybody waits for it.
   { fault: 'timeoutBeforeCommit', rate: 0.0005 },
@@ -68,15 +68,15 @@ const WEBHOOKS: readonly FaultRequest[] = [
   { fault: 'webhookHuge', rate: 0.01, bytes: 200_000 },
 ];
 
-/** Every fault of the provider's at once, each rule with draws of its own. */
+/** The simulation's faults: every fault of the sandbox at once, each rule with random draws of its own. */
 export function faultRules(seed: string | number): FaultRequest[] {
   return [...ANSWERS, ...UNTRUTHS, ...WEBHOOKS].map((rule, index) => ({ ...rule, seed: `${seed}/${index}` }));
 }
 
-/** For how long the provider answers no question about some payments, in ms: longer than they may stay undecided. */
+/** How long the provider answers no question about some payments, in ms: longer than they may stay undecided. */
 const SILENCE_MS = 30 * HOUR_MS;
 
-/** No question about a payment is answered, whatever is asked. */
+/** The provider answers no question about a payment. */
 export function silence(id: PaymentId): FaultRequest[] {
   const silent = { fault: 'questionTimeout', forMs: SILENCE_MS, holdMs: HELD_MS } as const;
   return [
@@ -86,7 +86,7 @@ export function silence(id: PaymentId): FaultRequest[] {
 }
 
 /**
- * Faults of the provider's own, at moderate rates: what the deaths of processes bring comes on top. Delays fit a run of
+ * The faults of a chaos run, at moderate rates: killed processes come on top. Delays fit a run of
  * some minutes. Those that call for a long wait by design, such as refused credentials, are left to the simulation.
  */
 const CHAOS_RULES: readonly FaultRequest[] = [
@@ -124,8 +124,8 @@ const CHAOS_RULES: readonly FaultRequest[] = [
 ];
 
 /**
- * The rules for the `life`th process that plays the provider. A new process counts a subject's requests from the first
- * again: with draws of its own, a fault that struck the first one doesn't strike whatever comes first now.
+ * The rules for the sandbox's `life`th process (from 0). A new process counts requests from the first again: it needs draws
+ * of its own, or the same faults would strike its first requests again.
  */
 export function chaosFaultRules(seed: string | number, life: number): FaultRequest[] {
   return CHAOS_RULES.map((rule, index) => ({ ...rule, seed: `${seed}/${life}/${index}` }));

@@ -15,12 +15,12 @@ const paymentSchema = z.object({
   expiresAt: z.iso.datetime().optional(),
   review: z.object({ number: z.int(), decideFrom: z.iso.datetime() }).optional(),
 });
-/** A payment, as far as the simulation's people read it. */
+/** A payment, as far as people read it. */
 export type SeenPayment = z.infer<typeof paymentSchema>;
 
 const problemSchema = z.object({ code: z.string(), payment: paymentSchema.optional() });
 
-/** What the API answered: status 0 when the connection broke or nothing came. */
+/** What the API answered; status 0 if the connection broke or there was no answer in time. */
 export interface ApiAnswer {
   readonly status: number;
   readonly payment?: SeenPayment | undefined;
@@ -28,13 +28,13 @@ export interface ApiAnswer {
   readonly code?: string | undefined;
 }
 
-/** Whose key a call is made with. */
+/** Whose API key a call is made with. */
 export type Caller = keyof typeof SECRETS;
 
-/** Real ms that the API may take: more than it ever should. */
-const LIMIT_MS = 30_000;
+/** How long the API may take, in real ms: more than it ever should. */
+const TIMEOUT_MS = 30_000;
 
-/** Calls the API as its users do; an answer of any kind is a value. */
+/** Calls the API as its users do. No answer makes it throw. */
 export class ApiClient {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
@@ -67,7 +67,7 @@ export class ApiClient {
         ...(body !== undefined && { json: body }),
         throwHttpErrors: false,
         retry: { limit: 0 },
-        timeout: { request: LIMIT_MS },
+        timeout: { request: TIMEOUT_MS },
       });
       return read(statusCode, answer);
     } catch (error) {

@@ -3,10 +3,10 @@ import { seededRandom } from '../plan/seeded-random.js';
 import type { SimulationContext } from './context.js';
 import type { PaymentRecord } from './payment-record.js';
 
-/** Real ms that the API may take. */
+/** How long the API may take, in real ms. */
 const LIMIT_MS = 10_000;
 
-/** Somebody who knows the address for the provider's notifications, and lies to it. */
+/** Somebody who knows the URL for the provider's notifications, and posts forged ones. */
 export class Attacker {
   constructor(
     private readonly context: SimulationContext,
@@ -14,7 +14,7 @@ export class Attacker {
     private readonly records: readonly PaymentRecord[],
   ) {}
 
-  /** Plans as many forged notifications as are wanted between two times (ms since the epoch). */
+  /** Plans `count` forged notifications between two times (ms since the epoch). */
   plan(count: number, from: number, to: number): void {
     for (let nth = 0; nth < count; nth++) {
       const random = seededRandom(this.context.seed, 'attack', nth);

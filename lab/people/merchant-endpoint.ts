@@ -17,12 +17,12 @@ type NotificationBody = z.infer<typeof notificationSchema>;
 /** One delivery to the merchant, as it came. */
 export interface ReceivedNotification {
   readonly webhookId: string;
-  /** Simulated time, in ms since the epoch. */
+  /** ms since the epoch. */
   readonly at: number;
   /** Whether the merchant has acknowledged it, as far as the merchant knows. */
   readonly acknowledged: boolean;
   readonly content: NotificationBody;
-  /** What the provider's ledger had to say at that moment. */
+  /** What the provider's ledger had at that moment. */
   readonly truth: readonly BookedStatus[];
 }
 
@@ -34,7 +34,7 @@ export interface MerchantEndpointOptions {
   readonly truthOf: (paymentId: string) => readonly BookedStatus[];
   readonly onNotification: (notification: ReceivedNotification) => void;
   readonly count: (what: MerchantFault) => void;
-  /** What goes wrong with the how-manieth delivery (from 0) of a notification; some of everything unless given. */
+  /** What goes wrong with the `nth` delivery (from 0) of a notification; by default, some of everything. */
   readonly faultOf?: ((random: SeededRandom, nth: number) => MerchantFault | undefined) | undefined;
 }
 
@@ -50,7 +50,7 @@ export type MerchantFault =
 /** Real ms: within the sender's patience, and beyond it. */
 const SLOW_MS = 30;
 const TOO_SLOW_MS = 700;
-/** Real ms for which an endless answer goes on, longer than any sender waits, and between two pieces of it. */
+/** How long an endless answer lasts, longer than any sender waits, and the pause between two pieces of it, in real ms. */
 const ENDLESS_MS = 1_500;
 const PIECE_MS = 20;
 const PIECE = Buffer.alloc(64 * 1024, ' ');
@@ -140,7 +140,7 @@ function anyFault(random: SeededRandom): MerchantFault | undefined {
   ]);
 }
 
-/** A 200 whose body never ends: its status has said all that there is to know. */
+/** A 200 whose body never ends: its status alone acknowledges the notification. */
 function answerWithoutEnd(response: ServerResponse): void {
   response.writeHead(200);
   const writing = setInterval(() => response.write(PIECE), PIECE_MS);

@@ -6,9 +6,9 @@ export interface PlannedOrder {
   readonly way: 'link' | 'direct' | 'payout';
   readonly path: '/v1/collections' | '/v1/payouts';
   readonly body: Readonly<Record<string, unknown>>;
-  /** The merchant's own name of its client, when it gives one. */
+  /** The merchant's own id of its client, if it gives one. */
   readonly userId?: string | undefined;
-  /** The API has to refuse it: it asks for less than the least amount. */
+  /** The API has to refuse it: its amount is below the minimum. */
   readonly invalid: boolean;
 }
 
@@ -27,7 +27,7 @@ export type VisitTime = { readonly afterMs: number } | { readonly beforeEndMs: n
 
 export type PlannedVisit = Visit & { readonly time: VisitTime };
 
-/** Merchants, by the names of their API keys. Both use the same Idempotency-Keys. */
+/** Merchants, by the names of their API keys. Both use the same idempotency keys. */
 export const OWNERS = ['shop', 'market'] as const;
 export type Owner = (typeof OWNERS)[number];
 
@@ -57,7 +57,7 @@ export interface PlannedPayment extends PlannedOrder {
   readonly visits: readonly PlannedVisit[];
   /** The provider answers no question about it for more than a day. */
   readonly isSilent?: boolean | undefined;
-  /** When an operator meddles with it, whatever it is doing, in ms after its arrival. */
+  /** When an operator meddles with it, in ms after its arrival. */
   readonly meddledAfter?: number | undefined;
   /** When an operator has it compared with the provider's records, in ms after its arrival. */
   readonly recheckedAfter?: number | undefined;

@@ -1,14 +1,14 @@
 import { keyedRandom } from '../../sandbox/keyed-random.js';
 
 /**
- * Chance that hangs on the seed, on whom it is for and on what it decides, and never on the order in which anything
- * happens: the same seed makes the same plans.
+ * Random values that depend on the seed, the subject and the label, and not on the order in which they are drawn: the
+ * same seed makes the same plans.
  */
 export interface SeededRandom {
-  /** Whether something of this likelihood (0 to 1) comes true. */
+  /** Whether something of this likelihood (0 to 1) happens. */
   chance(label: string, likelihood: number): boolean;
-  /** A whole number from `least` to `most`. */
-  between(label: string, least: number, most: number): number;
+  /** An integer from `min` to `max`. */
+  between(label: string, min: number, max: number): number;
   /** One of the choices, each as likely as its weight. */
   pick<Choice>(label: string, choices: readonly (readonly [weight: number, choice: Choice])[]): Choice;
 }
@@ -19,7 +19,7 @@ export function seededRandom(seed: string | number, ...subject: readonly (string
   const fraction = (label: string) => random.fraction('simulation', ...subject, label);
   return {
     chance: (label, likelihood) => fraction(label) < likelihood,
-    between: (label, least, most) => least + Math.floor(fraction(label) * (most - least + 1)),
+    between: (label, min, max) => min + Math.floor(fraction(label) * (max - min + 1)),
     pick(label, choices) {
       const total = choices.reduce((sum, [weight]) => sum + weight, 0);
       let left = fraction(label) * total;

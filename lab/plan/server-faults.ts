@@ -2,7 +2,7 @@ import type { StackProcess } from '../../stack/processes/stack.js';
 import { HOUR_MS, MINUTE_MS } from '../durations.js';
 import { type SeededRandom, seededRandom } from './seeded-random.js';
 
-/** A stretch of trouble; times in ms from the beginning. */
+/** A fault of a server, or of all of a kind; times in ms from the start. */
 export interface ServerFault {
   readonly kind: ServerFaultKind;
   readonly at: number;
@@ -31,7 +31,7 @@ export type ServerFaultKind =
 
 /** A worker's death in the middle of a request that moves money, before or after the provider takes it. */
 export interface Crash {
-  /** The how-manieth of such requests. */
+  /** Which of such requests, counted from 1. */
   readonly request: number;
   readonly moment: 'beforeCommit' | 'afterCommit';
 }
@@ -41,11 +41,11 @@ export interface ServerFaultPlan {
   readonly crashes: readonly Crash[];
 }
 
-/** How often each trouble comes, and for how long. However many payments there are, it strikes all that live then. */
+/** How often each fault occurs, and for how long. It strikes all payments of that time, however many there are. */
 const SERVER_FAULTS: readonly (readonly [
   kind: ServerFaultKind,
   times: number,
-  length: readonly [least: number, most: number],
+  length: readonly [min: number, max: number],
 ])[] = [
   ['providerFails', 1, [2 * HOUR_MS, 4 * HOUR_MS]],
   ['providerHangs', 1, [2 * MINUTE_MS, 5 * MINUTE_MS]],
@@ -60,13 +60,13 @@ const SERVER_FAULTS: readonly (readonly [
 
 /** Plans what goes wrong with the servers themselves while payments arrive. */
 export function planServerFaults(count: number, lengthMs: number, seed: string | number): ServerFaultPlan {
-  const faults = SERVER_FAULTS.flatMap(([kind, times, [shortest, longest]]) =>
+  const faults = SERVER_FAULTS.flatMap(([kind, times, [min, max]]) =>
     Array.from({ length: times }, (_, index): ServerFault => {
       const random = seededRandom(seed, 'trouble', kind, index);
       return {
         kind,
         at: random.between('when', HOUR_MS, lengthMs),
-        forMs: random.between('how long', shortest, longest),
+        forMs: random.between('how long', min, max),
       };
     }),
   );
@@ -89,10 +89,10 @@ function planCrashes(count: number, seed: string | number): Crash[] {
   });
 }
 
-/** One death. */
+/** One kill. */
 export interface PlannedKill {
   readonly target: StackProcess;
-  /** ms from the beginning. */
+  /** ms from the start. */
   readonly at: number;
   /** ms until the process is started again. */
   readonly downMs: number;
@@ -104,8 +104,8 @@ const ALL: readonly StackProcess[] = ['temporal', 'worker', 'sandbox', 'api'];
 const MAX_DOWN_MS = 3_000;
 
 /**
- * Plans `count` deaths, one at a random moment in each of as many equal stretches of `lengthMs`: of every process once
- * at first, then of any, the worker's the most often, as it has the most to lose.
+ * Plans `count` kills, one at a random moment in each of as many equal parts of `lengthMs`: of every process once at
+ * first, then of any, most often the worker, which has the most to lose.
  */
 export function planKills(count: number, lengthMs: number, seed: string | number): PlannedKill[] {
   const first = seededRandom(seed, 'kills').between('first', 0, ALL.length - 1);

@@ -129,7 +129,7 @@ function fateOf(random: SeededRandom): NumberFate {
   ]);
 }
 
-/** Most links live for less than their usual day: one that nobody pays costs a question an hour. */
+/** Most links have a shorter lifetime than a day: an unpaid one costs a question an hour. */
 function lifetime(random: SeededRandom): Record<string, unknown> {
   if (!random.chance('expiresIn', 0.8)) return {};
   const minutes = random.pick('minutes', [

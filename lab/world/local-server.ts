@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 
-/** A server on a free port of this machine that can be away for a while and come back at the same address. */
+/** A server on a free port of this machine that can go away for a while and come back at the same address. */
 export class LocalServer {
   readonly #server: Server;
   #port = 0;
@@ -27,18 +27,18 @@ export class LocalServer {
     if (typeof address === 'object' && address !== null) this.#port = address.port;
   }
 
-  /** Cuts every connection, in the middle of whatever it carries. */
+  /** Cuts every connection, even in the middle of a request. */
   cut(): void {
     this.#server.closeAllConnections();
   }
 
-  /** Is back, once for each time that it has left: absences may overlap. */
+  /** Ends one absence. Absences may overlap: it listens again when the last one ends. */
   async comeBack(): Promise<void> {
     this.#absences--;
     if (this.#absences === 0) await this.listen();
   }
 
-  /** Is not there any more: connections are refused. */
+  /** Stops listening: connections are refused. */
   async leave(): Promise<void> {
     this.#absences++;
     if (!this.#server.listening) return;

@@ -7,10 +7,10 @@ import type { Connection } from '@temporalio/client';
 import proto, { type temporal } from '@temporalio/proto';
 import { NAMESPACE, TASK_QUEUE, type WorkerHost } from './worker.js';
 
-/** One worker after the other: when one has ended, what it leaves behind goes to the next. */
+/** One worker after the other: when one has ended, the next one gets its tasks. */
 export class WorkerSuccession implements WorkerHost {
-  readonly #buried = new Set<string>();
-  readonly #burials: AbortController[] = [];
+  readonly #handed = new Set<string>();
+  readonly #handOvers: AbortController[] = [];
 
   constructor(
     private readonly host: WorkerHost,
@@ -24,27 +24,27 @@ export class WorkerSuccession implements WorkerHost {
 
   async stop(): Promise<void> {
     await this.host.stop();
-    this.#bury();
+    this.#handOverTasks();
   }
 
   async kill(): Promise<boolean> {
     const isDead = await this.host.kill();
-    if (isDead) this.#bury();
+    if (isDead) this.#handOverTasks();
     return isDead;
   }
 
-  /** Nothing is passed on any more. */
+  /** Stops handing tasks over. */
   close(): void {
-    for (const burial of this.#burials) burial.abort();
+    for (const handOver of this.#handOvers) handOver.abort();
   }
 
-  #bury(): void {
+  #handOverTasks(): void {
     for (const queue of this.wire.queues) {
-      if (this.#buried.has(queue)) continue;
-      this.#buried.add(queue);
-      const burial = new AbortController();
-      this.#burials.push(burial);
-      void returnOrphanedTasks(this.connection, queue, burial.signal);
+      if (this.#handed.has(queue)) continue;
+      this.#handed.add(queue);
+      const handOver = new AbortController();
+      this.#handOvers.push(handOver);
+      void returnOrphanedTasks(this.connection, queue, handOver.signal);
     }
   }
 }
@@ -53,13 +53,13 @@ type WorkflowExecution = temporal.api.common.v1.IWorkflowExecution;
 
 const { TaskQueueKind, WorkflowTaskFailedCause, QueryResultType } = proto.temporal.api.enums.v1;
 
-/** Real ms for which one question for tasks may stay open. */
+/** How long one poll for tasks may stay open, in real ms. */
 const POLL_MS = 60_000;
 
 /**
  * Gives the workflow tasks of a worker that is gone back to the others. A real server does so after ten seconds, by
  * itself; the test server leaves a task for ever on the queue of the worker that had the workflow in its memory.
- * Goes on until the signal, for a workflow may sleep for days before its next task.
+ * Runs until the signal is aborted, for a workflow may sleep for days before its next task.
  */
 export async function returnOrphanedTasks(
   connection: Connection,
@@ -68,7 +68,7 @@ export async function returnOrphanedTasks(
 ): Promise<void> {
   const { workflowService } = connection;
   const taskQueue = { name: queue, kind: TaskQueueKind.TASK_QUEUE_KIND_STICKY, normalName: TASK_QUEUE };
-  const common = { namespace: NAMESPACE, identity: 'undertaker' };
+  const common = { namespace: NAMESPACE, identity: 'orphaned-tasks' };
   while (!signal.aborted) {
     try {
       const task = await pollUntil(signal, (end) =>
@@ -96,7 +96,7 @@ export async function returnOrphanedTasks(
         });
       }
     } catch {
-      // The time to wait was over, or the task was: the next question follows.
+      // The poll or the task has timed out: poll again.
     }
   }
 }
@@ -118,7 +118,7 @@ async function awaken(
   });
 }
 
-/** Each call gets a signal of its own, as the client never lets go of one. */
+/** Each call gets a signal of its own, as the client never removes its listener. */
 async function pollUntil<Task>(
   signal: AbortSignal,
   poll: (end: AbortSignal) => Promise<Task>,
@@ -140,8 +140,8 @@ const HOST = `@${hostname()}-`;
 const [BEFORE, BEHIND] = [10, 32];
 
 /**
- * The wire between workers and Temporal. It carries every byte as it is, and listens for one thing: the names of the
- * queues that workers keep for the workflows in their memory, which nothing else tells.
+ * The wire between workers and Temporal. It carries every byte as it is, and looks for one thing: the names of the
+ * sticky queues of workers, which can't be asked for.
  */
 export class TemporalWire {
   /** The queues that were asked for tasks so far. */
@@ -153,9 +153,9 @@ export class TemporalWire {
     this.#server = createServer((worker) => {
       const temporal = connect({ host, port, noDelay: true });
       worker.setNoDelay(true);
-      this.#join(worker, temporal);
-      this.#join(temporal, worker);
-      worker.on('data', (bytes: Buffer) => this.#listenTo(bytes));
+      this.#pipe(worker, temporal);
+      this.#pipe(temporal, worker);
+      worker.on('data', (bytes: Buffer) => this.#findQueues(bytes));
     });
   }
 
@@ -182,7 +182,7 @@ export class TemporalWire {
     await closed;
   }
 
-  #join(from: Socket, to: Socket): void {
+  #pipe(from: Socket, to: Socket): void {
     this.#sockets.add(from);
     from.pipe(to);
     from.on('error', () => to.destroy());
@@ -192,7 +192,7 @@ export class TemporalWire {
     });
   }
 
-  #listenTo(bytes: Buffer): void {
+  #findQueues(bytes: Buffer): void {
     for (let at = bytes.indexOf(HOST); at >= 0; at = bytes.indexOf(HOST, at + 1)) {
       const around = bytes.toString('latin1', Math.max(0, at - BEFORE), at + HOST.length + BEHIND);
       const [queue] = QUEUE.exec(around) ?? [];

@@ -76,8 +76,8 @@ export async function readFaults(sandboxUrl: string): Promise<Record<string, num
   return totalsSchema.parse(await got(`${sandboxUrl}/_sandbox/faults`, ONCE).json()).totals;
 }
 
-/** Puts faults in force. @throws RequestError */
-export async function orderFaults(sandboxUrl: string, rules: readonly FaultRequest[]): Promise<void> {
+/** Adds fault rules to the sandbox. @throws RequestError */
+export async function addFaults(sandboxUrl: string, rules: readonly FaultRequest[]): Promise<void> {
   for (const json of rules) await got.post(`${sandboxUrl}/_sandbox/faults`, { ...ONCE, json });
 }
 

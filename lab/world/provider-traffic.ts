@@ -8,7 +8,7 @@ const QUESTION = /^\/payment-status\/([^/?]+)$/;
 const MAX_QUESTIONS = 6;
 const WINDOW_MS = 60_000;
 
-/** What comes to the provider on the wire, as no ledger has it: what was struck by a fault, too. */
+/** The provider's requests on the wire. Unlike the ledger, it has those that a fault struck, too. */
 export class ProviderTraffic {
   /** How the first request for each payment was answered, by the payment's id. */
   readonly #answers = new Map<string, string>();
@@ -74,11 +74,11 @@ export function digestOf(lines: readonly string[]): string {
   return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16);
 }
 
-/** What the provider's notifications said last of each transaction, true or not. */
-export class WebhookStatuses {
+/** The last webhook status of each transaction: what the provider's, or a forged, notification said last. */
+export class LastWebhookStatuses {
   readonly #statuses = new Map<string, string>();
 
-  /** Listens to a notification. */
+  /** Notes the status that a notification carries. */
   watch(request: IncomingMessage, response: ServerResponse): void {
     if (!request.url?.startsWith('/webhooks/')) return;
     response.once('close', () => {
@@ -88,7 +88,7 @@ export class WebhookStatuses {
     });
   }
 
-  /** The status that was claimed last. */
+  /** The transaction's last status. */
   readonly of = (transId: string): string | undefined => this.#statuses.get(transId);
 }
 

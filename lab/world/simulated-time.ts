@@ -3,20 +3,20 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { ManualClock } from '../../sandbox/clock.js';
 import type { Timeline } from '../people/context.js';
 
-/** Simulated time stands still: some workflow's task never ends. */
+/** Simulated time stands still: a workflow task never ends. */
 export class StalledError extends Error {
   override readonly name = 'StalledError';
 }
 
-/** Real ms that any sleep may take: a worker that was killed is missed after ten seconds. */
+/** How long any sleep may take, in real ms: a killed worker is missed after ten seconds. */
 const STALL_MS = 120_000;
 
 /**
  * The time of the time-skipping server, which the sandbox's clock follows. It stands in for the real one everywhere
  * but in limits on how long a connection may take.
  *
- * While nobody sleeps, the server's time goes on with the real one, so it need not be asked; while somebody does, it
- * may jump at any moment.
+ * While nobody sleeps, the server's time passes with the real one, so the server needn't be asked; while somebody does,
+ * it may jump at any moment.
  */
 export class SimulatedTime {
   #known: { readonly time: number; readonly tick: number } | undefined;
@@ -41,7 +41,7 @@ export class SimulatedTime {
   /**
    * Lets time pass until `time`.
    *
-   * @throws StalledError when it doesn't.
+   * @throws StalledError if it doesn't reach it
    */
   async sleepUntil(time: number): Promise<void> {
     const left = time - (await this.now());
@@ -71,13 +71,13 @@ async function orStall(sleep: Promise<void>, time: number): Promise<void> {
   const stall = pause(STALL_MS, true, { signal: woken.signal }).catch(() => false);
   try {
     const isStalled = await Promise.race([sleep.then(() => false), stall]);
-    if (isStalled) throw new StalledError(`time does not get to ${new Date(time).toISOString()}`);
+    if (isStalled) throw new StalledError(`time doesn't reach ${new Date(time).toISOString()}`);
   } finally {
     woken.abort();
   }
 }
 
-/** Something that is to happen at a time (ms since the epoch). */
+/** Something planned for a time (ms since the epoch). */
 interface PlannedAct {
   readonly at: number;
   readonly order: number;
@@ -85,8 +85,8 @@ interface PlannedAct {
 }
 
 /**
- * What the simulation's people are going to do, in order of time. What needn't happen at an exact moment is put off to
- * the next tick, so that much of it happens at once: time then has fewer stops to make.
+ * What people in the simulation are going to do, in order of time. What needs no exact time is put off to the next tick,
+ * so that many things happen at once and time has fewer stops to make.
  */
 export class PlannedTimeline implements Timeline {
   readonly #acts: PlannedAct[] = [];
@@ -112,7 +112,7 @@ export class PlannedTimeline implements Timeline {
     this.#acts.splice(this.#placeOf(planned), 0, planned);
   }
 
-  /** When the next thing is to happen. */
+  /** The time of the next thing planned, in ms since the epoch. */
   next(): number | undefined {
     return this.#acts.at(-1)?.at;
   }

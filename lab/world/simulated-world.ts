@@ -12,7 +12,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.js';
 import { API_KEYS, CREDENTIALS, WEBHOOK_TOKEN } from './credentials.js';
 import { LocalServer } from './local-server.js';
 import { TemporalWire, WorkerSuccession } from './orphaned-tasks.js';
-import { WebhookStatuses } from './provider-traffic.js';
+import { LastWebhookStatuses } from './provider-traffic.js';
 import { SimulatedTime } from './simulated-time.js';
 import {
   NAMESPACE,
@@ -35,7 +35,7 @@ export interface SimulatedWorldOptions {
   /** Changes what activities do; for a worker in this process. */
   readonly wrapActivities?: WrapActivities | undefined;
   readonly report: (line: string) => void;
-  /** Sees every request to the provider first; `false` when the request is to go no further. */
+  /** Called with every request to the provider first; `false` stops the request. */
   readonly onProviderRequest: (
     request: IncomingMessage,
     response: ServerResponse,
@@ -90,9 +90,9 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
     if (!options.onProviderRequest(request, response, () => now)) return;
     sandbox.app(request, response);
   });
-  const webhookStatuses = new WebhookStatuses();
+  const lastWebhookStatuses = new LastWebhookStatuses();
   const api = new LocalServer((request, response) => {
-    webhookStatuses.watch(request, response);
+    lastWebhookStatuses.watch(request, response);
     app(request, response);
   });
   const merchant = new LocalServer(options.merchant);
@@ -139,7 +139,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
   const { workerProgram, wrapActivities = (activities) => activities } = options;
   const host =
     workerProgram === undefined
-      ? workerInThisProcess(settings, (activities) => wrapActivities(activities, webhookStatuses.of))
+      ? workerInThisProcess(settings, (activities) => wrapActivities(activities, lastWebhookStatuses.of))
       : workerChild(settings, workerProgram);
   const worker = new WorkerSuccession(host, wire, env.connection);
   await worker.start();

@@ -10,7 +10,7 @@ import { createPaymentWorker, type PaymentWorkerOptions } from '../../src/paymen
 import { createProviderClient } from '../../src/provider/client.js';
 import { CREDENTIALS, MERCHANT_SECRET } from './credentials.js';
 
-/** What a simulated worker is told; it crosses a process's border as JSON. */
+/** The settings of a simulated worker, passed to its process as JSON. */
 export const workerSettingsSchema = z.object({
   temporalAddress: z.string(),
   providerUrl: z.string(),
@@ -33,7 +33,7 @@ const LIMITS: PaymentWorkerOptions['limits'] = {
   shutdownGraceMs: 1_000,
 };
 
-/** How many times faster than ours simulated time passes while connections wait; fast enough to make nobody wait. */
+/** How many times faster than ours simulated time passes while connections wait; fast enough for the client's pauses not to matter. */
 const TIME_FACTOR = 1_000;
 
 /** A client for each of the provider's services. Their pauses are short, as simulated time stands still in them. */
@@ -82,7 +82,7 @@ export interface WorkerHost {
   start(): Promise<void>;
   /** Lets the worker finish what it does, within its grace period. */
   stop(): Promise<void>;
-  /** Ends the worker at once, in the middle of whatever it does, and resolves when it is gone; `false` when it can't. */
+  /** Kills the worker at once, and resolves when it is gone; `false` if it can't be killed. */
   kill(): Promise<boolean>;
 }
 
@@ -90,7 +90,7 @@ export interface WorkerHost {
 const STOP_LIMIT_MS = 5_000;
 
 /**
- * The SDK takes a stack trace for each promise of a workflow, a tenth of all that a worker does; nobody reads them here.
+ * The SDK takes a stack trace for each promise of a workflow, a tenth of all that a worker does; they are not used here.
  * More room for young objects saves the collector's time.
  */
 const NODE_OPTIONS = ['--stack-trace-limit=1', '--max-semi-space-size=64'];
@@ -197,7 +197,7 @@ const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 /** Bundles the workflows into a file, as they are but for their timers: see `workflow-timers.ts`. */
 export async function bundleWorkflows(file: string): Promise<void> {
   const { code } = await bundleWorkflowCode({
-    workflowsPath: here(`../../../src/workflows/index.${EXTENSION}`),
+    workflowsPath: here(`../../src/workflows/index.${EXTENSION}`),
     workflowInterceptorModules: [here(`./workflow-timers.${EXTENSION}`)],
     logger: new DefaultLogger('WARN'),
     webpackConfigHook: (config) => ({
@@ -215,9 +215,9 @@ function here(relative: string): string {
 /**
  * Changes what activities do.
  *
- * @param claimed what the provider's notifications said last of a transaction
+ * @param lastWebhookStatus the status that notifications named last for a transaction
  */
 export type WrapActivities = (
   activities: Activities,
-  claimed: (transId: string) => string | undefined,
+  lastWebhookStatus: (transId: string) => string | undefined,
 ) => Activities;

@@ -2,7 +2,7 @@ import { CancellationScope, type WorkflowInterceptorsFactory } from '@temporalio
 
 /** Timers end at multiples of this, in ms. */
 const GRID_MS = 1_000;
-/** Real ms that a workflow task may take, by far. */
+/** More than a workflow task ever takes, in real ms. */
 const SOON_MS = 60_000;
 
 /**
