@@ -1,8 +1,9 @@
 # The product's image: api (the default) and worker differ by their command alone. The sandbox has a target of its own.
 # glibc and not musl: Temporal's core is a native library built against it.
-FROM node:20-bookworm-slim AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY scripts/node/package.json scripts/node/
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.js scripts/
@@ -20,7 +21,7 @@ RUN npm prune --omit=dev
 RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
       ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} +
 
-FROM node:20-bookworm-slim AS base
+FROM node:24-bookworm-slim AS base
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
 COPY --from=prune /app/package.json ./

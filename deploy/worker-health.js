@@ -4,8 +4,7 @@
  */
 import { hostname } from 'node:os';
 import { readConfig } from '../lib/config.js';
-import { lazyConnection } from '../lib/temporal/connect.js';
-import { loadTemporalTarget } from '../lib/temporal/target.js';
+import { lazyConnection, loadTemporalTarget } from '../lib/temporal/connection.js';
 
 /** A poll lasts a minute at most, so that a worker which is well is seen at least as often. */
 const FRESH_MS = 2 * 60 * 1000;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { mediumSchema, WireTransaction } from '../src/provider/wire.js';
+import type { mediumSchema, WireTransaction } from '../src/provider/schemas.js';
 
 export type Medium = z.infer<typeof mediumSchema>;
 export type Status = WireTransaction['status'];

@@ -1,4 +1,4 @@
-import { providerLimits } from '../src/provider/wire.js';
+import { providerLimits } from '../src/provider/schemas.js';
 import { type AttemptRequest, type AttemptResult, planAttempt } from './attempt.js';
 import type { Clock } from './clock.js';
 import { type Draft, type Entry, isFinal, type Status, type StatusChange } from './entry.js';

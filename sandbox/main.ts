@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readConfig } from '../src/config.js';
 import { createLogger } from '../src/logger.js';
-import { runProcess } from '../src/run-process.js';
+import { runProcess } from '../src/process.js';
 import { scaledClock } from './clock.js';
 import { openJournal } from './journal/journal.js';
 import { createSandbox } from './sandbox.js';

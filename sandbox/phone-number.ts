@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { phoneMediumSchema } from '../src/provider/wire.js';
+import type { phoneMediumSchema } from '../src/provider/schemas.js';
 
 export type PhoneMedium = z.infer<typeof phoneMediumSchema>;
 

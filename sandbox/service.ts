@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { credentialHeaders } from '../src/provider/wire.js';
+import { credentialHeaders } from '../src/provider/schemas.js';
 import { Refusal } from './answer.js';
 import type { ServiceKind } from './entry.js';
 

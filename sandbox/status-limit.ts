@@ -1,4 +1,4 @@
-import { providerLimits } from '../src/provider/wire.js';
+import { providerLimits } from '../src/provider/schemas.js';
 import { Refusal } from './answer.js';
 import type { Clock } from './clock.js';
 import type { Entry } from './entry.js';

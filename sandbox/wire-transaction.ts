@@ -1,8 +1,8 @@
-import type { WireTransaction } from '../src/provider/wire.js';
+import type { WireTransaction } from '../src/provider/schemas.js';
 import type { Entry, Status } from './entry.js';
 
 /** The service's fee in the sandbox: 2 % of the amount, rounded up to a whole XAF. */
-export const feeOf = (amount: number): number => Math.ceil((amount * 2) / 100);
+const feeOf = (amount: number): number => Math.ceil((amount * 2) / 100);
 
 /** The calendar date of a time, in UTC: the provider doesn't say whose midnight it goes by. */
 export const dateOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10);

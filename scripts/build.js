@@ -15,7 +15,7 @@ if (!process.argv.includes('--production')) await compile('build', 'tsconfig.too
 
 async function compile(folder, project) {
   await rm(path(folder), { recursive: true, force: true });
-  const tsc = path('node_modules/typescript/bin/tsc');
+  const tsc = path('node_modules/@typescript/native/bin/tsc');
   const { status } = spawnSync(process.execPath, [tsc, '-p', path(project)], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }

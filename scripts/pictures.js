@@ -1,20 +1,11 @@
 /* Makes the README's pictures from the running thing: `npm start` in another terminal, then `node scripts/pictures.js API_KEY`. */
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { launchBrowser } from '../test/browser/browser.ts';
 
 const [key, api = 'http://127.0.0.1:3000', ui = 'http://127.0.0.1:8233'] = process.argv.slice(2);
 const picture = (name) => fileURLToPath(new URL(`../docs/images/${name}.png`, import.meta.url));
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
-  args: [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-  ],
-});
+const browser = await launchBrowser();
 try {
   const payment = await collect({
     amount: 12_500,

@@ -1,6 +1,6 @@
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from './activities/activities.js';
-import { notificationsQueue } from './temporal/task-queues.js';
+import { notificationsQueue } from './workflows/messages.js';
 
 /** How much a worker takes on at a time, and how long it may take to stop (ms). */
 export interface WorkerLimits {

@@ -5,11 +5,8 @@ import { Shutdown } from './api/shutdown.js';
 import { type Config, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import type { PaymentTerms } from './payments/order.js';
-import { createProviderServices } from './provider-services.js';
-import { isNamespaceReady, untilNamespaceIsReady } from './require-namespace.js';
-import { runProcess } from './run-process.js';
-import { closeClient, connectClient } from './temporal/connect.js';
-import { loadTemporalTarget } from './temporal/target.js';
+import { createProviderServices, isNamespaceReady, runProcess, untilNamespaceIsReady } from './process.js';
+import { closeClient, connectClient, loadTemporalTarget } from './temporal/connection.js';
 
 /**
  * The API process: serves until it is told to stop, and finishes what it has begun. It starts without Temporal, and ends

@@ -3,15 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { DefaultLogger, type NativeConnection, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from './activities/activities.js';
-import { createMerchantNotifier, type MerchantEndpoint } from './activities/notify-merchant.js';
+import { createMerchantNotifier, type MerchantEndpoint } from './activities/merchant.js';
 import { type Config, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import { createPaymentWorker } from './payment-worker.js';
-import { createProviderServices } from './provider-services.js';
-import { untilNamespaceIsReady } from './require-namespace.js';
-import { runProcess } from './run-process.js';
-import { connectWorker } from './temporal/connect.js';
-import { loadTemporalTarget } from './temporal/target.js';
+import { createProviderServices, runProcess, untilNamespaceIsReady } from './process.js';
+import { connectWorker, loadTemporalTarget } from './temporal/connection.js';
 
 /** The workflows, bundled when the project was built. */
 const WORKFLOW_BUNDLE = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url));

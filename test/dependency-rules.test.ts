@@ -38,7 +38,7 @@ async function violationsOf(tree: Tree) {
     }
     for (const [path, text] of Object.entries(tree)) await write(folder, path, text);
 
-    const tool = ours('node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
+    const tool = ours('node_modules/dependency-cruiser/bin/dependency-cruiser.mjs');
     const args = [tool, '--config', '.dependency-cruiser.cjs', '--output-type', 'json', ...rooms];
     // In JSON, violations are reported and not counted into the exit code.
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder });
@@ -60,14 +60,14 @@ const sound: Tree = {
     "import { LIMIT } from './limits.js'; export const most = LIMIT; export type Order = number;",
   'src/payments/derive-payment-id.ts':
     "import { createHash } from 'node:crypto'; import { LIMIT } from './limits.js'; export const derive = () => [createHash, LIMIT];",
-  'src/provider/wire.ts':
+  'src/provider/schemas.ts':
     "import { z } from 'zod'; import { LIMIT } from '../payments/limits.js'; export const wire = [z, LIMIT];",
-  'src/provider/client.ts': "import { wire } from './wire.js'; export const client = wire;",
+  'src/provider/client.ts': "import { wire } from './schemas.js'; export const client = wire;",
   'src/activities/activities.ts':
     "import { client } from '../provider/client.js'; import type { Order } from '../payments/order.js'; export type Activities = Order; export const activities = client;",
   'src/temporal/search-attributes.ts':
     "import { keyword } from '@temporalio/common'; export const attributes = keyword;",
-  'src/temporal/connect.ts':
+  'src/temporal/connection.ts':
     "import { attributes } from './search-attributes.js'; export const connect = attributes;",
   'src/workflows/messages.ts':
     "import { defineSignal } from '@temporalio/workflow'; export const hint = defineSignal;",
@@ -75,23 +75,24 @@ const sound: Tree = {
     "import type { Activities } from '../activities/activities.js'; import { most } from '../payments/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; export const run = (a: Activities) => [a, most, attributes, hint];",
   'src/config.ts': "import { LIMIT } from './payments/limits.js'; export const config = LIMIT;",
   'src/logger.ts': "import { z } from 'zod'; export const logger = z;",
-  'src/run-process.ts': "import { config } from './config.js'; export const runProcess = config;",
+  'src/process.ts': "import { config } from './config.js'; export const runProcess = config;",
   'src/api/app.ts':
-    "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/derive-payment-id.js'; import { wire } from '../provider/wire.js'; import { connect } from '../temporal/connect.js'; import { hint } from '../workflows/messages.js'; export const app = [logger, config, derive, wire, connect, hint];",
+    "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; export const app = [logger, config, derive, wire, connect, hint];",
   'src/server.ts':
-    "import { app } from './api/app.js'; import { runProcess } from './run-process.js'; void [app, runProcess];",
+    "import { app } from './api/app.js'; import { runProcess } from './process.js'; void [app, runProcess];",
   'src/worker.ts': "import { activities } from './activities/activities.js'; void activities;",
-  'sandbox/ledger.ts': "import { wire } from '../src/provider/wire.js'; export const ledger = wire;",
+  'sandbox/ledger.ts': "import { wire } from '../src/provider/schemas.js'; export const ledger = wire;",
   'sandbox/main.ts':
-    "import { ledger } from './ledger.js'; import { config } from '../src/config.js'; import { logger } from '../src/logger.js'; import { runProcess } from '../src/run-process.js'; void [ledger, config, logger, runProcess];",
-  'stack/temporal.ts': "import { connect } from '../src/temporal/connect.js'; export const start = connect;",
+    "import { ledger } from './ledger.js'; import { config } from '../src/config.js'; import { logger } from '../src/logger.js'; import { runProcess } from '../src/process.js'; void [ledger, config, logger, runProcess];",
+  'stack/temporal.ts':
+    "import { connect } from '../src/temporal/connection.js'; export const start = connect;",
   'stack/demo.ts': "import { start } from './temporal.js'; export const demo = start;",
   'lab/chaos.ts':
     "import { start } from '../stack/temporal.js'; import { ledger } from '../sandbox/ledger.js'; import { app } from '../src/api/app.js'; void [start, ledger, app];",
   'lab/explore/search.ts': "import { most } from '../../src/payments/order.js'; export const search = most;",
   'lab/explore.ts': "import { search } from './explore/search.js'; void search;",
   'cli/main.ts': "import { demo } from '../stack/demo.js'; void [demo, import('../src/worker.js')];",
-  'test/clock.ts': "import { wire } from '../src/provider/wire.js'; export const clock = wire;",
+  'test/clock.ts': "import { wire } from '../src/provider/schemas.js'; export const clock = wire;",
 };
 
 interface WrongImport {
@@ -103,7 +104,7 @@ interface WrongImport {
 }
 
 const wrongImports: readonly WrongImport[] = [
-  { rule: 'payments-are-pure', from: 'src/payments/a.ts', to: 'src/provider/wire.ts' },
+  { rule: 'payments-are-pure', from: 'src/payments/a.ts', to: 'src/provider/schemas.ts' },
   {
     rule: 'payments-are-pure',
     from: 'src/payments/b.ts',
@@ -118,7 +119,7 @@ const wrongImports: readonly WrongImport[] = [
     text: "import 'node:fs';",
   },
   { rule: 'workflows-never-hash', from: 'src/workflows/a.ts', to: 'src/payments/derive-payment-id.ts' },
-  { rule: 'workflows-are-deterministic', from: 'src/workflows/b.ts', to: 'src/temporal/connect.ts' },
+  { rule: 'workflows-are-deterministic', from: 'src/workflows/b.ts', to: 'src/temporal/connection.ts' },
   { rule: 'workflows-are-deterministic', from: 'src/workflows/c.ts', to: 'src/provider/client.ts' },
   {
     rule: 'workflows-are-deterministic',
@@ -140,7 +141,7 @@ const wrongImports: readonly WrongImport[] = [
   {
     rule: 'search-attributes-go-into-the-bundle',
     from: 'src/temporal/search-attributes.ts',
-    to: 'src/temporal/connect.ts',
+    to: 'src/temporal/connection.ts',
   },
   { rule: 'activities-only-call', from: 'src/activities/a.ts', to: 'src/workflows/messages.ts' },
   { rule: 'activities-only-call', from: 'src/activities/b.ts', to: 'src/config.ts' },

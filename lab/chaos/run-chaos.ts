@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
-import { closeClient, connectClient } from '../../src/temporal/connect.js';
+import { closeClient, connectClient } from '../../src/temporal/connection.js';
 import { atCheckout } from '../../stack/demo/payer.js';
 import { bringUpStack, type StackProcess } from '../../stack/processes/stack.js';
 import { auditByBooks } from '../audit/audit-all.js';

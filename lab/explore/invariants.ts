@@ -68,7 +68,7 @@ export function expectedNotification(before: View, after: View): PaymentEventTyp
 }
 
 /** Whether money can move with a transaction, or has moved. Links that nobody was given can't be paid (A5). */
-export function canMove(
+function canMove(
   { method }: Pick<PaymentOrder, 'method'>,
   { status, isGiven }: Pick<OwnTransaction, 'status' | 'isGiven'>,
 ): boolean {
@@ -287,8 +287,6 @@ export const ASSUMPTIONS = {
   A9: "An operator who insists on matching a transaction of which the provider does not say whose it is knows that it is this payment's.",
   A10: "A workflow is reset by hand a minute after the last thing that it did, or later, and the list lags by less than that: the new run knows nothing of the old one's questions, nor of what an operator insisted on.",
 } as const;
-
-export type AssumptionName = keyof typeof ASSUMPTIONS;
 
 /** The assumptions in a list, a line each, for docs/safety.md. */
 export function describeAssumptions(): string {

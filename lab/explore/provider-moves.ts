@@ -139,7 +139,7 @@ export function answerMoves(situation: Situation, setting: Setting): Move[] {
 }
 
 /** The next deadline, of the machine or of its world. */
-export function nextTime({ now, todo, payment, provider, book }: Situation): number | undefined {
+function nextTime({ now, todo, payment, provider, book }: Situation): number | undefined {
   const times = provider.transactions.map(({ listedFrom }) => listedFrom);
   if (todo.kind === 'wait' && todo.until !== undefined) times.push(Math.max(todo.until, now + 1));
   if (book.status === 'REVIEW') {

@@ -86,7 +86,8 @@ export function encodePayment(payment: PaymentState, now: number): string {
   text += `|${reports.unconfirmed.join()}|`;
   for (const one of payment.others) text += `${one.transId}${one.status}${one.isJudged ? 'j' : ''};`;
   text += '|';
-  for (const { transId, at } of payment.spent) if (at >= now - MINUTE_MS) text += `${transId}${at - now};`;
+  for (const { transId, at } of payment.recentQuestions)
+    if (at >= now - MINUTE_MS) text += `${transId}${at - now};`;
   text += '|';
   for (const { number, type, delivery } of payment.notifications) {
     text += `${number}${type}${delivery.kind}`;

@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { got, RequestError } from 'got';
+import got, { RequestError } from 'got';
 import { z } from 'zod';
 import { PAYMENT_STATUSES } from '../../src/payments/payment.js';
 import { SECRETS } from '../world/credentials.js';

@@ -1,4 +1,4 @@
-import { got, RequestError } from 'got';
+import got, { RequestError } from 'got';
 import { seededRandom } from '../plan/seeded-random.js';
 import type { SimulationContext } from './context.js';
 import type { PaymentRecord } from './payment-record.js';

@@ -1,4 +1,4 @@
-import { got, RequestError } from 'got';
+import got, { RequestError } from 'got';
 import { z } from 'zod';
 import { type ChaosContext, wait } from '../chaos/context.js';
 import { seededRandom } from '../plan/seeded-random.js';

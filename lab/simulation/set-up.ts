@@ -1,4 +1,4 @@
-import { got } from 'got';
+import got from 'got';
 import { Counts } from '../counts.js';
 import { HOUR_MS, MINUTE_MS } from '../durations.js';
 import { FaultInjector } from '../faults/fault-injector.js';

@@ -1,8 +1,8 @@
-import { got } from 'got';
+import got from 'got';
 import { z } from 'zod';
 import type { Entry } from '../../sandbox/entry.js';
 import type { FaultRequest } from '../../sandbox/faults/fault-rule.js';
-import { statusSchema } from '../../src/provider/wire.js';
+import { statusSchema } from '../../src/provider/schemas.js';
 
 /** A transaction in the provider's books, as far as its status is compared; wherever it was read. */
 export type BookedStatus = Pick<Entry, 'status'> & {

@@ -46,7 +46,7 @@ export interface SimulatedWorldOptions {
 }
 
 /** The settings that payments live by: production's, but for fewer polls, and the real time that a connection may take. */
-export const TERMS: PaymentTerms = {
+const TERMS: PaymentTerms = {
   linkLifetimeMs: DAY_MS,
   pollFirstMs: 10 * MINUTE_MS,
   pollMaxMs: 4 * HOUR_MS,

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { z } from 'zod';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
-import { createMerchantNotifier } from '../../src/activities/notify-merchant.js';
+import { createMerchantNotifier } from '../../src/activities/merchant.js';
 import { createPaymentWorker, type PaymentWorkerOptions } from '../../src/payment-worker.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import { CREDENTIALS, MERCHANT_SECRET } from './credentials.js';
@@ -193,11 +193,13 @@ export function quietRuntime(): void {
 
 /** Whether this runs from the source, as tests do, or compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+/** The compiled workflows are in lib: build has only what the lab imports. */
+const WORKFLOWS = EXTENSION === 'ts' ? '../../src/workflows/index.ts' : '../../../lib/workflows/index.js';
 
 /** Bundles the workflows into a file, as they are but for their timers: see `workflow-timers.ts`. */
 export async function bundleWorkflows(file: string): Promise<void> {
   const { code } = await bundleWorkflowCode({
-    workflowsPath: here(`../../src/workflows/index.${EXTENSION}`),
+    workflowsPath: here(WORKFLOWS),
     workflowInterceptorModules: [here(`./workflow-timers.${EXTENSION}`)],
     logger: new DefaultLogger('WARN'),
     webpackConfigHook: (config) => ({

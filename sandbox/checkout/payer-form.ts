@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { phoneMediumSchema } from '../../src/provider/wire.js';
+import { phoneMediumSchema } from '../../src/provider/schemas.js';
 import type { AttemptRequest, AttemptResult } from '../attempt.js';
 import { nineDigits } from '../phone-number.js';
 

@@ -1,4 +1,4 @@
-import { directPaySchema } from '../../src/provider/wire.js';
+import { directPaySchema } from '../../src/provider/schemas.js';
 import { Refusal, readBody } from '../answer.js';
 import { readPhone } from '../phone-number.js';
 import { outcomeOfNumber } from '../test-outcome.js';

@@ -1,4 +1,4 @@
-import type { WireTransaction } from '../../src/provider/wire.js';
+import type { WireTransaction } from '../../src/provider/schemas.js';
 import type { Answer } from '../answer.js';
 import type { Clock } from '../clock.js';
 import type { Entry, ServiceKind } from '../entry.js';

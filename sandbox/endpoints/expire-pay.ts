@@ -1,4 +1,4 @@
-import { ALREADY_EXPIRED, expirePaySchema } from '../../src/provider/wire.js';
+import { ALREADY_EXPIRED, expirePaySchema } from '../../src/provider/schemas.js';
 import { Refusal, readBody, unknownTransaction } from '../answer.js';
 import { type Endpoint, ownEntry, type World } from './endpoint.js';
 

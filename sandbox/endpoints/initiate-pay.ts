@@ -1,4 +1,4 @@
-import { initiatePaySchema } from '../../src/provider/wire.js';
+import { initiatePaySchema } from '../../src/provider/schemas.js';
 import { Refusal, readBody } from '../answer.js';
 import type { Endpoint, World } from './endpoint.js';
 

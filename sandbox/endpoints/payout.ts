@@ -1,4 +1,4 @@
-import { type PayoutRequest, payoutSchema } from '../../src/provider/wire.js';
+import { type PayoutRequest, payoutSchema } from '../../src/provider/schemas.js';
 import { Refusal, readBody } from '../answer.js';
 import type { Medium } from '../entry.js';
 import type { KeyedRandom } from '../keyed-random.js';

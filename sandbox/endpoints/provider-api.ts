@@ -1,5 +1,5 @@
 import express, { type Request, type Response, Router } from 'express';
-import { identifierSchema } from '../../src/provider/wire.js';
+import { identifierSchema } from '../../src/provider/schemas.js';
 import { type Answer, Refusal, refusalAnswer } from '../answer.js';
 import type { Faults, Site } from '../faults/faults.js';
 import { type Ending, spoilAnswer } from '../faults/spoil-answer.js';

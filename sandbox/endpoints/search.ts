@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { phoneMediumSchema, providerLimits } from '../../src/provider/wire.js';
+import { phoneMediumSchema, providerLimits } from '../../src/provider/schemas.js';
 import type { Entry } from '../entry.js';
 import { dateOf } from '../wire-transaction.js';
 import type { Endpoint, World } from './endpoint.js';

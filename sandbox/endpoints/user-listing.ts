@@ -1,4 +1,4 @@
-import { identifierSchema } from '../../src/provider/wire.js';
+import { identifierSchema } from '../../src/provider/schemas.js';
 import { Refusal } from '../answer.js';
 import type { Endpoint, World } from './endpoint.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { statusSchema } from '../../src/provider/wire.js';
+import { statusSchema } from '../../src/provider/schemas.js';
 import { ENDPOINTS, type EndpointName } from '../endpoints/endpoint.js';
 
 const ms = z.int().min(0);
@@ -181,7 +181,7 @@ const SHOWING_KINDS: ReadonlySet<string> = new Set(
 );
 
 export const isWebhookFault = (rule: FaultRule): rule is WebhookFault => rule.fault.startsWith('webhook');
-export const isShowingFault = (rule: FaultRule): rule is ShowingFault => SHOWING_KINDS.has(rule.fault);
+const isShowingFault = (rule: FaultRule): rule is ShowingFault => SHOWING_KINDS.has(rule.fault);
 export const isAnswerFault = (rule: FaultRule): rule is AnswerFault =>
   !isWebhookFault(rule) && !isShowingFault(rule);
 

@@ -1,4 +1,4 @@
-import type { WireTransaction } from '../../src/provider/wire.js';
+import type { WireTransaction } from '../../src/provider/schemas.js';
 import type { Status } from '../entry.js';
 import type { WebhookFault } from './fault-rule.js';
 

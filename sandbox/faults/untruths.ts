@@ -1,4 +1,4 @@
-import type { WireTransaction } from '../../src/provider/wire.js';
+import type { WireTransaction } from '../../src/provider/schemas.js';
 import { unknownTransaction } from '../answer.js';
 import type { Clock } from '../clock.js';
 import type { AnswerShowing, EndpointName, ShownTransaction } from '../endpoints/endpoint.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mediumSchema, statusSchema } from '../../src/provider/wire.js';
+import { mediumSchema, statusSchema } from '../../src/provider/schemas.js';
 import type { Entry } from '../entry.js';
 import type { PostCount } from '../post-log.js';
 

@@ -1,21 +1,21 @@
 import { Context } from '@temporalio/activity';
-import type { DirectOrder, LinkOrder, PayoutOrder, Service } from '../payments/order.js';
+import type { DirectOrder, LinkOrder, PaymentOrder, PayoutOrder, Service } from '../payments/order.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/outcome.js';
 import type { PaymentId, TransId } from '../payments/payment-id.js';
 import type { Transaction } from '../payments/transaction.js';
 import type { ProviderClient } from '../provider/client.js';
-import type { MerchantNotifier } from './notify-merchant.js';
-import { toDirectPay, toInitiatePay, toPayout } from './to-request.js';
+import type { DirectPayRequest, InitiatePayRequest, PayoutRequest } from '../provider/schemas.js';
+import type { MerchantNotifier } from './merchant.js';
 import { unlessReset } from './unless-reset.js';
 
 /** What the activities need of the world. */
-export interface ActivityDependencies {
+interface ActivityDependencies {
   readonly providers: Readonly<Record<Service, ProviderClient>>;
   readonly merchant: MerchantNotifier;
 }
 
 /** The transactions that the provider has for one payment; its id is the userId that they were made under. */
-export interface LookUpRequest {
+interface LookUpRequest {
   readonly service: Service;
   readonly paymentId: PaymentId;
 }
@@ -104,3 +104,28 @@ function withoutLongTexts(transaction: Transaction): Transaction {
 }
 
 export type Activities = ReturnType<typeof createActivities>;
+
+/** An order for a link, as the provider's `POST /initiate-pay` takes it. */
+export function toInitiatePay(order: LinkOrder): InitiatePayRequest {
+  return { ...common(order), email: order.email, redirectUrl: order.redirectUrl };
+}
+
+/** An order straight to a phone, as the provider's `POST /direct-pay` takes it. */
+export function toDirectPay(order: DirectOrder): DirectPayRequest {
+  const { phone, medium, name, email } = order;
+  return { ...common(order), phone, medium, name, email };
+}
+
+/** An order to pay out, as the provider's `POST /payout` takes it. */
+export function toPayout(order: PayoutOrder): PayoutRequest {
+  const { phone, medium, name, email } = order;
+  return { ...common(order), phone, medium, name, email };
+}
+
+/**
+ * The payment's own id goes out as externalId and as userId, so that `GET /transaction/{userId}` lists this payment's
+ * transactions and no other's, and stays short. The merchant's own externalId and userId are kept on our side.
+ */
+function common(order: PaymentOrder) {
+  return { amount: order.amount, userId: order.id, externalId: order.id, message: order.message };
+}

@@ -1,6 +1,5 @@
 import { Context } from '@temporalio/activity';
 import { isGrpcServiceError } from '@temporalio/client';
-import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { InitiationOutcome } from '../payments/outcome.js';
 
 /** ms that Temporal has to answer the whole check; less than an activity's margin beyond the provider's time limit. */
@@ -111,12 +110,12 @@ type HistoryPage = Awaited<ReturnType<Context['client']['workflowService']['getW
 function readStart({ history }: HistoryPage): RunStart {
   const [event] = history?.events ?? [];
   const started = event?.workflowExecutionStartedEventAttributes;
-  const atMs = optionalTsToMs(event?.eventTime);
-  if (!started || atMs === undefined) throw new Error("Temporal sent a history without the run's start");
+  const seconds = event?.eventTime?.seconds;
+  if (!started || !seconds) throw new Error("Temporal sent a history without the run's start");
   return {
     originalRunId: started.originalExecutionRunId ?? '',
     continuedRunId: started.continuedExecutionRunId ?? '',
-    atMs,
+    atMs: Number(seconds) * 1_000,
   };
 }
 

@@ -19,7 +19,7 @@ export interface RequestRecord {
 }
 
 /** The route of a request that matched none. */
-export const NO_ROUTE = 'none';
+const NO_ROUTE = 'none';
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 

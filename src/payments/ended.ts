@@ -1,7 +1,7 @@
 import { disagreement, ownAmong } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
 import type { Check, Ended, PaymentState } from './payment-state.js';
-import { doubled, pauseAfter } from './polling.js';
+import { backoff, pauseAfter } from './polling.js';
 import { isFinal, type Transaction } from './transaction.js';
 import { holdForReview, inPhase, noteOther } from './transitions.js';
 
@@ -52,7 +52,7 @@ export function onCheckedList(
   const isLast = later.length === 0;
   if (tries < (isLast ? LAST_TRIES_MAX : TRIES_MAX)) {
     const pause = Math.max(
-      doubled(CHECK_AGAIN_MS, check.tries, CHECK_AGAIN_MAX_MS),
+      backoff(CHECK_AGAIN_MS, check.tries, CHECK_AGAIN_MAX_MS),
       answer.kind === 'refused' ? 0 : pauseAfter(answer, 0, payment.terms),
     );
     return inPhase(payment, { ...ended, checks: sorted([{ ...check, at: now + pause, tries }, ...later]) });

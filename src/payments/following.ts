@@ -3,10 +3,10 @@ import type { ExpiryAnswer, StatusAnswer } from './outcome.js';
 import type { Closing, Facts, Following, PaymentState } from './payment-state.js';
 import { recordPoll, retryDelay } from './polling.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
-import { end, followed, holdForReview, pursueOn, review } from './transitions.js';
+import { end, followedTransaction, holdForReview, pursueOn, review } from './transitions.js';
 
 /** How long a payment may stay undecided before a person is asked, in ms: a day. */
-export const UNDECIDED_AFTER_MS = 24 * 60 * 60 * 1000;
+const UNDECIDED_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /** An answer about the transaction that is followed or closed, under review or not. */
 export function onStatus(
@@ -19,7 +19,7 @@ export function onStatus(
   const polled: Following = { ...of, polling: recordPoll(of.polling, answer, payment.terms, now) };
   const next = pursuit.kind === 'closing' ? closed(pursuit, polled, answer, payment, now) : polled;
   const known = pursueOn(payment, next);
-  return undecided(answer.kind === 'found' ? observed(known, answer.transaction, now) : known, now);
+  return undecided(answer.kind === 'found' ? applyTransaction(known, answer.transaction, now) : known, now);
 }
 
 /** A look that was answered leads on to expiring, and the look after that back to following: it was not enough. */
@@ -72,7 +72,7 @@ export function startClosing(payment: PaymentState, of: Following, now: number):
  * What the provider's word on the payment's own transaction makes of the payment. A transaction that isn't what was
  * ordered, or has a status that its kind can't have, goes to review.
  */
-export function observed(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
+export function applyTransaction(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
   const wrong = disagreement(payment.order, transaction);
   if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
   const known = { ...payment, facts: { ...payment.facts, ...factsOf(transaction) } };
@@ -85,7 +85,7 @@ export function observed(payment: PaymentState, transaction: Transaction, now: n
 
 /** CREATED after anything else is an old answer: an attempt that was made stays made. */
 function withStatus(payment: PaymentState, status: ProviderStatus): PaymentState {
-  const of = followed(payment);
+  const of = followedTransaction(payment);
   if (of === undefined || status === 'CREATED' || status === 'SUCCESSFUL' || status === 'EXPIRED') {
     return payment;
   }

@@ -1,6 +1,6 @@
 import { onCheckedList, onCheckedStatus, recheck } from './ended.js';
 import { onExpired, onStatus, startClosing } from './following.js';
-import { afterTry, due, nextDue, withDelivery, withNotification } from './notification.js';
+import { afterTry, newDelivery, nextDue, withDelivery, withNotification } from './notification.js';
 import type { PaymentEventType } from './payment.js';
 import {
   type Closing,
@@ -13,7 +13,7 @@ import {
   transIdOf,
   type Waiter,
 } from './payment-state.js';
-import { nextFreeAt, spend } from './polling.js';
+import { nextFreeAt, recordQuestion } from './polling.js';
 import { nextReport, onNotification, onReportStatus, reportDueAt } from './reports.js';
 import {
   askedAbout,
@@ -35,7 +35,7 @@ import {
   type Refusal,
   type Reply,
   type RequestEvent,
-  refused,
+  refuse,
   type Todo,
 } from './transitions.js';
 
@@ -81,13 +81,16 @@ export function step(payment: PaymentState, event: PaymentEvent, now: number): S
 /** Requests that may wait at a time; more are answered at once. Temporal takes ten updates of a workflow at a time. */
 const WAITERS_MAX = 4;
 
-/** What every answer leaves behind, whatever it is about: the budget spent, and the quiet that the provider asked for. */
+/** What every answer leaves behind, whatever it is about: the question counted, and the quiet that the provider asked for. */
 function noted(payment: PaymentState, event: PaymentEvent, now: number): PaymentState {
-  const spent = event.kind === 'status' ? spend(payment.spent, event.transId, now) : payment.spent;
+  const recentQuestions =
+    event.kind === 'status'
+      ? recordQuestion(payment.recentQuestions, event.transId, now)
+      : payment.recentQuestions;
   const quiet = quietAfter(event);
   const quietUntil =
     quiet === undefined ? payment.quietUntil : Math.max(payment.quietUntil ?? 0, now + quiet);
-  return { ...payment, spent, ...(quietUntil !== undefined && { quietUntil }) };
+  return { ...payment, recentQuestions, ...(quietUntil !== undefined && { quietUntil }) };
 }
 
 function quietAfter(event: PaymentEvent): number | undefined {
@@ -243,7 +246,7 @@ function objectionToExpiry({ phase, order }: PaymentState): Refusal | undefined 
 
 function onRequest(payment: PaymentState, event: RequestEvent, now: number): Change {
   const refusal = objectionTo(payment, event, now);
-  if (refusal !== undefined) return refused(payment, event.request, refusal);
+  if (refusal !== undefined) return refuse(payment, event.request, refusal);
   switch (event.kind) {
     case 'expire':
       return onExpireRequest(payment, event.request, now);
@@ -258,7 +261,7 @@ function onRequest(payment: PaymentState, event: RequestEvent, now: number): Cha
         ? waits(recheck(payment, payment.phase, now), event.request, 'check')
         : onRequest(payment, { ...event, kind: 'refresh' }, now);
     case 'resendNotification': {
-      const notifications = withDelivery(payment.notifications, event.number, due(now));
+      const notifications = withDelivery(payment.notifications, event.number, newDelivery(now));
       return done({ ...payment, notifications: notifications ?? payment.notifications }, event.request);
     }
   }
@@ -439,7 +442,7 @@ function pursuitTask(payment: PaymentState, pursuit: Pursuit, now: number): Task
 
 function pollTask(payment: PaymentState, { transId, polling }: Following, now: number): Task {
   return {
-    at: quiet(payment, Math.max(polling.nextAt, nextFreeAt(payment.spent, transId, now))),
+    at: quiet(payment, Math.max(polling.nextAt, nextFreeAt(payment.recentQuestions, transId, now))),
     todo: { kind: 'askStatus', transId, isReport: false },
     summary: 'Ask the provider, unless it notifies before',
   };
@@ -465,7 +468,7 @@ function decisionTask(payment: PaymentState, now: number): Task | undefined {
   const transId = askedAbout(payment, phase);
   return phase.next === 'status' && transId !== undefined
     ? {
-        at: quiet(payment, nextFreeAt(payment.spent, transId, now)),
+        at: quiet(payment, nextFreeAt(payment.recentQuestions, transId, now)),
         todo: { kind: 'askStatus', transId, isReport: false },
         summary,
       }
@@ -479,7 +482,7 @@ function checkTask(payment: PaymentState, now: number): Task | undefined {
   const summary = "Compare the outcome with the provider's records";
   return check.next === 'status' && phase.transId !== undefined
     ? {
-        at: quiet(payment, Math.max(check.at, nextFreeAt(payment.spent, phase.transId, now))),
+        at: quiet(payment, Math.max(check.at, nextFreeAt(payment.recentQuestions, phase.transId, now))),
         todo: { kind: 'askStatus', transId: phase.transId, isReport: false },
         summary,
       }
@@ -494,7 +497,7 @@ function reportTask(payment: PaymentState, now: number): Task | undefined {
   const at = reportDueAt(payment);
   if (report === undefined || at === undefined) return undefined;
   return {
-    at: quiet(payment, Math.max(at, nextFreeAt(payment.spent, report.transId, now))),
+    at: quiet(payment, Math.max(at, nextFreeAt(payment.recentQuestions, report.transId, now))),
     todo: { kind: 'askStatus', transId: report.transId, isReport: true },
     summary: 'Ask about a transaction that a notification named',
   };

@@ -79,7 +79,7 @@ export function withNotification(
   now: number,
 ): readonly PaymentNotification[] {
   const number = (notifications.at(-1)?.number ?? 0) + 1;
-  const added: PaymentNotification = { number, type, at: now, delivery: due(now) };
+  const added: PaymentNotification = { number, type, at: now, delivery: newDelivery(now) };
   return [
     ...notifications.filter(isDue),
     ...notifications.filter((one) => !isDue(one)).slice(-REMEMBERED),
@@ -103,7 +103,7 @@ export function withDelivery(
 }
 
 /** A delivery that begins now, with its whole patience before it. */
-export function due(now: number): Due {
+export function newDelivery(now: number): Due {
   return { kind: 'due', at: now, tries: 0 };
 }
 

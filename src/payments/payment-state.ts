@@ -3,7 +3,7 @@ import type { PaymentNotification } from './notification.js';
 import type { PaymentOrder, PaymentTerms } from './order.js';
 import type { PaymentStatus } from './payment.js';
 import type { TransId } from './payment-id.js';
-import type { Polling, Spent } from './polling.js';
+import type { Polling, RecentQuestions } from './polling.js';
 import type { Medium, ProviderStatus } from './transaction.js';
 
 /**
@@ -28,7 +28,7 @@ export interface PaymentState {
   readonly reports: Reports;
   /** Further transactions that the provider has confirmed for this payment, beside the one that it goes by. */
   readonly others: readonly OtherTransaction[];
-  readonly spent: Spent;
+  readonly recentQuestions: RecentQuestions;
   /** The provider has asked us to keep quiet until then. */
   readonly quietUntil?: number | undefined;
   /** What the merchant has been notified of, or is still to be notified of, oldest first. */
@@ -179,7 +179,7 @@ export interface Facts {
 export interface Sends {
   readonly count: number;
   readonly lastAt?: number | undefined;
-  /** The one resend that the policy allows has been spent. */
+  /** The one resend that the policy allows has been made. */
   readonly byPolicy: boolean;
   /**
    * Money was sent again after a doubt, called FAILED by a person, or has a second transaction: the outcome is checked
@@ -232,7 +232,7 @@ export function openPayment(order: PaymentOrder, terms: PaymentTerms, now: numbe
     reviews: 0,
     reports: { open: [], notBefore: now, unconfirmed: [] },
     others: [],
-    spent: [],
+    recentQuestions: [],
     notifications: [],
     waiters: [],
   };

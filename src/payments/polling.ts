@@ -25,18 +25,18 @@ const UNAUTHORIZED_PAUSE_MS = 60_000;
 const AFTER_HINT_MS = 10_000;
 
 /** `firstMs`, doubled `times` times, at most `maxMs`. The exponent is bounded: 2^31 ms is longer than any setting. */
-export function doubled(firstMs: number, times: number, maxMs: number): number {
+export function backoff(firstMs: number, times: number, maxMs: number): number {
   return Math.min(firstMs * 2 ** Math.min(times, 31), maxMs);
 }
 
 /** The pause before look-up number `asked + 1` (0 for the first), in ms: POLL_FIRST, doubled each time, at most POLL_MAX. */
 export function pollDelay(asked: number, terms: Pick<PaymentTerms, 'pollFirstMs' | 'pollMaxMs'>): number {
-  return doubled(Math.min(terms.pollFirstMs, terms.pollMaxMs), asked, terms.pollMaxMs);
+  return backoff(Math.min(terms.pollFirstMs, terms.pollMaxMs), asked, terms.pollMaxMs);
 }
 
 /** The pause after the `unanswered + 1`th question in a row without an answer, in ms. */
 export function retryDelay(unanswered: number, terms: Pick<PaymentTerms, 'pollMaxMs'>): number {
-  return doubled(UNANSWERED_FIRST_MS, unanswered, terms.pollMaxMs);
+  return backoff(UNANSWERED_FIRST_MS, unanswered, terms.pollMaxMs);
 }
 
 /** The pause after a question that got this in place of an answer, in ms, `before` others having got none either. */
@@ -52,7 +52,7 @@ export function startPolling(hinted: boolean, terms: PaymentTerms, now: number):
 }
 
 /** The polling when there is reason to ask now. */
-export function broughtForward(polling: Polling, hinted: boolean, now: number): Polling {
+export function bringForward(polling: Polling, hinted: boolean, now: number): Polling {
   return { ...polling, hinted: polling.hinted || hinted, nextAt: Math.min(polling.nextAt, now) };
 }
 
@@ -92,21 +92,27 @@ export const STATUS_CALLS_BUDGETED = STATUS_CALLS_PER_WINDOW - 3;
  * The latest status questions, oldest first. One counts from when it was *answered* (ms since the epoch): the provider
  * counted it at some moment before, so that a slow one never leaves our window while it is still in the provider's.
  */
-export type Spent = readonly { readonly transId: TransId; readonly at: number }[];
+export type RecentQuestions = readonly { readonly transId: TransId; readonly at: number }[];
 
 /** Questions remembered: those of the latest window, of which a payment makes fewer than this. */
-const SPENT_MAX = 24;
+const RECENT_QUESTIONS_MAX = 24;
 
 /** The earliest time at which a transaction may be asked about once more: `now`, or when its window has room. */
-export function nextFreeAt(spent: Spent, transId: TransId, now: number): number {
-  const inWindow = spent.filter((one) => one.transId === transId && isRecent(one.at, now));
+export function nextFreeAt(recentQuestions: RecentQuestions, transId: TransId, now: number): number {
+  const inWindow = recentQuestions.filter((one) => one.transId === transId && isRecent(one.at, now));
   const oldest = inWindow[inWindow.length - STATUS_CALLS_BUDGETED];
   return oldest === undefined ? now : oldest.at + STATUS_WINDOW_MS + 1;
 }
 
 /** The budget after a question that was answered, or given up, at `at`. */
-export function spend(spent: Spent, transId: TransId, at: number): Spent {
-  return [...spent.filter((one) => isRecent(one.at, at)), { transId, at }].slice(-SPENT_MAX);
+export function recordQuestion(
+  recentQuestions: RecentQuestions,
+  transId: TransId,
+  at: number,
+): RecentQuestions {
+  return [...recentQuestions.filter((one) => isRecent(one.at, at)), { transId, at }].slice(
+    -RECENT_QUESTIONS_MAX,
+  );
 }
 
 function isRecent(at: number, now: number): boolean {

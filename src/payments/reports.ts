@@ -1,16 +1,17 @@
 import { contradicted } from './ended.js';
-import { observed } from './following.js';
+import { applyTransaction } from './following.js';
 import { disagreement, isOwn } from './matching.js';
 import type { StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import { type PaymentState, pursuitOf, type Report, transIdOf } from './payment-state.js';
-import { doubled } from './polling.js';
+import { backoff } from './polling.js';
 import { isFinal, type Transaction } from './transaction.js';
 import {
   askSoon,
   canMoveMoney,
   follow,
   holdForReview,
+  inDoubt,
   type NotificationEvent,
   noteOther,
   withOthers,
@@ -104,7 +105,7 @@ export function onReportStatus(
     default: {
       const unanswered = report.unanswered + 1;
       if (unanswered >= UNANSWERED_MAX) return unconfirmed(withOpen(asked, others), transId);
-      const pause = doubled(REPORT_PAUSE_MS, report.unanswered, UNANSWERED_PAUSE_MAX_MS);
+      const pause = backoff(REPORT_PAUSE_MS, report.unanswered, UNANSWERED_PAUSE_MAX_MS);
       return withOpen(asked, [...others, { ...report, unanswered, nextAt: now + pause }]);
     }
   }
@@ -128,12 +129,12 @@ function confirmed(payment: PaymentState, transaction: Transaction, now: number)
   const { phase, order } = payment;
   if (transaction.transId === transIdOf(payment)) {
     if (phase.kind === 'ended') return contradicted(payment, phase, transaction, now);
-    return pursues(payment) ? observed(payment, transaction, now) : payment;
+    return pursues(payment) ? applyTransaction(payment, transaction, now) : payment;
   }
   // Nobody can tell for which payment it was made, and nothing but a notification says it was this one.
   const isKnown = payment.others.some(({ transId }) => transId === transaction.transId);
   if (!isOwn(order, transaction) && !isKnown) return payment;
-  return isLookedFor(payment) ? adopted(payment, transaction, now) : noteOther(payment, transaction, now);
+  return isLookedFor(payment) ? adopt(payment, transaction, now) : noteOther(payment, transaction, now);
 }
 
 /** Whether what the provider says of the payment's transaction may move it on by itself. */
@@ -146,14 +147,13 @@ function isLookedFor(payment: PaymentState): boolean {
 }
 
 /** It is what a request in doubt has led to. Of a link that nobody was given, only a payment counts. */
-function adopted(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
+function adopt(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
   const { transId, status } = transaction;
   if (payment.order.method === 'link' && !canMoveMoney(payment, status)) return payment;
   const wrong = disagreement(payment.order, transaction);
   if (wrong !== undefined) return holdForReview(withOthers(payment, [transaction]), wrong, now);
   // The list, which would show whether the request was taken twice, may not have been read: it is, at the end.
-  const doubtful = { ...payment, sends: { ...payment.sends, isDoubtful: true } };
-  return observed(follow(doubtful, { transId }, now), transaction, now);
+  return applyTransaction(follow(inDoubt(payment), { transId }, now), transaction, now);
 }
 
 function unconfirmed(payment: PaymentState, transId: TransId): PaymentState {

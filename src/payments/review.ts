@@ -1,5 +1,5 @@
 import type { Resolution } from './decision.js';
-import { observed } from './following.js';
+import { applyTransaction } from './following.js';
 import { disagreement, findOwn, isOwn, ownAmong } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
@@ -19,13 +19,14 @@ import {
   canMoveMoney,
   end,
   follow,
-  followed,
+  followedTransaction,
+  inDoubt,
   inPhase,
   isOver,
-  matched,
+  matchedTransId,
   noteOther,
   type Refusal,
-  refused as refuse,
+  refuse,
 } from './transitions.js';
 
 /** Longest quiet that the provider may have asked for while a decision waits for its answers, in ms. */
@@ -75,7 +76,7 @@ function objectionToHaste(
   now: number,
 ): string | undefined {
   if (force) return undefined;
-  const named = payment.reports.open.find(({ transId }) => transId !== matched(decision));
+  const named = payment.reports.open.find(({ transId }) => transId !== matchedTransId(decision));
   if (named !== undefined) {
     return `a notification names ${named.transId} for it, and the provider has yet to say what that is; try again in some minutes, or insist with "force": true`;
   }
@@ -117,7 +118,7 @@ export function onDecide(
 
 /** The transaction that a decision asks about: the one that it names, or else the payment's own. */
 export function askedAbout(payment: PaymentState, { resolution }: Deciding): TransId | undefined {
-  return matched(resolution.decision) ?? transIdOf(payment);
+  return matchedTransId(resolution.decision) ?? transIdOf(payment);
 }
 
 /** The status of the transaction that the decision is about. */
@@ -279,8 +280,8 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
   // The list may not have been read since the request: whether it was taken twice is seen at the end.
   const isUnread = deciding.review.pursuit?.kind === 'searching';
   const sends = { ...tolerant.sends, isDoubtful: tolerant.sends.isDoubtful || isUnread };
-  const known = follow(judged(withAbandoned({ ...tolerant, sends }, transId)), { transId }, now);
-  return carriedOut(observed(known, transaction, now), deciding, now);
+  const known = follow(markJudged(withAbandoned({ ...tolerant, sends }, transId)), { transId }, now);
+  return carryOut(applyTransaction(known, transaction, now), deciding, now);
 }
 
 /** A transaction that has never been this payment's, and of which the provider doesn't say whose it is. */
@@ -305,12 +306,11 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
   const followed = own.find(({ transId }) => transId === transIdOf(payment));
   const wrong = followed && disagreement(payment.order, followed);
   const doubtful: PaymentState = {
-    ...judged(payment),
+    ...inDoubt(markJudged(payment)),
     tolerated: wrong ?? payment.tolerated ?? deciding.review.why,
-    sends: { ...payment.sends, isDoubtful: true },
   };
   const reason = `decided by ${by}: no money has moved`;
-  return carriedOut(end(doubtful, { status: 'FAILED', reason }, now), deciding, now);
+  return carryOut(end(doubtful, { status: 'FAILED', reason }, now), deciding, now);
 }
 
 function resend(payment: PaymentState, deciding: Deciding, now: number): Change {
@@ -318,10 +318,10 @@ function resend(payment: PaymentState, deciding: Deciding, now: number): Change 
   if (pursuit?.kind !== 'searching') {
     return back(payment, deciding, "it has ended once: it can't be sent again");
   }
-  return carriedOut(aboutToSend(payment, 'operator', pursuit.doubt), deciding, now);
+  return carryOut(aboutToSend(payment, 'operator', pursuit.doubt), deciding, now);
 }
 
-function carriedOut(payment: PaymentState, { request, resolution }: Deciding, now: number): Change {
+function carryOut(payment: PaymentState, { request, resolution }: Deciding, now: number): Change {
   return {
     payment: { ...payment, resolved: { ...resolution, at: now } },
     replies: [{ request, kind: 'done' }],
@@ -330,18 +330,17 @@ function carriedOut(payment: PaymentState, { request, resolution }: Deciding, no
 
 /** The transaction that the payment went by so far becomes a further one: what it does from now on is not lost. */
 function withAbandoned(payment: PaymentState, matchedId: TransId): PaymentState {
-  const own = followed(payment);
+  const own = followedTransaction(payment);
   if (own === undefined || own.transId === matchedId) return payment;
   const abandoned = { transId: own.transId, status: own.status, isJudged: true };
   return {
-    ...payment,
-    sends: { ...payment.sends, isDoubtful: true },
+    ...inDoubt(payment),
     others: [...payment.others.filter(({ transId }) => transId !== own.transId), abandoned],
   };
 }
 
 /** The operator has seen what was known of further transactions. */
-function judged(payment: PaymentState): PaymentState {
+function markJudged(payment: PaymentState): PaymentState {
   return { ...payment, others: payment.others.map((other) => ({ ...other, isJudged: true })) };
 }
 

@@ -6,13 +6,13 @@ import type { Transaction } from './transaction.js';
 import {
   aboutToSend,
   askSoon,
+  describeDoubt,
   end,
   follow,
   graceEnd,
   lookUpDelay,
   pursueOn,
   review,
-  unclear,
   withOthers,
 } from './transitions.js';
 
@@ -43,7 +43,7 @@ type Verdict =
  */
 function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, now: number): Verdict {
   const isOver = now >= graceEnd(payment, doubt);
-  const unknown = unclear(doubt.reason);
+  const unknown = describeDoubt(doubt.reason);
   if (answer.kind !== 'listed') {
     const why = `${unknown}, and it couldn't be looked up`;
     return isOver ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };

@@ -1,10 +1,11 @@
 import { findOwn, ownAmong } from './matching.js';
 import type { InitiationOutcome, ListAnswer } from './outcome.js';
 import type { PaymentState, Sending, Unsent, Waiting } from './payment-state.js';
-import { doubled } from './polling.js';
+import { backoff } from './polling.js';
 import { onListed } from './searching.js';
 import {
   askSoon,
+  describeDoubt,
   end,
   follow,
   inPhase,
@@ -12,7 +13,6 @@ import {
   type Refusal,
   review,
   search,
-  unclear,
   withOthers,
 } from './transitions.js';
 
@@ -29,8 +29,8 @@ const CREDENTIALS_PAUSE_MAX_MS = 10 * 60_000;
 /** The pause before a request that sent nothing is tried again, in ms; at least what the provider asked for. */
 export function sendAgainDelay({ hold, tries }: Pick<Unsent, 'hold' | 'tries'>, retryAfterMs = 0): number {
   return hold === 'credentials'
-    ? doubled(CREDENTIALS_PAUSE_MS, tries - 1, CREDENTIALS_PAUSE_MAX_MS)
-    : Math.max(retryAfterMs, doubled(FIRST_PAUSE_MS, tries - 1, PAUSE_MAX_MS));
+    ? backoff(CREDENTIALS_PAUSE_MS, tries - 1, CREDENTIALS_PAUSE_MAX_MS)
+    : Math.max(retryAfterMs, backoff(FIRST_PAUSE_MS, tries - 1, PAUSE_MAX_MS));
 }
 
 /** The outcome of the request on its way: the one thing that leads out of `sending`. */
@@ -42,11 +42,11 @@ export function onSent(
 ): PaymentState {
   switch (outcome.kind) {
     case 'accepted':
-      return follow(counted(payment, now), outcome, now);
+      return follow(countSend(payment, now), outcome, now);
     case 'rejected':
       return onRejected(payment, phase, outcome.message, now);
     case 'ambiguous':
-      return onAmbiguous(counted(payment, now), phase, outcome.reason, now);
+      return onAmbiguous(countSend(payment, now), phase, outcome.reason, now);
     case 'unauthorized':
       return onUnsent(payment, phase, 'credentials', outcome.message, now);
     case 'throttled':
@@ -58,7 +58,7 @@ export function onSent(
   }
 }
 
-function counted(payment: PaymentState, now: number): PaymentState {
+function countSend(payment: PaymentState, now: number): PaymentState {
   const { sends } = payment;
   return { ...payment, sends: { ...sends, count: sends.count + 1, lastAt: now } };
 }
@@ -69,7 +69,7 @@ function onRejected(payment: PaymentState, { doubt }: Sending, message: string, 
     return end(payment, { status: 'FAILED', reason: message, rejection: message }, now);
   }
   const reason = `${doubt.reason}; sent once more, and rejected: ${message}`;
-  return searchUnderReview(payment, { ...doubt, reason }, unclear(reason), now);
+  return searchUnderReview(payment, { ...doubt, reason }, describeDoubt(reason), now);
 }
 
 /** A link's grace period is one for all its tries; money's begins anew with a resend. */
@@ -110,7 +110,7 @@ function isPatienceOver({ terms }: PaymentState, { hold, begunAt, since }: Unsen
 function giveUp(payment: PaymentState, { doubt, unsent }: Waiting, now: number): PaymentState {
   const { reason, hold } = unsent;
   if (doubt !== undefined) {
-    const why = `${unclear(doubt.reason)}, and it could not be sent once more: ${reason}`;
+    const why = `${describeDoubt(doubt.reason)}, and it could not be sent once more: ${reason}`;
     return searchUnderReview(payment, doubt, why, now);
   }
   // Nobody said that this run is the payment's first; an earlier one may have sent it.
@@ -157,12 +157,12 @@ export function onListedWhileWaiting(
   const finding = findOwn(payment.order, answer.transactions);
   if (payment.order.method === 'link' && finding.kind !== 'absent') {
     // A list doesn't tell a link's address: it is expired and made anew.
-    const found = search(counted(payment, now), doubt ?? { reason: unsent.reason, since: now }, now);
+    const found = search(countSend(payment, now), doubt ?? { reason: unsent.reason, since: now }, now);
     return found.phase.kind === 'searching' ? onListed(found, found.phase, answer, now) : found;
   }
   switch (finding.kind) {
     case 'found':
-      return askSoon(follow(counted(payment, now), { transId: finding.transaction.transId }, now), now);
+      return askSoon(follow(countSend(payment, now), { transId: finding.transaction.transId }, now), now);
     case 'absent':
       return isOver ? giveUp(payment, waiting, now) : sendAgain(payment, waiting);
     case 'mismatch':
@@ -170,7 +170,7 @@ export function onListedWhileWaiting(
       const since = doubt?.since ?? now;
       const reason = finding.reason;
       const own = ownAmong(payment.order, answer.transactions);
-      const found = search(withOthers(counted(payment, now), own), { reason, since }, now);
+      const found = search(withOthers(countSend(payment, now), own), { reason, since }, now);
       return review(found, { why: reason, held: true, pursuit: pursuing(found) }, now);
     }
   }

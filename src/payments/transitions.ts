@@ -14,7 +14,7 @@ import {
   type SendCause,
   transIdOf,
 } from './payment-state.js';
-import { broughtForward, doubled, startPolling } from './polling.js';
+import { backoff, bringForward, startPolling } from './polling.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
 
 /** What can happen to a payment. `request` numbers those who wait for a reply. */
@@ -125,7 +125,7 @@ export function inPhase(payment: PaymentState, phase: Phase): PaymentState {
 }
 
 /** Refuses a request; the payment stays as it is. */
-export function refused(payment: PaymentState, request: number, { type, words }: Refusal): Change {
+export function refuse(payment: PaymentState, request: number, { type, words }: Refusal): Change {
   return { payment, replies: [{ request, kind: 'refused', type, words }] };
 }
 
@@ -152,6 +152,11 @@ export function aboutToSend(payment: PaymentState, cause: SendCause, doubt: Doub
   };
 }
 
+/** The payment as one that may have been taken twice, whatever it ends with: its outcome is checked again afterwards. */
+export function inDoubt(payment: PaymentState): PaymentState {
+  return { ...payment, sends: { ...payment.sends, isDoubtful: true } };
+}
+
 /** The first pause before a look-up, in ms; it doubles from there. */
 const FIRST_LOOK_UP_MS = 1_000;
 
@@ -159,7 +164,7 @@ const FIRST_LOOK_UP_MS = 1_000;
 const LOOK_UP_PAUSE_MAX_MS = 2 * 60 * 1000;
 
 /** A doubt in words for a person. */
-export function unclear(reason: string): string {
+export function describeDoubt(reason: string): string {
   return `whether the provider took the payment isn't known (${reason})`;
 }
 
@@ -173,7 +178,7 @@ export function graceEnd(payment: PaymentState, doubt: Doubt): number {
  * person has been asked; the payment may still turn up, so it is looked for on, slowly.
  */
 export function lookUpDelay(payment: PaymentState, doubt: Doubt, lookUps: number, now: number): number {
-  const grown = doubled(FIRST_LOOK_UP_MS, lookUps, LOOK_UP_PAUSE_MAX_MS);
+  const grown = backoff(FIRST_LOOK_UP_MS, lookUps, LOOK_UP_PAUSE_MAX_MS);
   const left = graceEnd(payment, doubt) - now;
   return left > 0 ? Math.min(grown, left) : Math.max(grown, payment.terms.pollMaxMs);
 }
@@ -240,9 +245,9 @@ function soonerIn(pursuit: Pursuit | undefined, hinted: boolean, now: number): P
       return { ...pursuit, nextAt: Math.min(pursuit.nextAt, earliest) };
     }
     case 'following':
-      return { ...pursuit, polling: broughtForward(pursuit.polling, hinted, now) };
+      return { ...pursuit, polling: bringForward(pursuit.polling, hinted, now) };
     case 'closing':
-      return { ...pursuit, of: { ...pursuit.of, polling: broughtForward(pursuit.of.polling, hinted, now) } };
+      return { ...pursuit, of: { ...pursuit.of, polling: bringForward(pursuit.of.polling, hinted, now) } };
     default:
       return undefined;
   }
@@ -332,8 +337,7 @@ export function noteOther(
   if (known?.status === status && (known.isJudged || payment.phase.kind === 'review')) return payment;
   const isMoving = canMoveMoney(payment, status);
   const noted = {
-    ...payment,
-    sends: { ...payment.sends, isDoubtful: payment.sends.isDoubtful || isMoving },
+    ...(isMoving ? inDoubt(payment) : payment),
     others: [
       ...payment.others.filter((other) => other.transId !== transId),
       { transId, status, isJudged: false },
@@ -351,8 +355,7 @@ export function withOthers(payment: PaymentState, transactions: readonly Transac
   const added = transactions.map(({ transId, status }) => ({ transId, status, isJudged: false }));
   const kept = payment.others.filter(({ transId }) => !added.some((one) => one.transId === transId));
   return {
-    ...payment,
-    sends: { ...payment.sends, isDoubtful: true },
+    ...inDoubt(payment),
     others: [...kept, ...added].slice(-OTHERS_MAX),
   };
 }
@@ -363,11 +366,11 @@ export function isOver(payment: PaymentState, status: ProviderStatus): boolean {
 }
 
 /** What a decision can name as the payment's transaction. */
-export function matched(decision: Decision): TransId | undefined {
+export function matchedTransId(decision: Decision): TransId | undefined {
   return decision.action === 'match' ? decision.transId : undefined;
 }
 
 /** What is followed, in whichever phase. */
-export function followed(payment: PaymentState) {
+export function followedTransaction(payment: PaymentState) {
   return followedBy(pursuitOf(payment.phase));
 }

@@ -1,4 +1,4 @@
-import type { Exchange } from './exchange.js';
+import type { Exchange } from './http.js';
 
 /** Time-outs in a row after which questions are no longer sent. */
 export const MAX_TIMEOUTS = 5;

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { SEARCH_LIMIT_MAX } from '../payments/limits.js';
 import type { Service } from '../payments/order.js';
 import type {
   BalanceAnswer,
@@ -7,21 +9,31 @@ import type {
   StatusAnswer,
 } from '../payments/outcome.js';
 import { Breaker, MAX_TIMEOUTS } from './breaker.js';
-import { BODY_MAX, type ExchangeRequest, exchange } from './exchange.js';
-import { judgeBalance, judgeExpiry, judgeList, judgeStatus } from './judge-answer.js';
-import { judgeExchange, type Verdict } from './judge-exchange.js';
-import { judgeInitiation } from './judge-initiation.js';
-import { pathSegment } from './path-segment.js';
-import { createProviderHttp, type ProviderHttpOptions } from './provider-http.js';
+import {
+  BODY_MAX,
+  createProviderHttp,
+  type ExchangeRequest,
+  exchange,
+  type ProviderHttpOptions,
+} from './http.js';
+import {
+  interpretBalance,
+  interpretExchange,
+  interpretExpiry,
+  interpretInitiation,
+  interpretList,
+  interpretStatus,
+  type ProviderAnswer,
+} from './interpret.js';
 import type { Confidential } from './provider-text.js';
-import { type SearchQuery, searchPath } from './search-query.js';
 import {
   type DirectPayRequest,
   type InitiatePayRequest,
   initiationSchema,
   linkInitiationSchema,
   type PayoutRequest,
-} from './wire.js';
+  phoneMediumSchema,
+} from './schemas.js';
 
 export interface ProviderClientOptions extends ProviderHttpOptions {
   readonly service: Service;
@@ -29,13 +41,13 @@ export interface ProviderClientOptions extends ProviderHttpOptions {
   readonly now?: (() => number) | undefined;
 }
 
-export interface CallOptions {
+interface CallOptions {
   /** Stops waiting for the answer. What a POST did by then stays unknown. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The verdict on a question that was not sent. */
-const HELD_BACK: Verdict = {
+/** The answer on a question that was not sent. */
+const HELD_BACK: ProviderAnswer = {
   kind: 'undecided',
   sent: 'no',
   reason: `not asked: the provider left the last ${MAX_TIMEOUTS} questions without an answer in time`,
@@ -88,9 +100,9 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
   const credentials = [options.apiUser, options.apiKey];
 
   /** Sends a question, unless the provider hangs. */
-  const ask = async (request: ExchangeRequest): Promise<Verdict> => {
+  const ask = async (request: ExchangeRequest): Promise<ProviderAnswer> => {
     const exchanged = await breaker.ask(() => exchange(http, request));
-    return exchanged === undefined ? HELD_BACK : judgeExchange(exchanged, { credentials });
+    return exchanged === undefined ? HELD_BACK : interpretExchange(exchanged, { credentials });
   };
 
   const get = (path: string, bodyMax: number, call?: CallOptions) =>
@@ -102,7 +114,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     id: string,
     bodyMax: number,
     call?: CallOptions,
-  ): Promise<Verdict> => {
+  ): Promise<ProviderAnswer> => {
     const segment = pathSegment(id);
     if (segment === undefined)
       return { kind: 'undecided', sent: 'no', reason: 'no address can carry this identifier' };
@@ -110,42 +122,42 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
   };
 
   /** Sends an order, whether or not the provider hangs: it is sent once, and how it ends has to be known. */
-  const initiate = async (path: string, body: Initiation, call?: CallOptions): Promise<Verdict> => {
+  const initiate = async (path: string, body: Initiation, call?: CallOptions): Promise<ProviderAnswer> => {
     const needed = path === 'payout' ? 'payout' : 'collection';
     if (service !== needed)
       throw new TypeError(`The ${service} service can't do ${path}: use the ${needed} service`);
     const exchanged = await exchange(http, postOf(path, body, call));
     if (exchanged.kind === 'answered') breaker.answered();
     const { phone, name, email } = body;
-    return judgeExchange(exchanged, { credentials, phone, name, email });
+    return interpretExchange(exchanged, { credentials, phone, name, email });
   };
 
   return {
     service,
     close: http.close,
     async initiatePay(request, call) {
-      return judgeInitiation(await initiate('initiate-pay', request, call), linkInitiationSchema);
+      return interpretInitiation(await initiate('initiate-pay', request, call), linkInitiationSchema);
     },
     async directPay(request, call) {
-      return judgeInitiation(await initiate('direct-pay', request, call), initiationSchema);
+      return interpretInitiation(await initiate('direct-pay', request, call), initiationSchema);
     },
     async payout(request, call) {
-      return judgeInitiation(await initiate('payout', request, call), initiationSchema);
+      return interpretInitiation(await initiate('payout', request, call), initiationSchema);
     },
     async paymentStatus(transId, call) {
-      return judgeStatus(await getById('payment-status', transId, BODY_MAX.single, call), transId);
+      return interpretStatus(await getById('payment-status', transId, BODY_MAX.single, call), transId);
     },
     async expirePay(transId, call) {
-      return judgeExpiry(await ask(postOf('expire-pay', { transId }, call)), transId);
+      return interpretExpiry(await ask(postOf('expire-pay', { transId }, call)), transId);
     },
     async transactionsOf(userId, call) {
-      return judgeList(await getById('transaction', userId, BODY_MAX.list, call), userId);
+      return interpretList(await getById('transaction', userId, BODY_MAX.list, call), userId);
     },
     async search(query, call) {
-      return judgeList(await get(searchPath(query), BODY_MAX.list, call));
+      return interpretList(await get(searchPath(query), BODY_MAX.list, call));
     },
     async balance(call) {
-      return judgeBalance(await get('balance', BODY_MAX.single, call));
+      return interpretBalance(await get('balance', BODY_MAX.single, call));
     },
   };
 }
@@ -155,4 +167,42 @@ type Initiation = (InitiatePayRequest | DirectPayRequest | PayoutRequest) & Omit
 
 function postOf(path: string, body: object, call?: CallOptions): ExchangeRequest {
   return { method: 'POST', path, body, bodyMax: BODY_MAX.single, signal: call?.signal };
+}
+
+/**
+ * An identifier as one segment of an address. `undefined` for what no segment can carry: nothing at all, text that
+ * isn't valid Unicode, and `.` and `..`, which an address would swallow and so ask for something else.
+ */
+export function pathSegment(identifier: string): string | undefined {
+  if (identifier === '' || identifier === '.' || identifier === '..') return undefined;
+  try {
+    return encodeURIComponent(identifier);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What `GET /search` can filter on. The provider's dates are calendar dates, its amounts XAF. */
+const searchQuerySchema = z.strictObject({
+  status: z.enum(['created', 'successful', 'failed', 'expired']).optional(),
+  medium: phoneMediumSchema.optional(),
+  start: z.iso.date().optional(),
+  end: z.iso.date().optional(),
+  amt: z.int().optional(),
+  limit: z.int().min(1).max(SEARCH_LIMIT_MAX).optional(),
+  sort: z.enum(['asc', 'desc']).optional(),
+});
+type SearchQuery = z.infer<typeof searchQuerySchema>;
+
+/**
+ * The path of a search, its query included.
+ *
+ * @throws ZodError on a wrong value: the provider ignores those, and so would list what wasn't asked for
+ */
+export function searchPath(query: SearchQuery): string {
+  const parameters = Object.entries(searchQuerySchema.parse(query))
+    .filter(([, value]) => value !== undefined)
+    // Not URLSearchParams: it writes a space as `+`, which not every server reads as one.
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  return parameters.length === 0 ? 'search' : `search?${parameters.join('&')}`;
 }

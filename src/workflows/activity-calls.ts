@@ -8,7 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/activities.js';
-import type { MerchantNotification } from '../activities/notify-merchant.js';
+import type { MerchantNotification } from '../activities/merchant.js';
 import type { DeliveryOutcome } from '../payments/notification.js';
 import type { DirectOrder, LinkOrder, PaymentOrder, PaymentTerms, PayoutOrder } from '../payments/order.js';
 import type {
@@ -19,7 +19,7 @@ import type {
   StatusAnswer,
 } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
-import { notificationsQueue } from '../temporal/task-queues.js';
+import { notificationsQueue } from './messages.js';
 
 /** What an activity may take beyond the provider's own time limit, in ms, before its worker counts as lost. */
 const MARGIN_MS = 5_000;

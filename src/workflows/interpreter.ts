@@ -11,7 +11,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { MerchantNotification } from '../activities/notify-merchant.js';
+import type { MerchantNotification } from '../activities/merchant.js';
 import { objectionTo, step } from '../payments/machine.js';
 import { type DeliveryOutcome, notificationId } from '../payments/notification.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/outcome.js';

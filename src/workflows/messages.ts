@@ -6,7 +6,6 @@ import type { Payment } from '../payments/payment.js';
 import type { TransId } from '../payments/payment-id.js';
 import type { PaymentState } from '../payments/payment-state.js';
 import type { ProviderStatus } from '../payments/transaction.js';
-import type { RefusalType } from '../payments/transitions.js';
 
 /**
  * What a payment's workflow can be told and asked: the contract between the front door and the workflows. The API
@@ -45,7 +44,7 @@ export interface EndedPayment extends PaymentResult {
 }
 
 /** Who asks for the initiation's outcome. */
-export interface InitiationRequest {
+interface InitiationRequest {
   readonly fingerprint: string;
 }
 
@@ -121,5 +120,10 @@ export const unmatchedQuery = defineQuery<readonly UnmatchedNotification[]>('unm
 /** Type of the ApplicationFailure that a repeated request with another body is rejected with. */
 export const FINGERPRINT_MISMATCH = 'FingerprintMismatch';
 
-/** Types of the ApplicationFailures that an update is rejected with. */
-export type { RefusalType };
+/**
+ * The task queue of slow deliveries to the merchant: apart from the payments', so that a dead endpoint never holds up
+ * a request that moves money.
+ */
+export function notificationsQueue(paymentsQueue: string): string {
+  return `${paymentsQueue}-notifications`;
+}

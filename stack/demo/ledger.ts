@@ -1,4 +1,4 @@
-import { got } from 'got';
+import got from 'got';
 import { z } from 'zod';
 
 const entrySchema = z.object({

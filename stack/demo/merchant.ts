@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { got } from 'got';
+import got from 'got';
 import { z } from 'zod';
 import { PAYMENT_STATUSES } from '../../src/payments/payment.js';
 

@@ -1,4 +1,4 @@
-import { got } from 'got';
+import got from 'got';
 
 const CALL_LIMIT_MS = 10_000;
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectClient } from '../../src/temporal/connect.js';
+import { connectClient } from '../../src/temporal/connection.js';
 import { makeSecrets } from '../processes/secrets.js';
 import { bringUpStack, type Stack } from '../processes/stack.js';
 import { freePort } from '../temporal/free-port.js';

@@ -1,6 +1,5 @@
-import { got } from 'got';
-import { lazyConnection } from '../../src/temporal/connect.js';
-import type { TemporalTarget } from '../../src/temporal/target.js';
+import got from 'got';
+import { lazyConnection, type TemporalTarget } from '../../src/temporal/connection.js';
 
 const PROBE_LIMIT_MS = 5_000;
 

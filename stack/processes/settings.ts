@@ -1,7 +1,7 @@
 import type { Secrets } from './secrets.js';
 
 /** The name of the merchant's API key; idempotency keys are held apart by it, so it never changes. */
-export const KEY_OWNER = 'merchant';
+const KEY_OWNER = 'merchant';
 
 const HOST = '127.0.0.1';
 

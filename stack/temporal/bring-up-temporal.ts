@@ -1,15 +1,10 @@
-import { lazyConnection } from '../../src/temporal/connect.js';
 import {
-  describeGaps,
-  type SetupGap,
-  setUpNamespace,
-  setupCommands,
-} from '../../src/temporal/namespace-setup.js';
-import {
+  lazyConnection,
   loadTemporalTarget,
   plainTargetEnvironment,
   type TemporalTarget,
-} from '../../src/temporal/target.js';
+} from '../../src/temporal/connection.js';
+import { describeGaps, type SetupGap, setUpNamespace, setupCommands } from '../../src/temporal/namespace.js';
 import { type StartDevServerOptions, startDevServer } from './start-dev-server.js';
 
 /** A Temporal server that is ready for payments, ours or another's. */

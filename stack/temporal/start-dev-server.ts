@@ -1,9 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { lazyConnection } from '../../src/temporal/connect.js';
-import { ensureRetention } from '../../src/temporal/namespace-retention.js';
-import { registerSearchAttributes } from '../../src/temporal/register-search-attributes.js';
-import { DEFAULT_NAMESPACE } from '../../src/temporal/target.js';
+import { DEFAULT_NAMESPACE, lazyConnection } from '../../src/temporal/connection.js';
+import { ensureRetention, registerSearchAttributes } from '../../src/temporal/namespace.js';
 import { devServerArguments } from './dev-server-arguments.js';
 import { type FindTemporalOptions, findTemporal } from './find-temporal.js';
 import { freePort, isPortFree } from './free-port.js';

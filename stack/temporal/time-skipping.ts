@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { searchAttributeTypes } from '../../src/temporal/register-search-attributes.js';
-import { DEFAULT_NAMESPACE } from '../../src/temporal/target.js';
+import { DEFAULT_NAMESPACE } from '../../src/temporal/connection.js';
+import { searchAttributeTypes } from '../../src/temporal/namespace.js';
 import { type FindTestServerOptions, findTestServer } from './find-test-server.js';
 
 /** The SDK allows a server 5 s to start, which a machine that is busy with other tests may exceed. */

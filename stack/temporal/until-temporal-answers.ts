@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
-import { probeTemporal } from '../../src/temporal/connect.js';
+import { probeTemporal } from '../../src/temporal/connection.js';
 import type { ServerProcess } from './server-process.js';
 
 const TRY_EVERY = 50;

@@ -6,7 +6,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
-import { createMerchantNotifier } from '../../src/activities/notify-merchant.js';
+import { createMerchantNotifier } from '../../src/activities/merchant.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import { directOrder, linkOrder, payoutOrder, transId } from '../payments/orders.js';
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { createMerchantNotifier } from '../../src/activities/notify-merchant.js';
+import { createMerchantNotifier } from '../../src/activities/merchant.js';
 import { isPublicAddress } from '../../src/activities/public-addresses.js';
 import { toPayment } from '../../src/payments/to-payment.js';
 import { begun, linkOrder } from '../payments/orders.js';

@@ -9,7 +9,7 @@ import { serve } from '../../src/api/serve.js';
 import { Shutdown } from '../../src/api/shutdown.js';
 import type { ApiKeySetting } from '../../src/config.js';
 import type { PaymentTerms } from '../../src/payments/order.js';
-import { closeClient, connectClient } from '../../src/temporal/connect.js';
+import { closeClient, connectClient } from '../../src/temporal/connection.js';
 
 export const WEBHOOK_TOKEN = 'hook-token-0123456789';
 
@@ -21,7 +21,7 @@ export const KEYS = {
   reader: 'reader-secret',
 } as const;
 
-export const apiKeys: readonly ApiKeySetting[] = [
+const apiKeys: readonly ApiKeySetting[] = [
   {
     name: 'shop',
     secret: { plain: KEYS.shop },

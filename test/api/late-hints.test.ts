@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { MerchantNotification } from '../../src/activities/notify-merchant.js';
+import type { MerchantNotification } from '../../src/activities/merchant.js';
 import { KEYS } from './api-under-test.js';
 import { eventually, type PaymentStack, startStack } from './payment-stack.js';
 

@@ -3,7 +3,7 @@ import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { scaledClock } from '../../sandbox/clock.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import { createActivities } from '../../src/activities/activities.js';
-import { createMerchantNotifier, type MerchantNotifier } from '../../src/activities/notify-merchant.js';
+import { createMerchantNotifier, type MerchantNotifier } from '../../src/activities/merchant.js';
 import { createPaymentWorker } from '../../src/payment-worker.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';

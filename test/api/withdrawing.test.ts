@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { MerchantNotification } from '../../src/activities/notify-merchant.js';
+import type { MerchantNotification } from '../../src/activities/merchant.js';
 import { KEYS } from './api-under-test.js';
 import { eventually, type PaymentStack, startStack } from './payment-stack.js';
 

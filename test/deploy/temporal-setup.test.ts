@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { RETENTION_DAYS } from '../../src/temporal/namespace-retention.js';
+import { RETENTION_DAYS } from '../../src/temporal/namespace.js';
 import { paymentSearchAttributes } from '../../src/temporal/search-attributes.js';
 
 const script = await readFile(new URL('../../deploy/temporal-setup.sh', import.meta.url), 'utf8');

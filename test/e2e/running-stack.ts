@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { connectClient } from '../../src/temporal/connect.js';
+import { connectClient } from '../../src/temporal/connection.js';
 import { type LedgerEntry, readLedger } from '../../stack/demo/ledger.js';
 import { createMerchant, type Merchant } from '../../stack/demo/merchant.js';
 import { type MerchantHook, openMerchantHook } from '../../stack/demo/merchant-hook.js';

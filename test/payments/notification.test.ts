@@ -4,7 +4,7 @@ import {
   DELIVERY_PATIENCE_MS,
   type Delivery,
   type Due,
-  due,
+  newDelivery,
   nextDue,
   notificationId,
   type PaymentNotification,
@@ -25,7 +25,7 @@ describe('a payment’s notifications', () => {
       [2, 'payment.succeeded'],
     ]);
     expect(nextDue(notified)?.number).toBe(1);
-    notified = withDelivery(notified, 1, { ...due(START), at: START + 60_000, tries: 1 }) ?? [];
+    notified = withDelivery(notified, 1, { ...newDelivery(START), at: START + 60_000, tries: 1 }) ?? [];
     expect(nextDue(notified)?.number).toBe(1);
     notified = withDelivery(notified, 1, delivered) ?? [];
     expect(nextDue(notified)?.number).toBe(2);
@@ -42,8 +42,8 @@ describe('a payment’s notifications', () => {
   it('can be sent again under the same number', () => {
     const notified = withDelivery(withNotification([], 'payment.succeeded', START), 1, delivered) ?? [];
     expect(nextDue(notified)).toBeUndefined();
-    expect(nextDue(withDelivery(notified, 1, due(START + 9)) ?? [])?.number).toBe(1);
-    expect(withDelivery(notified, 2, due(START))).toBeUndefined();
+    expect(nextDue(withDelivery(notified, 1, newDelivery(START + 9)) ?? [])?.number).toBe(1);
+    expect(withDelivery(notified, 2, newDelivery(START))).toBeUndefined();
   });
 
   it('are remembered up to a bound, and no number comes twice', () => {
@@ -79,7 +79,7 @@ describe('the delivery of a notification', () => {
   }
 
   it('is tried for three days with growing pauses, the last time when they are just over', () => {
-    const { times, last } = triesOf(due(START), START);
+    const { times, last } = triesOf(newDelivery(START), START);
     const pauses = times.map((time, index) => time - (times[index - 1] ?? 0));
     expect(pauses.slice(1, 7)).toEqual([5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR]);
     expect(Math.max(...pauses)).toBe(10 * HOUR);
@@ -89,11 +89,13 @@ describe('the delivery of a notification', () => {
   });
 
   it('has its three days from its own first try, however late that is', () => {
-    expect(triesOf(due(START), START + 70 * HOUR).times).toEqual(triesOf(due(START), START).times);
+    expect(triesOf(newDelivery(START), START + 70 * HOUR).times).toEqual(
+      triesOf(newDelivery(START), START).times,
+    );
   });
 
   it('is not abandoned before three days, however slow the tries are', () => {
-    const second = afterTry(due(START), FAILED, START + MINUTE);
+    const second = afterTry(newDelivery(START), FAILED, START + MINUTE);
     expect(second).toEqual({
       kind: 'due',
       at: START + MINUTE + 5_000,
@@ -104,14 +106,14 @@ describe('the delivery of a notification', () => {
   });
 
   it('is over with the first try that succeeds', () => {
-    expect(afterTry(due(START), { kind: 'delivered' }, START + 5)).toEqual({
+    expect(afterTry(newDelivery(START), { kind: 'delivered' }, START + 5)).toEqual({
       kind: 'delivered',
       at: START + 5,
     });
   });
 
   it('is not called delivered when there was no address', () => {
-    expect(afterTry(due(START), { kind: 'noAddress' }, START + 5)).toEqual({
+    expect(afterTry(newDelivery(START), { kind: 'noAddress' }, START + 5)).toEqual({
       kind: 'noAddress',
       at: START + 5,
     });
@@ -191,7 +193,7 @@ describe('a payment that notifies its merchant', () => {
     expect(payment.reply?.kind).toBe('done');
     const begunAt = payment.now;
     payment.later(1_000).take({ kind: 'redelivered', number, at, outcome: FAILED });
-    expect(deliveryOf(payment, 1)).toEqual(due(begunAt));
+    expect(deliveryOf(payment, 1)).toEqual(newDelivery(begunAt));
     expect(payment.todo).toEqual({ kind: 'deliver', number: 1, at: begunAt });
   });
 

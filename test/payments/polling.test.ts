@@ -2,16 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { STATUS_CALLS_PER_WINDOW, STATUS_WINDOW_MS } from '../../src/payments/limits.js';
 import {
-  broughtForward,
+  bringForward,
   nextFreeAt,
   type Polling,
   pauseAfter,
   pollDelay,
+  type RecentQuestions,
   recordPoll,
+  recordQuestion,
   retryDelay,
-  type Spent,
   STATUS_CALLS_BUDGETED,
-  spend,
   startPolling,
 } from '../../src/payments/polling.js';
 import { HOUR, linkOrder, MINUTE, payoutOrder, START, terms, transactionOf, transId } from './orders.js';
@@ -64,13 +64,13 @@ describe('polling', () => {
   });
 
   it('is brought forward by a hint, and never put off', () => {
-    expect(broughtForward({ ...fresh, nextAt: START + HOUR }, true, START + 5)).toEqual({
+    expect(bringForward({ ...fresh, nextAt: START + HOUR }, true, START + 5)).toEqual({
       ...fresh,
       nextAt: START + 5,
       hinted: true,
     });
-    expect(broughtForward({ ...fresh, nextAt: START }, false, START + 5).nextAt).toBe(START);
-    expect(broughtForward({ ...fresh, hinted: true }, false, START).hinted).toBe(true);
+    expect(bringForward({ ...fresh, nextAt: START }, false, START + 5).nextAt).toBe(START);
+    expect(bringForward({ ...fresh, hinted: true }, false, START).hinted).toBe(true);
   });
 
   it('asks again soon when a hint had no change behind it, once', () => {
@@ -142,19 +142,20 @@ function mostInWindow(times: readonly number[]): number {
 }
 
 describe('the status budget', () => {
-  it('lets calls pass until it is spent, and then when the oldest has left the window', () => {
-    let spent: Spent = [];
+  it('lets calls pass until it is recentQuestions, and then when the oldest has left the window', () => {
+    let recentQuestions: RecentQuestions = [];
     for (let call = 0; call < STATUS_CALLS_BUDGETED; call++) {
-      expect(nextFreeAt(spent, own, START + call)).toBe(START + call);
-      spent = spend(spent, own, START + call);
+      expect(nextFreeAt(recentQuestions, own, START + call)).toBe(START + call);
+      recentQuestions = recordQuestion(recentQuestions, own, START + call);
     }
-    expect(nextFreeAt(spent, own, START + 10)).toBe(START + STATUS_WINDOW_MS + 1);
+    expect(nextFreeAt(recentQuestions, own, START + 10)).toBe(START + STATUS_WINDOW_MS + 1);
   });
 
   it('is one for each transaction', () => {
-    let spent: Spent = [];
-    for (let call = 0; call < STATUS_CALLS_BUDGETED; call++) spent = spend(spent, own, START);
-    expect(nextFreeAt(spent, transId('T2'), START)).toBe(START);
+    let recentQuestions: RecentQuestions = [];
+    for (let call = 0; call < STATUS_CALLS_BUDGETED; call++)
+      recentQuestions = recordQuestion(recentQuestions, own, START);
+    expect(nextFreeAt(recentQuestions, transId('T2'), START)).toBe(START);
   });
 
   it('keeps three of the calls that the provider allows in hand', () => {
@@ -162,10 +163,11 @@ describe('the status budget', () => {
   });
 
   it('does not grow', () => {
-    let spent: Spent = [];
-    for (let call = 0; call < 1_000; call++) spent = spend(spent, transId(`T${call % 7}`), START + call);
-    expect(spent.length).toBeLessThanOrEqual(24);
-    expect(spend(spent, own, START + HOUR)).toHaveLength(1);
+    let recentQuestions: RecentQuestions = [];
+    for (let call = 0; call < 1_000; call++)
+      recentQuestions = recordQuestion(recentQuestions, transId(`T${call % 7}`), START + call);
+    expect(recentQuestions.length).toBeLessThanOrEqual(24);
+    expect(recordQuestion(recentQuestions, own, START + HOUR)).toHaveLength(1);
   });
 
   it('is computed when the question is asked: hints and refreshes wait for it', () => {

@@ -12,7 +12,7 @@ import {
 } from './orders.js';
 import {
   ambiguous,
-  doubled,
+  backoff,
   opened,
   paid,
   type Scenario,
@@ -151,7 +151,7 @@ describe('reports', () => {
     const payment = taken(payoutOrder).hint('T2').match('T2');
     expect(payment.reply?.kind).toBe('refused');
     payment.answered(UNKNOWN).answered(UNKNOWN);
-    expect(payment.payment.spent.filter(({ transId: id }) => id === 'T2')).toHaveLength(2);
+    expect(payment.payment.recentQuestions.filter(({ transId: id }) => id === 'T2')).toHaveLength(2);
   });
 });
 
@@ -246,7 +246,7 @@ describe('a reported transaction', () => {
   });
 
   it('does not end a review that only a person can end', () => {
-    const payment = doubled(payoutOrder).hint('T1').found('SUCCESSFUL');
+    const payment = backoff(payoutOrder).hint('T1').found('SUCCESSFUL');
     expect(payment.phase('review')).toMatchObject({ number: 1, held: true });
     const contradicted = quietPayment().hint('T1', 'FAILED').found('FAILED').hint('T1');
     expect(contradicted.wants).toEqual({ kind: 'wait', summary: 'Until something happens' });
@@ -259,7 +259,7 @@ describe('a reported transaction', () => {
   });
 
   it('is judged by its own status even when the payment has been matched with another', () => {
-    const payment = doubled(payoutOrder).match('T1').found('SUCCESSFUL');
+    const payment = backoff(payoutOrder).match('T1').found('SUCCESSFUL');
     payment.listed(transactionOf(payoutOrder, { status: 'SUCCESSFUL' }));
     expect(payment.hint('T2').found('SUCCESSFUL').status).toBe('SUCCESSFUL');
   });

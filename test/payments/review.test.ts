@@ -15,7 +15,7 @@ import {
 import {
   absent,
   ambiguous,
-  doubled,
+  backoff,
   paid,
   type Scenario,
   SILENT,
@@ -336,7 +336,7 @@ describe('an operator’s resend', () => {
   });
 
   it('is refused without a question when the review is held', () => {
-    expect(doubled(payoutOrder).resend({ force: true }).reply).toMatchObject(
+    expect(backoff(payoutOrder).resend({ force: true }).reply).toMatchObject(
       refused('the provider has a transaction for it'),
     );
   });
@@ -451,7 +451,7 @@ describe('an operator’s fail of a link', () => {
     const payment = undecided(linkOrder).later(HOUR).fail().found('CREATED').listed(alive);
     payment.expired().found('SUCCESSFUL');
     expect(payment.reply).toMatchObject(refused('T1, SUCCESSFUL'));
-    expect(doubled(linkOrder).fail().listed(paidLink).reply).toMatchObject(refused('T1 (SUCCESSFUL)'));
+    expect(backoff(linkOrder).fail().listed(paidLink).reply).toMatchObject(refused('T1 (SUCCESSFUL)'));
   });
 
   it('is refused when the link can’t be ended in two rounds', () => {
@@ -471,7 +471,7 @@ describe('an operator’s fail of a link', () => {
 describe('a held review', () => {
   it('is ended by a decision alone: nothing is asked meanwhile', () => {
     for (const payment of [
-      doubled(payoutOrder),
+      backoff(payoutOrder),
       ambiguous(directOrder).listed(transactionOf(directOrder, { amount: 1 })),
       taken(linkOrder).found('SUCCESSFUL', { amount: 1 }),
     ]) {
@@ -486,7 +486,7 @@ describe('a held review', () => {
   });
 
   it('does not come back with what was judged, unless its status changes', () => {
-    const payment = doubled(payoutOrder).match('T1').found('SUCCESSFUL');
+    const payment = backoff(payoutOrder).match('T1').found('SUCCESSFUL');
     expect(payment.payment.others).toEqual([{ transId: 'T2', status: 'SUCCESSFUL', isJudged: true }]);
     payment.listed(own, { ...own, transId: transId('T2') });
     payment.later(HOUR).hint('T2').listed(own).found('SUCCESSFUL');
@@ -512,7 +512,7 @@ describe('a held review', () => {
   });
 
   it('stays held, with a new number, when more is heard', () => {
-    const payment = doubled(payoutOrder)
+    const payment = backoff(payoutOrder)
       .later(2 * MINUTE)
       .hint('T3')
       .found('PENDING');
@@ -562,7 +562,7 @@ describe('what the provider shows while a decision is looked into', () => {
 });
 
 describe('money that the provider has shown as moved', () => {
-  const silently = () => doubled(payoutOrder).later(2 * MINUTE);
+  const silently = () => backoff(payoutOrder).later(2 * MINUTE);
 
   it('can’t be called FAILED, however much the operator insists and the provider is silent', () => {
     const payment = silently().fail({ force: true }).listing(SILENT);

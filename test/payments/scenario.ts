@@ -221,7 +221,7 @@ export function paid(order: PaymentOrder, given: Partial<PaymentTerms> = {}): Sc
 }
 
 /** Two transactions were found for it: its review is held. */
-export function doubled(order: PaymentOrder, given: Partial<PaymentTerms> = {}): Scenario {
+export function backoff(order: PaymentOrder, given: Partial<PaymentTerms> = {}): Scenario {
   const own = transactionOf(order, { status: 'SUCCESSFUL' });
   return ambiguous(order, given).listed(own, { ...own, transId: transId('T2') });
 }

@@ -1,8 +1,16 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Breaker, MAX_TIMEOUTS, PAUSE_MS } from '../../src/provider/breaker.js';
-import { createProviderClient, type ProviderClient } from '../../src/provider/client.js';
-import type { Exchange } from '../../src/provider/exchange.js';
-import { closedUrl, closeServers, type HttpServer, json, type Reply, serveHttp } from './local-servers.js';
+import type { ProviderClient } from '../../src/provider/client.js';
+import type { Exchange } from '../../src/provider/http.js';
+import {
+  clientOf,
+  closedUrl,
+  closeServers,
+  type HttpServer,
+  json,
+  type Reply,
+  serveHttp,
+} from './local-servers.js';
 
 const answered: Exchange = { kind: 'answered', statusCode: 502, body: undefined };
 const timedOut: Exchange = { kind: 'failed', sent: 'perhaps', timedOut: true, reason: 'no answer' };
@@ -141,22 +149,15 @@ describe('a breaker', () => {
   });
 });
 
-const clients: ProviderClient[] = [];
-
-afterEach(async () => {
-  for (const client of clients.splice(0)) client.close();
-  await closeServers();
-});
+afterEach(closeServers);
 
 /** ms that the provider may take here. */
 const LIMIT_MS = 200;
 let time = 0;
 
-function clientOf(url: string, service: 'collection' | 'payout' = 'collection'): ProviderClient {
-  const credentials = { apiUser: 'user', apiKey: 'key' };
-  const client = createProviderClient({ service, url, ...credentials, timeoutMs: LIMIT_MS, now: () => time });
-  clients.push(client);
-  return client;
+/** A client that waits no longer than {@link LIMIT_MS}, by the clock of these tests. */
+function impatient(url: string, service: 'collection' | 'payout' = 'collection'): ProviderClient {
+  return clientOf(url, { service, timeoutMs: LIMIT_MS, now: () => time });
 }
 
 /** A provider that hangs until it is told otherwise. */
@@ -189,7 +190,7 @@ const heldBack = { kind: 'unavailable', reason: expect.stringContaining('not ask
 describe('a provider that hangs', () => {
   it.each(questions)('is not asked for %s after five questions without an answer', async (_, ask) => {
     const { server } = await hanging();
-    const client = clientOf(server.url);
+    const client = impatient(server.url);
     for (const answer of await timeOut(client, 5))
       expect(answer).toEqual({ kind: 'unavailable', reason: 'no answer within 200 ms' });
     expect(await ask(client)).toEqual(heldBack);
@@ -198,7 +199,7 @@ describe('a provider that hangs', () => {
 
   it.each(questions)('is found to hang by %s', async (_, ask) => {
     const { server } = await hanging();
-    const client = clientOf(server.url);
+    const client = impatient(server.url);
     await Promise.all(Array.from({ length: 5 }, () => ask(client)));
     expect(await ask(client)).toEqual(heldBack);
     expect(server.seen).toHaveLength(5);
@@ -208,7 +209,7 @@ describe('a provider that hangs', () => {
     const { server, recover } = await hanging(
       json(200, { transId: 'T1', link: 'https://pay.example.com/T1' }),
     );
-    const [client, payouts] = [clientOf(server.url), clientOf(server.url, 'payout')];
+    const [client, payouts] = [impatient(server.url), impatient(server.url, 'payout')];
     await Promise.all([timeOut(client, 5), timeOut(payouts, 5)]);
     recover();
     const order = { amount: 500, phone: '670000001' };
@@ -224,7 +225,7 @@ describe('a provider that hangs', () => {
 
   it('is not found to hang by orders', async () => {
     const { server } = await hanging();
-    const client = clientOf(server.url);
+    const client = impatient(server.url);
     const order = { amount: 500, phone: '670000001' };
     await timeOut(client, 4);
     const outcomes = await Promise.all(Array.from({ length: 6 }, () => client.directPay(order)));
@@ -235,7 +236,7 @@ describe('a provider that hangs', () => {
 
   it('is asked again as soon as it has answered an order, even by a refusal', async () => {
     const { server, recover } = await hanging(json(400, { message: 'no' }));
-    const client = clientOf(server.url);
+    const client = impatient(server.url);
     await timeOut(client, 5);
     recover();
     expect(await client.paymentStatus('T1')).toEqual(heldBack);
@@ -245,7 +246,7 @@ describe('a provider that hangs', () => {
 
   it('is asked one question after ten seconds, and all of them once that is answered', async () => {
     const { server, recover } = await hanging();
-    const client = clientOf(server.url);
+    const client = impatient(server.url);
     await timeOut(client, 5);
     recover();
     time += 9_999;
@@ -258,13 +259,13 @@ describe('a provider that hangs', () => {
 
   it('is still asked by the client of the other service', async () => {
     const { server } = await hanging();
-    await timeOut(clientOf(server.url), 5);
-    const other = await clientOf(server.url, 'payout').paymentStatus('T1');
+    await timeOut(impatient(server.url), 5);
+    const other = await impatient(server.url, 'payout').paymentStatus('T1');
     expect(other).toMatchObject({ reason: 'no answer within 200 ms' });
   });
 
   it('is not taken for one that refuses connections: that one is asked each time', async () => {
-    const client = clientOf(await closedUrl());
+    const client = impatient(await closedUrl());
     const answers = await timeOut(client, 8);
     for (const answer of answers) expect(answer).toMatchObject({ reason: 'the connection was refused' });
   });

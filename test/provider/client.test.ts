@@ -1,30 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  createProviderClient,
-  type ProviderClient,
-  type ProviderClientOptions,
-} from '../../src/provider/client.js';
-import { closeServers, json, serveHttp } from './local-servers.js';
+import fc from 'fast-check';
+import { ZodError } from 'zod';
+import { toDirectPay, toInitiatePay, toPayout } from '../../src/activities/activities.js';
+import { type ProviderClient, pathSegment, searchPath } from '../../src/provider/client.js';
+import { directOrder, linkOrder, payoutOrder } from '../payments/orders.js';
+import { clientOf, closeServers, json, serveHttp } from './local-servers.js';
 
-const clients: ProviderClient[] = [];
-
-function clientOf(url: string, options: Partial<ProviderClientOptions> = {}): ProviderClient {
-  const settings = {
-    service: 'collection',
-    url,
-    apiUser: 'user',
-    apiKey: 'secret',
-    timeoutMs: 1_000,
-  } as const;
-  const client = createProviderClient({ ...settings, ...options });
-  clients.push(client);
-  return client;
-}
-
-afterEach(async () => {
-  for (const client of clients.splice(0)) client.close();
-  await closeServers();
-});
+afterEach(closeServers);
 
 describe('a request to the provider', () => {
   it.each<[string, string, string, (client: ProviderClient) => Promise<unknown>]>([
@@ -50,8 +32,8 @@ describe('a request to the provider', () => {
     await ask(clientOf(server.url));
     expect(server.seen).toEqual([{ method, path, body, headers: expect.anything() }]);
     expect(server.seen[0]?.headers).toMatchObject({
-      apiuser: 'user',
-      apikey: 'secret',
+      apiuser: 'user-of-shop',
+      apikey: 'key-of-shop',
       accept: 'application/json',
       'user-agent': 'sanaga',
       ...(method === 'POST' && { 'content-type': 'application/json' }),
@@ -148,4 +130,96 @@ describe('a closed client', () => {
     client.close();
     expect(await pending).toEqual({ kind: 'ambiguous', reason: 'the connection was reset' });
   });
+});
+
+describe('a path segment', () => {
+  it.each([
+    ['a/b', 'a%2Fb'],
+    ['a?b#c', 'a%3Fb%23c'],
+    ['%2e%2e', '%252e%252e'],
+    ['é', '%C3%A9'],
+  ])('carries %s as %s', (identifier, segment) => {
+    expect(pathSegment(identifier)).toBe(segment);
+  });
+
+  it.each([[''], ['.'], ['..'], ['\ud800']])('cannot carry %j', (identifier) => {
+    expect(pathSegment(identifier)).toBeUndefined();
+  });
+
+  it('arrives as the identifier it was, in the place it was put, whatever that is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (identifier) => {
+        const segment = pathSegment(identifier);
+        if (segment === undefined) return;
+        const { pathname, search, hash } = new URL(`http://127.0.0.1/status/${segment}`);
+        expect([search, hash]).toEqual(['', '']);
+        const [, folder, last, ...rest] = pathname.split('/');
+        expect([folder, decodeURIComponent(last ?? ''), rest]).toEqual(['status', identifier, []]);
+      }),
+    );
+  });
+});
+
+describe("a search's path", () => {
+  it('has no query when nothing is asked for', () => {
+    expect(searchPath({})).toBe('search');
+    expect(searchPath({ status: undefined })).toBe('search');
+  });
+
+  it('carries every filter, encoded', () => {
+    expect(
+      searchPath({
+        status: 'failed',
+        medium: 'mobile money',
+        start: '2026-02-01',
+        end: '2026-02-28',
+        amt: 500,
+        limit: 100,
+        sort: 'asc',
+      }),
+    ).toBe(
+      'search?status=failed&medium=mobile%20money&start=2026-02-01&end=2026-02-28&amt=500&limit=100&sort=asc',
+    );
+  });
+
+  it.each([
+    ['a limit of 0', { limit: 0 }],
+    ['a limit of 101', { limit: 101 }],
+    ['a broken amount', { amt: 1.5 }],
+    ['a date that does not exist', { start: '2026-02-30' }],
+  ])('throws on %s, which the provider would ignore', (_, query) => {
+    expect(() => searchPath(query)).toThrow(ZodError);
+  });
+});
+
+const merchants = { userId: 'guest', externalId: 'order-7' };
+
+describe('an order with identifiers of the merchant, as it is sent to the provider', () => {
+  it.each<[string, string, (url: string) => Promise<unknown>]>([
+    [
+      'a link',
+      linkOrder.id,
+      (url) => clientOf(url).initiatePay(toInitiatePay({ ...linkOrder, ...merchants })),
+    ],
+    [
+      'a direct payment',
+      directOrder.id,
+      (url) => clientOf(url).directPay(toDirectPay({ ...directOrder, ...merchants })),
+    ],
+    [
+      'a payout',
+      payoutOrder.id,
+      (url) => clientOf(url, { service: 'payout' }).payout(toPayout({ ...payoutOrder, ...merchants })),
+    ],
+  ])(
+    "(%s) carries the payment's id as externalId and userId, and neither of the merchant's",
+    async (_, id, send) => {
+      const server = await serveHttp(json(200, { transId: 'T1' }));
+      await send(server.url);
+      expect(server.seen).toHaveLength(1);
+      const body = server.seen[0]?.body ?? '';
+      expect(JSON.parse(body)).toMatchObject({ externalId: id, userId: id });
+      expect(body).not.toMatch(/guest|order-7/);
+    },
+  );
 });

@@ -1,6 +1,11 @@
 import { createServer as createHttpServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { createServer as createNetServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+import {
+  createProviderClient,
+  type ProviderClient,
+  type ProviderClientOptions,
+} from '../../src/provider/client.js';
 
 /** What a server on 127.0.0.1 saw of one request. */
 export interface Seen {
@@ -68,8 +73,25 @@ export async function serveTls(options: TlsOptions, onSocket: OnSocket): Promise
 
 const open = new Set<LocalServer>();
 
+const clients: ProviderClient[] = [];
+
+/** A client of the collecting service at this address, unless the options say otherwise; {@link closeServers} closes it. */
+export function clientOf(url: string, options: Partial<ProviderClientOptions> = {}): ProviderClient {
+  const client = createProviderClient({
+    service: 'collection',
+    url,
+    apiUser: 'user-of-shop',
+    apiKey: 'key-of-shop',
+    timeoutMs: 1_000,
+    ...options,
+  });
+  clients.push(client);
+  return client;
+}
+
 /** Closes what a test left open, whether it passed or not: for `afterEach`. */
 export async function closeServers(): Promise<void> {
+  for (const client of clients.splice(0)) client.close();
   await Promise.all([...open].map((server) => server.close()));
 }
 

@@ -1,7 +1,7 @@
 import { afterEach } from '@jest/globals';
 import { type ManualClock, manualClock } from '../../sandbox/clock.js';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.js';
-import { transactionSchema, type WireTransaction } from '../../src/provider/wire.js';
+import { transactionSchema, type WireTransaction } from '../../src/provider/schemas.js';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;

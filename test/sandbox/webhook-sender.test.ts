@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { SandboxOptions } from '../../sandbox/sandbox.js';
-import { transactionSchema } from '../../src/provider/wire.js';
+import { transactionSchema } from '../../src/provider/schemas.js';
 import { startMerchantHook } from './merchant-hook.js';
 import {
   DAY,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Delivery, MerchantNotification } from '../../src/activities/notify-merchant.js';
+import type { Delivery, MerchantNotification } from '../../src/activities/merchant.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { DAY, HOUR, MINUTE } from '../payments/orders.js';
 import { PaymentWorld } from './payment-world.js';

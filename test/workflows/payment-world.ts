@@ -14,13 +14,13 @@ import {
   createMerchantNotifier,
   type Delivery,
   type MerchantNotification,
-} from '../../src/activities/notify-merchant.js';
+} from '../../src/activities/merchant.js';
 import { createApp } from '../../src/api/create-app.js';
 import { createPaymentWorker, type PaymentWorker } from '../../src/payment-worker.js';
 import type { PaymentTerms } from '../../src/payments/order.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { createProviderClient } from '../../src/provider/client.js';
-import { registerSearchAttributes } from '../../src/temporal/register-search-attributes.js';
+import { registerSearchAttributes } from '../../src/temporal/namespace.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
 import { terms as usualTerms } from '../payments/orders.js';

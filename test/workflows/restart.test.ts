@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Delivery } from '../../src/activities/notify-merchant.js';
+import type { Delivery } from '../../src/activities/merchant.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { MINUTE } from '../payments/orders.js';
 import { PaymentWorld } from './payment-world.js';

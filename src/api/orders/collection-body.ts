@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DirectOrder, LinkOrder } from '../../payments/order.js';
 import type { PaymentId } from '../../payments/payment-id.js';
-import { phoneMediumSchema } from '../../provider/wire.js';
+import { phoneMediumSchema } from '../../provider/schemas.js';
 import {
   amount,
   email,

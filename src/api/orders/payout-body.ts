@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PayoutOrder } from '../../payments/order.js';
 import type { PaymentId } from '../../payments/payment-id.js';
-import { mediumSchema } from '../../provider/wire.js';
+import { mediumSchema } from '../../provider/schemas.js';
 import { amount, email, identifier, message, metadata, name, phone, userId } from './order-fields.js';
 
 /**

@@ -1,4 +1,4 @@
-import { describeGaps, findSetupGaps } from '../../temporal/namespace-setup.js';
+import { describeGaps, findSetupGaps } from '../../temporal/namespace.js';
 import { ask } from '../payments/temporal-calls.js';
 import { temporarilyUnavailable } from '../problem.js';
 import type { OpenRoute } from '../route.js';

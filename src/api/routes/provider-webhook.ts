@@ -1,8 +1,8 @@
 import { IDENTIFIER_PATTERN } from '../../payments/limits.js';
 import type { PaymentId, TransId } from '../../payments/payment-id.js';
 import { parsePaymentId } from '../../payments/payment-id.js';
-import { pathSegment } from '../../provider/path-segment.js';
-import { transactionSchema } from '../../provider/wire.js';
+import { pathSegment } from '../../provider/client.js';
+import { transactionSchema } from '../../provider/schemas.js';
 import type { Hint, UnmatchedNotification } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
 import { sameSecret } from '../authenticate.js';

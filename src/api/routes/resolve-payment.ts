@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Decision } from '../../payments/decision.js';
 import type { TransId } from '../../payments/payment-id.js';
-import { pathSegment } from '../../provider/path-segment.js';
+import { pathSegment } from '../../provider/client.js';
 import { resolveUpdate } from '../../workflows/messages.js';
 import type { Api } from '../api.js';
 import { onlyFor } from '../orders/order-fields.js';

@@ -4,7 +4,7 @@ import { compare, type Place } from '../../../src/api/page-cursor.js';
 import { newestFirst } from '../../../src/api/payments/newest-first.js';
 import type { PaymentFilter } from '../../../src/api/payments/visibility-query.js';
 import type { PaymentId } from '../../../src/payments/payment-id.js';
-import { connectClient } from '../../../src/temporal/connect.js';
+import { connectClient } from '../../../src/temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../../../src/temporal/search-attributes.js';
 import { type DevServer, startDevServer } from '../../../stack/temporal/start-dev-server.js';
 

@@ -249,8 +249,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'Retry-After is kept for reported transactions',
     file: 'machine.ts',
-    find: 'at: quiet(payment, Math.max(at, nextFreeAt(payment.spent, report.transId, now))),',
-    replace: 'at: Math.max(at, nextFreeAt(payment.spent, report.transId, now)),',
+    find: 'at: quiet(payment, Math.max(at, nextFreeAt(payment.recentQuestions, report.transId, now))),',
+    replace: 'at: Math.max(at, nextFreeAt(payment.recentQuestions, report.transId, now)),',
     setting: refusedQuestions,
     breaks: 'quiet',
     story: [/throttled, with Retry-After/, /status of S/],
@@ -378,8 +378,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a decision that was insisted on is looked up again afterwards',
     file: 'review.ts',
-    find: '    sends: { ...payment.sends, isDoubtful: true },\n  };\n  const reason = `decided by',
-    replace: '    sends: payment.sends,\n  };\n  const reason = `decided by',
+    find: '    ...inDoubt(markJudged(payment)),\n    tolerated: wrong',
+    replace: '    ...markJudged(payment),\n    tolerated: wrong',
     setting: operators,
     breaks: 'secondSeen',
     story: [/fail \(forced\)/, /FAILED, final/],
@@ -414,7 +414,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what is ambiguous is looked up, and not sent again',
     file: 'sending.ts',
-    find: '      return onAmbiguous(counted(payment, now), phase, outcome.reason, now);',
+    find: '      return onAmbiguous(countSend(payment, now), phase, outcome.reason, now);',
     replace: "      return onUnsent(payment, phase, 'connection', outcome.reason, now);",
     setting: inDoubt,
     breaks: 'sends',
@@ -550,8 +550,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what a notification has settled is compared with the list at the end',
     file: 'reports.ts',
-    find: '  const doubtful = { ...payment, sends: { ...payment.sends, isDoubtful: true } };',
-    replace: '  const doubtful = payment;',
+    find: 'applyTransaction(follow(inDoubt(payment), {',
+    replace: 'applyTransaction(follow(payment, {',
     setting: world({
       method: 'payout',
       troubles: new Set(['takenTwice']),

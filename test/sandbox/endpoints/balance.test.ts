@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { balanceSchema } from '../../../src/provider/wire.js';
+import { balanceSchema } from '../../../src/provider/schemas.js';
 import { startSandbox } from '../running-sandbox.js';
 
 describe('GET /balance', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { initiationSchema } from '../../../src/provider/wire.js';
+import { initiationSchema } from '../../../src/provider/schemas.js';
 import {
   DAY,
   payDirectly,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { linkInitiationSchema } from '../../../src/provider/wire.js';
+import { linkInitiationSchema } from '../../../src/provider/schemas.js';
 import {
   DAY,
   openLink,

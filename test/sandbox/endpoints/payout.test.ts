@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { TEST_ADDRESSES } from '../../../sandbox/test-outcome.js';
-import { initiationSchema } from '../../../src/provider/wire.js';
+import { initiationSchema } from '../../../src/provider/schemas.js';
 import { payOut, phones, SECOND, startSandbox, statusOf, textOf, transactionOf } from '../running-sandbox.js';
 import { wrongFields } from './wrong-fields.js';
 

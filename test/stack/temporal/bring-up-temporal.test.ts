@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectClient, lazyConnection, probeTemporal } from '../../../src/temporal/connect.js';
-import { loadTemporalTarget } from '../../../src/temporal/target.js';
+import {
+  connectClient,
+  lazyConnection,
+  loadTemporalTarget,
+  probeTemporal,
+} from '../../../src/temporal/connection.js';
 import { bringUpTemporal } from '../../../stack/temporal/bring-up-temporal.js';
 import { freePort } from '../../../stack/temporal/free-port.js';
 import { type DevServer, startDevServer } from '../../../stack/temporal/start-dev-server.js';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { connectClient } from '../../../src/temporal/connect.js';
+import { connectClient } from '../../../src/temporal/connection.js';
 import { freePort } from '../../../stack/temporal/free-port.js';
 import { startDevServer } from '../../../stack/temporal/start-dev-server.js';
 import { makeScratchFolder, type ScratchFolder } from './scratch-folder.js';

@@ -1,0 +1,37 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import config from './jest.config.js';
+
+/**
+ * The suites of `npm run test:unit`: those that start no process, no server and no Temporal. A suite may do so when it
+ * imports, itself or through files of ours, what can. Nobody has to list a new suite.
+ */
+const STARTERS =
+  /\bcreateServer\b.* from|from '(node:child_process|express|@temporalio\/(testing|worker)|playwright-core)'/s;
+
+/** These start nothing, but explore for about a minute each. */
+const LONG = ['test/lab/explore/explore.test.ts', 'test/lab/explore/mutants.test.ts'];
+
+/** Imports of values: those of types are gone when the suite runs. */
+const IMPORT = /^(?:import|export)(?! type\b)[^'";]*?\bfrom '([^']+)'/gm;
+
+function startsSomething(path, seen = new Set()) {
+  seen.add(path);
+  return readFileSync(path, 'utf8')
+    .matchAll(IMPORT)
+    .some(([statement, name]) => {
+      if (STARTERS.test(statement)) return true;
+      const file = name.startsWith('.') ? join(dirname(path), name.replace(/\.js$/, '.ts')) : undefined;
+      return file !== undefined && !seen.has(file) && existsSync(file) && startsSomething(file, seen);
+    });
+}
+
+const { globalSetup: _, ...rest } = config;
+
+/** @type {import('jest').Config} */
+export default {
+  ...rest,
+  testMatch: globSync('test/**/*.test.ts', { cwd: import.meta.dirname })
+    .filter((suite) => !LONG.includes(suite) && !startsSomething(suite))
+    .map((suite) => `<rootDir>/${suite}`),
+};

@@ -1,0 +1,238 @@
+import { Agent as HttpAgent, validateHeaderValue } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import got, { type Got, RequestError } from 'got';
+import { classifyFailure, type Failure } from './failure.js';
+import { credentialHeaders } from './schemas.js';
+
+export interface ProviderHttpOptions {
+  /** The service's address, http or https, with or without a path. */
+  readonly url: string;
+  readonly apiUser: string;
+  readonly apiKey: string;
+  /** ms that a request may take from its start to the end of its answer. */
+  readonly timeoutMs: number;
+  readonly userAgent?: string | undefined;
+}
+
+export interface ProviderHttp {
+  readonly got: Got;
+  readonly timeoutMs: number;
+  /** Ends every connection, those in use as well. */
+  close(): void;
+}
+
+/** Longest wait for a connection, in ms, however long an answer may take. */
+const CONNECT_MAX_MS = 5_000;
+
+/**
+ * The HTTP client of one of the provider's services. It sends each request once: nothing is retried and no redirect is
+ * followed, since the provider can't tell a repeated request from a new one. Credentials go in headers, to the
+ * service's own address and no other.
+ *
+ * @throws TypeError on an address or a credential that can't be used, RangeError on a time limit that can't
+ */
+export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
+  const { timeoutMs, userAgent = 'sanaga' } = options;
+  if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1) {
+    throw new RangeError(`The provider's time limit must be a whole number of ms above 0, not ${timeoutMs}`);
+  }
+  const connectMs = Math.min(CONNECT_MAX_MS, Math.ceil(timeoutMs / 3));
+  const agents = createKeepAliveAgents({ connectMs });
+  return {
+    timeoutMs,
+    got: got.extend({
+      prefixUrl: readServiceUrl(options.url),
+      allowAbsoluteUrls: false,
+      headers: {
+        [credentialHeaders.user]: readCredential(credentialHeaders.user, options.apiUser),
+        [credentialHeaders.key]: readCredential(credentialHeaders.key, options.apiKey),
+        'user-agent': userAgent,
+        accept: 'application/json',
+      },
+      agent: agents,
+      timeout: { lookup: connectMs, connect: connectMs, secureConnect: connectMs, request: timeoutMs },
+      retry: { limit: 0 },
+      followRedirect: false,
+      throwHttpErrors: false,
+      // A small compressed body can unpack to any size.
+      decompress: false,
+      responseType: 'buffer',
+      // Said aloud, so that no variable of the environment turns the check off.
+      https: { rejectUnauthorized: true },
+    }),
+    close() {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
+
+function readServiceUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  // The text isn't quoted: an address that is refused for its password would show it.
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
+    throw new TypeError("The provider's address must be an http or https URL");
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new TypeError("The provider's address must have no user, password, query or fragment");
+  }
+  return url;
+}
+
+function readCredential(name: string, value: string): string {
+  if (value === '') throw new TypeError(`The provider's credential ${name} is empty`);
+  validateHeaderValue(name, value);
+  return value;
+}
+
+/**
+ * How long an unused connection is kept, in ms. Below the 5 s after which common servers hang up: a POST sent on a
+ * connection that the other side is just closing may or may not have arrived, and that doubt is avoidable.
+ */
+const IDLE_MS = 4_000;
+
+/** Longest wait for one of a host's several addresses before the next is tried, in ms; Node's own 250 is less than a far host's round trip. */
+const NEXT_ADDRESS_MS = 1_000;
+
+interface AgentOptions {
+  /** ms that a connection may take. */
+  readonly connectMs: number;
+  /** ms that an unused connection is kept. */
+  readonly idleMs?: number;
+}
+
+/** Connections to the provider: kept alive between requests, for one service only. */
+export function createKeepAliveAgents({ connectMs, idleMs = IDLE_MS }: AgentOptions): {
+  readonly http: HttpAgent;
+  readonly https: HttpsAgent;
+} {
+  const options = {
+    keepAlive: true,
+    // Only unused connections end on it; one that waits for an answer is limited by the request's own time.
+    timeout: idleMs,
+    autoSelectFamilyAttemptTimeout: Math.max(10, Math.min(NEXT_ADDRESS_MS, Math.floor(connectMs / 2))),
+  };
+  return { http: new HttpAgent(options), https: new HttpsAgent(options) };
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+/** Longest body that is read, in bytes: of one thing, and of a list of them. */
+export const BODY_MAX = { single: MEBIBYTE, list: 8 * MEBIBYTE } as const;
+
+export interface ExchangeRequest {
+  readonly method: 'GET' | 'POST';
+  /** Relative to the service's address. */
+  readonly path: string;
+  /** Sent as JSON, less its undefined fields. */
+  readonly body?: object;
+  readonly bodyMax: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One request and what came of it: an answer read to its end, or a failure. `body` is `undefined` unless it is JSON. */
+export type Exchange =
+  | {
+      readonly kind: 'answered';
+      readonly statusCode: number;
+      readonly body: unknown;
+      readonly retryAfterMs?: number | undefined;
+    }
+  | ({ readonly kind: 'failed' } & Failure);
+
+/** How long after its time limit a request that the HTTP client itself didn't end is given up, in ms. */
+const LATE_MS = 1_000;
+
+/**
+ * Sends one request, once, and reads its answer.
+ *
+ * @throws only what a wrong call throws (a body that JSON can't hold); never for the provider or the network
+ */
+export async function exchange(
+  { got, timeoutMs }: ProviderHttp,
+  request: ExchangeRequest,
+): Promise<Exchange> {
+  const { method, path, bodyMax, signal } = request;
+  // Written here and not by the HTTP client, whose errors are all taken for the network's.
+  const content =
+    request.body === undefined ? {} : { body: JSON.stringify(request.body), headers: JSON_CONTENT };
+  if (signal?.aborted) {
+    return { kind: 'failed', sent: 'no', timedOut: false, reason: 'cancelled before it was sent' };
+  }
+
+  let givenUp: Failure | undefined;
+  const ending = new AbortController();
+  const giveUp = (reason: string, timedOut = false) => {
+    givenUp ??= { sent: 'perhaps', timedOut, reason };
+    ending.abort();
+  };
+  const eitherSignal = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
+  const pending = got(path, { method, ...content, signal: eitherSignal });
+  pending.on('downloadProgress', ({ transferred }) => {
+    if (transferred > bodyMax) giveUp('the answer was too large to read');
+  });
+  // A 101 takes the connection out of the HTTP client's hands, its time limits included.
+  pending.on('request', (sent) => {
+    sent.once('upgrade', (_response, socket) => {
+      socket.destroy();
+      giveUp('the provider answered 101');
+    });
+  });
+  const late = setTimeout(giveUp, timeoutMs + LATE_MS, 'no answer within the time limit', true);
+  try {
+    const { statusCode, headers, rawBody } = await pending;
+    const retryAfterMs = readRetryAfter(headers['retry-after'], headers.date, Date.now());
+    return { kind: 'answered', statusCode, body: readJson(rawBody), retryAfterMs };
+  } catch (error) {
+    if (givenUp !== undefined) return { kind: 'failed', ...givenUp };
+    if (error instanceof RequestError) return { kind: 'failed', ...classifyFailure(error) };
+    throw error;
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+const JSON_CONTENT = { 'content-type': 'application/json' };
+
+function readJson(bytes: Uint8Array): unknown {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Longest pause that a Retry-After is believed for, in ms: after it, asking again costs one request. */
+export const RETRY_AFTER_MAX_MS = 60 * 60 * 1000;
+
+/** The one date form that HTTP still sends. `Date.parse` alone would read a year into `-1`. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/**
+ * How long a `Retry-After` asks to wait, in ms, at most {@link RETRY_AFTER_MAX_MS}. It comes in seconds or as a date.
+ * `undefined` when it is missing, can't be read, or names no time to come: then the caller's own backoff counts.
+ *
+ * @param header the value of `Retry-After`
+ * @param date the answer's own `Date`: a date is measured by the clock that wrote it, which may be off from ours
+ * @param nowMs ms since 1970, for an answer that has no `Date`
+ */
+export function readRetryAfter(
+  header: string | undefined,
+  date: string | undefined,
+  nowMs: number,
+): number | undefined {
+  const value = header?.trim() ?? '';
+  const waitMs = /^\d+$/.test(value)
+    ? Number(value) * 1000
+    : readDate(value) - orElse(readDate(date?.trim() ?? ''), nowMs);
+  return waitMs > 0 ? Math.min(waitMs, RETRY_AFTER_MAX_MS) : undefined;
+}
+
+function readDate(text: string): number {
+  return HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
+}
+
+function orElse(value: number, fallback: number): number {
+  return Number.isNaN(value) ? fallback : value;
+}

@@ -1,0 +1,214 @@
+import { z } from 'zod';
+import type {
+  BalanceAnswer,
+  ExpiryAnswer,
+  InitiationOutcome,
+  ListAnswer,
+  NoAnswer,
+  StatusAnswer,
+} from '../payments/outcome.js';
+import type { TransId } from '../payments/payment-id.js';
+import type { Transaction } from '../payments/transaction.js';
+import type { Exchange } from './http.js';
+import { type Confidential, providerText } from './provider-text.js';
+import type { initiationSchema, linkInitiationSchema, WireTransaction } from './schemas.js';
+import { ALREADY_EXPIRED, balanceSchema, errorSchema, transactionSchema } from './schemas.js';
+
+/**
+ * What an exchange amounts to, whatever was asked.
+ *
+ * - `succeeded`: 2xx; whether its body says what it should is for the question to find out.
+ * - `refused`, `unauthorized`: the provider itself said no, in a body of its own form.
+ * - `throttled`: 429. `inProvidersForm` tells if the provider itself said so, in its own error body, or perhaps something
+ *   in between: a gateway that repeats requests may answer 429 for its second try of one that the provider has taken.
+ * - `undecided`: nobody can tell what it amounts to. `sent` tells if the request may have been taken all the same.
+ */
+export type ProviderAnswer =
+  | { readonly kind: 'succeeded'; readonly body: unknown }
+  | { readonly kind: 'refused'; readonly message: string; readonly statusCode: number }
+  | { readonly kind: 'unauthorized'; readonly message: string; readonly statusCode: number }
+  | {
+      readonly kind: 'throttled';
+      readonly inProvidersForm: boolean;
+      readonly retryAfterMs?: number | undefined;
+    }
+  | { readonly kind: 'undecided'; readonly sent: 'no' | 'perhaps'; readonly reason: string };
+
+/**
+ * Client errors that speak of the connection's timing (request timeout, too early, client closed request) and not of
+ * the request: some gateway's view, behind which the provider may have taken it.
+ */
+const TIMING_STATUS_CODES: readonly number[] = [408, 425, 499];
+
+/**
+ * Reads an exchange by the provider's rules for errors: a refusal is a 4xx whose body holds a message. A 4xx without
+ * one comes from something in between, which can't speak for the provider.
+ *
+ * @param confidential what the provider's message must not show: see {@link providerText}
+ */
+export function interpretExchange(exchange: Exchange, confidential: Confidential): ProviderAnswer {
+  if (exchange.kind === 'failed') return { kind: 'undecided', sent: exchange.sent, reason: exchange.reason };
+  const { statusCode, body, retryAfterMs } = exchange;
+  if (statusCode >= 200 && statusCode <= 299) return { kind: 'succeeded', body };
+  const error = errorSchema.safeParse(body);
+  if (statusCode === 429) return { kind: 'throttled', inProvidersForm: error.success, retryAfterMs };
+
+  const undecided = {
+    kind: 'undecided',
+    sent: 'perhaps',
+    reason: `the provider answered ${statusCode}`,
+  } as const;
+  if (statusCode < 400 || statusCode > 499 || TIMING_STATUS_CODES.includes(statusCode)) return undecided;
+  if (!error.success) return { ...undecided, reason: `${undecided.reason} with a body that can't be read` };
+
+  const message = providerText(error.data.message, confidential) || 'the provider gave no reason';
+  const kind = statusCode === 401 || statusCode === 403 ? 'unauthorized' : 'refused';
+  return { kind, message, statusCode };
+}
+
+/**
+ * How an initiating POST ended. Money may move after everything but a refusal, a 429 in the provider's own form, and a
+ * request that provably never left. So everything else, and a success that names no transaction, is ambiguous.
+ */
+export function interpretInitiation(
+  answer: ProviderAnswer,
+  schema: typeof initiationSchema | typeof linkInitiationSchema,
+): InitiationOutcome {
+  switch (answer.kind) {
+    case 'succeeded':
+      return readInitiation(answer.body, schema);
+    case 'refused':
+      return { kind: 'rejected', message: answer.message, statusCode: answer.statusCode };
+    case 'unauthorized':
+      return answer;
+    case 'throttled':
+      return answer.inProvidersForm
+        ? {
+            kind: 'throttled',
+            reason: 'the provider asked to slow down',
+            retryAfterMs: answer.retryAfterMs,
+          }
+        : { kind: 'ambiguous', reason: "the provider answered 429 with a body that can't be read" };
+    case 'undecided':
+      return { kind: answer.sent === 'no' ? 'notSent' : 'ambiguous', reason: answer.reason };
+  }
+}
+
+function readInitiation(
+  body: unknown,
+  schema: z.ZodType<{ transId: string; link?: string }>,
+): InitiationOutcome {
+  const initiation = schema.safeParse(body);
+  if (!initiation.success)
+    return { kind: 'ambiguous', reason: "the provider answered 200 with a body that can't be read" };
+  const { transId, link } = initiation.data;
+  return { kind: 'accepted', transId: toTransId(transId), ...(link !== undefined && { link }) };
+}
+
+const UNREADABLE: NoAnswer = {
+  kind: 'unavailable',
+  reason: "the provider gave an answer that can't be read",
+};
+
+/** Reads the answer of `GET /payment-status/{transId}`. */
+export function interpretStatus(answer: ProviderAnswer, transId: string): StatusAnswer {
+  if (answer.kind === 'refused') return { ...answer, kind: 'unknown' };
+  if (answer.kind !== 'succeeded') return noAnswer(answer);
+  const found = readTransaction(answer.body, transId);
+  return found.kind === 'read' ? { kind: 'found', transaction: found.transaction } : found;
+}
+
+/** Reads the answer of `POST /expire-pay`. A link that is expired already is told by the provider's message alone. */
+export function interpretExpiry(answer: ProviderAnswer, transId: string): ExpiryAnswer {
+  if (answer.kind === 'refused') {
+    return answer.statusCode === 400 && answer.message === ALREADY_EXPIRED
+      ? { kind: 'alreadyExpired' }
+      : answer;
+  }
+  if (answer.kind !== 'succeeded') return noAnswer(answer);
+  const expired = readTransaction(answer.body, transId);
+  return expired.kind === 'read' ? { kind: 'expired', transaction: expired.transaction } : expired;
+}
+
+/**
+ * Reads the answer of `GET /transaction/{userId}` and `GET /search`. One element that can't be read makes the whole
+ * list unavailable: it might be the very transaction that is looked for, and leaving it out would say that there is none.
+ * Only an element that names another payment is left out when it can't be read.
+ *
+ * @param paymentId the payment whose transactions are asked for; without it no element is left out
+ */
+export function interpretList(answer: ProviderAnswer, paymentId?: string): ListAnswer {
+  if (answer.kind === 'refused') return answer;
+  if (answer.kind !== 'succeeded') return noAnswer(answer);
+  const elements = z.array(z.unknown()).safeParse(answer.body);
+  if (!elements.success) return UNREADABLE;
+  const transactions: Transaction[] = [];
+  for (const element of elements.data) {
+    const transaction = transactionSchema.safeParse(element);
+    if (transaction.success) transactions.push(toTransaction(transaction.data));
+    else if (paymentId === undefined || !namesAnother(element, paymentId)) return UNREADABLE;
+  }
+  return { kind: 'listed', transactions };
+}
+
+/** Whether an element says, whatever else of it can't be read, that it was made for another payment. */
+function namesAnother(element: unknown, paymentId: string): boolean {
+  const named = z.object({ externalId: z.string().min(1) }).safeParse(element);
+  return named.success && named.data.externalId !== paymentId;
+}
+
+/** Reads the answer of `GET /balance`. */
+export function interpretBalance(answer: ProviderAnswer): BalanceAnswer {
+  if (answer.kind === 'refused') return answer;
+  if (answer.kind !== 'succeeded') return noAnswer(answer);
+  const balance = balanceSchema.safeParse(answer.body);
+  return balance.success ? { kind: 'balance', ...balance.data } : UNREADABLE;
+}
+
+type Read = { readonly kind: 'read'; readonly transaction: Transaction } | NoAnswer;
+
+/** An answer about another transaction than the one asked for decides nothing about this one. */
+function readTransaction(body: unknown, transId: string): Read {
+  const transaction = transactionSchema.safeParse(body);
+  if (!transaction.success) return UNREADABLE;
+  if (transaction.data.transId !== transId) {
+    return { kind: 'unavailable', reason: 'the provider answered about another transaction' };
+  }
+  return { kind: 'read', transaction: toTransaction(transaction.data) };
+}
+
+/** A question changes nothing, so it makes no difference who answered 429, or how far a failed request got. */
+function noAnswer(answer: Exclude<ProviderAnswer, { kind: 'succeeded' | 'refused' }>): NoAnswer {
+  switch (answer.kind) {
+    case 'unauthorized':
+      return answer;
+    case 'throttled':
+      return { kind: 'throttled', retryAfterMs: answer.retryAfterMs };
+    case 'undecided':
+      return { kind: 'unavailable', reason: answer.reason };
+  }
+}
+
+/** A transaction id as the provider gave it. */
+function toTransId(text: string): TransId {
+  return text as TransId;
+}
+
+/**
+ * What Sanaga keeps of a transaction as the provider tells it. Each field is named here, so that the payer's name and
+ * e-mail, and whatever the provider adds one day, stay out; `reason` is masked, as it may repeat them.
+ */
+export function toTransaction(wire: WireTransaction): Transaction {
+  return {
+    transId: toTransId(wire.transId),
+    status: wire.status,
+    transType: wire.transType,
+    amount: wire.amount,
+    medium: wire.medium,
+    revenue: wire.revenue,
+    reason: wire.reason === undefined ? undefined : providerText(wire.reason),
+    financialTransId: wire.financialTransId,
+    externalId: wire.externalId,
+    userId: wire.userId,
+  };
+}

@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import {
+  IDENTIFIER_PATTERN,
+  MINIMUM_AMOUNT,
+  PROVIDER_LINK_LIFETIME_MS,
+  SEARCH_LIMIT_DEFAULT,
+  SEARCH_LIMIT_MAX,
+  STATUS_CALLS_PER_WINDOW,
+  STATUS_WINDOW_MS,
+} from '../payments/limits.js';
+import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES } from '../payments/transaction.js';
+
+/**
+ * The provider's interface as zod schemas: what goes over the wire, and no more. The provider's client reads with
+ * them and the sandbox answers with them, so that neither can drift from the other.
+ */
+
+/** The provider's limits, for those who may import nothing but this file. */
+export const providerLimits = {
+  minimumAmount: MINIMUM_AMOUNT,
+  linkLifetimeMs: PROVIDER_LINK_LIFETIME_MS,
+  statusCallsPerWindow: STATUS_CALLS_PER_WINDOW,
+  statusWindowMs: STATUS_WINDOW_MS,
+  searchLimitMax: SEARCH_LIMIT_MAX,
+  searchLimitDefault: SEARCH_LIMIT_DEFAULT,
+} as const;
+
+/** The two credential headers that every endpoint asks for. */
+export const credentialHeaders = { user: 'apiuser', key: 'apikey' } as const;
+
+/** The provider's message when a link to be expired is expired already. */
+export const ALREADY_EXPIRED = 'Link already expired';
+
+const amountSchema = z.int().min(MINIMUM_AMOUNT);
+export const identifierSchema = z.string().regex(IDENTIFIER_PATTERN);
+export const mediumSchema = z.enum(MEDIUMS);
+export const phoneMediumSchema = z.enum(PHONE_MEDIUMS);
+export const statusSchema = z.enum(PROVIDER_STATUSES);
+/** Addresses that people are sent to: nothing but the web, whatever else can be written as a URI. */
+const webAddressSchema = z.url({ protocol: /^https?$/ });
+/** Names one transaction; the interface gives no length, and ours is far beyond any that was seen. */
+const transIdSchema = z.string().min(1).max(200);
+
+/** Body of `POST /initiate-pay`. */
+export const initiatePaySchema = z.object({
+  amount: amountSchema,
+  email: z.email().optional(),
+  redirectUrl: webAddressSchema.optional(),
+  userId: identifierSchema.optional(),
+  externalId: identifierSchema.optional(),
+  message: z.string().optional(),
+});
+export type InitiatePayRequest = z.infer<typeof initiatePaySchema>;
+
+/** Body of `POST /direct-pay`. */
+export const directPaySchema = z.object({
+  amount: amountSchema,
+  phone: z.string().min(1),
+  medium: phoneMediumSchema.optional(),
+  name: z.string().optional(),
+  email: z.email().optional(),
+  userId: identifierSchema.optional(),
+  externalId: identifierSchema.optional(),
+  message: z.string().optional(),
+});
+export type DirectPayRequest = z.infer<typeof directPaySchema>;
+
+/** Body of `POST /payout`: a phone is asked for unless the medium is `platform`, which asks for an e-mail. */
+export const payoutSchema = z
+  .object({
+    amount: amountSchema,
+    phone: z.string().min(1).optional(),
+    medium: mediumSchema.optional(),
+    name: z.string().optional(),
+    email: z.email().optional(),
+    userId: identifierSchema.optional(),
+    externalId: identifierSchema.optional(),
+    message: z.string().optional(),
+  })
+  .superRefine((request, context) => {
+    if (request.medium === 'platform' && request.email === undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['email'],
+        message: 'email is required when medium is platform',
+      });
+    }
+    if (request.medium !== 'platform' && request.phone === undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['phone'],
+        message: 'phone is required unless medium is platform',
+      });
+    }
+  });
+export type PayoutRequest = z.infer<typeof payoutSchema>;
+
+/** Body of `POST /expire-pay`. */
+export const expirePaySchema = z.object({ transId: transIdSchema });
+
+/** A field that the provider may leave out; `null` is read as left out, since it doesn't say which it does. */
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
+/** A field that nothing is decided by: a value we don't know must not make the rest unreadable. */
+const incidental = <Schema extends z.ZodType>(schema: Schema) => optional(schema).catch(undefined);
+
+/** An identifier of the merchant's. An empty one is read as left out: it names nobody's transaction. */
+const identifying = optional(z.string()).transform((value) => value || undefined);
+
+/** The Transaction resource, as answered by status, expire, user-listing and search, and sent as the webhook's body. */
+export const transactionSchema = z.object({
+  transId: transIdSchema,
+  status: statusSchema,
+  medium: incidental(mediumSchema),
+  serviceName: incidental(z.string()),
+  transType: optional(z.enum(['Collection', 'Payout'])),
+  amount: optional(z.int()),
+  revenue: incidental(z.int()),
+  payerName: incidental(z.string()),
+  email: incidental(z.string()),
+  redirectUrl: incidental(z.string()),
+  externalId: identifying,
+  userId: identifying,
+  webhook: incidental(z.string()),
+  reason: incidental(z.string()),
+  financialTransId: incidental(z.string()),
+  dateInitiated: incidental(z.string()),
+  dateConfirmed: incidental(z.string()),
+});
+export type WireTransaction = z.infer<typeof transactionSchema>;
+
+/** The Error resource: the body of every 4XX. */
+export const errorSchema = z.object({ message: z.string() });
+
+/** The Initiation result; a link comes with initiate-pay only. */
+export const initiationSchema = z.object({
+  message: incidental(z.string()),
+  transId: transIdSchema,
+  dateInitiated: incidental(z.string()),
+});
+export const linkInitiationSchema = initiationSchema.extend({ link: webAddressSchema });
+
+/** The Balance resource. */
+export const balanceSchema = z.object({ service: z.string(), balance: z.int(), currency: z.string() });

@@ -1,0 +1,152 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  Client,
+  type ClientOptions,
+  Connection,
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+  type TLSConfig,
+} from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import type { NativeConnection } from '@temporalio/worker';
+
+/** The namespace that Temporal itself creates, and the one used when no other is named. */
+export const DEFAULT_NAMESPACE = 'default';
+
+const DEFAULT_ADDRESS = '127.0.0.1:7233';
+
+/** Which Temporal server and namespace to talk to, and with what credentials. */
+export interface TemporalTarget {
+  /** `host:port` */
+  readonly address: string;
+  readonly namespace: string;
+  readonly tls?: TLSConfig | boolean;
+  readonly apiKey?: string;
+  readonly metadata?: Record<string, string>;
+}
+
+/**
+ * Reads where Temporal is, as Temporal's own tools do: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY,
+ * TEMPORAL_TLS…, and the configuration file with its profiles. Without any of them, 127.0.0.1:7233 and `default`.
+ *
+ * @throws Error when the configuration file or a certificate that it names cannot be read.
+ */
+export function loadTemporalTarget(env: NodeJS.ProcessEnv = process.env): TemporalTarget {
+  const overrideEnvVars: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    // `TEMPORAL_ADDRESS=` in a .env file means "not set", never the empty address.
+    const says = value !== undefined && (value !== '' || meaningfulWhenEmpty.has(name));
+    if (says) overrideEnvVars[name] = value;
+  }
+
+  const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars });
+  const { address, tls, apiKey, metadata } = connectionOptions;
+  return {
+    address: address ?? DEFAULT_ADDRESS,
+    namespace: namespace ?? DEFAULT_NAMESPACE,
+    ...(tls !== undefined && tls !== null && { tls }),
+    ...(typeof apiKey === 'string' && apiKey !== '' && { apiKey }),
+    ...(metadata !== undefined && { metadata: textOnly(metadata) }),
+  };
+}
+
+/** Empty, these turn off what the machine's own configuration file would say. */
+const meaningfulWhenEmpty = new Set(['TEMPORAL_CONFIG_FILE', 'TEMPORAL_PROFILE']);
+
+/**
+ * The environment that leads a child process to exactly this server without TLS or credentials, whatever the
+ * machine's Temporal configuration file says.
+ */
+export function plainTargetEnvironment(target: Pick<TemporalTarget, 'address' | 'namespace'>) {
+  return {
+    TEMPORAL_ADDRESS: target.address,
+    TEMPORAL_NAMESPACE: target.namespace,
+    TEMPORAL_TLS: 'false',
+    TEMPORAL_API_KEY: '',
+    TEMPORAL_CONFIG_FILE: '',
+    TEMPORAL_PROFILE: '',
+  };
+}
+
+function textOnly(metadata: Record<string, unknown>): Record<string, string> {
+  const entries = Object.entries(metadata);
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+/** Three tries within about half a second: enough for a connection that was cut, too few to keep a merchant waiting. */
+const MAX_ATTEMPTS = 3;
+
+/** How long a probe of the server may take, in ms. */
+const PROBE_LIMIT = 2_000;
+
+/** How soon, in ms, a lost connection is tried again: at first, and at most. gRPC's own limit is two minutes. */
+const RECONNECT = { first: 100, most: 2_000 };
+
+/**
+ * A client for the API. It connects at its first call, so a process starts while Temporal is away; a call then fails
+ * within about a second with gRPC's UNAVAILABLE (`isGrpcServiceError(error.cause ?? error)`, code 14) in place of the
+ * SDK's ten tries, so that the API can answer 503 at once. It reconnects by itself within two seconds of Temporal's
+ * return. A server that swallows packets is not noticed that way: give calls a deadline with `connection.withDeadline`.
+ *
+ * Close it with {@link closeClient}.
+ */
+export function connectClient(
+  target: TemporalTarget,
+  options: Omit<ClientOptions, 'connection' | 'namespace'> = {},
+): Client & { readonly connection: Connection } {
+  const connection = lazyConnection(target);
+  return Object.assign(new Client({ ...options, connection, namespace: target.namespace }), { connection });
+}
+
+/** ms in which every retry that was begun has been made: there are few, and their pauses are short. */
+const LAST_RETRIES = 1_000;
+
+/**
+ * Closes a client once the retries of its calls have run out: the SDK (1.24) makes one on a closed connection too, from
+ * a timer, and the error it then throws would end the process.
+ */
+export async function closeClient({ connection }: { readonly connection: Connection }): Promise<void> {
+  await pause(LAST_RETRIES);
+  await connection.close();
+}
+
+/** The connection of {@link connectClient} without a client. */
+export function lazyConnection({ namespace: _, ...credentials }: TemporalTarget): Connection {
+  return Connection.lazy({
+    ...credentials,
+    connectTimeout: PROBE_LIMIT,
+    interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: MAX_ATTEMPTS }))],
+    channelArgs: {
+      'grpc.initial_reconnect_backoff_ms': RECONNECT.first,
+      'grpc.max_reconnect_backoff_ms': RECONNECT.most,
+    },
+  });
+}
+
+/**
+ * A connection for a worker. It is made at once: a worker without Temporal has nothing to do, and whatever runs it
+ * starts it again.
+ *
+ * @throws TransportError when the server is away.
+ */
+export async function connectWorker({
+  namespace: _,
+  ...credentials
+}: TemporalTarget): Promise<NativeConnection> {
+  // Loaded here, for the API shares this file and has no use for the worker's native library.
+  const worker = await import('@temporalio/worker');
+  return await worker.NativeConnection.connect(credentials);
+}
+
+/**
+ * Resolves when Temporal answers for the namespace; for readiness probes, as it asks the server anew each time.
+ *
+ * @throws ServiceError of gRPC when it does not answer within 2 s or does not know the namespace.
+ */
+export async function probeTemporal(connection: Connection, namespace: string): Promise<void> {
+  await connection.withDeadline(Date.now() + PROBE_LIMIT, async () => {
+    await connection.workflowService.describeNamespace({ namespace });
+  });
+}

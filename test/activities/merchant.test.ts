@@ -1,0 +1,239 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { createMerchantNotifier, type MerchantNotification } from '../../src/activities/merchant.js';
+import { toPayment } from '../../src/payments/to-payment.js';
+import { begun, linkOrder } from '../payments/orders.js';
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const notification: MerchantNotification = {
+  id: 'evt_col_1_1',
+  type: 'payment.succeeded',
+  timestamp: '2026-01-01T00:00:00.000Z',
+  payment: toPayment(begun(linkOrder)),
+};
+
+const got: { headers: IncomingHttpHeaders; body: string }[] = [];
+let answer: (number | { redirect: string }) | 'nothing' = 200;
+const merchant = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  got.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
+  if (answer === 'nothing') return;
+  if (typeof answer === 'number') response.writeHead(answer).end();
+  else response.writeHead(307, { location: answer.redirect }).end();
+});
+const url = () => `http://127.0.0.1:${(merchant.address() as AddressInfo).port}/hook`;
+const notify = () =>
+  createMerchantNotifier({
+    url: url(),
+    secrets: [SECRET],
+    timeoutMs: 300,
+    allowPrivate: true,
+  }).notifyMerchant(notification);
+
+const notifyAt = (url: string, timeoutMs: number) =>
+  createMerchantNotifier({ url, secrets: [SECRET], timeoutMs, allowPrivate: true }).notifyMerchant(
+    notification,
+  );
+
+const MEBIBYTE = 1024 * 1024;
+
+/** A merchant who answers the first bytes of a request as told; `closed` ends it once the connection has ended. */
+async function answerRaw(answerOn: (socket: Socket) => void) {
+  let connection: Socket | undefined;
+  const server = createTcpServer((socket) => {
+    connection = socket;
+    socket.on('error', () => undefined);
+    socket.once('data', () => answerOn(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    async closed() {
+      server.close();
+      const open = connection?.closed === false ? connection : undefined;
+      // Not `once`, which rejects when the other side has reset the connection.
+      await new Promise<void>((resolve) => {
+        if (open === undefined) resolve();
+        else open.once('close', () => resolve());
+      });
+    },
+  };
+}
+
+beforeAll(() => new Promise<void>((resolve) => merchant.listen(0, '127.0.0.1', resolve)));
+afterAll(() => {
+  merchant.closeAllConnections();
+  merchant.close();
+});
+beforeEach(() => {
+  got.length = 0;
+  answer = 200;
+});
+
+describe('a notification to the merchant', () => {
+  it('is a Standard Webhook that the merchant can verify, with the payment as its data', async () => {
+    expect(await notify()).toEqual({ kind: 'delivered' });
+    const [{ headers, body } = { headers: {}, body: '' }] = got;
+    const verified = new Webhook(SECRET).verify(body, headers as Record<string, string>);
+    expect(verified).toEqual({
+      type: 'payment.succeeded',
+      timestamp: notification.timestamp,
+      data: JSON.parse(JSON.stringify(notification.payment)),
+    });
+    expect(headers['webhook-id']).toBe('evt_col_1_1');
+  });
+
+  it('is signed with both secrets during a rotation, so that either verifies it', async () => {
+    const next = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+    const endpoint = { url: url(), secrets: [SECRET, next], timeoutMs: 300, allowPrivate: true };
+    await createMerchantNotifier(endpoint).notifyMerchant(notification);
+    const [{ headers, body } = { headers: {}, body: '' }] = got;
+    for (const secret of [SECRET, next]) {
+      expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toBeDefined();
+    }
+  });
+
+  it('spares the first tries once the merchant is down, and not the later ones, which find out when it is back', async () => {
+    answer = 500;
+    const endpoint = { url: url(), secrets: [SECRET], timeoutMs: 300, allowPrivate: true };
+    const { notifyMerchant, notifyMerchantAgain } = createMerchantNotifier(endpoint);
+    for (let failure = 0; failure < 3; failure++) await notifyMerchant(notification);
+    expect(await notifyMerchant(notification)).toMatchObject({ kind: 'failed' });
+    expect(got).toHaveLength(3);
+    answer = 200;
+    expect(await notifyMerchantAgain(notification)).toEqual({ kind: 'delivered' });
+    expect(await notifyMerchant(notification)).toEqual({ kind: 'delivered' });
+    expect(got).toHaveLength(5);
+  });
+
+  it("can't be verified with another secret", async () => {
+    await notify();
+    const [{ headers, body } = { headers: {}, body: '' }] = got;
+    const other = new Webhook(`whsec_${Buffer.alloc(32, 8).toString('base64')}`);
+    expect(() => other.verify(body, headers as Record<string, string>)).toThrow();
+  });
+
+  it.each([204, 299])('is delivered when the merchant answers %d', async (status) => {
+    answer = status;
+    expect(await notify()).toEqual({ kind: 'delivered' });
+  });
+
+  it.each([301, 400, 410, 500, 503])(
+    'is not delivered when the merchant answers %d, and is tried once',
+    async (status) => {
+      answer = status;
+      expect(await notify()).toEqual({ kind: 'failed', reason: `the merchant's address answered ${status}` });
+      expect(got).toHaveLength(1);
+    },
+  );
+
+  it('follows no redirect', async () => {
+    answer = { redirect: url() };
+    expect(await notify()).toMatchObject({ kind: 'failed' });
+    expect(got).toHaveLength(1);
+  });
+
+  it('is not delivered when the merchant does not answer in time', async () => {
+    answer = 'nothing';
+    expect(await notify()).toEqual({ kind: 'failed', reason: 'not delivered: ETIMEDOUT' });
+  });
+
+  describe('with an answer', () => {
+    /** Bytes of a body that were handed to the connection. */
+    let sent = 0;
+    /** Answers with the head, and then with chunks for as long as somebody takes them. */
+    const answerForever = (head: string, chunk: Buffer) =>
+      answerRaw(async (socket) => {
+        sent = 0;
+        socket.write(`HTTP/1.1 ${head}\r\ntransfer-encoding: chunked\r\n\r\n`);
+        const framed = Buffer.concat([
+          Buffer.from(`${chunk.length.toString(16)}\r\n`),
+          chunk,
+          Buffer.from('\r\n'),
+        ]);
+        while (!socket.destroyed) {
+          sent += chunk.length;
+          socket.write(framed);
+          // A write to this machine itself may be done at once, so that nothing else would ever get its turn.
+          await pause(1);
+        }
+      });
+
+    it.each([
+      ['of 200 OK', { kind: 'delivered' }],
+      ['of 500 Oh no', { kind: 'failed', reason: "the merchant's address answered 500" }],
+    ])('%s that never ends is judged by its status, and not read on', async (head, delivery) => {
+      const raw = await answerForever(head.slice(3), Buffer.alloc(65_536, 'x'));
+      const begun = performance.now();
+      expect(await notifyAt(raw.url, 5_000)).toEqual(delivery);
+      expect(performance.now() - begun).toBeLessThan(2_500);
+      // Beyond what is read, there is only what the connection's buffers hold.
+      expect(sent).toBeLessThan(8 * MEBIBYTE);
+      await raw.closed();
+    });
+
+    it('that is a gzip bomb is delivered, and nothing is unpacked', async () => {
+      // A gzip file may consist of many, so that the whole of it is never in memory here.
+      const bomb = Buffer.concat(Array<Buffer>(512).fill(gzipSync(Buffer.alloc(MEBIBYTE))));
+      const raw = await answerRaw((socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
+        socket.end(bomb);
+      });
+      const before = process.memoryUsage();
+      let peak = 0;
+      const sampling = setInterval(() => {
+        const { arrayBuffers } = process.memoryUsage();
+        peak = Math.max(peak, arrayBuffers - before.arrayBuffers);
+      }, 1);
+      expect(await notifyAt(raw.url, 5_000)).toEqual({ kind: 'delivered' });
+      clearInterval(sampling);
+      expect(peak).toBeLessThan(16 * MEBIBYTE);
+      await raw.closed();
+    });
+
+    it('that breaks off in its body is judged by its status', async () => {
+      const raw = await answerRaw((socket) => {
+        socket.write('HTTP/1.1 202 Accepted\r\ncontent-length: 1000\r\n\r\nhalf');
+        setTimeout(() => socket.destroy(), 50);
+      });
+      expect(await notifyAt(raw.url, 5_000)).toEqual({ kind: 'delivered' });
+      await raw.closed();
+    });
+
+    it('that trickles is not waited for beyond the time limit', async () => {
+      const raw = await answerRaw((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n');
+        const drip = setInterval(() => socket.write('x'), 20);
+        socket.once('close', () => clearInterval(drip));
+      });
+      const begun = performance.now();
+      expect(await notifyAt(raw.url, 300)).toEqual({ kind: 'delivered' });
+      expect(performance.now() - begun).toBeLessThan(2_000);
+      await raw.closed();
+    });
+
+    it.each([
+      [
+        'that switches protocols',
+        'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+      ],
+      ['that is not HTTP', 'nonsense\r\n\r\n'],
+      ['that is cut off before its status', 'HTTP/1.'],
+    ])('%s is not delivered', async (_, words) => {
+      const raw = await answerRaw((socket) => socket.end(words));
+      expect(await notifyAt(raw.url, 1_000)).toMatchObject({ kind: 'failed' });
+      await raw.closed();
+    });
+  });
+
+  it('has nowhere to go without an address', async () => {
+    expect(await createMerchantNotifier(undefined).notifyMerchant(notification)).toEqual({
+      kind: 'noAddress',
+    });
+  });
+});

@@ -1,0 +1,123 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Connection, isGrpcServiceError } from '@temporalio/client';
+import {
+  connectClient,
+  connectWorker,
+  loadTemporalTarget,
+  plainTargetEnvironment,
+  probeTemporal,
+} from '../../src/temporal/connection.js';
+import { freePort } from '../../stack/temporal/free-port.js';
+import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
+
+const UNAVAILABLE = 14;
+
+describe('a client of a Temporal server that is down', () => {
+  let connection: Connection | undefined;
+  let server: DevServer | undefined;
+
+  afterEach(async () => {
+    await connection?.close();
+    await server?.stop();
+  });
+
+  it('is made without it, fails a call as UNAVAILABLE within 2 s, and works once the server is back', async () => {
+    const port = await freePort();
+    const client = connectClient({ address: `127.0.0.1:${port}`, namespace: 'default' });
+    connection = client.connection;
+
+    const startedAt = Date.now();
+    const failure = await client.workflow.start('any', { workflowId: 'w', taskQueue: 'q' }).catch((e) => e);
+    expect(Date.now() - startedAt).toBeLessThan(2_000);
+    const cause: unknown = failure.cause;
+    expect(isGrpcServiceError(cause) && cause.code).toBe(UNAVAILABLE);
+    await expect(probeTemporal(client.connection, 'default')).rejects.toMatchObject({ code: UNAVAILABLE });
+
+    server = await startDevServer({ port, ui: false, report: () => undefined });
+    // The longest wait before gRPC tries the connection anew.
+    const deadline = Date.now() + 3_000;
+    let isBack = false;
+    while (!isBack && Date.now() < deadline) {
+      isBack = await probeTemporal(client.connection, 'default').then(
+        () => true,
+        () => false,
+      );
+    }
+    expect(isBack).toBe(true);
+    await client.workflow.start('any', { workflowId: 'w', taskQueue: 'q' });
+  }, 60_000);
+});
+
+describe('a worker', () => {
+  it('does not connect to a server that is down', async () => {
+    const port = await freePort();
+
+    await expect(connectWorker({ address: `127.0.0.1:${port}`, namespace: 'default' })).rejects.toThrow();
+  }, 30_000);
+});
+
+describe('the Temporal target', () => {
+  let home: string;
+
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'sanaga-target-'));
+  });
+
+  afterEach(async () => {
+    await rm(home, { recursive: true, force: true });
+  });
+
+  it('is the default namespace of a server on this machine when nothing is set', () => {
+    expect(loadTemporalTarget({ HOME: home })).toEqual({ address: '127.0.0.1:7233', namespace: 'default' });
+  });
+
+  it('takes address, namespace and credentials from the environment', () => {
+    const target = loadTemporalTarget({
+      HOME: home,
+      TEMPORAL_ADDRESS: 'temporal.example:7233',
+      TEMPORAL_NAMESPACE: 'payments',
+      TEMPORAL_API_KEY: 'a-key',
+    });
+
+    expect(target).toMatchObject({
+      address: 'temporal.example:7233',
+      namespace: 'payments',
+      apiKey: 'a-key',
+      tls: true,
+    });
+  });
+
+  it('counts an empty variable as not set', () => {
+    const target = loadTemporalTarget({ HOME: home, TEMPORAL_ADDRESS: '', TEMPORAL_NAMESPACE: '' });
+
+    expect(target).toEqual({ address: '127.0.0.1:7233', namespace: 'default' });
+  });
+
+  it("reads Temporal's configuration file", async () => {
+    const file = join(home, 'temporal.toml');
+    await writeFile(file, '[profile.default]\naddress = "from.file:1"\nnamespace = "filed"\n');
+
+    expect(loadTemporalTarget({ HOME: home, TEMPORAL_CONFIG_FILE: file })).toEqual({
+      address: 'from.file:1',
+      namespace: 'filed',
+    });
+  });
+
+  it('can be handed to a child process so that no configuration file or key changes it', async () => {
+    const file = join(home, 'temporal.toml');
+    await writeFile(file, '[profile.default]\napi_key = "for another server"\n[profile.default.tls]\n');
+    const inherited = {
+      HOME: home,
+      TEMPORAL_CONFIG_FILE: file,
+      TEMPORAL_API_KEY: 'k',
+      TEMPORAL_PROFILE: 'p',
+    };
+
+    const env = { ...inherited, ...plainTargetEnvironment({ address: '127.0.0.1:5', namespace: 'mine' }) };
+
+    expect(loadTemporalTarget(env)).toEqual({ address: '127.0.0.1:5', namespace: 'mine', tls: false });
+  });
+});
