@@ -88,10 +88,10 @@ const sound: Tree = {
   'stack/temporal.ts':
     "import { connect } from '../src/temporal/connection.js'; import { settings } from '../sandbox/settings.js'; export const start = [connect, settings];",
   'stack/demo.ts': "import { start } from './temporal.js'; export const demo = start;",
-  'lab/chaos/main.ts':
-    "import { start } from '../../stack/temporal.js'; import { ledger } from '../../sandbox/ledger.js'; import { app } from '../../src/api/app.js'; void [start, ledger, app];",
+  'lab/chaos.ts':
+    "import { start } from '../stack/temporal.js'; import { ledger } from '../sandbox/ledger.js'; import { app } from '../src/api/app.js'; void [start, ledger, app];",
   'lab/explore/search.ts': "import { most } from '../../src/payments/order.js'; export const search = most;",
-  'lab/explore/main.ts': "import { search } from './search.js'; void search;",
+  'lab/explore.ts': "import { search } from './explore/search.js'; void search;",
   'cli/main.ts': "import { demo } from '../stack/demo.js'; void [demo, import('../src/worker.js')];",
   'test/clock.ts': "import { wire } from '../src/provider/schemas.js'; export const clock = wire;",
 };
@@ -175,6 +175,7 @@ const wrongImports: readonly WrongImport[] = [
   { rule: 'lab-is-for-nobody', from: 'cli/a.ts', to: 'lab/explore/search.ts' },
   { rule: 'processes-are-imported-by-nobody', from: 'src/server.ts', to: 'src/worker.ts' },
   { rule: 'processes-are-imported-by-nobody', from: 'stack/c.ts', to: 'sandbox/main.ts' },
+  { rule: 'processes-are-imported-by-nobody', from: 'lab/chaos/b.ts', to: 'lab/explore.ts' },
   { rule: 'tests-are-for-nobody', from: 'lab/chaos/a.ts', to: 'test/clock.ts' },
   {
     rule: 'packages-are-declared',

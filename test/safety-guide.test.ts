@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { describeAssumptions } from '../lab/explore/assumptions.js';
+import { describeAssumptions } from '../lab/explore/invariants.js';
 import { MUTANTS } from './lab/explore/mutants.js';
 
 /**

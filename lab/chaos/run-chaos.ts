@@ -1,22 +1,25 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
+import { closeClient, connectClient } from '../../src/temporal/connection.js';
+import { atCheckout } from '../../stack/demo/payer.js';
 import { bringUpStack, type StackProcess } from '../../stack/processes/stack.js';
-import { ApiClient } from '../simulation/actors/api-client.js';
-import { MerchantEndpoint, type MerchantFault } from '../simulation/actors/merchant-endpoint.js';
-import { countByInvariant, type Invariant, type Violation } from '../simulation/audit/case.js';
-import { wasReviewed } from '../simulation/payment-record.js';
-import { Tally } from '../simulation/tally.js';
-import { MERCHANT_SECRET } from '../simulation/world/credentials.js';
-import { LocalServer } from '../simulation/world/local-server.js';
-import { type ChaosRecord, chaosRecordOf } from './chaos-record.js';
-import { chaosSettings } from './chaos-settings.js';
-import { compare } from './compare.js';
-import { Killer } from './killer.js';
-import { planKills } from './plan/plan-kills.js';
-import { planPayments } from './plan/plan-payments.js';
-import { play } from './play.js';
-import type { Scene } from './scene.js';
-import { steadyPort } from './steady-port.js';
+import { auditByBooks } from '../audit/audit-all.js';
+import { countByInvariant, type Invariant, type Violation } from '../audit/case.js';
+import { Counts } from '../counts.js';
+import { Killer } from '../faults/killer.js';
+import { ApiClient } from '../people/api-client.js';
+import { operate } from '../people/chaos-operators.js';
+import type { PayerManners } from '../people/context.js';
+import { askForPayment } from '../people/merchant.js';
+import { MerchantEndpoint, type MerchantFault } from '../people/merchant-endpoint.js';
+import { isEndAcknowledged, type PaymentRecord, recordOf, wasReviewed } from '../people/payment-record.js';
+import { WebUi } from '../people/web-ui.js';
+import { planChaosPayments, planChaosPresses } from '../plan/chaos-payments.js';
+import { type PlannedKill, planKills } from '../plan/server-faults.js';
+import { MERCHANT_SECRET } from '../world/credentials.js';
+import { LocalServer } from '../world/local-server.js';
+import { type ChaosContext, persistentMerchants, RealTimeline, untilOver, wait } from './context.js';
+import { chaosSettings, steadyPort } from './settings.js';
 
 export interface ChaosOptions {
   readonly payments: number;
@@ -28,17 +31,17 @@ export interface ChaosOptions {
   readonly stop: AbortSignal;
 }
 
-/** What came of a chaos run. */
+/** The result of a chaos run: its last line of output. */
 export interface ChaosResult {
   readonly payments: number;
   readonly seed: number;
   /** Processes killed with SIGKILL. */
   readonly kills: Readonly<Record<StackProcess, number>>;
-  /** How often each fault struck, the merchant's endpoint's included; a killed process takes some uncounted ones along. */
+  /** How often each fault struck, the merchant's endpoint's included. What a killed process had yet to report is missing. */
   readonly faults: Readonly<Record<string, number>>;
   /** How often each was broken. */
   readonly invariants: Readonly<Record<Invariant, number>>;
-  /** Payments that operators had to look at. */
+  /** Payments that were put before operators. */
   readonly reviews: number;
   readonly seconds: number;
 }
@@ -46,22 +49,40 @@ export interface ChaosResult {
 export interface ChaosReport {
   readonly result: ChaosResult;
   readonly violations: readonly Violation[];
-  /** Processes that ended though nobody had killed them. */
+  /** Processes that ended by themselves. */
   readonly collapses: readonly string[];
-  readonly doings: Tally;
+  /** What people did, by kind. */
+  readonly actions: Counts;
 }
 
-/** ms in which payments arrive: so many for each payment and for each death, whichever makes more. */
-const FOR_A_PAYMENT_MS = 500;
-const FOR_A_KILL_MS = 5_000;
+/** The time in which payments arrive, in ms: so much for each payment or for each kill, whichever is longer. */
+const PER_PAYMENT_MS = 500;
+const PER_KILL_MS = 5_000;
 
-/** One run: brings everything up, takes payments while processes are killed, compares, and stops what it has started. */
+/**
+ * How long everything may take to end once the last payment has arrived and the last process is up, in ms. A
+ * notification that failed twice, at the merchant's and with a worker's death, is tried again after five minutes.
+ */
+const DRAIN_MS = 360_000;
+/** How often to look which payments have not ended, and to report it, in ms. */
+const LOOK_MS = 500;
+const REPORT_MS = 10_000;
+
+/** Payers look for the form on the checkout page, and try for ten seconds to reach it. No visit is planned without a button. */
+const PAYERS: PayerManners = {
+  maxTries: 20,
+  pauseMs: 500,
+  look: async () => undefined,
+  press: atCheckout,
+};
+
+/** One run: starts everything, takes payments while processes are killed, audits them, and stops everything. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const { payments, kills, seed, folder, report, stop } = options;
-  const begun = performance.now();
-  const lengthMs = Math.max(payments * FOR_A_PAYMENT_MS, kills * FOR_A_KILL_MS);
-  const records = planPayments(payments, lengthMs, seed).map(chaosRecordOf);
-  const faults = new Tally();
+  const startedAt = performance.now();
+  const lengthMs = Math.max(payments * PER_PAYMENT_MS, kills * PER_KILL_MS);
+  const records = planChaosPayments(payments, lengthMs, seed).map(recordOf);
+  const faults = new Counts();
   const merchant = merchantOf(records, seed, faults);
   const address = new LocalServer(merchant.take);
   await address.listen();
@@ -78,30 +99,42 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       databaseFile: join(folder, 'temporal.db'),
       port: await steadyPort(),
       ui: false,
-      // Whatever server the operator has, this one is to be killed.
+      // The server of this run is to be killed, not one that the environment names.
       env: { ...process.env, TEMPORAL_ADDRESS: '', TEMPORAL_NAMESPACE: '' },
     },
     stop,
   });
   const api = new ApiClient(stack.apiUrl);
-  const home = new AbortController();
-  setMaxListeners(0, home.signal);
-  const over = AbortSignal.any([home.signal, stop]);
+  const end = new AbortController();
+  setMaxListeners(0, end.signal);
+  const over = AbortSignal.any([end.signal, stop]);
   setMaxListeners(0, over);
-  const scene: Scene = { seed, stack, api, records, doings: new Tally(), over, report };
-  const killer = new Killer(scene);
+  const actions = new Counts();
+  const context: ChaosContext = {
+    seed,
+    stack,
+    api,
+    records,
+    actions,
+    over,
+    report,
+    timeline: new RealTimeline(over),
+    now: Date.now,
+    booksOf: () => [],
+    payers: PAYERS,
+    merchants: persistentMerchants(actions, over),
+  };
+  const killer = new Killer(context);
   try {
-    await killer.begin();
+    await killer.start();
     report(`taking ${payments} payments in ${lengthMs / 1_000} s, with ${kills} kills`);
-    await play(scene, killer, { kills: planKills(kills, lengthMs, seed), lengthMs });
-    home.abort();
+    await takePayments(context, killer, planKills(kills, lengthMs, seed), lengthMs);
+    end.abort();
     report("comparing the provider's books with every payment");
     await killer.countFaults();
-    const violations = await compare(scene);
-    for (const what of merchant.unreadable)
-      violations.push({ invariant: 'notifiedWrong', about: 'merchant', what });
+    const violations = await auditByBooks(context, merchant.unreadable);
     faults.addAll(killer.faults);
-    const seconds = Math.round((performance.now() - begun) / 100) / 10;
+    const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
     return {
       result: {
         payments,
@@ -114,30 +147,86 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       },
       violations,
       collapses: killer.collapses,
-      doings: scene.doings,
+      actions,
     };
   } finally {
-    home.abort();
+    end.abort();
     await stack.stop();
     api.close();
     await address.leave();
   }
 }
 
-/** The merchant's address: it fails at times, but never twice with the same notification, whose third try comes late. */
-function merchantOf(records: readonly ChaosRecord[], seed: number, faults: Tally): MerchantEndpoint {
-  const byId = new Map<string, ChaosRecord>(records.map((record) => [record.planned.id, record]));
+/**
+ * Takes the payments while processes are killed. Resolves when each payment has ended and people have done all that they
+ * had planned, or when they have had the time for it.
+ */
+async function takePayments(
+  context: ChaosContext,
+  killer: Killer,
+  kills: readonly PlannedKill[],
+  lengthMs: number,
+): Promise<void> {
+  const { timeline, records, seed, report } = context;
+  const start = context.now();
+  const client = connectClient(context.stack.temporal.target);
+  const webUi = new WebUi(context, client, true);
+  for (const record of records) {
+    const { id, arrivesAt } = record.planned;
+    timeline.exactly(start + arrivesAt, () => askForPayment(record, context));
+    webUi.plan(record, start + arrivesAt, planChaosPresses(seed, id));
+  }
+  const isOpen = () => timeline.pending > 0 || records.some((record) => !hasEnded(record));
+
+  const reporting = setInterval(() => report(progress(context)), REPORT_MS);
+  try {
+    const untilEnd = async () => {
+      await Promise.all([killer.run(kills), wait(lengthMs, context)]);
+      report('the last process is up again; waiting for the payments to end');
+      const deadline = performance.now() + DRAIN_MS;
+      while (isOpen() && performance.now() < deadline) await wait(LOOK_MS, context);
+      await killer.settled();
+    };
+    await Promise.race([untilEnd(), timeline.failed, failureOf(operate(context))]);
+  } finally {
+    clearInterval(reporting);
+    await closeClient(client);
+  }
+}
+
+/** Rejects as the work does, unless the end of the run has cut it short; never resolves. */
+async function failureOf(work: Promise<void>): Promise<never> {
+  await untilOver(work);
+  return await new Promise(() => undefined);
+}
+
+/** The merchant knows the outcome, or the workflow was terminated. */
+function hasEnded(record: PaymentRecord): boolean {
+  return record.terminated || isEndAcknowledged(record);
+}
+
+function progress({ records, actions }: ChaosContext): string {
+  const taken = records.filter((record) => record.taken).length;
+  const ended = records.filter(hasEnded).length;
+  const unanswered = actions.of('merchant: no answer') + actions.of('merchant: 503');
+  return `${taken} of ${records.length} payments taken, ${ended} ended; ${unanswered} requests without an answer`;
+}
+
+/** The merchant's endpoint: it fails at times, but never twice with the same notification, whose third try comes late. */
+function merchantOf(records: readonly PaymentRecord[], seed: number, faults: Counts): MerchantEndpoint {
+  const byId = new Map<string, PaymentRecord>(records.map((record) => [record.planned.id, record]));
   return new MerchantEndpoint({
     seed,
     secret: MERCHANT_SECRET,
     now: async () => Date.now(),
     truthOf: () => [],
-    onNotice: (notice) => byId.get(notice.told.data.id)?.notices.push(notice),
+    onNotification: (notification) =>
+      byId.get(notification.content.data.id)?.notifications.push(notification),
     count: (fault) => faults.add(fault),
-    faultOf: (dice, nth) =>
+    faultOf: (random, nth) =>
       nth > 0
         ? undefined
-        : dice.pick<MerchantFault | undefined>('fault', [
+        : random.pick<MerchantFault | undefined>('fault', [
             [93, undefined],
             [4, 'merchant500'],
             [3, 'merchantCut'],

@@ -6,7 +6,7 @@ import type { ProviderStatus } from '../../src/payments/transaction.js';
 import type { Todo } from '../../src/payments/transitions.js';
 import { type OwnTransaction, type Shown, type Situation, transactionOf } from './situation.js';
 
-/** The rules that hold in every state of every world, each judged by the world's own truth and records. */
+/** The rules that hold in every state, each checked against the model's own truth and records. */
 export const INVARIANTS = {
   sends:
     'a request that left, or may have left, was decided: by the order, once by the policy, or by an operator',
@@ -15,7 +15,7 @@ export const INVARIANTS = {
   inFlight: 'nothing ends, decides or sends the payment while its request is in flight',
   failedTruth:
     'FAILED and EXPIRED are said only when no transaction of the payment can move money, or has moved it',
-  succeededTruth: 'SUCCESSFUL is said only when the payment’s own transaction is SUCCESSFUL',
+  succeededTruth: "SUCCESSFUL is said only when the payment's own transaction is SUCCESSFUL",
   secondSeen:
     'what the provider has shown that contradicts the outcome is never forgotten without a decision made with it in view',
   reviewSends: 'nothing is sent in a review without a decision',
@@ -23,15 +23,15 @@ export const INVARIANTS = {
   statusLimit: 'no transaction is asked about more than six times within a minute',
   decisions: 'a decision takes effect only on the present review, and new evidence makes that another',
   oneLink: 'the merchant is given one link, and others that were seen are expired',
-  wayOut: 'an end, or a review that a decision can end, is reached without any luck',
+  wayOut: 'every payment reaches an end, or a review that a decision can end, even if nobody answers',
   replies: 'each request gets one reply',
   asked: 'no answer comes that was not asked for',
-  quiet: 'no question is asked while the provider has asked for quiet',
-  patience: 'what could not be sent is tried for five minutes, or until it need not be sent any more',
-  linkEnd: 'a link’s end, as its merchant is told, is never put off',
+  quiet: 'no question is asked while the provider has asked not to be called',
+  patience: 'what could not be sent is tried again for five minutes, or until it must be sent by',
+  linkEnd: 'the end of a link that the merchant was shown is never put off',
   judgedOnce: 'what a decision has judged does not come back',
-  recheck: 'a recheck reads the provider’s records',
-  confirmed: 'a notification that contradicts the outcome is not dropped on the provider’s first "unknown"',
+  recheck: "a recheck reads the provider's records",
+  confirmed: `a notification that contradicts the outcome is not dropped on the provider's first "unknown"`,
 } as const;
 export type Invariant = keyof typeof INVARIANTS;
 
@@ -76,7 +76,7 @@ function canMove(
   return method === 'link' ? isGiven && status !== 'EXPIRED' : status !== 'FAILED';
 }
 
-/** What is wrong with a state, whatever led to it. */
+/** The rules that a situation breaks, independent of what led to it. */
 export function violationsOf(situation: Situation): Violation[] {
   const { payment, book, todo, provider } = situation;
   const given = provider.transactions.filter(({ isGiven }) => isGiven).map(({ transId }) => transId);
@@ -160,7 +160,7 @@ function forgotten(
   return isMoving && !isDecided ? `${outcome}, and ${transId} was shown to be ${status}` : undefined;
 }
 
-/** When a workflow ends, nobody looks again. */
+/** The rules that the end of a workflow breaks: nothing is checked after it. */
 function endViolations({ provider, book, payment }: Situation): Violation[] {
   const violations: Violation[] = [];
   if (book.open.length > 0)
@@ -200,7 +200,7 @@ function endViolations({ provider, book, payment }: Situation): Violation[] {
   return violations;
 }
 
-/** What is wrong about sending now. */
+/** The rules that sending now breaks. */
 export function sendViolations({ provider, payment, book }: Situation, mayHaveLeft: boolean): Violation[] {
   const violations: Violation[] = [];
   if (payment.order.method === 'link') {
@@ -228,7 +228,7 @@ export function sendViolations({ provider, payment, book }: Situation, mayHaveLe
   return violations;
 }
 
-/** What is wrong about asking now. */
+/** The rules that asking the provider now breaks. */
 export function questionViolations({ todo, book, now, provider }: Situation): Violation[] {
   const violations: Violation[] = [];
   if (now < book.quietUntil) {
@@ -255,7 +255,7 @@ export function questionViolations({ todo, book, now, provider }: Situation): Vi
 const CALLS_PER_WINDOW = 6;
 const WINDOW_MS = 60_000;
 
-/** What is wrong about a delivery that begins. */
+/** The rules that the start of a delivery breaks. */
 export function deliveryViolations(
   todo: Extract<Todo, { kind: 'deliver' | 'redeliver' }>,
   { outbox }: Situation['book'],
@@ -269,4 +269,28 @@ export function deliveryViolations(
           what: `notification ${todo.number} is delivered, and ${next?.number ?? 'none'} is next`,
         },
       ];
+}
+
+/**
+ * What the exploration takes for granted of the world. Where one of these is false, the rules that lean on it may be
+ * broken, however well the machine keeps them.
+ */
+export const ASSUMPTIONS = {
+  A1: 'The list shows a transaction before a person may decide without insisting, and under the policy `resend` before the grace period is over (RESOLVE_AFTER, or AMBIGUOUS_GRACE, is longer than the lag of the list).',
+  A2: 'A transaction that the list has not shown yet is not left out of it any more once its lag is over; one that it has shown may be missing from a later answer (after a reset, or with a new worker, one that it has shown since).',
+  A3: 'A request makes two transactions only when its answer was lost (a gateway tried it twice), and the list shows the two at the same time. Where a notification was quicker than the list, or a refused decision read it, the second is found right after the end.',
+  A4: "A 429 in the provider's own form was not taken, or the list shows its transaction without any lag.",
+  A5: 'A link whose address nobody was given is not paid.',
+  A6: 'The status and the list say what is or was true of a transaction: late, incomplete or not at all, but nothing made up. The one exception is a final status that turns into SUCCESSFUL later.',
+  A7: 'Within one minute no more than three status questions about a transaction are lost with their workers.',
+  A8: 'The workflow of a payment link is not reset by hand once its address was given out: making a link is not guarded as moving money is.',
+  A9: "An operator who insists on matching a transaction of which the provider does not say whose it is knows that it is this payment's.",
+  A10: "A workflow is reset by hand a minute after the last thing that it did, or later, and the list lags by less than that: the new run knows nothing of the old one's questions, nor of what an operator insisted on.",
+} as const;
+
+/** The assumptions in a list, a line each, for docs/safety.md. */
+export function describeAssumptions(): string {
+  return Object.entries(ASSUMPTIONS)
+    .map(([name, sentence]) => `- **${name}.** ${sentence}`)
+    .join('\n');
 }

@@ -1,15 +1,33 @@
-import { ASSUMPTIONS } from './assumptions.js';
-import { INVARIANTS, type Violation } from './invariants.js';
+import { ASSUMPTIONS, INVARIANTS, type Violation } from './invariants.js';
+import { Model } from './model.js';
+import type { Move, PostMove } from './move.js';
 import { type Bounds, explore } from './search.js';
-import type { Setting } from './setting.js';
-import type { Machine } from './situation.js';
-import { tell } from './words.js';
+import { FOREIGN, type Setting } from './setting.js';
+import type { Machine, Situation } from './situation.js';
 
-/** What an exploration of several worlds has come to: its last line of output. */
+/** A broken rule, as text. */
+export function describeBroken({ setting, story, violations }: BrokenRule): string {
+  const rules = violations.map(({ invariant, what }) => `  BROKEN: ${INVARIANTS[invariant]}\n    ${what}`);
+  return [`In the setting "${setting}":`, ...story.map((line) => `  ${line}`), ...rules].join('\n');
+}
+
+/** The rules and the assumptions, as text. */
+export function describeRules(): string {
+  const listed = (all: Readonly<Record<string, string>>) =>
+    Object.entries(all).map(([name, sentence]) => `  ${name}: ${sentence}`);
+  return [
+    'Rules, checked in every state:',
+    ...listed(INVARIANTS),
+    'Assumptions:',
+    ...listed(ASSUMPTIONS),
+  ].join('\n');
+}
+
+/** The result of an exploration: its last line of output. */
 export interface Result {
   readonly states: number;
   readonly transitions: number;
-  /** Moves of the longest stories of which all were played, in the world that was explored the least far. */
+  /** All stories of up to this many moves were explored, in every setting. */
   readonly depth: number;
   /** Rules that were checked in every state. */
   readonly invariants: number;
@@ -19,7 +37,7 @@ export interface Result {
 
 /** The shortest story that breaks a rule, in words. */
 export interface BrokenRule {
-  readonly world: string;
+  readonly setting: string;
   readonly story: readonly string[];
   readonly violations: readonly Violation[];
 }
@@ -30,12 +48,12 @@ export interface Report {
 }
 
 /**
- * Explores worlds one after the other. The bounds are for all of them: what a world leaves of its share, since there is
+ * Explores settings one after the other. The bounds are for all of them: what a setting leaves of its share, as there is
  * nothing more to visit in it, goes to those after it.
  */
 export function exploreAll(
   machine: Machine,
-  worlds: readonly Setting[],
+  settings: readonly Setting[],
   {
     depth,
     states,
@@ -47,22 +65,22 @@ export function exploreAll(
   const broken: BrokenRule[] = [];
   const depths: number[] = [];
   let [visited, transitions] = [0, 0];
-  for (const [index, world] of worlds.entries()) {
-    const share = (all: number, used: number) => Math.max(0, all - used) / (worlds.length - index);
+  for (const [index, setting] of settings.entries()) {
+    const share = (all: number, used: number) => Math.max(0, all - used) / (settings.length - index);
     const bounds: Bounds = {
       depth,
       states: states === undefined ? undefined : Math.ceil(share(states, visited)),
       until: seconds === undefined ? undefined : Date.now() + share(seconds * 1_000, Date.now() - startedAt),
     };
-    const explored = explore(machine, world, bounds);
+    const explored = explore(machine, setting, bounds);
     visited += explored.states;
     transitions += explored.transitions;
     if (!explored.isWhole) depths.push(explored.depth);
     const far = explored.isWhole ? 'to its end' : `${explored.depth} moves deep`;
-    progress(`${world.name}: ${explored.states} states, ${explored.transitions} transitions, ${far}`);
+    progress(`${setting.name}: ${explored.states} states, ${explored.transitions} transitions, ${far}`);
     if (explored.found !== undefined) {
       const { moves, violations } = explored.found;
-      broken.push({ world: world.name, story: tell(machine, world, moves), violations });
+      broken.push({ setting: setting.name, story: describeStory(machine, setting, moves), violations });
     }
   }
   const result: Result = {
@@ -76,20 +94,155 @@ export function exploreAll(
   return { result, broken };
 }
 
-/** A broken rule, for people. */
-export function describeBroken({ world, story, violations }: BrokenRule): string {
-  const rules = violations.map(({ invariant, what }) => `  BROKEN: ${INVARIANTS[invariant]}\n    ${what}`);
-  return [`In the world "${world}":`, ...story.map((line) => `  ${line}`), ...rules].join('\n');
+/** A story in words, one line for each move, with the time since the story's start. */
+export function describeStory(machine: Machine, setting: Setting, moves: readonly Move[]): string[] {
+  const model = new Model(machine, setting);
+  const begin = model.start().situation;
+  let situation = begin;
+  const lines = [`${setting.method} ordered (AMBIGUOUS_POLICY=${setting.terms.ambiguousPolicy})`];
+  for (const move of moves) {
+    const before = situation;
+    situation = model.apply(before, move).situation;
+    const changed = statusWords(before, situation);
+    lines.push(`+${timeOf(situation.now - begin.now)} ${describe(move, before)}${changed}`);
+  }
+  return lines;
 }
 
-/** The rules and what they rest on, for people. */
-export function describeRules(): string {
-  const listed = (all: Readonly<Record<string, string>>) =>
-    Object.entries(all).map(([name, sentence]) => `  ${name}: ${sentence}`);
-  return [
-    'Rules, checked in every state:',
-    ...listed(INVARIANTS),
-    'Assumptions:',
-    ...listed(ASSUMPTIONS),
-  ].join('\n');
+function statusWords(before: Situation, { book, payment, todo }: Situation): string {
+  const isSame =
+    before.book.status === book.status &&
+    before.book.final === book.final &&
+    before.payment.reviews === payment.reviews;
+  const then =
+    todo.kind === 'send' && before.todo.kind !== 'send' ? `, and it is to be sent (${todo.cause})` : '';
+  if (isSame) return then;
+  const number = book.status === 'REVIEW' ? ` ${payment.reviews}` : '';
+  return `: ${book.status}${number}${book.final ? ', final' : ''}${then}`;
+}
+
+function timeOf(ms: number): string {
+  if (ms < 60_000) return `${ms / 1000} s`;
+  if (ms < 3_600_000) return `${Math.round(ms / 6_000) / 10} min`;
+  return `${Math.round(ms / 360_000) / 10} h`;
+}
+
+function describe(move: Move, before: Situation): string {
+  switch (move.kind) {
+    case 'post':
+      return describePost(move, before);
+    case 'status': {
+      const subject = `status of ${before.todo.kind === 'askStatus' ? before.todo.transId : ''}`;
+      return `${subject}: ${answerWords(move.answer)}`;
+    }
+    case 'list': {
+      const became =
+        move.truth === undefined ? '' : `${move.truth.transId} has become ${move.truth.status}; `;
+      return `${became}list: ${listWords(move, before)}`;
+    }
+    case 'expire': {
+      const became = move.truth === undefined ? '' : `, and it is ${move.truth} in truth`;
+      return `expire ${before.todo.kind === 'expire' ? before.todo.transId : ''}: ${answerWords(move.answer)}${became}`;
+    }
+    case 'deliver':
+      return `the merchant's notification is ${move.outcome}`;
+    case 'redelivered':
+      return `the merchant's notification, tried again, is ${move.outcome}`;
+    case 'time':
+      return 'time passes';
+    case 'notification': {
+      const kind = move.truth === undefined ? notGenuine(move.transId) : '';
+      return `a notification${kind} says that ${move.transId} is ${move.status}`;
+    }
+    case 'request':
+      return `somebody asks: ${move.request}`;
+    case 'decide':
+      return decisionWords(move);
+    case 'handOver':
+      return 'the payment is handed over to a new run';
+    case 'workerLost':
+      return 'the worker is lost with all that was not recorded';
+    case 'reset':
+      return 'the workflow is reset to its start';
+    case 'answersAgain':
+      return 'the provider answers again';
+  }
+}
+
+function notGenuine(transId: string): string {
+  return Object.values(FOREIGN).some((one) => one === transId)
+    ? ' of a foreign transaction'
+    : ', forged or late,';
+}
+
+function decisionWords({ action, transId, review, force }: Extract<Move, { kind: 'decide' }>): string {
+  return `an operator decides on review ${review}: ${action}${transId === undefined ? '' : ` ${transId}`}${force ? ' (forced)' : ''}`;
+}
+
+function describePost(move: PostMove, { provider, todo }: Situation): string {
+  const first = provider.transactions.length + 1;
+  const ids = Array.from({ length: move.taken }, (_, index) => `T${first + index}`).join(' and ');
+  const lag = move.isLate ? ', which the list shows late' : '';
+  const amount = move.isWrong ? ' of a wrong amount' : '';
+  const taken = move.taken === 0 ? 'was not taken' : `was taken as ${ids}${amount}${lag}`;
+  const cause = todo.kind === 'send' ? ` (${todo.cause})` : '';
+  const meanwhile =
+    move.during === undefined
+      ? ''
+      : `; meanwhile ${move.during.kind === 'decide' ? decisionWords(move.during) : `somebody asks: ${move.during.request}`}`;
+  switch (move.outcome) {
+    case 'accepted':
+      return `the request${cause} ${taken}, and accepted${meanwhile}`;
+    case 'rejected':
+      return `the request${cause} is rejected${meanwhile}`;
+    case 'unauthorized':
+      return `the request${cause} is refused for its credentials${meanwhile}`;
+    case 'notSent':
+      return `the request${cause} can't be sent${meanwhile}`;
+    case 'unchecked':
+      return `the request${cause} isn't sent, since Temporal doesn't say whether the workflow was reset${meanwhile}`;
+    case 'ambiguous':
+      return `the request${cause} ${provider.wasReset ? 'is not sent again after the reset' : `${taken}, its answer lost`}${meanwhile}`;
+    case 'throttled':
+      return `the request${cause} is throttled in the provider's own form, and ${taken}${meanwhile}`;
+    case 'lost':
+      return `the request${cause} ${taken}, and the worker is lost with the answer`;
+  }
+}
+
+function listWords({ answer }: Extract<Move, { kind: 'list' }>, { provider, now }: Situation): string {
+  if (answer.kind !== 'listed') return answerWords(answer);
+  const shown = provider.transactions
+    .filter(({ transId, listedFrom }) => listedFrom <= now && !answer.without.includes(transId))
+    .map(({ transId }) => transId);
+  const without = answer.without.length === 0 ? '' : `, and ${answer.without.join(' and ')} no more`;
+  return `${shown.length === 0 ? 'nothing' : shown.join(' and ')}${answer.isBare ? ', with fields left out' : ''}${without}`;
+}
+
+type Answer = Extract<Move, { kind: 'status' | 'list' | 'expire' }>['answer'];
+
+function answerWords(answer: Answer): string {
+  switch (answer.kind) {
+    case 'found':
+      return `${answer.status}${answer.isBare ? ', with fields left out' : ''}`;
+    case 'foreign':
+      return `SUCCESSFUL, ${answer.whose === 'others' ? "another payment's" : 'it does not say whose'}`;
+    case 'unavailable':
+      return answer.silence === undefined ? 'no answer' : `no answer from now on (${answer.silence})`;
+    case 'throttled':
+      return 'throttled, with Retry-After';
+    case 'unauthorized':
+      return 'refused for our credentials';
+    case 'lost':
+      return 'the worker is lost with the answer';
+    case 'unknown':
+    case 'refused':
+      return answer.kind;
+    case 'expired':
+      return 'expired';
+    case 'alreadyExpired':
+      return 'already expired';
+    case 'listed':
+      return 'listed';
+  }
 }

@@ -1,27 +1,27 @@
-import { encode } from './encode.js';
-import { Game } from './game.js';
 import type { Invariant, Violation } from './invariants.js';
-import { type Move, movesFrom } from './moves.js';
-import { Outlook } from './outlook.js';
+import { Liveness } from './liveness.js';
+import { Model } from './model.js';
+import type { Move } from './move.js';
+import { movesFrom } from './moves.js';
 import type { Setting } from './setting.js';
 import type { Machine, Situation } from './situation.js';
-import { Visited } from './visited.js';
+import { encode, Visited } from './visited.js';
 
-/** How far to go. */
+/** How far to explore. */
 export interface Bounds {
   readonly depth?: number | undefined;
   readonly states?: number | undefined;
-  /** ms since the epoch, by the machine that explores. */
+  /** When to stop, in real ms since the epoch. */
   readonly until?: number | undefined;
   /** The one rule to look for, instead of all. */
   readonly only?: Invariant | undefined;
 }
 
-/** What an exploration of one world has found. */
+/** The result of exploring one setting. */
 export interface Exploration {
   readonly states: number;
   readonly transitions: number;
-  /** Moves of the longest stories of which all were played. */
+  /** All stories of up to this many moves were explored. */
   readonly depth: number;
   /** There is nothing left to visit. */
   readonly isWhole: boolean;
@@ -34,21 +34,21 @@ interface Visit {
   readonly index: number;
 }
 
-/** Plays all stories of a world, the short ones first, until a rule is broken or the bounds are reached. */
+/** Explores all stories of a setting, breadth first, until a rule is broken or the bounds are reached. */
 export function explore(
   machine: Machine,
   setting: Setting,
   bounds: Bounds = {},
   report?: (line: string) => void,
 ): Exploration {
-  const game = new Game(machine, setting);
-  const outlook = new Outlook(machine, setting);
+  const model = new Model(machine, setting);
+  const liveness = new Liveness(machine, setting);
   const visited = new Visited();
   const trail = new Trail();
   let transitions = 0;
   const isWanted = (rule: Invariant) => bounds.only === undefined || bounds.only === rule;
 
-  const begin = game.begin();
+  const begin = model.start();
   visited.add(encode(begin.situation));
   let level: Visit[] = [{ situation: begin.situation, index: trail.add(-1, 0) }];
   if (begin.violations.length > 0) {
@@ -74,18 +74,18 @@ export function explore(
     for (const { situation, index } of level) {
       const moves = movesFrom(situation, setting);
       for (const [ordinal, move] of moves.entries()) {
-        const played = game.play(situation, move);
+        const played = model.apply(situation, move);
         transitions += 1;
         const isNew = visited.add(encode(played.situation));
         const violations = [
           ...played.violations,
           ...(isNew && played.violations.length === 0 && isWanted('wayOut')
-            ? outlook.violationsFrom(played.situation)
+            ? liveness.violationsFrom(played.situation)
             : []),
         ].filter(({ invariant }) => isWanted(invariant));
         if (violations.length > 0) {
           const story = [...trail.to(index), ordinal];
-          return result(false, { moves: replay(game, setting, story), violations });
+          return result(false, { moves: replay(model, setting, story), violations });
         }
         if (isNew) next.push({ situation: played.situation, index: trail.add(index, ordinal) });
       }
@@ -99,18 +99,18 @@ export function explore(
   }
 }
 
-/** The moves of a story that is known by the number of each among those that were possible. */
-function replay(game: Game, setting: Setting, ordinals: readonly number[]): Move[] {
-  let { situation } = game.begin();
+/** The moves of a story, from the number of each among the possible ones. */
+function replay(model: Model, setting: Setting, ordinals: readonly number[]): Move[] {
+  let { situation } = model.start();
   return ordinals.map((ordinal) => {
     const move = movesFrom(situation, setting)[ordinal];
-    if (move === undefined) throw new Error('the story can not be played again');
-    situation = game.play(situation, move).situation;
+    if (move === undefined) throw new Error("the story can't be repeated");
+    situation = model.apply(situation, move).situation;
     return move;
   });
 }
 
-/** Where each state was come to from: six bytes a state. */
+/** How each state was reached: six bytes a state. */
 class Trail {
   #parents = new Int32Array(1 << 16);
   #ordinals = new Uint16Array(1 << 16);

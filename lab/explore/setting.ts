@@ -1,9 +1,10 @@
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
 import type { PaymentId } from '../../src/payments/payment-id.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../durations.js';
 
 export type Method = 'link' | 'direct' | 'payout';
 
-/** What may go wrong, beside the plain run of things. Each costs one of a story's troubles. */
+/** What may go wrong. Each costs one of a story's troubles. */
 export const TROUBLES = [
   'rejected',
   'ambiguous',
@@ -33,9 +34,9 @@ export type Trouble = (typeof TROUBLES)[number];
 export const REQUESTS = ['expire', 'refresh', 'recheck', 'resendNotification'] as const;
 export type RequestKind = (typeof REQUESTS)[number];
 
-/** What an operator may do. `insist`: with force; `outdated`: on a review that has changed; `foreign`: match another's transaction. */
+/** What an operator may do. `insist`: with force; `outdated`: on a review that has changed; `foreign`: match another payment's transaction. */
 export const DECISIONS = ['resend', 'fail', 'match', 'insist', 'outdated', 'foreign'] as const;
-export type DecisionMove = (typeof DECISIONS)[number];
+export type DecisionKind = (typeof DECISIONS)[number];
 
 /** Transactions that aren't the payment's, named by forged notifications and by operators who err. */
 export const FOREIGN = {
@@ -50,7 +51,7 @@ export const FOREIGN = {
 } as const;
 export type Foreign = keyof typeof FOREIGN;
 
-/** How much of the extraordinary one story may hold. */
+/** How many unusual things may happen in one story. */
 export interface Allowance {
   /** Troubles of the provider and of workers. */
   readonly troubles: number;
@@ -58,13 +59,13 @@ export interface Allowance {
   readonly notifications: number;
   /** Requests of merchants, and operators' rechecks. */
   readonly requests: number;
-  /** Operators' decisions that are looked into. */
+  /** Operators' decisions. */
   readonly decisions: number;
   readonly handOvers: number;
   readonly resets: number;
 }
 
-/** One world to explore: a kind of payment, its terms, and what may happen to it. */
+/** One setting to explore: a kind of payment, its terms, and what may happen to it. */
 export interface Setting {
   readonly name: string;
   readonly method: Method;
@@ -76,16 +77,12 @@ export interface Setting {
   readonly allowance: Allowance;
   readonly troubles: ReadonlySet<Trouble>;
   readonly requests: ReadonlySet<RequestKind>;
-  readonly decisions: ReadonlySet<DecisionMove>;
+  readonly decisions: ReadonlySet<DecisionKind>;
   readonly foreign: readonly Foreign[];
 }
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-
 /** Terms with few deadlines, so that stories are short; what matters is the order in which they come. */
-export const SHORT_TERMS: PaymentTerms = {
+const SHORT_TERMS: PaymentTerms = {
   linkLifetimeMs: 40 * SECOND_MS,
   pollFirstMs: HOUR_MS,
   pollMaxMs: 12 * HOUR_MS,
@@ -115,7 +112,7 @@ const ALLOWANCE: Allowance = {
   resets: 1,
 };
 
-/** A setting in which everything may happen, unless it is said otherwise. */
+/** A setting in which everything may happen, but for the changes. */
 export function settingOf(
   changes: Partial<Omit<Setting, 'allowance' | 'terms'>> & {
     readonly method: Method;
@@ -139,7 +136,7 @@ export function settingOf(
   };
 }
 
-/** Nothing extraordinary happens, but for what is allowed by name. */
+/** A setting in which nothing unusual happens but what is named. */
 export function calmSettingOf(changes: Parameters<typeof settingOf>[0]): Setting {
   return settingOf({
     troubles: new Set(),
@@ -163,7 +160,7 @@ export function calmSettingOf(changes: Parameters<typeof settingOf>[0]): Setting
 export const AMOUNT = 1_000;
 export const WRONG_AMOUNT = 9_000;
 
-/** The order of a world's payment. */
+/** The order of a setting's payment. */
 export function orderOf(method: Method): PaymentOrder {
   const common = { amount: AMOUNT, metadata: {} };
   switch (method) {
@@ -174,4 +171,112 @@ export function orderOf(method: Method): PaymentOrder {
     case 'payout':
       return { ...common, id: 'pay_1' as PaymentId, kind: 'payout', phone: '670000000' };
   }
+}
+
+/** A subject that is explored in depth: what may happen is limited, so that its stories can be explored to their end. */
+interface Theme {
+  readonly name: string;
+  readonly allowance: Partial<Allowance>;
+  readonly troubles?: readonly Trouble[];
+  readonly requests?: readonly RequestKind[];
+  readonly decisions?: readonly DecisionKind[];
+  readonly foreign?: readonly Foreign[];
+  readonly isQuick?: boolean;
+}
+
+const THEMES: readonly Theme[] = [
+  {
+    name: 'a request in doubt',
+    allowance: { troubles: 2, notifications: 1, decisions: 1 },
+    troubles: ['ambiguous', 'takenTwice', 'flappingList', 'fieldsLeftOut'],
+    decisions: ['resend', 'fail', 'match', 'insist'],
+  },
+  {
+    name: 'two decisions',
+    allowance: { troubles: 2, decisions: 2 },
+    troubles: ['ambiguous', 'takenTwice', 'silence'],
+    decisions: ['resend', 'fail', 'match', 'insist', 'outdated'],
+  },
+  {
+    name: 'a request that is not sent',
+    allowance: { troubles: 3, requests: 1, notifications: 1 },
+    troubles: ['rejected', 'unauthorized', 'notSent', 'throttledPost', 'unchecked', 'ambiguous'],
+    requests: ['expire', 'refresh'],
+  },
+  {
+    name: 'questions without an answer',
+    allowance: { troubles: 2, notifications: 1, requests: 1 },
+    troubles: [
+      'noAnswer',
+      'silence',
+      'unknownStatus',
+      'olderStatus',
+      'throttled',
+      'unauthorizedQuestion',
+      'expiryLost',
+    ],
+    requests: ['expire', 'refresh'],
+  },
+  {
+    name: 'forged notifications',
+    allowance: { troubles: 1, notifications: 3, decisions: 1 },
+    troubles: ['ambiguous', 'silence'],
+    decisions: ['fail', 'match', 'foreign'],
+    foreign: ['silent', 'unknown', 'others', 'nameless'],
+  },
+  {
+    name: 'lost workers and hand-overs',
+    allowance: { troubles: 3, handOvers: 1, resets: 1, notifications: 1, requests: 1 },
+    troubles: ['workerLost', 'ambiguous', 'merchantAway'],
+    requests: ['expire', 'refresh', 'resendNotification'],
+  },
+  {
+    name: 'what comes after the end',
+    allowance: { troubles: 2, notifications: 1, requests: 1, decisions: 1 },
+    troubles: [
+      'turn',
+      'wrongAmount',
+      'unknownStatus',
+      'olderStatus',
+      'refusedList',
+      'throttled',
+      'merchantAway',
+    ],
+    requests: ['recheck', 'resendNotification'],
+    decisions: ['fail', 'match', 'insist'],
+  },
+  {
+    name: 'many polls',
+    allowance: { troubles: 3, notifications: 2, requests: 2 },
+    troubles: ['workerLost', 'noAnswer', 'throttled', 'fieldsLeftOut', 'wrongAmount'],
+    requests: ['refresh', 'expire'],
+    isQuick: true,
+  },
+];
+
+/** The settings that are explored by default. A direct payment differs from a payout in its words alone. */
+export function defaultSettings(): Setting[] {
+  const themed = (['payout', 'link'] as const).flatMap((method) =>
+    (['review', 'resend'] as const).flatMap((policy) =>
+      THEMES.map((theme) => settingOfTheme(theme, method, policy)),
+    ),
+  );
+  const whole = (['payout', 'link', 'direct'] as const).map((method) =>
+    settingOf({ name: `${method}: everything at once`, method, terms: SHORT_TERMS }),
+  );
+  return [...themed, ...whole];
+}
+
+function settingOfTheme(theme: Theme, method: Method, ambiguousPolicy: 'review' | 'resend'): Setting {
+  const { name, allowance, troubles, requests, decisions, foreign = [], isQuick } = theme;
+  return calmSettingOf({
+    name: `${method}, ${ambiguousPolicy}: ${name}`,
+    method,
+    terms: { ...(isQuick ? QUICK_TERMS : SHORT_TERMS), ambiguousPolicy },
+    allowance,
+    troubles: new Set(troubles),
+    requests: new Set(requests),
+    decisions: new Set(decisions),
+    foreign,
+  });
 }

@@ -1,6 +1,8 @@
+import type { Step } from '../../src/payments/machine.js';
 import { type PaymentState, transIdOf } from '../../src/payments/payment-state.js';
 import type { ProviderStatus, Transaction } from '../../src/payments/transaction.js';
 import type { PaymentEvent } from '../../src/payments/transitions.js';
+import type { Violation } from './invariants.js';
 import { WRONG_AMOUNT } from './setting.js';
 import { type OpenRequest, type Shown, type Situation, transactionOf } from './situation.js';
 
@@ -70,4 +72,52 @@ export function decided(
 
 function byId(one: Shown, other: Shown): number {
   return one.transId < other.transId ? -1 : 1;
+}
+
+/** In a review, nothing is sent undecided, and new evidence makes it another review. */
+export function checkReview(
+  { book, payment }: Situation,
+  event: PaymentEvent,
+  step: Step,
+  news: boolean,
+  isDecided: boolean,
+  violations: Violation[],
+): void {
+  if (book.status !== 'REVIEW') return;
+  if (step.todo.kind === 'send' && !isDecided) {
+    violations.push({ invariant: 'reviewSends', what: 'it is sent in review, and nobody has decided so' });
+  }
+  const isAnswerToDecision = payment.phase.kind === 'deciding' && event.kind !== 'notification';
+  const after = step.payment;
+  if (
+    news &&
+    !isAnswerToDecision &&
+    after.phase.kind === 'review' &&
+    after.phase.number === payment.reviews
+  ) {
+    violations.push({
+      invariant: 'decisions',
+      what: 'the provider has shown another transaction, and the review is still the same',
+    });
+  }
+}
+
+/** An ended payment stays ended when all that was shown has been decided on, or is its outcome. */
+export function checkJudged(
+  { book, payment }: Situation,
+  event: PaymentEvent,
+  { payment: after }: Step,
+  isKnown: boolean,
+  violations: Violation[],
+): void {
+  if (payment.phase.kind !== 'ended' || after.phase.kind === 'ended' || !isKnown) return;
+  const isAnswer =
+    (event.kind === 'listed' && event.answer.kind === 'listed' && event.answer.transactions.length > 0) ||
+    (event.kind === 'status' && event.answer.kind === 'found');
+  if (isAnswer && book.shown.length > 0) {
+    violations.push({
+      invariant: 'judgedOnce',
+      what: 'it is under review again for what a decision has judged',
+    });
+  }
 }

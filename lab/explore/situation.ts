@@ -14,17 +14,17 @@ export interface Machine {
   readonly objectionTo: (payment: PaymentState, event: RequestEvent, now: number) => Refusal | undefined;
 }
 
-/** One moment of a story: the payment, its world, and what has been heard and promised so far. Times are ms since the epoch. */
+/** One moment of a story: the payment, what surrounds it, and what was shown and promised so far. Times are ms since the epoch. */
 export interface Situation {
   readonly now: number;
   readonly payment: PaymentState;
   readonly todo: Todo;
-  /** A slow delivery under way beside everything else. */
+  /** A slow delivery that is under way in the background. */
   readonly delivering?: { readonly number: number; readonly at: number } | undefined;
   readonly provider: Provider;
   readonly book: Book;
   readonly left: Allowance;
-  /** What a new worker goes on from when this one is lost; only while something has been done that isn't recorded yet. */
+  /** What a new worker continues from if this one is lost; only while something has been done that isn't recorded yet. */
   readonly recorded?: Recorded | undefined;
 }
 
@@ -42,9 +42,9 @@ export interface Recorded {
 export interface Provider {
   readonly transactions: readonly OwnTransaction[];
   readonly silent: 'no' | 'status' | 'all';
-  /** The workflow was reset: no request of money leaves any more. */
+  /** The workflow was reset: no request that moves money leaves after that. */
   readonly wasReset: boolean;
-  /** Status questions of the last minute, as the provider counts them. */
+  /** Status questions within the last minute, as the provider counts them. */
   readonly asked: readonly { readonly transId: TransId; readonly at: number }[];
   /** Requests that left, or may have left, and were not refused. */
   readonly requests: number;
@@ -56,7 +56,7 @@ export interface Provider {
 export interface OwnTransaction {
   readonly transId: TransId;
   readonly status: ProviderStatus;
-  /** What it was before, which a late answer still says. */
+  /** The status before, which a late answer may still say. */
   readonly before?: ProviderStatus | undefined;
   readonly madeAt: number;
   /** From when on the list shows it. */
@@ -74,7 +74,7 @@ export interface OwnTransaction {
   readonly isNotified: boolean;
 }
 
-/** What was heard, told and promised. A lost worker's part of it is undone, as the payment is. */
+/** What was shown, said and promised. What a lost worker added is undone, as it is in the payment. */
 export interface Book {
   readonly status: PaymentStatus;
   readonly final: boolean;
@@ -87,16 +87,16 @@ export interface Book {
   readonly notifications: number;
   readonly requests: number;
   readonly open: readonly OpenRequest[];
-  /** What the provider has told us of the payment's transactions. */
+  /** What the provider has shown of the payment's transactions. */
   readonly shown: readonly Shown[];
-  /** The provider has asked for quiet until then. */
+  /** The provider has asked not to be called until then. */
   readonly quietUntil: number;
   /** The decision that an operator has insisted on, and taken the consequences of: `fail` once is more than `resend`. */
   readonly insisted?: 'resend' | 'fail' | undefined;
   /** An operator has matched a transaction, and so left the others that were in view. */
   readonly isMatched: boolean;
   readonly expiresAt?: number | undefined;
-  /** Nothing was sent since then for whatever reason, and for another reason than our credentials. */
+  /** Since when nothing could be sent for another reason than the credentials (`unsentSince`), or for any (`refusedSince`). */
   readonly unsentSince?: number | undefined;
   readonly refusedSince?: number | undefined;
   /** Links that a search has shown, given to nobody, and not expired yet. */

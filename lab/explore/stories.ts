@@ -1,20 +1,21 @@
 import type { Step } from '../../src/payments/machine.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
 import type { PaymentEvent } from '../../src/payments/transitions.js';
-import { BEGINNING, Game } from './game.js';
-import { type Move, movesFrom } from './moves.js';
-import { Outlook } from './outlook.js';
+import { Liveness } from './liveness.js';
+import { Model, START } from './model.js';
+import type { Move } from './move.js';
+import { movesFrom } from './moves.js';
 import type { Exploration } from './search.js';
 import { type Method, orderOf, type Setting, settingOf } from './setting.js';
 import type { Machine, Situation } from './situation.js';
 
-/** A story to be played elsewhere: the events of one payment, in order, and what the machine made of each. */
+/** A random story: the events of one payment, in order, and what the machine did at each. */
 export interface RandomStory {
   readonly order: PaymentOrder;
   readonly terms: PaymentTerms;
   /** ms since the epoch */
   readonly startedAt: number;
-  /** `begin`, and the `time` that follows the start of a slow delivery, go without saying. */
+  /** Without `begin`, and without the `time` that follows the start of a slow delivery. */
   readonly events: readonly StoryEvent[];
 }
 
@@ -26,11 +27,11 @@ export interface StoryEvent {
 }
 
 export interface StoryOptions {
-  /** The longest that a story may be. */
+  /** The maximum length of a story. */
   readonly moves?: number | undefined;
   readonly method?: Method | undefined;
   readonly ambiguousPolicy?: PaymentTerms['ambiguousPolicy'] | undefined;
-  /** Instead of a world in which everything may happen but lost workers and resets. */
+  /** By default, everything may happen but lost workers and resets. */
   readonly setting?: Setting | undefined;
 }
 
@@ -40,19 +41,19 @@ export function randomStory(machine: Machine, seed: number, options: StoryOption
   const setting = options.setting ?? storySetting(random, options);
   const events: StoryEvent[] = [];
   let isBackground = false;
-  const game = new Game(machine, setting, (event, now, { todo, notified, replies }) => {
+  const model = new Model(machine, setting, (event, now, { todo, notified, replies }) => {
     if (event.kind !== 'begin' && !isBackground)
       events.push({ event, now, expected: { todo, notified, replies } });
     isBackground = todo.kind === 'redeliver';
   });
-  let { situation } = game.begin();
+  let { situation } = model.start();
   for (let count = 0; count < (options.moves ?? 60); count += 1) {
     const moves = movesFrom(situation, setting).filter((move) => isPlayable(move, situation));
     const move = pick(moves, random);
     if (move === undefined) break;
-    ({ situation } = game.play(situation, move));
+    ({ situation } = model.apply(situation, move));
   }
-  return { order: orderOf(setting.method), terms: setting.terms, startedAt: BEGINNING, events };
+  return { order: orderOf(setting.method), terms: setting.terms, startedAt: START, events };
 }
 
 function storySetting(random: () => number, { method, ambiguousPolicy }: StoryOptions): Setting {
@@ -65,36 +66,36 @@ function storySetting(random: () => number, { method, ambiguousPolicy }: StoryOp
 }
 
 /**
- * Plays one long story at random, lost workers and resets included, in which plain moves are the most: far beyond the depth
- * to which every story can be played. Returns how it broke a rule, if it did.
+ * A long random story of mostly plain moves, lost workers and resets included: far longer than the stories that can all be
+ * explored. Returns how it broke a rule, if it did.
  */
-export function wander(
+export function randomWalk(
   machine: Machine,
   setting: Setting,
   seed: number,
   length: number,
 ): Exploration['found'] {
   const random = randomOf(seed);
-  const game = new Game(machine, setting);
-  const outlook = new Outlook(machine, setting);
+  const model = new Model(machine, setting);
+  const liveness = new Liveness(machine, setting);
   const moves: Move[] = [];
-  let { situation } = game.begin();
+  let { situation } = model.start();
   while (moves.length < length) {
     const possible = movesFrom(situation, setting);
     const plain = possible.filter(isPlain);
     const move = pick(plain.length > 0 && random() < 0.75 ? plain : possible, random);
     if (move === undefined) return undefined;
-    const played = game.play(situation, move);
+    const played = model.apply(situation, move);
     moves.push(move);
     const violations =
-      played.violations.length > 0 ? played.violations : outlook.violationsFrom(played.situation);
+      played.violations.length > 0 ? played.violations : liveness.violationsFrom(played.situation);
     if (violations.length > 0) return { moves, violations };
     ({ situation } = played);
   }
   return undefined;
 }
 
-/** What goes on by itself, and as it should. */
+/** Whether a move happens by itself, and as it should. */
 function isPlain({ kind, troubles = 0 }: Move): boolean {
   const isMessage = kind === 'notification' || kind === 'request' || kind === 'decide';
   return troubles === 0 && !isMessage && kind !== 'handOver' && kind !== 'reset';

@@ -1,10 +1,174 @@
+import type { PaymentState, Phase, Pursuit, Review, Unsent } from '../../src/payments/payment-state.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../durations.js';
+import type { Situation } from './situation.js';
+
+/** Texts of which only the equality matters for what happens next. */
+const numbers = new Map<string, number>();
+
+function numberOf(words: string | undefined): number {
+  if (words === undefined) return 0;
+  const known = numbers.get(words);
+  if (known !== undefined) return known;
+  numbers.set(words, numbers.size + 1);
+  return numbers.size;
+}
+
+/**
+ * A situation as a short text that differs from that of any situation with another future: times are relative to now, and
+ * those that no longer matter are left out.
+ */
+export function encode(situation: Situation): string {
+  const { payment, todo, delivering, provider, book, left, recorded, now } = situation;
+  let text = encodePayment(payment, now);
+  text += `|${todo.kind}${todo.kind === 'askStatus' ? (todo.isReport ? '!' : '.') : ''}`;
+  if (delivering !== undefined) text += `~${delivering.number}${isStill(payment, delivering) ? '=' : ''}`;
+  text += `|${provider.silent}${provider.wasReset ? 'R' : ''}${provider.requests}/${provider.decisionsToSend}`;
+  for (const one of provider.transactions) {
+    text += `;${one.status}${one.before ?? ''}${future(one.listedFrom, now)}`;
+    text += flags(one.isListed, one.isWrong, one.isGiven, one.hasTurned, one.isNotified);
+    if (payment.order.method === 'link') text += past(one.madeAt, now, 24 * HOUR_MS);
+  }
+  for (const { transId, at } of provider.asked) if (at > now - MINUTE_MS) text += `?${transId}${at - now}`;
+  text += `|${left.troubles},${left.notifications},${left.requests},${left.decisions},${left.handOvers},${left.resets}|`;
+  for (const one of book.outbox)
+    text += `${one.number}${one.type}${past(one.since ?? now, now, 72 * HOUR_MS)};`;
+  text += `|${book.notifications}`;
+  for (const one of book.shown)
+    text += `;${one.transId}${one.status}${one.isWrong ? 'w' : ''}${one.isAside ? 'a' : ''}${one.decided ?? ''}`;
+  for (const { kind, isCurrent, isInsisted, view } of book.open) {
+    text += `&${kind}${flags(isCurrent, isInsisted)}`;
+    for (const one of view) text += `${one.transId}${one.status}`;
+  }
+  text += `|${book.insisted ?? ''}${flags(book.isMatched, book.isRechecked)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
+  text += `${book.orphans.join()}${past(book.refusedSince ?? now, now, HOUR_MS)}${past(book.unsentSince ?? now, now, 5 * MINUTE_MS)}`;
+  if (book.toAsk !== undefined) text += `a${book.toAsk.transId}${past(book.toAsk.since, now, HOUR_MS)}`;
+  if (recorded !== undefined && left.troubles > 0 && !recorded.isFresh) {
+    text += `|${recorded.event.kind}${encodePayment(recorded.payment, now)}`;
+  }
+  return text;
+}
+
+function isStill(
+  { notifications }: PaymentState,
+  { number, at }: NonNullable<Situation['delivering']>,
+): boolean {
+  return notifications.some((one) => one.number === number && one.delivery.at === at);
+}
+
+function flags(...all: readonly boolean[]): string {
+  let bits = 0;
+  for (const one of all) bits = bits * 2 + (one ? 1 : 0);
+  return `:${bits}`;
+}
+
+/** A time that matters while it is in the future. */
+function future(at: number, now: number): string {
+  return at > now ? `+${at - now}` : '_';
+}
+
+/** A time that matters for `forMs` after it. */
+function past(at: number, now: number, forMs: number): string {
+  return `-${Math.min(now - at, forMs)}`;
+}
+
+/** The payment alone: everything that what its machine does next depends on. */
+export function encodePayment(payment: PaymentState, now: number): string {
+  const { phase, facts, sends, reports, terms } = payment;
+  let text = encodePhase(payment, phase, now);
+  text += `|${facts.link?.transId ?? ''}`;
+  if (facts.expiresAt !== undefined)
+    text += `e${now - facts.expiresAt > 24 * HOUR_MS ? 'o' : facts.expiresAt - now}`;
+  text += `|${sends.count}${flags(sends.byPolicy, sends.isDoubtful)}`;
+  text += past(sends.lastAt ?? payment.createdAt, now, terms.resolveAfterMs);
+  text += `|${payment.reviews},${numberOf(payment.tolerated)}${future(payment.quietUntil ?? 0, now)}|${future(reports.notBefore, now)}`;
+  for (const one of reports.open)
+    text += `;${one.transId}${future(one.nextAt, now)},${one.unanswered},${one.unknown}`;
+  text += `|${reports.unconfirmed.join()}|`;
+  for (const one of payment.others) text += `${one.transId}${one.status}${one.isJudged ? 'j' : ''};`;
+  text += '|';
+  for (const { transId, at } of payment.recentQuestions)
+    if (at >= now - MINUTE_MS) text += `${transId}${at - now};`;
+  text += '|';
+  for (const { number, type, delivery } of payment.notifications) {
+    text += `${number}${type}${delivery.kind}`;
+    if (delivery.kind === 'due') {
+      text += `${future(delivery.at, now)},${delivery.tries}${past(delivery.since ?? now, now, 72 * HOUR_MS)};`;
+    }
+  }
+  if (payment.delivering !== undefined) text += `~${payment.delivering.number}`;
+  for (const one of payment.waiters) text += `&${one.for}`;
+  return text;
+}
+
+function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
+  const { terms } = payment;
+  switch (phase.kind) {
+    case 'sending':
+      return `s${phase.cause}${doubt(payment, phase.doubt, now)}${unsent(payment, phase.unsent, now)}`;
+    case 'waiting':
+      return `w${phase.cause}${doubt(payment, phase.doubt, now)}${unsent(payment, phase.unsent, now)}${future(phase.until, now)}`;
+    case 'searching':
+    case 'following':
+    case 'closing':
+      return encodePursuit(payment, phase, now);
+    case 'review':
+      return encodeReview(payment, phase, now);
+    case 'deciding': {
+      const { decision, force } = phase.resolution;
+      const transId = decision.action === 'match' ? decision.transId : '';
+      return `d${encodeReview(payment, phase.review, now)}${decision.action}${transId}${flags(force)}${phase.next}${phase.alive.join()}${phase.rounds}`;
+    }
+    case 'ended': {
+      let text = `e${phase.status}${phase.transId ?? ''}`;
+      for (const check of phase.checks) text += `${future(check.at, now)}${check.next}${check.tries}`;
+      return `${text}${terms.ambiguousPolicy}`;
+    }
+  }
+}
+
+function encodeReview(payment: PaymentState, { number, why, held, pursuit }: Review, now: number): string {
+  return `r${number},${numberOf(why)}${flags(held)}${pursuit === undefined ? '' : encodePursuit(payment, pursuit, now)}`;
+}
+
+function encodePursuit(payment: PaymentState, pursuit: Pursuit, now: number): string {
+  switch (pursuit.kind) {
+    case 'searching': {
+      const { clearing } = pursuit;
+      const orphans = clearing === undefined ? '' : `${clearing.orphans.join()}${clearing.next}`;
+      const last = past(pursuit.lastAt ?? 0, now, 10 * SECOND_MS);
+      return `S${doubt(payment, pursuit.doubt, now)}${pursuit.lookUps}${last}${future(pursuit.nextAt, now)}${orphans}`;
+    }
+    case 'following': {
+      const { transId, since, status, polling, end } = pursuit;
+      let text = `F${transId}${status}${past(since, now, 24 * HOUR_MS)}${future(polling.nextAt, now)},${polling.asked},${polling.unanswered}`;
+      text += flags(polling.hinted);
+      return end === undefined ? text : `${text}${future(end.at, now)},${end.tries}`;
+    }
+    case 'closing':
+      return `C${pursuit.next}${encodePursuit(payment, pursuit.of, now)}`;
+  }
+}
+
+function doubt(
+  { terms }: PaymentState,
+  one: { readonly since: number; readonly reason: string } | undefined,
+  now: number,
+): string {
+  return one === undefined ? '' : `?${numberOf(one.reason)}${past(one.since, now, terms.ambiguousGraceMs)}`;
+}
+
+function unsent({ terms }: PaymentState, one: Unsent | undefined, now: number): string {
+  if (one === undefined) return '';
+  return `u${one.tries}${one.hold}${past(one.begunAt, now, terms.sendByMs)}${past(one.since, now, 5 * MINUTE_MS)}`;
+}
+
 /** Two halves of hashes, side by side in slots; a half of 0 is an empty slot. */
 interface Table {
   readonly first: Uint32Array;
   readonly second: Uint32Array;
 }
 
-/** Texts seen before, by 64 bits of hash each: of a million texts, two share theirs once in ten million times. */
+/** A set of texts, by 64 bits of hash each: two of a million texts collide once in ten million times. */
 export class Visited {
   #table = tableOf(1 << 16);
   #size = 0;
@@ -13,7 +177,7 @@ export class Visited {
     return this.#size;
   }
 
-  /** Whether the text is new; it isn't any more afterwards. */
+  /** Adds a text, and returns whether it is new. */
   add(text: string): boolean {
     const [first, second] = hash(text);
     if (this.#size * 2 > this.#table.first.length) this.#table = grown(this.#table);

@@ -4,7 +4,7 @@ import proto, { type coresdk } from '@temporalio/proto';
 import type { WorkflowInfo } from '@temporalio/workflow';
 import type { PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
 
-// Both packages are CommonJS; these modules of theirs are not part of what they promise, so a new release may move them.
+// Both packages are CommonJS; these modules are private, so a new release may move them.
 const require = createRequire(import.meta.url);
 const { ReusableVMWorkflowCreator } = require('@temporalio/worker/lib/workflow/reusable-vm.js');
 const { parseWorkflowCode } = require('@temporalio/worker/lib/worker.js');
@@ -15,7 +15,7 @@ const { WorkflowActivation } = proto.coresdk.workflow_activation;
 export type Job = Readonly<Record<string, object>>;
 export type Command = coresdk.workflow_commands.IWorkflowCommand;
 
-/** What a run is told by the server beside its jobs. */
+/** What the server tells a run beside its jobs. */
 export interface Moment {
   /** ms since the epoch */
   readonly now: number;
@@ -140,7 +140,7 @@ export function activityJob(seq: number, isLocal: boolean, result: unknown): Job
   return { resolveActivity: { seq, isLocal, result: { completed: { result: payloadOf(result) } } } };
 }
 
-/** A job that tells nothing: the run only sees that time has passed, or that its history is long. */
+/** A job without content: the run only sees that time has passed, or that its history is long. */
 export function emptyJob(): Job {
   return { updateRandomSeed: { randomnessSeed: 7 } };
 }

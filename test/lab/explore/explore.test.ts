@@ -1,12 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeAssumptions } from '../../../lab/explore/assumptions.js';
-import { readCommandLine } from '../../../lab/explore/command-line.js';
-import { exploreAll } from '../../../lab/explore/report.js';
-import { settingOf } from '../../../lab/explore/setting.js';
-import { randomStory, wander } from '../../../lab/explore/stories.js';
+import { describeAssumptions } from '../../../lab/explore/invariants.js';
+import { describeStory, exploreAll } from '../../../lab/explore/report.js';
+import { defaultSettings, settingOf } from '../../../lab/explore/setting.js';
+import { randomStory, randomWalk } from '../../../lab/explore/stories.js';
 import { Visited } from '../../../lab/explore/visited.js';
-import { tell } from '../../../lab/explore/words.js';
-import { defaultWorlds } from '../../../lab/explore/worlds.js';
 import { objectionTo, step } from '../../../src/payments/machine.js';
 import { openPayment } from '../../../src/payments/payment-state.js';
 
@@ -14,7 +11,7 @@ const machine = { openPayment, step, objectionTo };
 
 describe('An exploration', () => {
   it('finds no broken rule in the first sixty thousand states', () => {
-    const { result, broken } = exploreAll(machine, defaultWorlds(), { states: 60_000 });
+    const { result, broken } = exploreAll(machine, defaultSettings(), { states: 60_000 });
     expect(broken).toEqual([]);
     expect(result).toMatchObject({ violations: 0 });
     expect(result.states).toBeGreaterThanOrEqual(60_000);
@@ -29,36 +26,24 @@ describe('An exploration', () => {
         terms: { ambiguousPolicy: seed % 4 < 2 ? 'review' : 'resend' },
         allowance: { troubles: 3, notifications: 2 },
       });
-      const found = wander(machine, setting, seed, 70);
-      expect(found && [...tell(machine, setting, found.moves), found.violations]).toBeUndefined();
+      const found = randomWalk(machine, setting, seed, 70);
+      expect(found && [...describeStory(machine, setting, found.moves), found.violations]).toBeUndefined();
     }
   });
 
   it('visits the same states each time', () => {
     const bounds = { states: 7_000 };
-    const [one, other] = [1, 2].map(() => exploreAll(machine, defaultWorlds(), bounds).result);
+    const [one, other] = [1, 2].map(() => exploreAll(machine, defaultSettings(), bounds).result);
     expect({ ...one, seconds: 0 }).toEqual({ ...other, seconds: 0 });
   });
 
   it('plays stories no longer than its depth', () => {
-    const { result } = exploreAll(machine, defaultWorlds().slice(0, 1), { depth: 3 });
+    const { result } = exploreAll(machine, defaultSettings().slice(0, 1), { depth: 3 });
     expect(result.depth).toBe(3);
   });
 
   it('tells what it takes for granted, a line each', () => {
     expect(describeAssumptions()).toMatch(/^- \*\*A1\.\*\* .+\n- \*\*A2\.\*\* /);
-  });
-});
-
-describe('Its command line', () => {
-  it('has bounds of its own, which can be changed', () => {
-    expect(readCommandLine([])).toEqual({ depth: 0, states: 1_500_000, seconds: 0, stories: 0, json: false });
-    expect(readCommandLine(['--depth', '7', '--json'])).toMatchObject({ depth: 7, json: true });
-  });
-
-  it('refuses what it does not know', () => {
-    expect(() => readCommandLine(['--breadth', '1'])).toThrow('breadth');
-    expect(() => readCommandLine(['--states', '-1'])).toThrow();
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { describeStory } from '../../../lab/explore/report.js';
 import { explore } from '../../../lab/explore/search.js';
-import { tell } from '../../../lab/explore/words.js';
 import { objectionTo, step } from '../../../src/payments/machine.js';
 import type { afterTry } from '../../../src/payments/notification.js';
 import { openPayment } from '../../../src/payments/payment-state.js';
@@ -19,7 +19,7 @@ describe('The exploration finds a machine without the rule', () => {
     const { setting, breaks, story } = mutant;
     const mutated = await mutantOf(mutant);
     const { found } = explore(mutated, setting, { states: STATES, only: breaks });
-    const told = found === undefined ? [] : tell(mutated, setting, found.moves);
+    const told = found === undefined ? [] : describeStory(mutated, setting, found.moves);
     expect({ broken: found?.violations.map(({ invariant }) => invariant), told }).toEqual({
       broken: expect.arrayContaining([breaks]),
       told: expect.anything(),

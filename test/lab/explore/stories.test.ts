@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { playStory, StoryMismatch } from '../../../lab/explore/play-story.js';
+import { runStory, StoryMismatch } from '../../../lab/explore/run-story.js';
 import { randomStory } from '../../../lab/explore/stories.js';
 import { WorkflowVm } from '../../../lab/explore/workflow-vm.js';
 import { objectionTo, step } from '../../../src/payments/machine.js';
@@ -27,7 +27,7 @@ describe('The built workflows', () => {
   it('do what the machine says in stories of the exploration, and the same when they are replayed', async () => {
     let activations = 0;
     for (let seed = 1; seed <= STORIES; seed++) {
-      activations += await playStory(vm, randomStory(machine, seed), everyThird());
+      activations += await runStory(vm, randomStory(machine, seed), everyThird());
     }
     expect(activations).toBeGreaterThan(10 * STORIES);
   }, 180_000);
@@ -42,6 +42,6 @@ describe('The built workflows', () => {
         });
       },
     } as unknown as WorkflowVm;
-    await expect(playStory(forgetful, randomStory(machine, 1))).rejects.toThrow(StoryMismatch);
+    await expect(runStory(forgetful, randomStory(machine, 1))).rejects.toThrow(StoryMismatch);
   });
 });

@@ -1,0 +1,118 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ChaosContext } from '../chaos/context.js';
+import type { Counts } from '../counts.js';
+import { eachOf } from '../each-of.js';
+import type { ApiClient, SeenPayment } from '../people/api-client.js';
+import type { PaymentRecord } from '../people/payment-record.js';
+import { booksAt, readBooks, type Transaction } from '../world/provider-books.js';
+import { audit } from './audit.js';
+import type { AuditCase, Violation } from './case.js';
+
+/** How many payments are read from the API at a time. */
+const MAX_IN_FLIGHT = 32;
+
+/** What the audit compares, and how it reads what the API shows. */
+export interface Evidence {
+  readonly api: ApiClient;
+  /** Counts how payments have ended. */
+  readonly actions: Counts;
+  readonly caseOf: (record: PaymentRecord, shown: SeenPayment | undefined) => AuditCase;
+  /** Transactions that were made for no payment of the run, by their ids. */
+  readonly strays: readonly string[];
+  /** Deliveries to the merchant whose signature or form was wrong. */
+  readonly unreadable: readonly string[];
+  /** How often the API is asked for a payment until it answers, and the pause between, in ms. */
+  readonly maxTries: number;
+  readonly pauseMs: number;
+  /** A payment whose workflow was terminated may be unreadable, and is left out then. */
+  readonly mayLoseTerminated: boolean;
+}
+
+/** Compares the provider's books with every payment and with what the merchant was notified of. */
+export async function auditAll(records: readonly PaymentRecord[], evidence: Evidence): Promise<Violation[]> {
+  const { actions, caseOf, strays, unreadable, mayLoseTerminated } = evidence;
+  const violations: Violation[] = [];
+  await eachOf(records, MAX_IN_FLIGHT, async (record) => {
+    const shown = await read(record, evidence);
+    if (typeof shown !== 'string') {
+      actions.add(`ended: ${shown?.status ?? 'unknown'}`);
+      violations.push(...audit(caseOf(record, shown)));
+    } else if (record.terminated && mayLoseTerminated) actions.add('ended: terminated');
+    else violations.push({ invariant: 'stuck', about: record.planned.id, what: shown });
+  });
+  for (const about of strays) violations.push({ invariant: 'lost', about, what: 'nobody asked for it' });
+  for (const what of unreadable) violations.push({ invariant: 'notifiedWrong', about: 'merchant', what });
+  return violations;
+}
+
+/** The payment, `undefined` if the API knows none, or why it can't be read. */
+async function read(
+  { planned }: PaymentRecord,
+  { api, maxTries, pauseMs }: Evidence,
+): Promise<SeenPayment | undefined | string> {
+  for (let tries = 1; ; tries++) {
+    const { status, payment, code } = await api.get(planned.owner, `/v1/payments/${planned.id}`);
+    if (payment !== undefined || status === 404) return payment;
+    if (tries === maxTries) return `it can't be read: ${status} ${code ?? ''}`;
+    await pause(pauseMs);
+  }
+}
+
+/** How far the clocks of two processes on one machine may be apart, in ms. */
+const MAX_CLOCK_SKEW_MS = 50;
+
+/**
+ * The audit of a chaos run, by the sandbox's books, once everything is quiet. Operators work until the end: nothing may
+ * still be under review.
+ *
+ * @param unreadable deliveries to the merchant whose signature or form was wrong
+ */
+export async function auditByBooks(
+  { api, actions, records, stack }: ChaosContext,
+  unreadable: readonly string[],
+): Promise<Violation[]> {
+  const { transactions: all, posts } = await readBooks(stack.sandboxUrl);
+  const ids = new Set<string | undefined>(records.map(({ planned }) => planned.id));
+  return await auditAll(records, {
+    api,
+    actions,
+    caseOf: (record, shown) => {
+      const { id } = record.planned;
+      const transactions = all.filter(({ externalId }) => externalId === id);
+      return {
+        record: withTruth(record, shown, transactions),
+        shown,
+        transactions,
+        posts: posts.get(id) ?? 0,
+      };
+    },
+    strays: all.filter(({ externalId }) => !ids.has(externalId)).map(({ transId }) => transId),
+    unreadable,
+    maxTries: 10,
+    pauseMs: 1_000,
+    mayLoseTerminated: false,
+  });
+}
+
+/**
+ * The record, completed by what the books had when something was said. An end that was shown and then changed was wrong,
+ * too, unless the workflow was terminated: what it had yet to record is lost with it.
+ */
+function withTruth(
+  record: PaymentRecord,
+  shown: SeenPayment | undefined,
+  transactions: readonly Transaction[],
+): PaymentRecord {
+  const truthAt = (time: number) => booksAt(transactions, time + MAX_CLOCK_SKEW_MS);
+  const ends = new Set(record.shownEnds.map(({ status }) => status));
+  const changed = record.terminated ? [] : [...ends].filter((status) => status !== shown?.status);
+  return {
+    ...record,
+    notifications: record.notifications.map((one) => ({ ...one, truth: truthAt(one.at) })),
+    shownEnds: record.shownEnds.map((one) => ({ ...one, truth: truthAt(one.at) })),
+    wrongAnswers: [
+      ...record.wrongAnswers,
+      ...changed.map((status) => `shown as ${status} for good, and now as ${shown?.status}`),
+    ],
+  };
+}

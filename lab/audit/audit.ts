@@ -1,0 +1,241 @@
+import { DAY_MS } from '../durations.js';
+import type { ReceivedNotification } from '../people/merchant-endpoint.js';
+import {
+  effectiveDecisions,
+  type MadeDecision,
+  type PaymentRecord,
+  wasReviewedSince,
+} from '../people/payment-record.js';
+import { type FinalTransaction, statusList } from '../world/provider-books.js';
+import { type AuditCase, agrees, type Finding, isExcused, isOverruled, type Violation } from './case.js';
+
+/** Compares what happened at the provider with what Sanaga shows and what the merchant was notified of. */
+export function audit(subject: AuditCase): Violation[] {
+  const about = subject.record.planned.id;
+  return [
+    ...doublePaid(subject),
+    ...oversent(subject),
+    ...lost(subject),
+    ...wrongOutcome(subject),
+    ...unnoticed(subject),
+    ...overLimit(subject),
+    ...stuck(subject),
+    ...decidedWrongly(subject.record),
+    ...auditNotifications(subject),
+  ].map((violation) => ({ about, ...violation }));
+}
+
+/** Decisions to send: the order, and each time that an operator had it sent again. */
+function decisionsToSend(record: PaymentRecord): number {
+  return 1 + effectiveDecisions(record).filter(({ action }) => action === 'resend').length;
+}
+
+/**
+ * A link moves money when it is paid; what goes straight to a phone may move money as soon as it is there. What the
+ * provider doubles by itself is not ours.
+ */
+function doublePaid({ record, transactions }: AuditCase): Finding[] {
+  const own = transactions.filter(({ isStray }) => !isStray);
+  const moving = record.planned.way === 'link' ? own.filter(isPaid) : own;
+  if (moving.length <= decisionsToSend(record)) return [];
+  return [{ invariant: 'doublePaid', what: `${moving.length} transactions: ${statusList(transactions)}` }];
+}
+
+/** Money is sent once for each decision to send it. Making a link again harms nobody. */
+function oversent({ record, posts }: AuditCase): Finding[] {
+  const decisions = decisionsToSend(record);
+  if (record.planned.way === 'link' || posts <= decisions) return [];
+  return [{ invariant: 'oversent', what: `${posts} requests for ${decisions} decisions to send it` }];
+}
+
+function lost({ record, shown, transactions }: AuditCase): Finding[] {
+  if (shown === undefined) {
+    const isKnown = record.taken || transactions.length > 0;
+    return isKnown
+      ? [{ invariant: 'lost', what: `the API doesn't know it; the ledger has ${statusList(transactions)}` }]
+      : [];
+  }
+  const wasPaid = transactions.some((booked) => isPaid(booked) && !booked.isStray);
+  if (!wasPaid || shown.status === 'SUCCESSFUL' || shown.status === 'REVIEW' || isOverruled(record))
+    return [];
+  return [{ invariant: 'lost', what: `it was paid, and is ${shown.status}` }];
+}
+
+function wrongOutcome({ record, shown, transactions }: AuditCase): Finding[] {
+  const { way } = record.planned;
+  const said = [
+    ...record.wrongAnswers,
+    ...record.shownEnds
+      .filter(({ at, status, truth }) => !agrees(way, status, truth) && !isExcused(record, at))
+      .map(({ status, truth }) => `shown as ${status} when the ledger had ${statusList(truth)}`),
+  ].map((what): Finding => ({ invariant: 'wrongOutcome', what }));
+  if (shown === undefined || !shown.final || isOverruled(record)) return said;
+  if (agrees(way, shown.status, transactions)) return said;
+  const what = `it ended ${shown.status}; the ledger has ${statusList(transactions)}`;
+  return [...said, { invariant: 'wrongOutcome', what }];
+}
+
+/** Two transactions that move money are put before a person, unless nothing could tell Sanaga of the second. */
+function unnoticed({ record, shown, transactions }: AuditCase): Finding[] {
+  if (shown === undefined || shown.status === 'REVIEW' || record.terminated) return [];
+  const isLink = record.planned.way === 'link';
+  const [, second] = transactions
+    .filter((booked) => (isLink ? isPaid(booked) : booked.status !== 'FAILED'))
+    .filter(({ isStray, isKnown }) => !isStray || isKnown)
+    .sort((one, other) => one.createdAt - other.createdAt);
+  if (second === undefined || wasReviewedSince(record, second.createdAt)) return [];
+  return [{ invariant: 'unnoticed', what: `it has ${statusList(transactions)}, and nobody was asked` }];
+}
+
+/** Whatever the ledger's own limit refused, and whatever came too fast and was answered otherwise. */
+function overLimit({ transactions, tooManyQuestions = [] }: AuditCase): Finding[] {
+  const throttled = transactions.reduce((sum, { statusCalls }) => sum + statusCalls.throttled, 0);
+  const found = tooManyQuestions.map((what): Finding => ({ invariant: 'overLimit', what }));
+  return throttled === 0
+    ? found
+    : [...found, { invariant: 'overLimit', what: `${throttled} status calls were too many` }];
+}
+
+/**
+ * At the end operators have gone through every review many times over: nobody is left to wait for. What somebody has
+ * terminated is under review for good, unless it had ended.
+ */
+function stuck({ record, shown, transactions }: AuditCase): Finding[] {
+  if (shown === undefined || shown.final || (record.terminated && shown.status === 'REVIEW')) return [];
+  return [{ invariant: 'stuck', what: `it is ${shown.status}; the ledger has ${statusList(transactions)}` }];
+}
+
+/** Each review is decided once. */
+function decidedWrongly({ decisions }: PaymentRecord): Finding[] {
+  const done = new Map<number, MadeDecision>();
+  return decisions.flatMap((decision): Finding[] => {
+    if (decision.outcome !== 'done') return [];
+    const before = done.get(decision.review);
+    done.set(decision.review, decision);
+    if (before === undefined) return [];
+    const what = `review ${decision.review} was decided twice: ${before.action}, ${decision.action}`;
+    return [{ invariant: 'wrongOutcome', what }];
+  });
+}
+
+function isPaid({ status }: Pick<FinalTransaction, 'status'>): boolean {
+  return status === 'SUCCESSFUL';
+}
+
+/** How long a notification is tried. */
+const PATIENCE_MS = 3 * DAY_MS;
+
+const FINAL_EVENTS: Readonly<Record<string, string>> = {
+  SUCCESSFUL: 'payment.succeeded',
+  FAILED: 'payment.failed',
+  EXPIRED: 'payment.expired',
+};
+
+/** What the merchant was notified of, against what was so. */
+function auditNotifications(subject: AuditCase): Finding[] {
+  return [
+    ...unnotified(subject),
+    ...forgotten(subject),
+    ...untrue(subject),
+    ...contradictory(subject),
+    ...disorderly(subject),
+  ];
+}
+
+/** The endpoint is never away for three days, so each notification must have been acknowledged. */
+function unnotified({ shown, record }: AuditCase): Finding[] {
+  if (shown === undefined || record.terminated) return [];
+  const due = shown.final
+    ? FINAL_EVENTS[shown.status]
+    : shown.status === 'REVIEW'
+      ? 'payment.review'
+      : undefined;
+  const told = record.notifications.some(
+    ({ acknowledged, content: { type } }) => acknowledged && type === due,
+  );
+  return due === undefined || told
+    ? []
+    : [{ invariant: 'unnotified', what: `the merchant was never notified of ${due}` }];
+}
+
+/** Notifications are numbered from 1, so that each that comes tells of all before it. */
+function forgotten({ record }: AuditCase): Finding[] {
+  const numbers = new Set(record.notifications.filter(isAcknowledged).map(numberOf));
+  const all = Array.from({ length: Math.max(0, ...numbers) }, (_, index) => index + 1);
+  return all
+    .filter((number) => !numbers.has(number))
+    .map((number) => ({ invariant: 'unnotified', what: `notification ${number} was never taken` }));
+}
+
+/** A notification carries the payment as it stands when it is sent: what it calls final must be the ledger's word. */
+function untrue({ record }: AuditCase): Finding[] {
+  return record.notifications.flatMap(({ webhookId, at, content: { type, data }, truth }): Finding[] => {
+    if (isExcused(record, at)) return [];
+    const what = `${webhookId} said ${type}, ${data.status}; the ledger had ${statusList(truth)}`;
+    const isFinalEvent = Object.values(FINAL_EVENTS).includes(type);
+    const isWrong = data.final
+      ? !agrees(record.planned.way, data.status, truth)
+      : isFinalEvent && data.status !== 'REVIEW';
+    return isWrong ? [{ invariant: 'notifiedWrong', what }] : [];
+  });
+}
+
+function contradictory({ record }: AuditCase): Finding[] {
+  const types = new Map<string, string>();
+  const found: Finding[] = [];
+  for (const { webhookId, content } of record.notifications) {
+    const before = types.get(webhookId) ?? content.type;
+    types.set(webhookId, before);
+    if (before !== content.type) {
+      found.push({
+        invariant: 'notifiedWrong',
+        what: `${webhookId} was ${before}, and then ${content.type}`,
+      });
+    }
+  }
+  return [...found, ...secondEnds(record.notifications)];
+}
+
+/** An end that the merchant was notified of stays, unless a person was asked about it. */
+function secondEnds(notifications: readonly ReceivedNotification[]): Finding[] {
+  const inOrder = [...notifications].sort((one, other) => numberOf(one) - numberOf(other));
+  let end: string | undefined;
+  return inOrder.flatMap(({ content: { type, data } }): Finding[] => {
+    if (type === 'payment.review') end = undefined;
+    if (!data.final) return [];
+    const before = end;
+    end = data.status;
+    return before === undefined || before === end
+      ? []
+      : [{ invariant: 'notifiedWrong', what: `notified of ${before} and of ${end}` }];
+  });
+}
+
+/** An event comes after the one before it was acknowledged, or given up. */
+function disorderly({ record }: AuditCase): Finding[] {
+  const firsts = new Map<number, ReceivedNotification>();
+  const acknowledged = new Map<number, number>();
+  const found: Finding[] = [];
+  for (const notification of record.notifications) {
+    const number = numberOf(notification);
+    const before = firsts.get(number - 1);
+    const isFirst = !firsts.has(number);
+    if (isFirst) firsts.set(number, notification);
+    if (isFirst && number > 1 && !acknowledged.has(number - 1)) {
+      const isGivenUp =
+        before !== undefined && notification.at - Date.parse(before.content.timestamp) >= PATIENCE_MS;
+      if (!isGivenUp)
+        found.push({ invariant: 'notifiedWrong', what: `${notification.webhookId} came out of order` });
+    }
+    if (notification.acknowledged && !acknowledged.has(number)) acknowledged.set(number, notification.at);
+  }
+  return found;
+}
+
+function numberOf({ webhookId }: ReceivedNotification): number {
+  return Number(webhookId.slice(webhookId.lastIndexOf('_') + 1));
+}
+
+function isAcknowledged({ acknowledged }: ReceivedNotification): boolean {
+  return acknowledged;
+}

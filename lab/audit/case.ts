@@ -1,0 +1,84 @@
+import type { Status } from '../../sandbox/entry.js';
+import type { SeenPayment } from '../people/api-client.js';
+import { effectiveDecisions, type PaymentRecord } from '../people/payment-record.js';
+import type { PlannedOrder } from '../plan/planned-payment.js';
+import type { BookedStatus, FinalTransaction } from '../world/provider-books.js';
+
+/** What must hold, whatever happens; see docs/safety.md. */
+export const INVARIANTS = [
+  'doublePaid',
+  'oversent',
+  'lost',
+  'wrongOutcome',
+  'unnoticed',
+  'unnotified',
+  'notifiedWrong',
+  'overLimit',
+  'stuck',
+] as const;
+export type Invariant = (typeof INVARIANTS)[number];
+
+/** One way in which an invariant did not hold. */
+export interface Violation {
+  readonly invariant: Invariant;
+  /** The payment's id, or what else it is about. */
+  readonly about: string;
+  readonly what: string;
+}
+
+/** Everything that is known about one payment at the end. */
+export interface AuditCase {
+  readonly record: PaymentRecord;
+  /** What the API shows at the end; `undefined` when it knows no such payment. */
+  readonly shown: SeenPayment | undefined;
+  /** The provider's transactions that were made for it. */
+  readonly transactions: readonly FinalTransaction[];
+  /** Requests for it that the provider got, but for those that it surely did not take. */
+  readonly posts: number;
+  /** More status questions within a minute than the provider takes, one text for each time. */
+  readonly tooManyQuestions?: readonly string[] | undefined;
+}
+
+/** A violation, without the payment that it is about. */
+export type Finding = Omit<Violation, 'about'>;
+
+/** How often each invariant was broken. */
+export function countByInvariant(violations: readonly Violation[]): Record<Invariant, number> {
+  const count = (invariant: Invariant) => violations.filter((found) => found.invariant === invariant).length;
+  const counts = INVARIANTS.map((invariant) => [invariant, count(invariant)]);
+  return Object.fromEntries(counts) as Record<Invariant, number>;
+}
+
+/**
+ * Whether a payment may be said to have ended with a status, given its transactions in the provider's books. A stray one
+ * may never become known: it can be the one that is paid, but contradicts nothing.
+ */
+export function agrees(way: PlannedOrder['way'], said: string, books: readonly BookedStatus[]): boolean {
+  const own = books.filter(({ isStray }) => !isStray);
+  const has = (status: Status, among = own) => among.some((booked) => booked.status === status);
+  switch (said) {
+    case 'SUCCESSFUL':
+      return has('SUCCESSFUL', [...books]);
+    case 'EXPIRED':
+      return way === 'link' && has('EXPIRED') && !has('SUCCESSFUL');
+    case 'FAILED':
+      // A link that nobody was given may lie about unpaid; what was sent to a phone must have failed.
+      return way === 'link' ? !has('SUCCESSFUL') : own.every(({ status }) => status === 'FAILED');
+    default:
+      return false;
+  }
+}
+
+/**
+ * Whether a person is responsible for what was said at a time: by forcing a decision, or by deciding against the
+ * provider's books where its answers hid them. It doesn't excuse the final outcome: the later checks have to correct it.
+ */
+export function isExcused(record: PaymentRecord, time: number): boolean {
+  return effectiveDecisions(record).some(({ at, forced, isWrong }) => at <= time && (forced || isWrong));
+}
+
+/** The last word was a person's, who took another transaction for the payment's than the books would have. */
+export function isOverruled(record: PaymentRecord): boolean {
+  const last = effectiveDecisions(record).at(-1);
+  return last?.action === 'match' && last.isWrong;
+}

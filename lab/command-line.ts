@@ -1,0 +1,104 @@
+import { parseArgs, types } from 'node:util';
+import { z } from 'zod';
+
+/** The command line is invalid; the message says why. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** What one of the lab's programs accepts. */
+interface Usage<Options> {
+  /** One line, printed after a usage error. */
+  readonly usage: string;
+  readonly schema: z.ZodType<Options>;
+  /** Default values of the options that take a value. `--json` stands alone. */
+  readonly defaults: Readonly<Record<string, string>>;
+}
+
+const integer = (min: number, max?: number) => {
+  const number = z.coerce.number<string>().int().min(min);
+  return max === undefined ? number : number.max(max);
+};
+
+/** A bound of the exploration; 0 means none. */
+const bound = integer(0, 1_000_000_000);
+
+/** Options of `npm run explore`: 1,500,000 states in all by default, and no other bound. */
+export const EXPLORE = usageOf(
+  'usage: npm run explore -- [--depth N] [--states N] [--seconds N] [--stories N] [--json]',
+  z.strictObject({ depth: bound, states: bound, seconds: bound, stories: bound, json: z.boolean() }),
+  { depth: '0', states: '1500000', seconds: '0', stories: '0' },
+);
+
+/** Options of `npm run simulate`. */
+export const SIMULATE = usageOf(
+  'usage: npm run simulate -- [--payments N] [--seed S] [--json]',
+  z.strictObject({ payments: integer(1, 1_000_000), seed: integer(0), json: z.boolean() }),
+  { payments: '1000', seed: '1' },
+);
+
+/** Options of `npm run chaos`. */
+export const CHAOS = usageOf(
+  'usage: npm run chaos -- [--payments N] [--kills K] [--seed S] [--json]',
+  z.strictObject({
+    payments: integer(1, 100_000),
+    kills: integer(0, 10_000),
+    seed: integer(0),
+    json: z.boolean(),
+  }),
+  { payments: '300', kills: '30', seed: '1' },
+);
+
+/**
+ * Reads a program's arguments.
+ *
+ * @throws UsageError if they are invalid
+ */
+export function readCommandLine<Options>(
+  { schema, defaults }: Usage<Options>,
+  args: readonly string[],
+): Options {
+  const read = schema.safeParse(valuesOf(args, defaults));
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new UsageError(`--${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+/**
+ * Runs a program, and sets the exit code to what it returns, to 64 after a usage error and to 1 after any other.
+ * Errors are written to stderr.
+ */
+export async function runProgram<Options>(
+  usage: Usage<Options>,
+  run: (options: Options) => Promise<number>,
+): Promise<void> {
+  try {
+    process.exitCode = await run(readCommandLine(usage, process.argv.slice(2)));
+  } catch (error) {
+    const isUsage = error instanceof UsageError;
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    process.stderr.write(isUsage ? `${error.message}\n${usage.usage}\n` : `${stack}\n`);
+    process.exitCode = isUsage ? 64 : 1;
+  }
+}
+
+function usageOf<Options>(
+  usage: string,
+  schema: z.ZodType<Options>,
+  defaults: Readonly<Record<string, string>>,
+): Usage<Options> {
+  return { usage, schema, defaults };
+}
+
+function valuesOf(args: readonly string[], defaults: Readonly<Record<string, string>>): unknown {
+  const valued = Object.entries(defaults).map(
+    ([name, value]) => [name, { type: 'string', default: value }] as const,
+  );
+  const options = { ...Object.fromEntries(valued), json: { type: 'boolean', default: false } as const };
+  try {
+    return parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    // Node's own errors are of another realm under jest, so that `instanceof Error` doesn't recognise them.
+    throw types.isNativeError(error) ? new UsageError(error.message) : error;
+  }
+}

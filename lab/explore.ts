@@ -1,0 +1,25 @@
+import { objectionTo, step } from '../src/payments/machine.js';
+import { openPayment } from '../src/payments/payment-state.js';
+import { EXPLORE, runProgram } from './command-line.js';
+import { describeBroken, describeRules, exploreAll } from './explore/report.js';
+import { runStories } from './explore/run-story.js';
+import { defaultSettings } from './explore/setting.js';
+
+/** `npm run explore`: exits with 1 if a rule was broken or a workflow did something else than the machine says. */
+const machine = { openPayment, step, objectionTo };
+const write = (line: string) => process.stdout.write(`${line}\n`);
+const progress = (line: string) => process.stderr.write(`${line}\n`);
+
+await runProgram(EXPLORE, async ({ depth, states, seconds, stories, json }) => {
+  const bounds = {
+    ...(depth > 0 && { depth }),
+    ...(states > 0 && { states }),
+    ...(seconds > 0 && { seconds }),
+  };
+  if (!json) write(describeRules());
+  const { result, broken } = exploreAll(machine, defaultSettings(), bounds, progress);
+  for (const one of broken) (json ? progress : write)(describeBroken(one));
+  const run = stories === 0 ? undefined : await runStories(machine, stories, progress);
+  write(JSON.stringify({ ...result, ...(run && { stories, mismatches: run.mismatches }) }));
+  return broken.length === 0 && (run?.mismatches ?? 0) === 0 ? 0 : 1;
+});

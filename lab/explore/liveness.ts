@@ -1,0 +1,200 @@
+import type { PaymentEvent, Todo } from '../../src/payments/transitions.js';
+import type { Violation } from './invariants.js';
+import { Model } from './model.js';
+import type { Move } from './move.js';
+import { reachable } from './provider-moves.js';
+import type { Setting } from './setting.js';
+import { type Machine, type Situation, transactionOf } from './situation.js';
+import { encodePayment, Visited } from './visited.js';
+
+/** More steps than any silent future takes: a day of unanswered questions takes some forty. */
+const MAX_STEPS = 300;
+
+/**
+ * Liveness: whether a payment can end without any luck. From a state, its silent future is explored: the provider never
+ * answers again, and no message comes. It must end, or reach a review that a decision can end: an honest answer of the
+ * provider must be enough, and without one, force.
+ */
+export class Liveness {
+  readonly #machine: Machine;
+  readonly #setting: Setting;
+  readonly #model: Model;
+  readonly #good = new Visited();
+  readonly #decidable = new Visited();
+
+  constructor(machine: Machine, setting: Setting) {
+    this.#machine = machine;
+    this.#setting = setting;
+    this.#model = new Model(machine, setting);
+  }
+
+  violationsFrom(situation: Situation): Violation[] {
+    return [...this.#silence(situation, 'ambiguous'), ...this.#credentials(situation)];
+  }
+
+  /** A payment must not wait for valid credentials for ever, either. */
+  #credentials(situation: Situation): Violation[] {
+    const { kind } = situation.payment.phase;
+    return (kind === 'sending' || kind === 'waiting') && !situation.provider.wasReset
+      ? this.#silence(situation, 'unauthorized')
+      : [];
+  }
+
+  /** Uses the machine alone: when nobody answers, what happens depends on the payment only. */
+  #silence(from: Situation, post: 'ambiguous' | 'unauthorized'): Violation[] {
+    const { terms } = this.#setting;
+    let { payment, todo, delivering, now } = from;
+    let open = from.book.open.length;
+    for (let steps = 0; steps < MAX_STEPS; steps += 1) {
+      if (todo.kind === 'end') return open === 0 ? [] : [stuck('it ends, and a request waits for its reply')];
+      const quietUntil = payment.quietUntil ?? 0;
+      const isReview = payment.phase.kind === 'review' && todo.kind === 'wait';
+      if (isReview && todo.kind === 'wait' && quietUntil < (todo.until ?? Number.POSITIVE_INFINITY)) {
+        now = Math.max(now, quietUntil);
+        return this.#undecidable({
+          ...from,
+          payment,
+          todo,
+          delivering,
+          now,
+          provider: { ...from.provider, silent: 'all' },
+        });
+      }
+      if (todo.kind === 'wait' && todo.until === undefined && delivering === undefined) {
+        return [stuck(`it waits for ever as ${payment.phase.kind}`)];
+      }
+      if (
+        !this.#good.add(`${post}${open}${delivering === undefined ? '' : '~'}${encodePayment(payment, now)}`)
+      )
+        return [];
+      if (todo.kind === 'askStatus' || todo.kind === 'lookUp' || todo.kind === 'expire')
+        now += terms.providerTimeoutMs;
+      else if (todo.kind === 'wait' && delivering === undefined) now = Math.max(now, todo.until ?? now);
+      const event = silentEvent(todo, delivering, post);
+      if (event.kind === 'redelivered') delivering = undefined;
+      let step = this.#machine.step(payment, event, now);
+      open -= step.replies.length;
+      if (step.todo.kind === 'redeliver') {
+        delivering = { number: step.todo.number, at: step.todo.at };
+        step = this.#machine.step(step.payment, { kind: 'time' }, now);
+        open -= step.replies.length;
+      }
+      ({ payment, todo } = step);
+    }
+    return [stuck(`after ${MAX_STEPS} silent steps it is still ${payment.phase.kind}`)];
+  }
+
+  #undecidable(situation: Situation): Violation[] {
+    const truth = situation.provider.transactions.map(({ status, isGiven }) => `${status}${isGiven}`).join();
+    if (!this.#decidable.add(`${truth}${encodePayment(situation.payment, situation.now)}`)) return [];
+    const review = situation.payment.reviews;
+    const fail: Move = { kind: 'decide', action: 'fail', review, force: true };
+    const matches = situation.provider.transactions.map(
+      ({ transId }): Move => ({ kind: 'decide', action: 'match', transId, review, force: true }),
+    );
+    // What the provider has shown as SUCCESSFUL can't be failed; but it can be matched on that word.
+    if (![fail, ...matches].some((decision) => this.#isDecided(situation, decision)))
+      return [stuck('no forced `fail` or `match` ends the review while nobody answers')];
+    const answered: Situation = { ...situation, provider: { ...situation.provider, silent: 'no' } };
+    const decisions: Move[] = [fail, { kind: 'decide', action: 'resend', review, force: true }, ...matches];
+    const isUnpaid = situation.provider.transactions.every(
+      ({ status }) => status !== 'SUCCESSFUL' && status !== 'PENDING',
+    );
+    if (this.#setting.method === 'link' && isUnpaid && !this.#isDecided(answered, fail)) {
+      return [stuck('`fail` does not end a link that nobody has paid')];
+    }
+    return decisions.some((decision) => this.#isDecided(answered, decision))
+      ? []
+      : [stuck('no decision ends the review, though the provider answers honestly')];
+  }
+
+  #isDecided(before: Situation, decision: Move): boolean {
+    let situation = before;
+    const requests = situation.book.open.length;
+    situation = this.#model.apply(situation, decision).situation;
+    for (let steps = 0; steps < MAX_STEPS; steps += 1) {
+      if (situation.payment.phase.kind !== 'deciding') break;
+      const move =
+        before.provider.silent === 'all' ? silentMove(situation, 'ambiguous') : this.#honestMove(situation);
+      if (move === undefined) return false;
+      situation = this.#model.apply(situation, move).situation;
+    }
+    return (
+      situation.payment.phase.kind !== 'review' &&
+      situation.payment.phase.kind !== 'deciding' &&
+      situation.book.open.length <= requests
+    );
+  }
+
+  #honestMove(situation: Situation): Move | undefined {
+    const { todo, provider, now } = situation;
+    switch (todo.kind) {
+      case 'askStatus': {
+        const own = transactionOf(provider, todo.transId);
+        const [status] = own === undefined ? [] : reachable(own, this.#setting, now);
+        return status === undefined
+          ? { kind: 'status', answer: { kind: 'unknown' } }
+          : { kind: 'status', truth: status, answer: { kind: 'found', status, isBare: false } };
+      }
+      case 'lookUp':
+        return { kind: 'list', answer: { kind: 'listed', without: [], isBare: false } };
+      case 'expire':
+        return { kind: 'expire', truth: 'EXPIRED', answer: { kind: 'expired' } };
+      default:
+        return silentMove(situation, 'ambiguous');
+    }
+  }
+}
+
+/** The next move when nobody says anything. */
+function silentMove({ todo, delivering }: Situation, post: 'ambiguous' | 'unauthorized'): Move | undefined {
+  const unavailable = { kind: 'unavailable' } as const;
+  if (delivering !== undefined && todo.kind === 'wait') return { kind: 'redelivered', outcome: 'delivered' };
+  switch (todo.kind) {
+    case 'send':
+      return { kind: 'post', outcome: post, taken: 0, isLate: false, isWrong: false };
+    case 'askStatus':
+      return { kind: 'status', answer: unavailable };
+    case 'lookUp':
+      return { kind: 'list', answer: unavailable };
+    case 'expire':
+      return { kind: 'expire', answer: unavailable };
+    case 'deliver':
+      return { kind: 'deliver', outcome: 'delivered' };
+    case 'wait':
+      return todo.until === undefined ? undefined : { kind: 'time', to: todo.until };
+    default:
+      return undefined;
+  }
+}
+
+/** The next event when nobody says anything. */
+function silentEvent(
+  todo: Todo,
+  delivering: Situation['delivering'],
+  post: 'ambiguous' | 'unauthorized',
+): PaymentEvent {
+  const answer = { kind: 'unavailable', reason: 'no answer' } as const;
+  switch (todo.kind) {
+    case 'send':
+      return post === 'ambiguous'
+        ? { kind: 'sent', outcome: { kind: 'ambiguous', reason: 'no answer' } }
+        : { kind: 'sent', outcome: { kind: 'unauthorized', message: 'credentials', statusCode: 401 } };
+    case 'askStatus':
+      return { kind: 'status', transId: todo.transId, isReport: todo.isReport, answer };
+    case 'lookUp':
+      return { kind: 'listed', answer };
+    case 'expire':
+      return { kind: 'expired', transId: todo.transId, answer };
+    case 'deliver':
+      return { kind: 'delivered', number: todo.number, at: todo.at, outcome: { kind: 'delivered' } };
+    default:
+      return delivering === undefined
+        ? { kind: 'time' }
+        : { kind: 'redelivered', ...delivering, outcome: { kind: 'delivered' } };
+  }
+}
+
+function stuck(what: string): Violation {
+  return { invariant: 'wayOut', what };
+}

@@ -1,0 +1,322 @@
+import type { Step } from '../../src/payments/machine.js';
+import type { TransId } from '../../src/payments/payment-id.js';
+import type { PaymentEvent, RequestEvent } from '../../src/payments/transitions.js';
+import { MINUTE_MS } from '../durations.js';
+import { EMPTY_BOOK, given, record } from './book.js';
+import { questionViolations, sendViolations, type Violation, violationsOf } from './invariants.js';
+import type { DecideMove, Move, PostMove } from './move.js';
+import {
+  type Answered,
+  answerExpiry,
+  answerList,
+  answerPost,
+  answerStatus,
+  mayHaveLeft,
+  withStatus,
+} from './provider.js';
+import { orderOf, type Setting } from './setting.js';
+import type { Machine, Provider, Situation } from './situation.js';
+
+/** When every story starts, in ms since the epoch. */
+export const START = Date.UTC(2026, 0, 1);
+
+/** What a move has led to, and which rules it has broken. */
+export interface Transition {
+  readonly situation: Situation;
+  readonly violations: readonly Violation[];
+}
+
+/** Called with each event that the machine is fed, and the step that the machine takes. */
+export type Listener = (event: PaymentEvent, now: number, step: Step) => void;
+
+/** The model that is explored: a payment machine in a setting, with a provider, a worker and people around it. */
+export class Model {
+  readonly #machine: Machine;
+  readonly #setting: Setting;
+  readonly #listener: Listener | undefined;
+  #violations: Violation[] = [];
+
+  constructor(machine: Machine, setting: Setting, listener?: Listener) {
+    this.#machine = machine;
+    this.#setting = setting;
+    this.#listener = listener;
+  }
+
+  /** The start of every story: a payment was ordered. */
+  start(): Transition {
+    return this.#transition(() => {
+      const { method, terms, allowance } = this.#setting;
+      const payment = this.#machine.openPayment(orderOf(method), terms, START);
+      const provider: Provider = {
+        transactions: [],
+        silent: 'no',
+        wasReset: false,
+        asked: [],
+        requests: 0,
+        decisionsToSend: terms.ambiguousPolicy === 'resend' ? 2 : 1,
+      };
+      const todo = { kind: 'wait', summary: '' } as const;
+      return this.#feed(
+        { now: START, payment, todo, provider, book: EMPTY_BOOK, left: allowance },
+        { kind: 'begin' },
+      );
+    });
+  }
+
+  /** The story, continued by one move. */
+  apply(before: Situation, move: Move): Transition {
+    return this.#transition(() => {
+      const left = { ...before.left, troubles: before.left.troubles - (move.troubles ?? 0) };
+      return this.#apply({ ...before, left }, move);
+    });
+  }
+
+  #transition(make: () => Situation): Transition {
+    this.#violations = [];
+    const situation = make();
+    return { situation, violations: [...this.#violations, ...violationsOf(situation)] };
+  }
+
+  #apply(before: Situation, move: Move): Situation {
+    switch (move.kind) {
+      case 'post':
+        return this.#post(before, move);
+      case 'status':
+      case 'list':
+      case 'expire':
+        return this.#ask(before, move);
+      case 'deliver':
+        return this.#deliver(before, move.outcome);
+      case 'redelivered': {
+        if (before.delivering === undefined) return before;
+        const { delivering, ...rest } = before;
+        return this.#feed(rest, { kind: 'redelivered', ...delivering, outcome: outcomeOf(move.outcome) });
+      }
+      case 'time': {
+        const later = { ...before, now: move.to };
+        const isDue =
+          before.todo.kind === 'wait' && before.todo.until !== undefined && before.todo.until <= move.to;
+        return isDue ? this.#feed(later, { kind: 'time' }) : later;
+      }
+      case 'notification': {
+        const { transId, status, truth } = move;
+        const provider =
+          truth === undefined
+            ? before.provider
+            : { ...withStatus(before.provider, transId, truth, before.book.final) };
+        const after = this.#feed({ ...before, provider }, { kind: 'notification', transId, status });
+        return spent(before, after, 'notifications', after.provider === before.provider);
+      }
+      case 'request': {
+        const request = before.book.requests + 1;
+        const event: RequestEvent =
+          move.request === 'resendNotification'
+            ? { kind: move.request, request, number: move.number ?? 1 }
+            : { kind: move.request, request };
+        return this.#request(before, event, 'requests');
+      }
+      case 'decide':
+        return this.#request(before, decideEvent(move, before.book.requests + 1), 'decisions');
+      case 'handOver': {
+        const over = this.#feed(before, { kind: 'handOver' });
+        if (over.book.open.length > 0)
+          this.#violate('replies', 'the run ends, and a request waits for its reply');
+        return spent(before, this.#feed(over, { kind: 'begin' }), 'handOvers', false);
+      }
+      case 'workerLost':
+        return this.#workerLost(before);
+      case 'reset':
+        return this.#reset(before);
+      case 'answersAgain':
+        return { ...before, provider: { ...before.provider, silent: 'no' } };
+    }
+  }
+
+  #post(before: Situation, move: PostMove): Situation {
+    const { outcome, during } = move;
+    const situation = during === undefined ? before : this.#duringPost(before, during);
+    const leaves = mayHaveLeft(situation, move);
+    if (leaves || outcome === 'rejected' || outcome === 'throttled') {
+      this.#violations.push(...sendViolations(situation, leaves));
+    }
+    return this.#take(answerPost(situation, move, this.#setting));
+  }
+
+  /** A message while the request is in flight: whatever it asks, the payment continues to send. */
+  #duringPost(before: Situation, message: NonNullable<PostMove['during']>): Situation {
+    const request = before.book.requests + 1;
+    const event: RequestEvent =
+      message.kind === 'decide' ? decideEvent(message, request) : { kind: message.request, request };
+    const after = this.#request(before, event, message.kind === 'decide' ? 'decisions' : 'requests');
+    if (after.todo.kind !== 'send' || after.payment.phase.kind !== 'sending') {
+      this.#violate(
+        'inFlight',
+        `while the request is in flight, the payment became ${after.payment.phase.kind}`,
+      );
+    }
+    return { ...after, todo: before.todo };
+  }
+
+  #ask(before: Situation, move: Extract<Move, { kind: 'status' | 'list' | 'expire' }>): Situation {
+    const { todo } = before;
+    const answered =
+      move.kind === 'list'
+        ? answerList(before, move, this.#setting)
+        : move.kind === 'status' && todo.kind === 'askStatus'
+          ? answerStatus(before, todo, move, this.#setting)
+          : move.kind === 'expire' && todo.kind === 'expire'
+            ? answerExpiry(before, todo.transId, move, this.#setting)
+            : undefined;
+    if (answered === undefined) return before;
+    this.#violations.push(...questionViolations(before));
+    return this.#take(answered);
+  }
+
+  #take({ situation, event }: Answered): Situation {
+    return event === undefined ? this.#workerLost(situation) : this.#feed(situation, event);
+  }
+
+  #deliver(before: Situation, outcome: 'delivered' | 'failed' | 'lost'): Situation {
+    if (before.todo.kind !== 'deliver') return before;
+    if (outcome === 'lost') return this.#workerLost(before);
+    const { number, at } = before.todo;
+    return this.#feed(before, { kind: 'delivered', number, at, outcome: outcomeOf(outcome) });
+  }
+
+  #request(before: Situation, event: RequestEvent, of: 'requests' | 'decisions'): Situation {
+    const objection = this.#machine.objectionTo(before.payment, event, before.now);
+    const after = this.#feed(before, event);
+    if (objection !== undefined && after.payment !== before.payment && !isSame(before, after)) {
+      this.#violate('decisions', 'what is refused beforehand is accepted afterwards');
+    }
+    return spent(before, after, of, objection !== undefined);
+  }
+
+  /** A new worker continues from what Temporal has on record. */
+  #workerLost(before: Situation): Situation {
+    const { recorded } = before;
+    if (recorded === undefined) return before;
+    const { payment, delivering, event, book } = recorded;
+    // What only the lost worker was shown, the payment was not.
+    const transactions = before.provider.transactions.map((one) => ({
+      ...one,
+      isListed: one.isListed && book.shown.some(({ transId }) => transId === one.transId),
+    }));
+    const provider = { ...before.provider, transactions };
+    return this.#feed({ ...before, payment, delivering, book, provider }, event);
+  }
+
+  #reset(before: Situation): Situation {
+    const { method, terms } = this.#setting;
+    const now = before.now + MINUTE_MS;
+    const payment = this.#machine.openPayment(orderOf(method), terms, now);
+    const { requests, insisted } = before.book;
+    // What an earlier run was shown or notified of is forgotten with it.
+    const transactions = before.provider.transactions.map((one) => ({
+      ...one,
+      isListed: false,
+      isNotified: false,
+    }));
+    const anew: Situation = {
+      ...before,
+      now,
+      payment,
+      delivering: undefined,
+      provider: { ...before.provider, wasReset: true, transactions },
+      book: { ...EMPTY_BOOK, requests, insisted },
+      left: { ...before.left, resets: before.left.resets - 1 },
+    };
+    return this.#feed(anew, { kind: 'begin' });
+  }
+
+  #violate(invariant: Violation['invariant'], what: string): void {
+    this.#violations.push({ invariant, what });
+  }
+
+  /** Feeds the machine one event, as the workflow does, and updates the book. */
+  #feed(before: Situation, event: PaymentEvent): Situation {
+    const { now } = before;
+    let step: Step;
+    try {
+      step = this.#machine.step(before.payment, event, now);
+    } catch (error) {
+      this.#violate('asked', error instanceof Error ? error.message : String(error));
+      return before;
+    }
+    this.#listener?.(event, now, step);
+    const { book, decisionsToSend, violations } = record(before, event, step, now);
+    this.#violations.push(...violations);
+    const { payment, todo } = step;
+    const isRecorded =
+      todo.kind === 'wait' ||
+      todo.kind === 'end' ||
+      (todo.kind === 'send' && payment.order.method !== 'link');
+    const situation: Situation = {
+      now,
+      payment,
+      todo,
+      delivering: before.delivering,
+      provider:
+        decisionsToSend === 0
+          ? before.provider
+          : { ...before.provider, decisionsToSend: before.provider.decisionsToSend + decisionsToSend },
+      book,
+      left: before.left,
+      recorded: isRecorded ? undefined : this.#recordedAfter(before, event),
+    };
+    if (todo.kind === 'redeliver') {
+      return this.#feed({ ...situation, delivering: { number: todo.number, at: todo.at } }, { kind: 'time' });
+    }
+    return isRecorded ? { ...situation, provider: given(situation.provider, situation) } : situation;
+  }
+
+  #recordedAfter(before: Situation, event: PaymentEvent): Situation['recorded'] {
+    const isLocal =
+      event.kind === 'status' ||
+      event.kind === 'listed' ||
+      event.kind === 'expired' ||
+      event.kind === 'delivered' ||
+      (event.kind === 'sent' && this.#setting.method === 'link');
+    if (isLocal) return before.recorded && { ...before.recorded, isFresh: false };
+    return {
+      payment: before.payment,
+      delivering: before.delivering,
+      event,
+      book: before.book,
+      isFresh: true,
+    };
+  }
+}
+
+function outcomeOf(outcome: 'delivered' | 'failed') {
+  return outcome === 'delivered'
+    ? ({ kind: 'delivered' } as const)
+    : ({ kind: 'failed', reason: 'nobody there' } as const);
+}
+
+function decideEvent({ action, transId, review, force }: DecideMove, request: number): RequestEvent {
+  const decision = action === 'match' ? { action, transId: transId as TransId } : { action };
+  return { kind: 'decide', request, resolution: { decision, review, by: 'ops', why: 'looked', force } };
+}
+
+/** Takes a message from the story's allowance, unless it had no effect: then the story is where it was before. */
+function spent(
+  before: Situation,
+  after: Situation,
+  of: 'notifications' | 'requests' | 'decisions' | 'handOvers',
+  mayBeNothing: boolean,
+): Situation {
+  if (mayBeNothing && isSame(before, after)) return { ...before, recorded: before.recorded };
+  return { ...after, left: { ...after.left, [of]: after.left[of] - 1 } };
+}
+
+function isSame({ payment, todo }: Situation, { payment: other, todo: otherTodo }: Situation): boolean {
+  if (todo.kind !== otherTodo.kind) return false;
+  return (
+    payment.phase === other.phase &&
+    payment.reports.open === other.reports.open &&
+    payment.notifications === other.notifications &&
+    payment.waiters.length === other.waiters.length &&
+    payment.facts === other.facts
+  );
+}

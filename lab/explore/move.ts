@@ -1,0 +1,96 @@
+import type { TransId } from '../../src/payments/payment-id.js';
+import type { ProviderStatus } from '../../src/payments/transaction.js';
+import type { RequestKind } from './setting.js';
+
+/** What happens next in a story, and how many of its troubles it costs. */
+export type Move = Happening & { readonly troubles?: number | undefined };
+
+type Happening =
+  | PostMove
+  | StatusMove
+  | ListMove
+  | ExpiryMove
+  | { readonly kind: 'deliver'; readonly outcome: 'delivered' | 'failed' | 'lost' }
+  | { readonly kind: 'redelivered'; readonly outcome: 'delivered' | 'failed' }
+  | { readonly kind: 'time'; readonly to: number }
+  | {
+      readonly kind: 'notification';
+      readonly transId: TransId;
+      readonly status: ProviderStatus;
+      readonly truth?: ProviderStatus;
+    }
+  | { readonly kind: 'request'; readonly request: RequestKind; readonly number?: number }
+  | DecideMove
+  | { readonly kind: 'handOver' }
+  | { readonly kind: 'workerLost' }
+  | { readonly kind: 'reset'; readonly to: 'start' }
+  | { readonly kind: 'answersAgain' };
+
+/** The result of the request that is sent. */
+export interface PostMove {
+  readonly kind: 'post';
+  readonly outcome:
+    | 'accepted'
+    | 'rejected'
+    | 'unauthorized'
+    | 'notSent'
+    | 'unchecked'
+    | 'ambiguous'
+    | 'throttled'
+    /** The worker is lost; a link is made again. */
+    | 'lost';
+  /** How many transactions the provider has made of it. */
+  readonly taken: 0 | 1 | 2;
+  readonly isLate: boolean;
+  readonly isWrong: boolean;
+  /** What comes in while the request is on its way. */
+  readonly during?: DecideMove | { readonly kind: 'request'; readonly request: 'expire' } | undefined;
+}
+
+export type NoAnswer =
+  /** An error, a time-out or garbage. `silence`: from now on. */
+  | { readonly kind: 'unavailable'; readonly silence?: 'status' | 'all' | undefined }
+  | { readonly kind: 'throttled' }
+  | { readonly kind: 'unauthorized' }
+  /** The worker is lost with the answer; the question is asked again. */
+  | { readonly kind: 'lost' };
+
+export interface StatusMove {
+  readonly kind: 'status';
+  /** Its status by now, if it has changed. */
+  readonly truth?: ProviderStatus | undefined;
+  readonly answer:
+    | { readonly kind: 'found'; readonly status: ProviderStatus; readonly isBare: boolean }
+    | { readonly kind: 'foreign'; readonly whose: 'others' | 'nameless' }
+    | { readonly kind: 'unknown' }
+    | NoAnswer;
+}
+
+export interface ListMove {
+  readonly kind: 'list';
+  /** The one transaction that has changed by now. */
+  readonly truth?: { readonly transId: TransId; readonly status: ProviderStatus } | undefined;
+  readonly answer:
+    | { readonly kind: 'listed'; readonly without: readonly TransId[]; readonly isBare: boolean }
+    | { readonly kind: 'refused' }
+    | NoAnswer;
+}
+
+export interface ExpiryMove {
+  readonly kind: 'expire';
+  readonly truth?: ProviderStatus | undefined;
+  readonly answer:
+    | { readonly kind: 'expired' }
+    | { readonly kind: 'alreadyExpired' }
+    | { readonly kind: 'refused' }
+    | NoAnswer;
+}
+
+export interface DecideMove {
+  readonly kind: 'decide';
+  readonly action: 'resend' | 'fail' | 'match';
+  readonly transId?: TransId | undefined;
+  /** The review that it is made on. */
+  readonly review: number;
+  readonly force: boolean;
+}

@@ -1,0 +1,263 @@
+import type { TransId } from '../../src/payments/payment-id.js';
+import type { ProviderStatus } from '../../src/payments/transaction.js';
+import type { ExpiryMove, ListMove, Move, NoAnswer, PostMove, StatusMove } from './move.js';
+import { FOREIGN, type Foreign, type Setting, type Trouble } from './setting.js';
+import { type OwnTransaction, type Situation, transactionOf } from './situation.js';
+
+type May = (trouble: Trouble) => boolean;
+
+/** The move, as one of the story's troubles. */
+export function costly(move: Move, troubles = 1): Move {
+  return { ...move, troubles };
+}
+
+export function mayOf({ left }: Situation, { troubles }: Setting): May {
+  return (trouble) => left.troubles > 0 && troubles.has(trouble);
+}
+
+export function postMoves(situation: Situation, setting: Setting): Move[] {
+  const may = mayOf(situation, setting);
+  const { provider, left } = situation;
+  const plain = { kind: 'post', taken: 0, isLate: false, isWrong: false } as const;
+  if (provider.wasReset && setting.method !== 'link') {
+    // The activity finds out, or isn't told: it sends nothing.
+    const moves: Move[] = [{ ...plain, outcome: 'ambiguous' }];
+    return may('unchecked') ? [...moves, costly({ ...plain, outcome: 'unchecked' })] : moves;
+  }
+  if (provider.silent === 'all') return [{ ...plain, outcome: 'ambiguous' }];
+  const moves: (PostMove & Move)[] = [{ ...plain, outcome: 'accepted', taken: 1 }];
+  const add = (trouble: Trouble, ...added: readonly PostMove[]) => {
+    if (may(trouble)) moves.push(...added.map((move) => ({ ...move, troubles: 1 })));
+  };
+  add('wrongAmount', { ...plain, outcome: 'accepted', taken: 1, isWrong: true });
+  add('rejected', { ...plain, outcome: 'rejected' });
+  add('unauthorized', { ...plain, outcome: 'unauthorized' });
+  add('notSent', { ...plain, outcome: 'notSent' });
+  if (setting.method !== 'link') add('unchecked', { ...plain, outcome: 'unchecked' });
+  add(
+    'ambiguous',
+    { ...plain, outcome: 'ambiguous' },
+    { ...plain, outcome: 'ambiguous', taken: 1 },
+    { ...plain, outcome: 'ambiguous', taken: 1, isLate: true },
+  );
+  if (left.troubles > 1 && may('wrongAmount') && may('ambiguous')) {
+    moves.push({ ...plain, outcome: 'ambiguous', taken: 1, isWrong: true, troubles: 2 });
+  }
+  add(
+    'takenTwice',
+    { ...plain, outcome: 'ambiguous', taken: 2 },
+    { ...plain, outcome: 'ambiguous', taken: 2, isLate: true },
+  );
+  add('throttledPost', { ...plain, outcome: 'throttled' }, { ...plain, outcome: 'throttled', taken: 1 });
+  if (setting.method === 'link')
+    add('workerLost', { ...plain, outcome: 'lost' }, { ...plain, outcome: 'lost', taken: 1 });
+  if (situation.todo.kind === 'send' && situation.todo.cause === 'order') return moves;
+  return [
+    ...moves,
+    ...moves.flatMap((move) => during(situation, setting).map((message) => ({ ...move, during: message }))),
+  ];
+}
+
+/** What operators and merchants try while a request is in flight that isn't the first. */
+function during(
+  { left, payment, provider }: Situation,
+  { decisions, requests }: Setting,
+): NonNullable<PostMove['during']>[] {
+  const found: NonNullable<PostMove['during']>[] = [];
+  const review = payment.reviews;
+  if (left.decisions > 0) {
+    if (decisions.has('fail'))
+      found.push({ kind: 'decide', action: 'fail', review, force: decisions.has('insist') });
+    const [first] = provider.transactions;
+    if (decisions.has('match') && first) {
+      found.push({ kind: 'decide', action: 'match', transId: first.transId, review, force: false });
+    }
+  }
+  if (left.requests > 0 && requests.has('expire')) found.push({ kind: 'request', request: 'expire' });
+  return found;
+}
+
+/** The statuses that a transaction may have come to by now, the present one first. */
+export function reachable(transaction: OwnTransaction, { method }: Setting, now: number): ProviderStatus[] {
+  const { status, isGiven, madeAt } = transaction;
+  if (method === 'link') {
+    if (status === 'SUCCESSFUL' || status === 'EXPIRED') return [status];
+    const isOut = now >= madeAt + PROVIDER_LIFETIME_MS;
+    const paid: ProviderStatus[] = !isGiven
+      ? []
+      : status === 'CREATED'
+        ? ['PENDING', 'FAILED', 'SUCCESSFUL']
+        : status === 'PENDING'
+          ? ['FAILED', 'SUCCESSFUL']
+          : ['SUCCESSFUL'];
+    return isOut ? ['EXPIRED', ...paid.filter((one) => one === 'SUCCESSFUL')] : [status, ...paid];
+  }
+  switch (status) {
+    case 'CREATED':
+      return ['CREATED', 'PENDING', 'SUCCESSFUL', 'FAILED'];
+    case 'PENDING':
+      return ['PENDING', 'SUCCESSFUL', 'FAILED'];
+    default:
+      return [status];
+  }
+}
+
+const PROVIDER_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+/** A final status that is none, after all. */
+export function turnOf(
+  { status, hasTurned, isGiven }: OwnTransaction,
+  { method }: Setting,
+): ProviderStatus | undefined {
+  const isOver = method === 'link' ? status === 'EXPIRED' && isGiven : status === 'FAILED';
+  return isOver && !hasTurned ? 'SUCCESSFUL' : undefined;
+}
+
+export function answerMoves(situation: Situation, setting: Setting): Move[] {
+  const { todo } = situation;
+  switch (todo.kind) {
+    case 'askStatus':
+      return statusMoves(situation, setting, todo.transId);
+    case 'lookUp':
+      return listMoves(situation, setting);
+    case 'expire':
+      return expiryMoves(situation, setting, todo.transId);
+    case 'deliver': {
+      const may = mayOf(situation, setting);
+      const moves: Move[] = [{ kind: 'deliver', outcome: 'delivered' }];
+      if (may('merchantAway')) moves.push(costly({ kind: 'deliver', outcome: 'failed' }));
+      if (may('workerLost')) moves.push(costly({ kind: 'deliver', outcome: 'lost' }));
+      return moves;
+    }
+    case 'wait': {
+      const to = nextTime(situation);
+      return to === undefined ? [] : [{ kind: 'time', to }];
+    }
+    default:
+      return [];
+  }
+}
+
+/** The next deadline, of the machine or of its world. */
+function nextTime({ now, todo, payment, provider, book }: Situation): number | undefined {
+  const times = provider.transactions.map(({ listedFrom }) => listedFrom);
+  if (todo.kind === 'wait' && todo.until !== undefined) times.push(Math.max(todo.until, now + 1));
+  if (book.status === 'REVIEW') {
+    times.push((payment.sends.lastAt ?? payment.createdAt) + payment.terms.resolveAfterMs, book.quietUntil);
+  }
+  const later = times.filter((at) => at > now);
+  return later.length === 0 ? undefined : Math.min(...later);
+}
+
+function noAnswers(may: May, silences: readonly ('status' | 'all')[]): NoAnswer[] {
+  const answers: NoAnswer[] = [];
+  if (may('noAnswer')) answers.push({ kind: 'unavailable' });
+  if (may('silence')) answers.push(...silences.map((silence) => ({ kind: 'unavailable', silence }) as const));
+  if (may('throttled')) answers.push({ kind: 'throttled' });
+  if (may('unauthorizedQuestion')) answers.push({ kind: 'unauthorized' });
+  if (may('workerLost')) answers.push({ kind: 'lost' });
+  return answers;
+}
+
+function foreignOf(transId: TransId): Foreign | undefined {
+  switch (transId as string) {
+    case FOREIGN.silent:
+      return 'silent';
+    case FOREIGN.unknown:
+      return 'unknown';
+    case FOREIGN.others:
+      return 'others';
+    case FOREIGN.nameless:
+      return 'nameless';
+    default:
+      return undefined;
+  }
+}
+
+function statusMoves(situation: Situation, setting: Setting, transId: TransId): Move[] {
+  const { provider, now } = situation;
+  const may = mayOf(situation, setting);
+  const move = (answer: StatusMove['answer'], truth?: ProviderStatus): StatusMove => ({
+    kind: 'status',
+    truth,
+    answer,
+  });
+  const foreign = foreignOf(transId);
+  if (provider.silent !== 'no' || foreign === 'silent') return [move({ kind: 'unavailable' })];
+  const others = noAnswers(may, ['status', 'all']).map((answer) => costly(move(answer)));
+  if (foreign === 'others' || foreign === 'nameless')
+    return [move({ kind: 'foreign', whose: foreign }), ...others];
+  const own = transactionOf(provider, transId);
+  if (own === undefined) return [move({ kind: 'unknown' }), ...others];
+  const moves: Move[] = reachable(own, setting, now).map((status) =>
+    move({ kind: 'found', status, isBare: false }, status === own.status ? undefined : status),
+  );
+  if (may('fieldsLeftOut')) {
+    for (const status of reachable(own, setting, now)) {
+      moves.push(
+        costly(move({ kind: 'found', status, isBare: true }, status === own.status ? undefined : status)),
+      );
+    }
+  }
+  if (may('unknownStatus')) moves.push(costly(move({ kind: 'unknown' })));
+  if (may('olderStatus') && own.before !== undefined && own.before !== own.status) {
+    moves.push(costly(move({ kind: 'found', status: own.before, isBare: false })));
+  }
+  const turn = turnOf(own, setting);
+  if (may('turn') && turn !== undefined)
+    moves.push(costly(move({ kind: 'found', status: turn, isBare: false }, turn)));
+  return [...moves, ...others];
+}
+
+function listMoves(situation: Situation, setting: Setting): Move[] {
+  const { provider, now } = situation;
+  const may = mayOf(situation, setting);
+  const move = (answer: ListMove['answer'], truth?: ListMove['truth']): ListMove => ({
+    kind: 'list',
+    truth,
+    answer,
+  });
+  if (provider.silent === 'all') return [move({ kind: 'unavailable' })];
+  const all = { kind: 'listed', without: [], isBare: false } as const;
+  const moves: Move[] = [move(all)];
+  const visible = provider.transactions.filter(({ listedFrom }) => listedFrom <= now);
+  for (const one of visible) {
+    const { transId } = one;
+    for (const status of reachable(one, setting, now)) {
+      if (status !== one.status) moves.push(move(all, { transId, status }));
+    }
+    const turn = turnOf(one, setting);
+    if (may('turn') && turn !== undefined) moves.push(costly(move(all, { transId, status: turn })));
+    if (may('flappingList') && one.isListed) moves.push(costly(move({ ...all, without: [transId] })));
+  }
+  if (may('fieldsLeftOut') && visible.length > 0) moves.push(costly(move({ ...all, isBare: true })));
+  const listed = visible.filter(({ isListed }) => isListed).map(({ transId }) => transId);
+  if (may('flappingList') && listed.length > 1) moves.push(costly(move({ ...all, without: listed })));
+  if (may('refusedList')) moves.push(costly(move({ kind: 'refused' })));
+  return [...moves, ...noAnswers(may, ['all']).map((answer) => costly(move(answer)))];
+}
+
+function expiryMoves(situation: Situation, setting: Setting, transId: TransId): Move[] {
+  const { provider, now } = situation;
+  const may = mayOf(situation, setting);
+  const move = (answer: ExpiryMove['answer'], truth?: ProviderStatus): ExpiryMove => ({
+    kind: 'expire',
+    truth,
+    answer,
+  });
+  const own = transactionOf(provider, transId);
+  const silent = provider.silent === 'all';
+  if (own === undefined) return [move(silent ? { kind: 'unavailable' } : { kind: 'refused' })];
+  const moves: Move[] = [];
+  const statuses = reachable(own, setting, now);
+  if (silent) return [move({ kind: 'unavailable' })];
+  if (statuses.includes('SUCCESSFUL')) moves.push(move({ kind: 'refused' }, 'SUCCESSFUL'));
+  if (statuses[0] === 'EXPIRED') moves.push(move({ kind: 'alreadyExpired' }, 'EXPIRED'));
+  else if (own.status !== 'SUCCESSFUL') {
+    moves.push(move({ kind: 'expired' }, 'EXPIRED'));
+    if (may('expiryLost'))
+      moves.push(costly(move({ kind: 'unavailable' }, 'EXPIRED')), costly(move({ kind: 'refused' })));
+    if (may('workerLost')) moves.push(costly(move({ kind: 'lost' }, 'EXPIRED')));
+  }
+  return [...moves, ...noAnswers(may, ['all']).map((answer) => costly(move(answer)))];
+}

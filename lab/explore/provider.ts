@@ -1,0 +1,240 @@
+import type { ListAnswer, StatusAnswer } from '../../src/payments/outcome.js';
+import type { TransId } from '../../src/payments/payment-id.js';
+import type { ProviderStatus, Transaction } from '../../src/payments/transaction.js';
+import type { AnswerEvent } from '../../src/payments/transitions.js';
+import type { ExpiryMove, ListMove, NoAnswer, PostMove, StatusMove } from './move.js';
+import { AMOUNT, orderOf, type Setting, WRONG_AMOUNT } from './setting.js';
+import {
+  type OwnTransaction,
+  type Provider,
+  type Situation,
+  transactionOf,
+  withTransaction,
+} from './situation.js';
+
+/** What a call to the provider has led to. */
+export interface Answered {
+  /** With what has changed at the provider. */
+  readonly situation: Situation;
+  /** The answer as the payment machine gets it; `undefined` if the worker was lost with it. */
+  readonly event: AnswerEvent | undefined;
+}
+
+/** Whether a request leaves for the provider, or may have left. */
+export function mayHaveLeft({ provider }: Situation, { outcome, taken }: PostMove): boolean {
+  return outcome === 'accepted' || (outcome === 'ambiguous' && !provider.wasReset) || taken > 0;
+}
+
+/** The request that moves money, or makes a link. */
+export function answerPost(before: Situation, move: PostMove, setting: Setting): Answered {
+  const provider = withMade(before, setting, move);
+  const situation = { ...before, provider };
+  const sent = (outcome: Extract<AnswerEvent, { kind: 'sent' }>['outcome']): Answered => ({
+    situation,
+    event: { kind: 'sent', outcome },
+  });
+  switch (move.outcome) {
+    case 'accepted': {
+      const transId = provider.transactions.at(-1)?.transId as TransId;
+      const link = setting.method === 'link' ? { link: `https://pay.example/${transId}` } : {};
+      return sent({ kind: 'accepted', transId, ...link });
+    }
+    case 'rejected':
+      return sent({ kind: 'rejected', message: 'refused', statusCode: 400 });
+    case 'unauthorized':
+      return sent({ kind: 'unauthorized', message: 'credentials', statusCode: 401 });
+    case 'throttled':
+      return sent({ kind: 'throttled', reason: 'throttled', retryAfterMs: setting.retryAfterMs });
+    case 'notSent':
+    case 'unchecked':
+    case 'ambiguous':
+      return sent({ kind: move.outcome, reason: 'no answer' });
+    case 'lost':
+      return { situation, event: undefined };
+  }
+}
+
+/** A question about the status of one transaction. */
+export function answerStatus(
+  before: Situation,
+  { transId, isReport }: { readonly transId: TransId; readonly isReport: boolean },
+  { answer, truth }: StatusMove,
+  setting: Setting,
+): Answered {
+  const asked = [
+    ...before.provider.asked.filter(({ at }) => at > before.now - ASKED_WINDOW_MS),
+    { transId, at: before.now },
+  ];
+  const provider = withStatus({ ...before.provider, asked }, transId, truth, false);
+  const event = (said: StatusAnswer): AnswerEvent => ({ kind: 'status', transId, answer: said, isReport });
+  const situation = { ...before, provider };
+  switch (answer.kind) {
+    case 'found': {
+      const own = transactionOf(provider, transId);
+      if (own === undefined) return { situation, event: event(UNKNOWN) };
+      const transaction = asShown({ ...own, status: answer.status }, answer.isBare, setting);
+      return { situation, event: event({ kind: 'found', transaction }) };
+    }
+    case 'foreign': {
+      const whose = answer.whose === 'others' ? { externalId: 'pay_2', userId: 'pay_2' } : {};
+      const transaction = { transId, status: 'SUCCESSFUL', ...whose } as const;
+      return { situation, event: event({ kind: 'found', transaction }) };
+    }
+    case 'unknown':
+      return { situation, event: event(UNKNOWN) };
+    default:
+      return noAnswer(situation, answer, setting, event);
+  }
+}
+
+/** A look-up of the payment in the provider's list. */
+export function answerList(before: Situation, { answer, truth }: ListMove, setting: Setting): Answered {
+  const provider =
+    truth === undefined ? before.provider : withStatus(before.provider, truth.transId, truth.status, false);
+  const event = (said: ListAnswer): AnswerEvent => ({ kind: 'listed', answer: said });
+  switch (answer.kind) {
+    case 'listed': {
+      const shown = provider.transactions.filter(
+        ({ transId, listedFrom }) => listedFrom <= before.now && !answer.without.includes(transId),
+      );
+      const transactions = provider.transactions.map((one) =>
+        shown.includes(one) ? { ...one, isListed: true } : one,
+      );
+      return {
+        situation: { ...before, provider: { ...provider, transactions } },
+        event: event({
+          kind: 'listed',
+          transactions: shown.map((one) => asShown(one, answer.isBare, setting)),
+        }),
+      };
+    }
+    case 'refused':
+      return { situation: before, event: event(REFUSED) };
+    default:
+      return noAnswer({ ...before, provider }, answer, setting, event);
+  }
+}
+
+/** A request to expire a link. */
+export function answerExpiry(
+  before: Situation,
+  transId: TransId,
+  { answer, truth }: ExpiryMove,
+  setting: Setting,
+): Answered {
+  const provider = withStatus(before.provider, transId, truth, false);
+  const situation = { ...before, provider };
+  const own = transactionOf(provider, transId);
+  const event = (said: Extract<AnswerEvent, { kind: 'expired' }>['answer']): AnswerEvent => ({
+    kind: 'expired',
+    transId,
+    answer: said,
+  });
+  switch (answer.kind) {
+    case 'expired': {
+      if (own === undefined) return { situation, event: event({ ...REFUSED, message: 'unknown' }) };
+      return { situation, event: event({ kind: 'expired', transaction: asShown(own, false, setting) }) };
+    }
+    case 'alreadyExpired':
+      return { situation, event: event({ kind: 'alreadyExpired' }) };
+    case 'refused':
+      return { situation, event: event(REFUSED) };
+    default:
+      return noAnswer(situation, answer, setting, event);
+  }
+}
+
+/** How long the provider counts a status question, in ms. */
+const ASKED_WINDOW_MS = 60_000;
+
+const UNKNOWN = { kind: 'unknown', message: 'unknown', statusCode: 404 } as const;
+const REFUSED = { kind: 'refused', message: 'refused', statusCode: 400 } as const;
+
+function noAnswer(
+  before: Situation,
+  answer: NoAnswer,
+  { terms, retryAfterMs }: Setting,
+  event: (
+    answer: Extract<StatusAnswer, { kind: 'unavailable' | 'throttled' | 'unauthorized' }>,
+  ) => AnswerEvent,
+): Answered {
+  switch (answer.kind) {
+    case 'unavailable': {
+      const silent = answer.silence ?? before.provider.silent;
+      return {
+        situation: {
+          ...before,
+          now: before.now + terms.providerTimeoutMs,
+          provider: { ...before.provider, silent },
+        },
+        event: event({ kind: 'unavailable', reason: 'no answer' }),
+      };
+    }
+    case 'throttled':
+      return { situation: before, event: event({ kind: 'throttled', retryAfterMs }) };
+    case 'unauthorized':
+      return {
+        situation: before,
+        event: event({ kind: 'unauthorized', message: 'credentials', statusCode: 401 }),
+      };
+    case 'lost':
+      return { situation: before, event: undefined };
+  }
+}
+
+/** A transaction as an answer of the provider has it. */
+function asShown(
+  { transId, status, isWrong }: OwnTransaction,
+  isBare: boolean,
+  { method }: Setting,
+): Transaction {
+  if (isBare) return { transId, status };
+  const { id: externalId } = orderOf(method);
+  return { transId, status, externalId, userId: externalId, amount: isWrong ? WRONG_AMOUNT : AMOUNT };
+}
+
+/** The provider with the transactions that a request has made. */
+function withMade(before: Situation, { listLagMs }: Setting, move: PostMove): Provider {
+  const { provider, now } = before;
+  const { taken, isLate, isWrong } = move;
+  const first = provider.transactions.length + 1;
+  const made = Array.from(
+    { length: taken },
+    (_, index): OwnTransaction => ({
+      transId: `T${first + index}` as TransId,
+      status: 'CREATED',
+      madeAt: now,
+      listedFrom: isLate ? now + listLagMs : now,
+      isListed: false,
+      isWrong,
+      isTwin: taken > 1,
+      isGiven: false,
+      hasTurned: false,
+      isNotified: false,
+    }),
+  );
+  return {
+    ...provider,
+    requests: provider.requests + (mayHaveLeft(before, move) ? 1 : 0),
+    transactions: [...provider.transactions, ...made],
+  };
+}
+
+/**
+ * The provider with a transaction in another status.
+ *
+ * @param isNotified whether a notification says so after the payment has ended
+ */
+export function withStatus(
+  provider: Provider,
+  transId: TransId,
+  status: ProviderStatus | undefined,
+  isNotified: boolean,
+): Provider {
+  const own = transactionOf(provider, transId);
+  if (own === undefined || status === undefined) return provider;
+  if (own.status === status)
+    return isNotified && !own.isNotified ? withTransaction(provider, transId, { isNotified }) : provider;
+  const hasTurned = own.hasTurned || own.status === 'EXPIRED' || (own.status === 'FAILED' && !own.isGiven);
+  return withTransaction(provider, transId, { status, before: own.status, hasTurned, isNotified });
+}

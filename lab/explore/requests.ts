@@ -1,0 +1,135 @@
+import type { Step } from '../../src/payments/machine.js';
+import type { PaymentEvent } from '../../src/payments/transitions.js';
+import { expectedNotification, type Violation, viewOf } from './invariants.js';
+import { decided } from './shown.js';
+import type { Book, OpenRequest, Situation } from './situation.js';
+
+/** Delivery is given up three days after its first try. */
+const PATIENCE_MS = 72 * 60 * 60 * 1000;
+export const SEND_PATIENCE_MS = 5 * 60 * 1000;
+
+export function withRequest(book: Book, { payment }: Situation, event: PaymentEvent): Book {
+  switch (event.kind) {
+    case 'expire':
+    case 'refresh':
+    case 'recheck':
+    case 'resendNotification':
+      return opened(event.kind === 'recheck' && book.final ? { ...book, isRechecked: false } : book, {
+        request: event.request,
+        kind: event.kind,
+        isInsisted: false,
+        isCurrent: true,
+        view: [],
+      });
+    case 'decide': {
+      const { decision, review, force } = event.resolution;
+      const isCurrent = payment.phase.kind === 'review' && payment.phase.number === review;
+      return opened(book, {
+        request: event.request,
+        kind: decision.action,
+        isInsisted: force,
+        isCurrent,
+        view: book.shown,
+      });
+    }
+    case 'listed':
+      return { ...book, isRechecked: true };
+    default:
+      return book;
+  }
+}
+
+function opened(book: Book, request: OpenRequest): Book {
+  return { ...book, requests: Math.max(book.requests, request.request), open: [...book.open, request] };
+}
+
+export function withReplies(
+  before: Book,
+  situation: Situation,
+  event: PaymentEvent,
+  { replies, payment }: Step,
+  violations: Violation[],
+): { book: Book; sent: boolean } {
+  let book = before;
+  let sent = false;
+  for (const reply of replies) {
+    const request = book.open.find((one) => one.request === reply.request);
+    if (request === undefined) {
+      violations.push({
+        invariant: 'replies',
+        what: `request ${reply.request} is answered twice, or was never made`,
+      });
+      continue;
+    }
+    book = { ...book, open: book.open.filter((one) => one !== request) };
+    if (reply.kind === 'refused') continue;
+    if (
+      request.kind === 'recheck' &&
+      event.kind !== 'handOver' &&
+      !book.isRechecked &&
+      payment.phase.kind === 'ended'
+    ) {
+      violations.push({ invariant: 'recheck', what: 'a recheck is answered, and nothing was read for it' });
+    }
+    if (request.kind !== 'resend' && request.kind !== 'fail' && request.kind !== 'match') continue;
+    if (!request.isCurrent) {
+      violations.push({
+        invariant: 'decisions',
+        what: `${request.kind} takes effect, and was made on another review`,
+      });
+    }
+    sent ||= request.kind === 'resend';
+    book = {
+      ...book,
+      insisted:
+        request.isInsisted && book.insisted !== 'fail' && request.kind !== 'match'
+          ? request.kind
+          : book.insisted,
+      isMatched: book.isMatched || request.kind === 'match',
+      shown: decided(book.shown, request, situation),
+    };
+  }
+  return { book, sent };
+}
+
+export function withNotifications(
+  before: Book,
+  { payment }: Situation,
+  event: PaymentEvent,
+  step: Step,
+  now: number,
+  violations: Violation[],
+): Book {
+  let { outbox, notifications } = before;
+  if (event.kind === 'delivered' || event.kind === 'redelivered') {
+    outbox = outbox.flatMap((one) => {
+      if (one.number !== event.number) return [one];
+      const at = payment.notifications.find(({ number }) => number === event.number)?.delivery.at;
+      if (at !== event.at) return [one];
+      const since = one.since ?? now;
+      return event.outcome.kind === 'failed' && now < since + PATIENCE_MS ? [{ ...one, since }] : [];
+    });
+  }
+  if (
+    event.kind === 'resendNotification' &&
+    step.replies.some(({ request, kind }) => request === event.request && kind === 'done')
+  ) {
+    const type = payment.notifications.find(({ number }) => number === event.number)?.type;
+    const others = outbox.filter(({ number }) => number !== event.number);
+    if (type !== undefined)
+      outbox = [...others, { number: event.number, type }].sort((one, other) => one.number - other.number);
+  }
+  const after = viewOf(step.payment);
+  const expected = expectedNotification(before, after);
+  if (expected !== step.notified) {
+    violations.push({
+      invariant: 'notified',
+      what: `${before.status} became ${after.status}, and the merchant is notified of ${step.notified ?? 'nothing'}`,
+    });
+  }
+  if (expected !== undefined) {
+    notifications += 1;
+    outbox = [...outbox, { number: notifications, type: expected }];
+  }
+  return { ...before, ...after, outbox, notifications };
+}

@@ -1,0 +1,444 @@
+import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { objectionTo, step } from '../../src/payments/machine.js';
+import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
+import { openPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/payment-state.js';
+import type { PaymentEvent, RequestEvent, Todo } from '../../src/payments/transitions.js';
+import type { PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
+import type { Machine } from './situation.js';
+import { randomStory } from './stories.js';
+import { type Act, activityAct, actOf, byRequest, plain, replyAct, typeOf } from './workflow-commands.js';
+import {
+  activityJob,
+  type Command,
+  emptyJob,
+  type Job,
+  type Moment,
+  signalJob,
+  startJob,
+  timerJob,
+  updateJob,
+  type WorkflowRun,
+  WorkflowVm,
+} from './workflow-vm.js';
+
+/** What happens to one payment from its order on, which is at `startedAt` (ms since the epoch). */
+export interface Story {
+  readonly order: PaymentOrder;
+  readonly terms: PaymentTerms;
+  readonly startedAt: number;
+  /** In order, without `begin`. Each answer follows the event that led to its question. */
+  readonly events: readonly TimedEvent[];
+}
+
+export interface TimedEvent {
+  readonly event: PaymentEvent;
+  readonly now: number;
+}
+
+/** A story in which the workflow did something else than the machine says. */
+export class StoryMismatch extends Error {
+  override readonly name = 'StoryMismatch';
+}
+
+/**
+ * Runs a story through the built workflow, and compares every command with what the machine wants done: the activities
+ * with their arguments, the timers, the search attributes, the replies, the end and what is carried on. Then each run is
+ * replayed, and must give the same commands in the same order.
+ *
+ * @param isEarly whether the message that follows an answer comes in before it, while the question is still under way
+ * @returns how often the workflow was activated
+ * @throws StoryMismatch
+ */
+export async function runStory(
+  vm: WorkflowVm,
+  story: Story,
+  isEarly: () => boolean = () => false,
+): Promise<number> {
+  const run = new StoryRun(vm, story);
+  await run.begin(story.startedAt);
+  const events = story.events.filter(({ event }) => event.kind !== 'begin');
+  for (let timed = events.shift(); timed !== undefined; timed = events.shift()) {
+    // A message that came earlier than in the story may lead it elsewhere; then it ends here.
+    if (!run.expects(timed.event)) break;
+    const ahead = run.ahead(timed, events, isEarly);
+    if (ahead === undefined) break;
+    events.splice(0, ahead.length);
+    await run.run(timed, ahead);
+  }
+  return await run.finish();
+}
+
+type Message = RequestEvent | Extract<PaymentEvent, { readonly kind: 'notification' | 'redelivered' }>;
+
+const MESSAGES = [
+  'notification',
+  'redelivered',
+  'expire',
+  'refresh',
+  'decide',
+  'recheck',
+  'resendNotification',
+];
+
+function isMessage(event: PaymentEvent): event is Message {
+  return MESSAGES.includes(event.kind);
+}
+
+function isAnswer({ kind }: PaymentEvent): boolean {
+  return ['sent', 'listed', 'status', 'expired', 'delivered'].includes(kind);
+}
+
+/** A run of a workflow: what it was given, and what it did. */
+interface ActiveRun {
+  readonly run: WorkflowRun;
+  readonly type: PaymentWorkflowType;
+  readonly given: { readonly jobs: readonly Job[]; readonly moment: Moment }[];
+  readonly acts: Act[];
+  timer?: { readonly until: number; readonly seq: number; isOver: boolean } | undefined;
+  question?: { readonly seq: number; readonly isLocal: boolean } | undefined;
+  delivery?: { readonly seq: number } | undefined;
+}
+
+class StoryRun {
+  private payment: PaymentState;
+  private todo: Todo = { kind: 'end' };
+  private expected: Act[] = [];
+  private active: ActiveRun | undefined;
+  private activations = 0;
+  private readonly done: string[] = [];
+
+  constructor(
+    private readonly vm: WorkflowVm,
+    private readonly story: Story,
+  ) {
+    this.payment = openPayment(story.order, story.terms, story.startedAt);
+  }
+
+  /** Starts the payment's first run. */
+  async begin(now: number): Promise<void> {
+    await this.start(typeOf(this.story.order), undefined, now, []);
+  }
+
+  /** Whether an answer is one to what is being asked. */
+  expects(event: PaymentEvent): boolean {
+    const { todo, payment } = this;
+    switch (event.kind) {
+      case 'sent':
+        return todo.kind === 'send';
+      case 'listed':
+        return todo.kind === 'lookUp';
+      case 'status':
+        return (
+          todo.kind === 'askStatus' && todo.transId === event.transId && todo.isReport === event.isReport
+        );
+      case 'expired':
+        return todo.kind === 'expire' && todo.transId === event.transId;
+      case 'delivered':
+        return todo.kind === 'deliver' && todo.number === event.number && todo.at === event.at;
+      case 'redelivered':
+        return payment.delivering?.number === event.number && payment.delivering.at === event.at;
+      case 'time':
+      case 'handOver':
+        return todo.kind === 'wait';
+      default:
+        return true;
+    }
+  }
+
+  /**
+   * The messages after an event that must have come in before its answer, or together with it: a question is asked in the
+   * very activation in which it becomes due. `undefined` when the workflow can't come to hear of them in that order.
+   */
+  ahead(
+    { event, now }: TimedEvent,
+    later: readonly TimedEvent[],
+    isEarly: () => boolean,
+  ): Message[] | undefined {
+    const ahead: Message[] = [];
+    let { payment, todo } = step(this.payment, event, now);
+    for (const { event: next } of later) {
+      if (!isMessage(next)) break;
+      const isAsking = todo.kind !== 'wait' && todo.kind !== 'end' && todo.kind !== 'redeliver';
+      if (!isAsking && !(ahead.length === 0 && isAnswer(event) && next.kind !== 'redelivered' && isEarly()))
+        break;
+      if (event.kind === 'time' || this.active === undefined) return undefined;
+      // Whether it is taken at all is decided before the event has changed anything.
+      if (this.objects(next, now) !== undefined) return isAsking ? undefined : ahead;
+      ahead.push(next);
+      ({ payment, todo } = step(payment, next, now));
+    }
+    return ahead;
+  }
+
+  /** Runs one event, and the messages that come in while its question is under way. */
+  async run({ event, now }: TimedEvent, ahead: readonly Message[]): Promise<void> {
+    this.done.push([now - this.story.startedAt, event.kind, ...ahead.map(({ kind }) => kind)].join(' '));
+    if (this.active === undefined) return await this.reopen(event, now);
+    await this.passTime(event, now);
+    if (event.kind === 'handOver') return await this.handOver(now);
+    if (isMessage(event) && this.objects(event, now) !== undefined) return await this.refuse(event, now);
+    const messages = ahead.map((message) => this.messageJob(message));
+    if (isAnswer(event) && messages.length > 0) await this.activate(messages, { now });
+    const jobs = this.jobsOf(event);
+    this.take(event, now);
+    for (const message of ahead) this.take(message, now);
+    this.goOn(now);
+    await this.activate(isAnswer(event) ? jobs : [...jobs, ...messages], { now });
+  }
+
+  /** Replays every run. */
+  async finish(): Promise<number> {
+    if (this.active !== undefined) await this.replay(this.active);
+    return this.activations;
+  }
+
+  private objects(event: Message, now: number) {
+    return event.kind === 'notification' || event.kind === 'redelivered'
+      ? undefined
+      : objectionTo(this.payment, event, now);
+  }
+
+  /** A request that is refused before it is written down. */
+  private async refuse(event: Message, now: number): Promise<void> {
+    this.expectRefusal(event, now);
+    await this.activate([this.messageJob(event)], { now });
+  }
+
+  private expectRefusal(event: Message, now: number): void {
+    const objection = this.objects(event, now);
+    if (objection === undefined || event.kind === 'notification' || event.kind === 'redelivered') return;
+    this.expected.push(['reply', event.request, 'refused', objection.type]);
+  }
+
+  /** An ended payment is opened again by what comes in for it. */
+  private async reopen(event: PaymentEvent, now: number): Promise<void> {
+    if (!isMessage(event)) throw new Error(`an ended payment can't take ${event.kind}`);
+    await this.start('reopenPayment', this.payment, now, [event]);
+  }
+
+  private async start(
+    type: PaymentWorkflowType,
+    carried: PaymentState | undefined,
+    now: number,
+    messages: readonly Message[],
+  ): Promise<void> {
+    const { order, terms } = this.story;
+    const input: PaymentInput = { order, terms, fingerprint: 'f', requestId: 'r', carried };
+    this.active = { run: await this.vm.run(type, now), type, given: [], acts: [] };
+    this.take({ kind: 'begin' }, now);
+    for (const message of messages) {
+      if (this.objects(message, now) === undefined) this.take(message, now);
+      else this.expectRefusal(message, now);
+    }
+    this.goOn(now);
+    await this.activate([startJob(type, input, now), ...messages.map((one) => this.messageJob(one))], {
+      now,
+    });
+  }
+
+  private async handOver(now: number): Promise<void> {
+    this.take({ kind: 'time' }, now);
+    this.take({ kind: 'handOver' }, now);
+    this.expected.push(['carryOn', this.payment]);
+    const { active } = this;
+    await this.activate([emptyJob()], { now, isLong: true });
+    if (active !== undefined) await this.replay(active);
+    await this.start(typeOf(this.story.order), this.payment, now, []);
+  }
+
+  /** A timer that runs out on the way does so before anything else; while a question is under way nothing comes of it. */
+  private async passTime(event: PaymentEvent, now: number): Promise<void> {
+    const timer = this.active?.timer;
+    if (timer === undefined || timer.isOver || timer.until > now || event.kind === 'time') return;
+    timer.isOver = true;
+    if (this.todo.kind === 'wait') {
+      this.take({ kind: 'time' }, timer.until);
+      this.goOn(timer.until);
+    }
+    await this.activate([timerJob(timer.seq)], { now: timer.until });
+  }
+
+  private take(event: PaymentEvent, now: number): void {
+    const before = this.payment;
+    const { payment, todo, replies } = step(before, event, now);
+    this.payment = payment;
+    this.todo = todo;
+    const [status, transId] = [statusOf(payment), transIdOf(payment)];
+    const attributes = [
+      ...(status === statusOf(before) ? [] : [['PaymentStatus', status]]),
+      ...(transId === undefined || transId === transIdOf(before) ? [] : [['TransId', transId]]),
+    ];
+    if (attributes.length > 0) this.expected.push(['searchAttributes', Object.fromEntries(attributes)]);
+    this.expected.push(...replies.map(replyAct));
+    if (todo.kind !== 'redeliver') return;
+    this.expected.push(activityAct(payment, todo));
+    this.take({ kind: 'time' }, now);
+  }
+
+  /** What the interpreter does next, as far as it can without anything coming in. */
+  private goOn(now: number): void {
+    for (;;) {
+      const { todo, active } = this;
+      if (todo.kind === 'wait' && todo.until !== undefined && todo.until <= now) {
+        this.take({ kind: 'time' }, now);
+      } else if (todo.kind === 'wait') {
+        const timer = active?.timer;
+        if (timer?.until === todo.until && timer?.isOver !== true) return;
+        if (todo.until !== undefined) this.expected.push(['timer', todo.until - now]);
+        // A scope is cancelled a moment after the next timer is set.
+        if (timer?.isOver === false) this.expected.push(['cancelTimer']);
+        return;
+      } else if (todo.kind === 'end') {
+        this.expected.push(['end', this.payment]);
+        return;
+      } else {
+        this.expected.push(activityAct(this.payment, todo));
+        return;
+      }
+    }
+  }
+
+  private jobsOf(event: PaymentEvent): Job[] {
+    const { active } = this;
+    switch (event.kind) {
+      case 'time':
+        if (active?.timer === undefined || active.timer.isOver) return [emptyJob()];
+        active.timer.isOver = true;
+        return [timerJob(active.timer.seq)];
+      case 'sent':
+      case 'delivered':
+        return [this.answerJob(event.outcome)];
+      case 'listed':
+      case 'status':
+      case 'expired':
+        return [this.answerJob(event.answer)];
+      case 'begin':
+      case 'handOver':
+        return [emptyJob()];
+      default:
+        return [this.messageJob(event)];
+    }
+  }
+
+  private answerJob(answer: unknown): Job {
+    const question = this.active?.question;
+    return activityJob(question?.seq ?? -1, question?.isLocal ?? false, answer);
+  }
+
+  private messageJob(event: Message): Job {
+    switch (event.kind) {
+      case 'notification':
+        return signalJob('hint', { transId: event.transId, status: event.status });
+      case 'redelivered':
+        return activityJob(this.active?.delivery?.seq ?? -1, false, event.outcome);
+      case 'decide':
+        return updateJob(String(event.request), 'resolve', [event.resolution]);
+      case 'resendNotification':
+        return updateJob(String(event.request), 'resendNotification', [event.number]);
+      default:
+        return updateJob(String(event.request), event.kind, []);
+    }
+  }
+
+  /** Activates the run, and compares what it does with what was expected. */
+  private async activate(jobs: readonly Job[], moment: Moment): Promise<void> {
+    const { active } = this;
+    if (active === undefined) throw new Error('no run is active');
+    this.activations += 1;
+    active.given.push({ jobs, moment });
+    const commands = await this.attempt(active.run, jobs, moment);
+    for (const command of commands) follow(active, command, moment.now);
+    const acts = commands.flatMap(actOf);
+    active.acts.push(...acts);
+    this.compare(acts);
+    if (acts.some(([name]) => name === 'end')) {
+      this.active = undefined;
+      await this.replay(active);
+    }
+  }
+
+  private async attempt(run: WorkflowRun, jobs: readonly Job[], moment: Moment): Promise<Command[]> {
+    try {
+      return await run.activate(jobs, moment);
+    } catch (error) {
+      throw this.mismatch(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Replies come when their handlers go on, after what the loop has done; a refusal takes a moment longer than an answer. */
+  private compare(acts: readonly Act[]): void {
+    const [wanted, done] = [this.expected, acts].map((list) => [
+      list.filter(([name]) => name !== 'reply'),
+      list.filter(([name]) => name === 'reply').sort(byRequest),
+    ]);
+    this.expected = [];
+    if (isDeepStrictEqual(plain(wanted), plain(done))) return;
+    throw this.mismatch(`expected ${JSON.stringify(wanted)}, the workflow did ${JSON.stringify(done)}`);
+  }
+
+  private async replay({ run, type, given, acts }: ActiveRun): Promise<void> {
+    await run.dispose();
+    const replayed = await this.vm.run(type, given[0]?.moment.now ?? 0);
+    const again: Act[] = [];
+    for (const { jobs, moment } of given) {
+      const commands = await this.attempt(replayed, jobs, { ...moment, isReplaying: true });
+      again.push(...commands.flatMap(actOf));
+    }
+    await replayed.dispose();
+    if (isDeepStrictEqual(plain(again), plain(acts))) return;
+    throw this.mismatch(`a replay did ${JSON.stringify(again)} where it had done ${JSON.stringify(acts)}`);
+  }
+
+  private mismatch(what: string): StoryMismatch {
+    return new StoryMismatch(`${this.story.order.id}: ${this.done.join(', ')}: ${what}`);
+  }
+}
+
+/** Notes what the run waits for. */
+function follow(active: ActiveRun, command: Command, now: number): void {
+  const { scheduleLocalActivity, scheduleActivity, startTimer } = command;
+  if (scheduleLocalActivity) active.question = { seq: scheduleLocalActivity.seq ?? 0, isLocal: true };
+  if (scheduleActivity?.activityType === 'notifyMerchantAgain') {
+    active.delivery = { seq: scheduleActivity.seq ?? 0 };
+  } else if (scheduleActivity) {
+    active.question = { seq: scheduleActivity.seq ?? 0, isLocal: false };
+  }
+  if (command.cancelTimer?.seq === active.timer?.seq) active.timer = undefined;
+  if (startTimer) {
+    const { seconds, nanos } = startTimer.startToFireTimeout ?? {};
+    const pause = Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000;
+    active.timer = { until: now + pause, seq: startTimer.seq ?? 0, isOver: false };
+  }
+}
+
+/** The workflows, bundled when the project was built. */
+const WORKFLOW_BUNDLE = new URL('../../../lib/workflow-bundle.js', import.meta.url);
+
+/** Stories between two lines of progress. */
+const PROGRESS_EVERY = 1_000;
+
+/**
+ * Runs random stories through the built workflows. One message in three comes in while a question is under way.
+ *
+ * @returns in how many of them a workflow did something else than the machine says
+ */
+export async function runStories(
+  machine: Machine,
+  count: number,
+  progress: (line: string) => void,
+): Promise<{ readonly mismatches: number }> {
+  const vm = await WorkflowVm.create(await readFile(WORKFLOW_BUNDLE, 'utf8'));
+  let [activations, messages, mismatches] = [0, 0, 0];
+  for (let seed = 1; seed <= count; seed++) {
+    try {
+      activations += await runStory(vm, randomStory(machine, seed), () => ++messages % 3 === 0);
+    } catch (error) {
+      if (!(error instanceof StoryMismatch)) throw error;
+      mismatches += 1;
+      progress(`story ${seed}: ${error.message}`);
+    }
+    if (seed % PROGRESS_EVERY === 0) progress(`${seed} stories, ${activations} activations`);
+  }
+  return { mismatches };
+}

@@ -1,0 +1,109 @@
+import type { StackProcess } from '../../stack/processes/stack.js';
+import { type ChaosContext, wait } from '../chaos/context.js';
+import { Counts } from '../counts.js';
+import type { PlannedKill } from '../plan/server-faults.js';
+import { addFaults, readFaults } from '../world/provider-books.js';
+import { chaosFaultRules } from './provider-faults.js';
+
+/** How often to try to start a process. */
+const MAX_TRIES = 3;
+
+/**
+ * Kills processes as planned, and starts each again, as a supervisor would. A process that ends by itself is
+ * reported, and started again as well.
+ */
+export class Killer {
+  /** How often each process was killed. */
+  readonly kills: Record<StackProcess, number> = { worker: 0, api: 0, sandbox: 0, temporal: 0 };
+  /** The provider's faults, by kind. */
+  readonly faults = new Counts();
+  /** Processes that ended by themselves, and how. */
+  readonly collapses: string[] = [];
+  readonly #killed = new Set<number | undefined>();
+  readonly #queues = new Map<StackProcess, Promise<void>>();
+  #lives = 0;
+
+  constructor(private readonly context: ChaosContext) {}
+
+  /** Watches the processes, and activates the faults of the first sandbox process. */
+  async start(): Promise<void> {
+    for (const name of ['temporal', 'sandbox', 'worker', 'api'] as const) this.#watch(name);
+    await this.#orderFaults();
+  }
+
+  /** Kills as planned; resolves when every process is up again. */
+  async run(plan: readonly PlannedKill[]): Promise<void> {
+    const begun = performance.now();
+    for (const { target, at, downMs } of plan) {
+      await wait(begun + at - performance.now(), this.context);
+      this.#queue(target, () => this.#kill(target, downMs));
+    }
+    await this.settled();
+  }
+
+  /** Resolves when every process that was to be started again is up. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#queues.values());
+  }
+
+  /** Adds the faults that the present sandbox process has counted. */
+  async countFaults(): Promise<void> {
+    const counts = await readFaults(this.context.stack.sandboxUrl).catch(() => ({}));
+    this.faults.addAll(Object.entries(counts));
+  }
+
+  /** Does one thing after the other to a process. */
+  #queue(target: StackProcess, act: () => Promise<void>): void {
+    const queue = (this.#queues.get(target) ?? Promise.resolve()).then(act);
+    this.#queues.set(target, queue);
+    // settled() rejects with it; until then it must not be an unhandled rejection.
+    queue.catch(() => undefined);
+  }
+
+  async #kill(target: StackProcess, downMs: number): Promise<void> {
+    const { stack, report } = this.context;
+    if (target === 'sandbox') await this.countFaults();
+    this.#killed.add(this.#processOf(target).pid);
+    await stack.kill(target);
+    this.kills[target]++;
+    report(`killed ${target}, away for ${downMs} ms`);
+    await wait(downMs, this.context);
+    await this.#startAgain(target);
+  }
+
+  async #startAgain(target: StackProcess): Promise<void> {
+    const { stack, report, over } = this.context;
+    for (let tries = 1; ; tries++) {
+      over.throwIfAborted();
+      try {
+        if (target === 'temporal') await stack.restartTemporal();
+        else await stack.restart(target);
+        break;
+      } catch (error) {
+        if (tries === MAX_TRIES) throw error;
+        report(`${target} didn't start: ${error instanceof Error ? error.message : error}`);
+      }
+    }
+    this.#watch(target);
+    if (target === 'sandbox') await this.#orderFaults();
+  }
+
+  #watch(target: StackProcess): void {
+    const { pid, ended } = this.#processOf(target);
+    void ended.then((how) => {
+      if (this.#killed.has(pid) || this.context.over.aborted) return;
+      this.collapses.push(`${target} ended by itself with ${how}`);
+      this.#queue(target, () => this.#startAgain(target));
+    });
+  }
+
+  #processOf(target: StackProcess) {
+    const { stack } = this.context;
+    return target === 'temporal' ? stack.temporal : stack.part(target);
+  }
+
+  async #orderFaults(): Promise<void> {
+    const { seed, stack } = this.context;
+    await addFaults(stack.sandboxUrl, chaosFaultRules(seed, this.#lives++));
+  }
+}

@@ -1,0 +1,83 @@
+import got, { RequestError } from 'got';
+import { z } from 'zod';
+import { type ChaosContext, wait } from '../chaos/context.js';
+import { seededRandom } from '../plan/seeded-random.js';
+import { SECRETS } from '../world/credentials.js';
+import { readBooks } from '../world/provider-books.js';
+import { decisionByBooks, putDecision } from './decisions.js';
+import type { PaymentRecord } from './payment-record.js';
+
+/** Time between two rounds, in ms. */
+const ROUND_MS = 2_000;
+/** How long the API may take, in ms. */
+const TIMEOUT_MS = 15_000;
+
+const listSchema = z.object({
+  data: z.array(
+    z.object({
+      id: z.string(),
+      transId: z.string().optional(),
+      review: z.object({ number: z.int(), decideFrom: z.iso.datetime() }).optional(),
+    }),
+  ),
+});
+type ListedPayment = z.infer<typeof listSchema>['data'][number];
+
+/**
+ * The operators of a chaos run: again and again they list the payments under review, read the provider's books, as its
+ * support would let them, and decide by those. Runs until the run is over.
+ */
+export async function operate(context: ChaosContext, roundMs = ROUND_MS): Promise<void> {
+  const byId = new Map<string, PaymentRecord>(context.records.map((record) => [record.planned.id, record]));
+  for (;;) {
+    await wait(roundMs, context);
+    for (const payment of await listReviews(context)) {
+      const record = byId.get(payment.id);
+      if (record !== undefined) await review(record, payment, context);
+    }
+  }
+}
+
+async function listReviews({ stack }: ChaosContext): Promise<ListedPayment[]> {
+  return await orElse([], async () => {
+    const body: unknown = await got(`${stack.apiUrl}/v1/payments`, {
+      searchParams: { status: 'REVIEW', limit: 100 },
+      headers: { authorization: `Bearer ${SECRETS.operator}` },
+      retry: { limit: 0 },
+      timeout: { request: TIMEOUT_MS },
+    }).json();
+    return listSchema.parse(body).data;
+  });
+}
+
+async function review(record: PaymentRecord, payment: ListedPayment, context: ChaosContext): Promise<void> {
+  const { id } = record.planned;
+  const books = await orElse(undefined, () => readBooks(context.stack.sandboxUrl, id));
+  if (books === undefined) return;
+  record.reviews++;
+  record.reviewsSeen.push(context.now());
+  const random = seededRandom(context.seed, 'review', id, record.reviews);
+  const decision = decisionByBooks(random, payment, books.transactions);
+  if (decision === undefined) return;
+  const proposal = {
+    decision,
+    review: payment.review?.number ?? 0,
+    forced: false,
+    isWrong: false,
+    why: "as the provider's books say",
+  };
+  await putDecision(record, payment, proposal, 'operator', context);
+}
+
+/** The result, or `otherwise` if the server is away or gives no answer. */
+async function orElse<Result, Otherwise>(
+  otherwise: Otherwise,
+  ask: () => Promise<Result>,
+): Promise<Result | Otherwise> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof RequestError) return otherwise;
+    throw error;
+  }
+}

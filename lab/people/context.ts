@@ -1,0 +1,62 @@
+import type { Entry } from '../../sandbox/entry.js';
+import type { Counts } from '../counts.js';
+import type { BookedStatus, FinalTransaction } from '../world/provider-books.js';
+import type { ApiAnswer, ApiClient } from './api-client.js';
+import type { PaymentRecord } from './payment-record.js';
+
+/** When people act, in simulated or in real time. */
+export interface Timeline {
+  /** Plans something for a time (ms since the epoch), or a little later, when other things happen as well. */
+  at(time: number, act: () => Promise<void> | void): void;
+  /** Plans something for exactly this time. */
+  exactly(time: number, act: () => Promise<void> | void): void;
+}
+
+/** What people work with, and how they go about it. */
+export interface PeopleContext {
+  readonly seed: string | number;
+  readonly api: ApiClient;
+  readonly timeline: Timeline;
+  /** What people did, by kind. */
+  readonly actions: Counts;
+  /** ms since the epoch, simulated or real. */
+  readonly now: () => number;
+  /** The payment's transactions in the provider's books now; none if the books are only read at the end. */
+  readonly booksOf: (record: PaymentRecord) => readonly BookedStatus[];
+  readonly payers: PayerManners;
+  readonly merchants: MerchantManners;
+}
+
+/** How payers go about a visit. */
+export interface PayerManners {
+  /** How often a payer tries to reach the checkout page, and the pause between two attempts, in ms. */
+  readonly maxTries: number;
+  readonly pauseMs: number;
+  /** Opens the checkout page. @throws RequestError if it can't be reached */
+  readonly look: (link: string) => Promise<void>;
+  /** Presses a button of the checkout page. @throws RequestError if the page can't be reached */
+  readonly press: (
+    link: string,
+    entry: { readonly action: 'pay'; readonly phone: string } | { readonly action: 'decline' },
+  ) => Promise<void>;
+}
+
+/** How merchants go about their calls. */
+export interface MerchantManners {
+  /** Makes one call, or repeats it until there is an answer. */
+  readonly call: (record: PaymentRecord, request: () => Promise<ApiAnswer>) => Promise<ApiAnswer>;
+  /** How a merchant gets a link that the first answer didn't have: by the same request again, or by reading the payment. */
+  readonly getsLinkBy: 'repeating' | 'reading';
+  /** The pause before the next attempt to get a payment taken and its link, in ms. */
+  readonly pauseMs: (tries: number) => number;
+}
+
+/** A transaction of the sandbox's ledger, and what else is known of it. */
+export type LedgerTransaction = FinalTransaction &
+  Pick<Entry, 'transId' | 'listedFrom'> & { readonly entry: Entry };
+
+/** In the simulation, the provider's ledger can be read at any moment. */
+export interface SimulationContext extends PeopleContext {
+  /** The payment's transactions in the ledger: the truth. */
+  readonly transactionsOf: (record: PaymentRecord) => readonly LedgerTransaction[];
+}

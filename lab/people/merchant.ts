@@ -1,0 +1,128 @@
+import type { ApiAnswer, SeenPayment } from './api-client.js';
+import type { PeopleContext } from './context.js';
+import { sendPayer } from './payer.js';
+import type { PaymentRecord } from './payment-record.js';
+
+/** Repetitions of a request that was taken, to get its link. */
+const MAX_REPETITIONS_FOR_LINK = 5;
+
+/**
+ * A merchant's order system: asks for the payment until there is an answer, always with the same key, gives the payer the
+ * link, and now and then does what else merchants do.
+ */
+export async function askForPayment(record: PaymentRecord, context: PeopleContext): Promise<void> {
+  const { habits } = record.planned;
+  await Promise.all(
+    habits.twin ? [order(record, context), order(record, context)] : [order(record, context)],
+  );
+  pursue(record, context, 0);
+  followHabits(record, context);
+}
+
+async function order(record: PaymentRecord, context: PeopleContext): Promise<void> {
+  const { owner, path, body, key } = record.planned;
+  const answer = await context.merchants.call(record, () => context.api.post(owner, path, body, key));
+  noteOrder(record, answer, context);
+}
+
+async function look(record: PaymentRecord, context: PeopleContext): Promise<void> {
+  const { owner, id } = record.planned;
+  const answer = await context.merchants.call(record, () => context.api.get(owner, `/v1/payments/${id}`));
+  const { status, payment } = answer;
+  if (payment !== undefined) see(record, payment, context);
+  else if (status === 404 ? record.taken : isAnswer(answer)) {
+    record.wrongAnswers.push(`the payment was answered ${status}`);
+  }
+}
+
+/** Tries again until the payment is taken, and its link known. */
+function pursue(record: PaymentRecord, context: PeopleContext, tries: number): void {
+  const { merchants, timeline, actions } = context;
+  const isReading = merchants.getsLinkBy === 'reading';
+  const isWanting = isReading ? isLinkMissing(record) : isAnswerMissing(record, tries);
+  if (!isWanting) return;
+  timeline.at(context.now() + merchants.pauseMs(tries), async () => {
+    if (!isReading) actions.add('merchant: again');
+    await (isReading ? look(record, context) : order(record, context));
+    pursue(record, context, tries + 1);
+  });
+}
+
+function isLinkMissing({ planned, link, shownEnds, terminated }: PaymentRecord): boolean {
+  return planned.way === 'link' && link === undefined && shownEnds.length === 0 && !terminated;
+}
+
+function isAnswerMissing({ planned, link, taken, refused }: PaymentRecord, tries: number): boolean {
+  const wantsLink = planned.way === 'link' && link === undefined && tries < MAX_REPETITIONS_FOR_LINK;
+  return !refused && (!taken || wantsLink);
+}
+
+function followHabits(record: PaymentRecord, context: PeopleContext): void {
+  const { owner, id, habits } = record.planned;
+  const { repeatsAfter, looksAfter, otherBodyAfter, refreshesAfter, expiresAfter } = habits;
+  const { api, timeline, now } = context;
+  const later = (after: number | undefined, act: () => Promise<void>) => {
+    if (after !== undefined) timeline.at(now() + after, act);
+  };
+  for (const after of repeatsAfter) later(after, () => order(record, context));
+  for (const after of looksAfter) later(after, () => look(record, context));
+  later(otherBodyAfter, () => orderOtherwise(record, context));
+  later(refreshesAfter, () => request(record, () => api.post(owner, `/v1/payments/${id}/refresh`), context));
+  later(expiresAfter, () => request(record, () => api.post(owner, `/v1/collections/${id}/expire`), context));
+}
+
+/** A refresh, or a request to expire the payment: it may be refused. */
+async function request(
+  record: PaymentRecord,
+  call: () => Promise<ApiAnswer>,
+  context: PeopleContext,
+): Promise<void> {
+  const { status, payment } = await context.merchants.call(record, call);
+  if (payment !== undefined) see(record, payment, context);
+  else if (status === 404 && record.taken) record.wrongAnswers.push('the payment was answered 404');
+  else if (status === 500) record.wrongAnswers.push('the API answered 500');
+}
+
+/** Another body with a key that was used has to be refused. */
+async function orderOtherwise(record: PaymentRecord, context: PeopleContext): Promise<void> {
+  if (!record.taken) return;
+  const { owner, path, body, key } = record.planned;
+  const other = { ...body, amount: Number(body.amount) + 1 };
+  context.actions.add('merchant: other body');
+  const answer = await context.merchants.call(record, () => context.api.post(owner, path, other, key));
+  if (answer.status !== 409 && isAnswer(answer)) {
+    record.wrongAnswers.push(`another body with the same key was answered ${answer.status}`);
+  }
+}
+
+/** Notes the answer to a request for the payment. */
+function noteOrder(record: PaymentRecord, answer: ApiAnswer, context: PeopleContext): void {
+  const { status, payment, code } = answer;
+  if (!isAnswer(answer)) return;
+  if (status === 400) {
+    record.refused = true;
+    if (!record.planned.invalid) record.wrongAnswers.push('a valid request was answered 400');
+  } else if (status === 200 || status === 201 || status === 202 || status === 422) {
+    record.taken = true;
+    if (payment === undefined) record.wrongAnswers.push(`an answer ${status} without a payment`);
+    else see(record, payment, context);
+  } else {
+    record.wrongAnswers.push(`the request was answered ${status} ${code ?? ''}`);
+  }
+}
+
+/** A broken connection and a 503 are no answers. */
+function isAnswer({ status }: ApiAnswer): boolean {
+  return status !== 0 && status !== 503;
+}
+
+/** Notes the payment as the API shows it. */
+function see(record: PaymentRecord, payment: SeenPayment, context: PeopleContext): void {
+  if (payment.id !== record.planned.id) record.wrongAnswers.push(`the key led to payment ${payment.id}`);
+  if (payment.final) {
+    record.shownEnds.push({ at: context.now(), status: payment.status, truth: context.booksOf(record) });
+  }
+  if (payment.link === undefined || record.link !== undefined) return;
+  record.link = payment.link;
+  sendPayer(record, payment.link, Date.parse(payment.expiresAt ?? ''), context);
+}

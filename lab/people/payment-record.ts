@@ -1,0 +1,89 @@
+import type { PlannedPayment } from '../plan/planned-payment.js';
+import type { BookedStatus } from '../world/provider-books.js';
+import type { SeenPayment } from './api-client.js';
+import type { ReceivedNotification } from './merchant-endpoint.js';
+
+/** A decision on a payment under review, as it was put to the API. */
+export interface MadeDecision {
+  /** ms since the epoch. */
+  readonly at: number;
+  readonly action: 'resend' | 'fail' | 'match';
+  /** The number of the review that it names. */
+  readonly review: number;
+  readonly forced: boolean;
+  /** Whether it was carried out; `open` if the answer doesn't say. */
+  readonly outcome: 'done' | 'refused' | 'open';
+  /** The provider's books contradicted it when it was made. */
+  readonly isWrong: boolean;
+}
+
+/** A final status that the API showed, and what the provider's books had at that moment. */
+export interface ShownEnd {
+  /** ms since the epoch. */
+  readonly at: number;
+  readonly status: SeenPayment['status'];
+  readonly truth: readonly BookedStatus[];
+}
+
+/** What is known of one payment outside of Sanaga: what its merchant asked, and was answered and notified of. */
+export interface PaymentRecord {
+  readonly planned: PlannedPayment;
+  /** The API has answered that it has the payment. */
+  taken: boolean;
+  /** The API has answered that it will not have it. */
+  refused: boolean;
+  /** Its workflow was terminated in Temporal's Web UI. */
+  terminated: boolean;
+  /** The address of the checkout page, once it is known. */
+  link?: string | undefined;
+  /** The notifications that the merchant has received, in order. */
+  readonly notifications: ReceivedNotification[];
+  /** How often operators have reviewed it. */
+  reviews: number;
+  /** When an operator saw it under review, in ms since the epoch. */
+  readonly reviewsSeen: number[];
+  readonly decisions: MadeDecision[];
+  readonly shownEnds: ShownEnd[];
+  /** Answers that the API should not have given. */
+  readonly wrongAnswers: string[];
+}
+
+export function recordOf(planned: PlannedPayment): PaymentRecord {
+  return {
+    planned,
+    taken: false,
+    refused: false,
+    terminated: false,
+    notifications: [],
+    reviews: 0,
+    reviewsSeen: [],
+    decisions: [],
+    shownEnds: [],
+    wrongAnswers: [],
+  };
+}
+
+/** Whether operators have reviewed it, or its merchant was notified of a review. */
+export function wasReviewed({ reviews, notifications }: PaymentRecord): boolean {
+  return reviews > 0 || notifications.some(({ content }) => content.type === 'payment.review');
+}
+
+/** Whether it was seen under review at or after a time (ms since the epoch). */
+export function wasReviewedSince({ notifications, reviewsSeen }: PaymentRecord, time: number): boolean {
+  return (
+    reviewsSeen.some((at) => at >= time) ||
+    notifications.some(
+      ({ content }) => content.type === 'payment.review' && Date.parse(content.timestamp) >= time,
+    )
+  );
+}
+
+/** Whether the last notification that the merchant acknowledged says that the payment has ended. */
+export function isEndAcknowledged({ notifications }: PaymentRecord): boolean {
+  return notifications.findLast(({ acknowledged }) => acknowledged)?.content.data.final === true;
+}
+
+/** Decisions that were carried out, or may have been. */
+export function effectiveDecisions({ decisions }: PaymentRecord): MadeDecision[] {
+  return decisions.filter(({ outcome }) => outcome !== 'refused');
+}

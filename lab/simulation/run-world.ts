@@ -1,0 +1,139 @@
+import { auditAll } from '../audit/audit-all.js';
+import type { Violation } from '../audit/case.js';
+import type { Counts } from '../counts.js';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../durations.js';
+import { eachOf } from '../each-of.js';
+import { isEndAcknowledged, type PaymentRecord, wasReviewed } from '../people/payment-record.js';
+import { StalledError } from '../world/simulated-time.js';
+import { type Setup, type SimulationOptions, setUp } from './set-up.js';
+
+/** The result of one simulated world. */
+export interface WorldResult {
+  readonly violations: readonly Violation[];
+  readonly faults: Counts;
+  readonly crashes: Counts;
+  /** What people did, by kind, and how payments ended. */
+  readonly actions: Counts;
+  /** Payments that were put before operators. */
+  readonly reviews: number;
+  /** Digest of how the provider answered the first request for each payment. */
+  readonly digest: string;
+}
+
+/** What the sandbox is to do within each stretch of this length, in ms, is done together at its end. */
+const STEP_MS = 30 * SECOND_MS;
+/** Requests of people under way at a time. */
+const MAX_IN_FLIGHT = 32;
+/** How often to look which payments have not ended, in ms. */
+const LOOK_MS = 3 * HOUR_MS;
+/** How long an outcome that a person had to decide is checked against the provider's books, and an hour more, in ms. */
+const CHECKED_FOR_MS = DAY_MS + HOUR_MS;
+/** How long payments may take to end after the last one's arrival, in ms. */
+const DRAIN_MS = 9 * DAY_MS;
+
+/**
+ * Runs one world from the first payment to the audit.
+ *
+ * @param workflowBundle the file with the workflows, as `bundleWorkflows` makes it
+ */
+export async function runWorld(options: SimulationOptions, workflowBundle: string): Promise<WorldResult> {
+  const report = options.report ?? (() => undefined);
+  const setup = await setUp(options, workflowBundle);
+  try {
+    const stalled = await runOrStall(setup, report);
+    report('comparing the ledger with every payment');
+    const violations = [...stalled, ...(await auditWorld(setup))];
+    const { world, faults, crashes, records, context, traffic } = setup;
+    faults.addAll(world.sandbox.faults.totals);
+    const reviews = records.filter(wasReviewed).length;
+    return { violations, faults, crashes, actions: context.actions, reviews, digest: traffic.digest() };
+  } finally {
+    await setup.close();
+  }
+}
+
+async function runOrStall(setup: Setup, report: (line: string) => void): Promise<Violation[]> {
+  try {
+    await runUntilEnd(setup, report);
+    return [];
+  } catch (error) {
+    if (!(error instanceof StalledError)) throw error;
+    return [{ invariant: 'stuck', about: 'everything', what: error.message }];
+  }
+}
+
+/**
+ * Lets time pass until every payment has ended, or has had the time for it.
+ *
+ * @throws StalledError if time stands still
+ */
+async function runUntilEnd(setup: Setup, report: (line: string) => void): Promise<void> {
+  const { world, start, lastArrival } = setup;
+  let lookAt = start;
+  for (;;) {
+    const now = await world.time.now();
+    await actWhatIsDue(setup);
+    await world.sandbox.quiet();
+    await setup.faultInjector.settled();
+    if (now >= lookAt) {
+      const open = setup.records.filter((record) => !hasEnded(record, now)).length;
+      report(`day ${((now - start) / DAY_MS).toFixed(2)}: ${open} payments have not ended`);
+      if (now > lastArrival && open === 0 && world.clock.nextDue() === undefined) return;
+      lookAt = now + LOOK_MS;
+    }
+    if (now > lastArrival + DRAIN_MS) return;
+    await world.time.sleepUntil(nextStop(setup, lookAt));
+  }
+}
+
+/** Does what is due, and what falls due meanwhile. */
+async function actWhatIsDue({ world, timeline }: Setup): Promise<void> {
+  for (;;) {
+    const due = timeline.takeDue(await world.time.now());
+    if (due.length === 0) return;
+    await eachOf(due, MAX_IN_FLIGHT, (act) => act());
+  }
+}
+
+function nextStop({ timeline, world, start }: Setup, lookAt: number): number {
+  const sandbox = world.clock.nextDue() ?? Number.POSITIVE_INFINITY;
+  const step = start + Math.ceil((sandbox - start) / STEP_MS) * STEP_MS;
+  return Math.min(lookAt, timeline.next() ?? Number.POSITIVE_INFINITY, step);
+}
+
+/** The merchant knows the outcome, or was refused. A payment that was reviewed is checked for a day more. */
+function hasEnded(record: PaymentRecord, now: number): boolean {
+  if (record.refused || record.terminated) return true;
+  const last = record.notifications.findLast(({ acknowledged }) => acknowledged);
+  if (last === undefined || !isEndAcknowledged(record)) return false;
+  return !wasReviewed(record) || now > last.at + CHECKED_FOR_MS;
+}
+
+async function auditWorld({ records, context, merchant, world, traffic }: Setup): Promise<Violation[]> {
+  const { ledger, posts } = world.sandbox;
+  const ids = new Set<string | undefined>(records.map(({ planned }) => planned.id));
+  return await auditAll(records, {
+    api: context.api,
+    actions: context.actions,
+    caseOf: (record, shown) => {
+      const { id } = record.planned;
+      const transactions = context.transactionsOf(record);
+      return {
+        record,
+        shown,
+        transactions,
+        posts: posts.of(id).received - traffic.refused(id),
+        tooManyQuestions: transactions.flatMap(({ transId }) => traffic.tooManyQuestions(transId)),
+      };
+    },
+    strays: ledger
+      .all()
+      .filter(({ externalId }) => !ids.has(externalId))
+      .map(({ transId }) => transId),
+    unreadable: merchant.unreadable,
+    maxTries: 4,
+    pauseMs: 0,
+    // Nothing can awaken it: the test server leaves its queries with a dead worker for ever.
+    mayLoseTerminated: true,
+  });
+}

@@ -1,0 +1,213 @@
+import got from 'got';
+import { Counts } from '../counts.js';
+import { HOUR_MS, MINUTE_MS } from '../durations.js';
+import { FaultInjector } from '../faults/fault-injector.js';
+import { Gateway } from '../faults/gateway.js';
+import { faultRules, silence } from '../faults/provider-faults.js';
+import { ApiClient } from '../people/api-client.js';
+import { Attacker } from '../people/attacker.js';
+import type {
+  LedgerTransaction,
+  MerchantManners,
+  PayerManners,
+  SimulationContext,
+} from '../people/context.js';
+import { askForPayment } from '../people/merchant.js';
+import { MerchantEndpoint } from '../people/merchant-endpoint.js';
+import { Operators } from '../people/operators.js';
+import { type PaymentRecord, recordOf } from '../people/payment-record.js';
+import { WebUi } from '../people/web-ui.js';
+import { planServerFaults } from '../plan/server-faults.js';
+import { planPayments, planPresses } from '../plan/simulation-payments.js';
+import { MERCHANT_SECRET, WEBHOOK_TOKEN } from '../world/credentials.js';
+import type { BookedStatus } from '../world/provider-books.js';
+import { ProviderTraffic } from '../world/provider-traffic.js';
+import { PlannedTimeline } from '../world/simulated-time.js';
+import { type SimulatedWorld, startSimulatedWorld } from '../world/simulated-world.js';
+import type { WrapActivities } from '../world/worker.js';
+
+/** What a simulation is made of; the same seed gives the same faults. */
+export interface SimulationOptions {
+  readonly payments: number;
+  readonly seed: string | number;
+  /** The compiled worker process; without it the worker runs in this process, and is never killed. */
+  readonly workerProgram?: string | undefined;
+  /** Breaks a rule on purpose, to see it caught. For a worker in this process. */
+  readonly wrapActivities?: WrapActivities | undefined;
+  readonly report?: ((line: string) => void) | undefined;
+}
+
+/** What people do is put off to ticks of this length, in ms. */
+const TICK_MS = 10 * MINUTE_MS;
+/** One attack with forged notifications for so many payments. */
+const PAYMENTS_PER_ATTACK = 8;
+/** How long the checkout page may take, in real ms. */
+const PAGE_TIMEOUT_MS = 10_000;
+
+/** A simulated world with everybody in it, and all that they are going to do. */
+export interface Setup {
+  readonly world: SimulatedWorld;
+  readonly timeline: PlannedTimeline;
+  readonly context: SimulationContext;
+  readonly records: readonly PaymentRecord[];
+  readonly merchant: MerchantEndpoint;
+  readonly faultInjector: FaultInjector;
+  /** Faults by kind that are not the sandbox's own. */
+  readonly faults: Counts;
+  readonly crashes: Counts;
+  readonly traffic: ProviderTraffic;
+  /** When the first payment may arrive, in ms since the epoch. */
+  readonly start: number;
+  /** When the last payment may arrive, in ms since the epoch. */
+  readonly lastArrival: number;
+  close(): Promise<void>;
+}
+
+/** Payers press a button at once, without looking for it on the page; and try again every 20 minutes. */
+const PAYERS: PayerManners = {
+  maxTries: 3,
+  pauseMs: 20 * MINUTE_MS,
+  look: (link) => call(link, undefined),
+  press: (link, { action, ...rest }) => call(link, { action, phone: '', ...rest, medium: '', email: '' }),
+};
+
+/** Pauses before a merchant's next request for a payment, in ms; the last one repeats. */
+const PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 3 * HOUR_MS] as const;
+
+/** Merchants make each call once, for simulated time stands still in it, and the next one after a pause. */
+const MERCHANTS: MerchantManners = {
+  call: (_, request) => request(),
+  getsLinkBy: 'repeating',
+  pauseMs: (tries) => PAUSES_MS[Math.min(tries, PAUSES_MS.length - 1)] ?? HOUR_MS,
+};
+
+/** Sets everything up: nothing happens before time passes. */
+export async function setUp(options: SimulationOptions, workflowBundle: string): Promise<Setup> {
+  const { payments: count, seed } = options;
+  const plan = planPayments(count, seed);
+  const records = plan.payments.map(recordOf);
+  const byId = new Map<string, PaymentRecord>(records.map((record) => [record.planned.id, record]));
+  const [actions, faults, crashes] = [new Counts(), new Counts(), new Counts()];
+  const traffic = new ProviderTraffic();
+
+  const merchant = new MerchantEndpoint({
+    seed,
+    secret: MERCHANT_SECRET,
+    now: () => world.time.now(),
+    truthOf: (id) => {
+      const record = byId.get(id);
+      return record === undefined ? [] : booksOf(record);
+    },
+    onNotification: (notification) => {
+      const record = byId.get(notification.content.data.id);
+      record?.notifications.push(notification);
+      if (record !== undefined && notification.content.type === 'payment.review') operators.bring(record);
+    },
+    count: (fault) => faults.add(fault),
+  });
+  const faultInjector = new FaultInjector(
+    planServerFaults(count, plan.lengthMs, seed),
+    crashes,
+    faults,
+    merchant,
+  );
+  const world = await startSimulatedWorld({
+    seed,
+    workflowBundle,
+    workerProgram: options.workerProgram,
+    wrapActivities: options.wrapActivities,
+    report: options.report ?? (() => undefined),
+    onProviderRequest(request, response, now) {
+      traffic.watch(request, response, now);
+      return faultInjector.onProviderRequest(request, response);
+    },
+    merchant: merchant.take,
+  });
+  const { ledger } = world.sandbox;
+  const start = world.clock.now();
+  const timeline = new PlannedTimeline(start, TICK_MS);
+  const nextTick = (time: number) => start + Math.ceil((time - start) / TICK_MS) * TICK_MS;
+  const transactionsOf = ({ planned }: PaymentRecord): LedgerTransaction[] =>
+    ledger
+      .ofUser(planned.id)
+      .filter(({ externalId }) => externalId === planned.id)
+      .map((entry) => ({
+        entry,
+        transId: entry.transId,
+        status: entry.status,
+        createdAt: entry.createdAt,
+        listedFrom: entry.listedFrom,
+        statusCalls: entry.statusCalls,
+        isStray: gateway.isStray(entry.transId),
+        isKnown: entry.notifications.some(({ acknowledged }) => acknowledged),
+      }));
+  const booksOf = (record: PaymentRecord): BookedStatus[] =>
+    transactionsOf(record).map(({ status, isStray }) => ({ status, isStray }));
+
+  const api = new ApiClient(world.api.url);
+  const context: SimulationContext = {
+    seed,
+    api,
+    timeline,
+    actions,
+    now: () => world.clock.now(),
+    booksOf,
+    transactionsOf,
+    payers: PAYERS,
+    merchants: MERCHANTS,
+  };
+  const operators = new Operators(context, ledger);
+  const gateway = new Gateway(context, ledger);
+  const webUi = new WebUi(context, world.temporal, false);
+  for (const rule of faultRules(seed)) world.sandbox.faults.add(rule);
+  for (const record of records) {
+    const { arrivesAt, isSilent, id, meddledAfter, recheckedAfter } = record.planned;
+    const arrival = start + arrivesAt;
+    timeline.at(arrival, async () => {
+      if (isSilent) for (const rule of silence(id)) world.sandbox.faults.add(rule);
+      await askForPayment(record, context);
+    });
+    if (meddledAfter !== undefined) {
+      timeline.exactly(arrival + meddledAfter, () => operators.meddle(record, 'arrival'));
+    }
+    if (recheckedAfter !== undefined) {
+      timeline.at(arrival + recheckedAfter, () => operators.recheck(record));
+    }
+    gateway.plan(record, nextTick(arrival));
+    webUi.plan(record, nextTick(arrival), planPresses(seed, id));
+  }
+  operators.start();
+  faultInjector.start(world, timeline);
+  const webhookUrl = `${world.api.url}/webhooks/provider/${WEBHOOK_TOKEN}`;
+  const attacks = Math.ceil(count / PAYMENTS_PER_ATTACK);
+  new Attacker(context, webhookUrl, records).plan(attacks, start + HOUR_MS, start + plan.lengthMs);
+
+  return {
+    world,
+    timeline,
+    context,
+    records,
+    merchant,
+    faultInjector,
+    faults,
+    crashes,
+    traffic,
+    start,
+    lastArrival: start + plan.lengthMs,
+    async close() {
+      api.close();
+      await faultInjector.settled();
+      await world.stop();
+    },
+  };
+}
+
+async function call(link: string, form: Record<string, string> | undefined): Promise<void> {
+  await got(link, {
+    ...(form && { method: 'POST', form }),
+    followRedirect: false,
+    throwHttpErrors: false,
+    retry: { limit: 0 },
+    timeout: { request: PAGE_TIMEOUT_MS },
+  });
+}

@@ -1,0 +1,30 @@
+import type { ApiKeySetting } from '../../src/config.js';
+
+/** Secrets that open nothing but a simulation's own servers, which listen on this machine alone. */
+
+export const CREDENTIALS = {
+  collection: { apiUser: 'simulated-collector', apiKey: 'collector-key' },
+  payout: { apiUser: 'simulated-payer', apiKey: 'payer-key' },
+} as const;
+
+export const WEBHOOK_TOKEN = 'a-token-for-the-simulation';
+
+/** Base64 of 32 bytes, as Standard Webhooks has it. */
+export const MERCHANT_SECRET = `whsec_${Buffer.alloc(32, 'simulation').toString('base64')}`;
+
+/** The API keys, by their owners' names. */
+export const SECRETS = {
+  shop: 'key-of-the-shop',
+  market: 'key-of-the-market',
+  operator: 'key-of-the-operator',
+};
+
+export const API_KEYS: readonly ApiKeySetting[] = [
+  { name: 'shop', secret: { plain: SECRETS.shop }, scopes: ['collections', 'payouts', 'read', 'balance'] },
+  {
+    name: 'market',
+    secret: { plain: SECRETS.market },
+    scopes: ['collections', 'payouts', 'read', 'balance'],
+  },
+  { name: 'operator', secret: { plain: SECRETS.operator }, scopes: ['read', 'review'] },
+];

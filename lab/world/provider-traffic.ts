@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+const INITIATIONS = /^\/(initiate-pay|direct-pay|payout)$/;
+const QUESTION = /^\/payment-status\/([^/?]+)$/;
+
+/** Questions about one transaction that the provider takes within a minute. */
+const MAX_QUESTIONS = 6;
+const WINDOW_MS = 60_000;
+
+/** The provider's requests on the wire. Unlike the ledger, it has those that a fault struck, too. */
+export class ProviderTraffic {
+  /** How the first request for each payment was answered, by the payment's id. */
+  readonly #answers = new Map<string, string>();
+  /** Requests for each payment that were answered as surely not taken. */
+  readonly #refused = new Map<string, number>();
+  /** The latest questions about each transaction, in ms since the epoch. */
+  readonly #questions = new Map<string, number[]>();
+  /** Times at which a transaction was asked about too often, by its id. */
+  readonly #tooMany = new Map<string, string[]>();
+
+  /** Watches a request that has come in at `now` (simulated ms since the epoch). */
+  watch(request: IncomingMessage, response: ServerResponse, now: () => number): void {
+    const { url = '' } = request;
+    const transId = QUESTION.exec(url)?.[1];
+    if (transId !== undefined) this.#ask(transId, now());
+    if (!INITIATIONS.test(url)) return;
+    response.once('close', () => {
+      const id = bodyField(request, 'externalId');
+      if (id === undefined) return;
+      if (isRefusal(response)) this.#refused.set(id, (this.#refused.get(id) ?? 0) + 1);
+      if (this.#answers.has(id)) return;
+      this.#answers.set(id, `${id} ${url} ${response.writableFinished ? response.statusCode : 'cut'}`);
+    });
+  }
+
+  /** How many requests for a payment the provider surely did not take, and said so. */
+  refused(id: string): number {
+    return this.#refused.get(id) ?? 0;
+  }
+
+  /** When a transaction was asked about more often than the provider takes. */
+  tooManyQuestions(transId: string): readonly string[] {
+    return this.#tooMany.get(transId) ?? [];
+  }
+
+  /**
+   * How the provider answered the first request for each payment: what the faults, drawn by the seed, made of it. The
+   * same for two runs whose payments were answered alike. Later requests depend on real time (how long something took),
+   * so that two runs needn't agree in them.
+   */
+  digest(): string {
+    return digestOf([...this.#answers.values()].sort());
+  }
+
+  #ask(transId: string, now: number): void {
+    const recent = [...(this.#questions.get(transId) ?? []).filter((at) => at > now - WINDOW_MS), now];
+    this.#questions.set(transId, recent);
+    if (recent.length <= MAX_QUESTIONS) return;
+    const what = `${transId} was asked about ${recent.length} times within a minute`;
+    this.#tooMany.set(transId, [...(this.#tooMany.get(transId) ?? []), what]);
+  }
+}
+
+/** Refused credentials, and a 429 of the provider's own: a gateway's page can't speak for it. */
+function isRefusal(response: ServerResponse): boolean {
+  const { statusCode } = response;
+  const isJson = String(response.getHeader('content-type') ?? '').includes('json');
+  return response.writableFinished && isJson && (statusCode === 401 || statusCode === 429);
+}
+
+/** A short digest of lines, in their order. */
+export function digestOf(lines: readonly string[]): string {
+  return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16);
+}
+
+/** The last webhook status of each transaction: what the provider's, or a forged, notification said last. */
+export class LastWebhookStatuses {
+  readonly #statuses = new Map<string, string>();
+
+  /** Notes the status that a notification carries. */
+  watch(request: IncomingMessage, response: ServerResponse): void {
+    if (!request.url?.startsWith('/webhooks/')) return;
+    response.once('close', () => {
+      const transId = bodyField(request, 'transId');
+      const status = bodyField(request, 'status');
+      if (transId !== undefined && status !== undefined) this.#statuses.set(transId, status);
+    });
+  }
+
+  /** The transaction's last status. */
+  readonly of = (transId: string): string | undefined => this.#statuses.get(transId);
+}
+
+/** A field of the JSON body that Express has read of a request; `undefined` before, or when there is none. */
+function bodyField(request: IncomingMessage, name: string): string | undefined {
+  const body: unknown = Reflect.get(request, 'body');
+  const json = Buffer.isBuffer(body) ? parse(body.toString()) : body;
+  if (typeof json !== 'object' || json === null) return undefined;
+  const value: unknown = Reflect.get(json, name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

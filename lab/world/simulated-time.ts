@@ -1,0 +1,144 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { ManualClock } from '../../sandbox/clock.js';
+import type { Timeline } from '../people/context.js';
+
+/** Simulated time stands still: a workflow task never ends. */
+export class StalledError extends Error {
+  override readonly name = 'StalledError';
+}
+
+/** How long any sleep may take, in real ms: a killed worker is missed after ten seconds. */
+const STALL_MS = 120_000;
+
+/**
+ * The time of the time-skipping server, which the sandbox's clock follows. It stands in for the real one everywhere
+ * but in limits on how long a connection may take.
+ *
+ * While nobody sleeps, the server's time passes with the real one, so the server needn't be asked; while somebody does,
+ * it may jump at any moment.
+ */
+export class SimulatedTime {
+  #known: { readonly time: number; readonly tick: number } | undefined;
+  #asking: Promise<number> = Promise.resolve(0);
+  #queued: Promise<number> | undefined;
+
+  constructor(
+    private readonly env: Pick<TestWorkflowEnvironment, 'currentTimeMs' | 'sleep'>,
+    private readonly clock: ManualClock,
+  ) {}
+
+  /** Brings the sandbox's clock up to the server's time, and gives it: ms since the epoch. */
+  async now(): Promise<number> {
+    const time =
+      this.#known === undefined
+        ? await this.#ask()
+        : Math.floor(this.#known.time + performance.now() - this.#known.tick);
+    this.clock.advanceTo(time);
+    return this.clock.now();
+  }
+
+  /**
+   * Lets time pass until `time`.
+   *
+   * @throws StalledError if it doesn't reach it
+   */
+  async sleepUntil(time: number): Promise<void> {
+    const left = time - (await this.now());
+    if (left <= 0) return;
+    this.#known = undefined;
+    await orStall(this.env.sleep(left), time);
+    const now = await this.env.currentTimeMs();
+    this.#known = { time: now, tick: performance.now() };
+    this.clock.advanceTo(now);
+  }
+
+  /** An answer that is under way may be older than the question: all who ask meanwhile share the next one. */
+  #ask(): Promise<number> {
+    this.#queued ??= this.#asking
+      .catch(() => 0)
+      .then(() => {
+        this.#queued = undefined;
+        this.#asking = this.env.currentTimeMs();
+        return this.#asking;
+      });
+    return this.#queued;
+  }
+}
+
+async function orStall(sleep: Promise<void>, time: number): Promise<void> {
+  const woken = new AbortController();
+  const stall = pause(STALL_MS, true, { signal: woken.signal }).catch(() => false);
+  try {
+    const isStalled = await Promise.race([sleep.then(() => false), stall]);
+    if (isStalled) throw new StalledError(`time doesn't reach ${new Date(time).toISOString()}`);
+  } finally {
+    woken.abort();
+  }
+}
+
+/** Something planned for a time (ms since the epoch). */
+interface PlannedAct {
+  readonly at: number;
+  readonly order: number;
+  readonly run: () => Promise<void> | void;
+}
+
+/**
+ * What people in the simulation are going to do, in order of time. What needs no exact time is put off to the next tick,
+ * so that many things happen at once and time has fewer stops to make.
+ */
+export class PlannedTimeline implements Timeline {
+  readonly #acts: PlannedAct[] = [];
+  #added = 0;
+
+  /**
+   * @param origin the first tick, in ms since the epoch
+   * @param tickMs ms between two ticks
+   */
+  constructor(
+    private readonly origin: number,
+    private readonly tickMs: number,
+  ) {}
+
+  /** Plans something for the first tick at or after a time. */
+  at(time: number, run: PlannedAct['run']): void {
+    this.exactly(this.origin + Math.ceil((time - this.origin) / this.tickMs) * this.tickMs, run);
+  }
+
+  /** Plans something for just this moment. */
+  exactly(time: number, run: PlannedAct['run']): void {
+    const planned = { at: time, order: this.#added++, run };
+    this.#acts.splice(this.#placeOf(planned), 0, planned);
+  }
+
+  /** The time of the next thing planned, in ms since the epoch. */
+  next(): number | undefined {
+    return this.#acts.at(-1)?.at;
+  }
+
+  /** Takes out everything that has fallen due, in order. */
+  takeDue(now: number): (() => Promise<void> | void)[] {
+    const due: (() => Promise<void> | void)[] = [];
+    for (let last = this.#acts.at(-1); last !== undefined && last.at <= now; ) {
+      due.push(last.run);
+      this.#acts.pop();
+      last = this.#acts.at(-1);
+    }
+    return due;
+  }
+
+  /** Kept from last to first, so that the next one is taken from the end. */
+  #placeOf({ at, order }: PlannedAct): number {
+    let low = 0;
+    let high = this.#acts.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = this.#acts[middle];
+      if (other !== undefined && (other.at > at || (other.at === at && other.order > order)))
+        low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,178 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Client, WorkflowClientInterceptor } from '@temporalio/client';
+// The package is CommonJS of a form whose named exports Node cannot see.
+import proto from '@temporalio/proto';
+import { pino } from 'pino';
+import { type ManualClock, manualClock } from '../../sandbox/clock.js';
+import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
+import { createApp } from '../../src/api/app.js';
+import type { PaymentTerms } from '../../src/payments/order.js';
+import { closeClient, connectClient } from '../../src/temporal/connection.js';
+import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.js';
+import { API_KEYS, CREDENTIALS, WEBHOOK_TOKEN } from './credentials.js';
+import { LocalServer } from './local-server.js';
+import { TemporalWire, WorkerSuccession } from './orphaned-tasks.js';
+import { LastWebhookStatuses } from './provider-traffic.js';
+import { SimulatedTime } from './simulated-time.js';
+import {
+  NAMESPACE,
+  providerClients,
+  quietRuntime,
+  TASK_QUEUE,
+  type WorkerHost,
+  type WorkerSettings,
+  type WrapActivities,
+  workerChild,
+  workerInThisProcess,
+} from './worker.js';
+
+export interface SimulatedWorldOptions {
+  readonly seed: string | number;
+  /** The file with the workflows, as `bundleWorkflows` makes it. */
+  readonly workflowBundle: string;
+  /** The compiled worker process; without it the worker runs in this process and can't be killed. */
+  readonly workerProgram?: string | undefined;
+  /** Changes what activities do; for a worker in this process. */
+  readonly wrapActivities?: WrapActivities | undefined;
+  readonly report: (line: string) => void;
+  /** Called with every request to the provider first; `false` stops the request. */
+  readonly onProviderRequest: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    now: () => number,
+  ) => boolean;
+  /** Takes the merchant's notifications. */
+  readonly merchant: (request: IncomingMessage, response: ServerResponse) => void;
+}
+
+/** The settings that payments live by: production's, but for fewer polls, and the real time that a connection may take. */
+const TERMS: PaymentTerms = {
+  linkLifetimeMs: DAY_MS,
+  pollFirstMs: 10 * MINUTE_MS,
+  pollMaxMs: 4 * HOUR_MS,
+  ambiguousGraceMs: 15 * MINUTE_MS,
+  ambiguousPolicy: 'review',
+  resolveAfterMs: HOUR_MS,
+  sendByMs: DAY_MS,
+  providerTimeoutMs: 700,
+};
+
+/** Real ms after which a POST is answered 202: those who wait hold up simulated time. */
+const ANSWER_WITHIN_MS = 200;
+/** Real ms that the merchant's endpoint may take. */
+const MERCHANT_TIMEOUT_MS = 500;
+/** Real ms that the API may take to acknowledge the provider's notification. */
+const WEBHOOK_TIMEOUT_MS = 5_000;
+
+/**
+ * All of Sanaga and everyone around it: API, provider and merchant's endpoint over real HTTP, a worker, and Temporal's
+ * time-skipping server, whose time all of them follow.
+ */
+export interface SimulatedWorld {
+  readonly time: SimulatedTime;
+  readonly clock: ManualClock;
+  readonly sandbox: Sandbox;
+  readonly api: LocalServer;
+  readonly provider: LocalServer;
+  readonly worker: WorkerHost;
+  readonly temporal: Client;
+  stop(): Promise<void>;
+}
+
+export async function startSimulatedWorld(options: SimulatedWorldOptions): Promise<SimulatedWorld> {
+  quietRuntime();
+  const env = await startTimeSkippingEnvironment({ report: options.report });
+  const clock = manualClock(await env.currentTimeMs());
+  const time = new SimulatedTime(env, clock);
+
+  const provider = new LocalServer(async (request, response) => {
+    const now = await time.now();
+    if (!options.onProviderRequest(request, response, () => now)) return;
+    sandbox.app(request, response);
+  });
+  const lastWebhookStatuses = new LastWebhookStatuses();
+  const api = new LocalServer((request, response) => {
+    lastWebhookStatuses.watch(request, response);
+    app(request, response);
+  });
+  const merchant = new LocalServer(options.merchant);
+  await Promise.all([provider.listen(), api.listen(), merchant.listen()]);
+
+  const webhookUrl = `${api.url}/webhooks/provider/${WEBHOOK_TOKEN}`;
+  const sandbox = createSandbox({
+    clock,
+    merchantName: 'Simulated shop',
+    publicUrl: provider.url,
+    services: {
+      collection: { ...CREDENTIALS.collection, webhookUrl },
+      payout: { ...CREDENTIALS.payout, webhookUrl },
+    },
+    seed: options.seed,
+    webhookTimeoutMs: WEBHOOK_TIMEOUT_MS,
+  });
+  const providers = providerClients(provider.url, TERMS.providerTimeoutMs);
+  // A connection of its own, as in production: what the API has given up is over before it is closed.
+  const temporal = connectClient(
+    { address: env.address, namespace: NAMESPACE },
+    { interceptors: { workflow: [quickTaskTimeout] } },
+  );
+  const app = createApp({
+    client: temporal,
+    taskQueue: TASK_QUEUE,
+    namespace: NAMESPACE,
+    terms: TERMS,
+    apiKeys: API_KEYS,
+    webhookToken: WEBHOOK_TOKEN,
+    providers,
+    logger: pino({ level: 'error' }, process.stderr),
+    answerWithinMs: ANSWER_WITHIN_MS,
+  });
+
+  const wire = await TemporalWire.to(env.address);
+  const settings: WorkerSettings = {
+    temporalAddress: wire.address,
+    providerUrl: provider.url,
+    merchantUrl: `${merchant.url}/notifications`,
+    workflowBundle: options.workflowBundle,
+    providerTimeoutMs: TERMS.providerTimeoutMs,
+    merchantTimeoutMs: MERCHANT_TIMEOUT_MS,
+  };
+  const { workerProgram, wrapActivities = (activities) => activities } = options;
+  const host =
+    workerProgram === undefined
+      ? workerInThisProcess(settings, (activities) => wrapActivities(activities, lastWebhookStatuses.of))
+      : workerChild(settings, workerProgram);
+  const worker = new WorkerSuccession(host, wire, env.connection);
+  await worker.start();
+
+  return {
+    time,
+    clock,
+    sandbox,
+    api,
+    provider,
+    worker,
+    temporal,
+    async stop() {
+      await worker.stop();
+      worker.close();
+      await wire.close();
+      await sandbox.close();
+      await Promise.all([provider.leave(), api.leave(), merchant.leave()]);
+      for (const { close } of Object.values(providers)) close();
+      await closeClient(temporal);
+      await env.teardown();
+    },
+  };
+}
+
+/** Real seconds after which a task of a worker that is gone goes to another; ten unless set. */
+const workflowTaskTimeout = proto.google.protobuf.Duration.fromObject({ seconds: 3 });
+
+/** Has a dead worker's tasks time out soon: simulated time stands until they do. */
+const quickTaskTimeout: WorkflowClientInterceptor = {
+  startUpdateWithStart: (input, next) =>
+    next({ ...input, workflowStartOptions: { ...input.workflowStartOptions, workflowTaskTimeout } }),
+  signalWithStart: (input, next) => next({ ...input, options: { ...input.options, workflowTaskTimeout } }),
+};

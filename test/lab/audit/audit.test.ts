@@ -1,0 +1,171 @@
+import { describe, expect, it } from '@jest/globals';
+import { audit } from '../../../lab/audit/audit.js';
+import type { AuditCase } from '../../../lab/audit/case.js';
+import type { SeenPayment } from '../../../lab/people/api-client.js';
+import type { ReceivedNotification } from '../../../lab/people/merchant-endpoint.js';
+import { type MadeDecision, type PaymentRecord, recordOf } from '../../../lab/people/payment-record.js';
+import { planPayments } from '../../../lab/plan/simulation-payments.js';
+import type { FinalTransaction } from '../../../lab/world/provider-books.js';
+
+const planned = planPayments(50, 1).payments.find(({ way }) => way === 'payout');
+if (planned === undefined) throw new Error('the plan has no payout');
+const { id } = planned;
+
+const booked = (
+  status: FinalTransaction['status'],
+  more: Partial<FinalTransaction> = {},
+): FinalTransaction => ({
+  status,
+  createdAt: 1_000,
+  statusCalls: { throttled: 0 },
+  ...more,
+});
+
+const shown = (status: SeenPayment['status']): SeenPayment => ({
+  id,
+  status,
+  final: status === 'SUCCESSFUL' || status === 'FAILED',
+  amount: 100,
+});
+
+const EVENTS = {
+  SUCCESSFUL: 'payment.succeeded',
+  FAILED: 'payment.failed',
+  REVIEW: 'payment.review',
+} as const;
+
+function notification(
+  number: number,
+  status: keyof typeof EVENTS,
+  at: number,
+  truth = [booked(status as 'FAILED')],
+): ReceivedNotification {
+  const type = EVENTS[status];
+  return {
+    webhookId: `evt_${id}_${type.replace('payment.', '')}_${number}`,
+    at,
+    acknowledged: true,
+    content: { type, timestamp: new Date(at).toISOString(), data: shown(status) },
+    truth,
+  };
+}
+
+const decision = (more: Partial<MadeDecision>): MadeDecision => ({
+  at: 2_000,
+  action: 'fail',
+  review: 1,
+  forced: false,
+  outcome: 'done',
+  isWrong: false,
+  ...more,
+});
+
+interface Story extends Partial<Omit<AuditCase, 'record'>> {
+  readonly record?: Partial<PaymentRecord>;
+}
+
+function found({ record, ...story }: Story): string[] {
+  const subject: AuditCase = {
+    record: { ...recordOf(planned as NonNullable<typeof planned>), taken: true, ...record },
+    shown: shown('SUCCESSFUL'),
+    transactions: [booked('SUCCESSFUL')],
+    posts: 1,
+    ...story,
+  };
+  return audit(subject).map(({ invariant }) => invariant);
+}
+
+const paid = notification(1, 'SUCCESSFUL', 3_000);
+
+describe('the audit', () => {
+  it('finds nothing about a payment that was sent once and paid', () => {
+    expect(found({ record: { notifications: [paid] } })).toEqual([]);
+  });
+
+  it('finds a request for which nobody decided, whatever became of it', () => {
+    expect(found({ record: { notifications: [paid] }, posts: 2 })).toEqual(['oversent']);
+    const decisions = [decision({ action: 'resend' })];
+    expect(found({ record: { notifications: [paid], decisions }, posts: 2 })).toEqual([]);
+    const refused = [decision({ action: 'resend', outcome: 'refused' })];
+    expect(found({ record: { notifications: [paid], decisions: refused }, posts: 2 })).toEqual(['oversent']);
+  });
+
+  it('finds money that moved twice on one decision', () => {
+    const transactions = [booked('SUCCESSFUL'), booked('SUCCESSFUL', { createdAt: 1_500 })];
+    const notifications = [notification(1, 'REVIEW', 2_000), notification(2, 'SUCCESSFUL', 3_000)];
+    expect(found({ record: { notifications }, transactions })).toEqual(['doublePaid']);
+  });
+
+  it('finds that a second transaction was put before nobody, when an operator had it sent twice', () => {
+    const transactions = [booked('SUCCESSFUL'), booked('SUCCESSFUL', { createdAt: 2_500 })];
+    const decisions = [decision({ action: 'resend', forced: true, isWrong: true })];
+    const before = [notification(1, 'REVIEW', 1_500), notification(2, 'SUCCESSFUL', 3_000)];
+    expect(found({ record: { notifications: before, decisions }, transactions, posts: 2 })).toEqual([
+      'unnoticed',
+    ]);
+    const after = [...before, notification(3, 'REVIEW', 4_000), notification(4, 'SUCCESSFUL', 5_000)];
+    expect(found({ record: { notifications: after, decisions }, transactions, posts: 2 })).toEqual([]);
+  });
+
+  it('finds it of a transaction that the provider made by itself, once Sanaga could know', () => {
+    const stray = (isKnown: boolean) => booked('SUCCESSFUL', { createdAt: 2_500, isStray: true, isKnown });
+    const of = (isKnown: boolean) =>
+      found({ record: { notifications: [paid] }, transactions: [booked('SUCCESSFUL'), stray(isKnown)] });
+    expect(of(false)).toEqual([]);
+    expect(of(true)).toEqual(['unnoticed']);
+  });
+
+  it('finds FAILED over money that moved, at the end always, and before unless a person insisted', () => {
+    const moved = [booked('SUCCESSFUL')];
+    const failed = notification(1, 'FAILED', 3_000, moved);
+    expect(found({ record: { notifications: [failed] }, shown: shown('FAILED') })).toEqual([
+      'lost',
+      'wrongOutcome',
+      'notifiedWrong',
+    ]);
+    const decisions = [decision({ forced: true, isWrong: true })];
+    expect(found({ record: { notifications: [failed], decisions }, shown: shown('FAILED') })).toEqual([
+      'lost',
+      'wrongOutcome',
+    ]);
+    const mended = [
+      failed,
+      notification(2, 'REVIEW', 4_000, moved),
+      notification(3, 'SUCCESSFUL', 5_000, moved),
+    ];
+    expect(found({ record: { notifications: mended, decisions } })).toEqual([]);
+  });
+
+  it('finds two ends between which nobody was asked', () => {
+    const failed = notification(1, 'FAILED', 2_500, [booked('FAILED')]);
+    expect(found({ record: { notifications: [failed, notification(2, 'SUCCESSFUL', 3_000)] } })).toEqual([
+      'notifiedWrong',
+    ]);
+  });
+
+  it('finds a notification that never came', () => {
+    expect(found({ record: { notifications: [notification(2, 'SUCCESSFUL', 3_000)] } })).toEqual([
+      'unnotified',
+      'notifiedWrong',
+    ]);
+  });
+
+  it('finds a review that is never ended, unless somebody terminated its workflow', () => {
+    const notifications = [notification(1, 'REVIEW', 2_000)];
+    expect(found({ record: { notifications }, shown: shown('REVIEW') })).toEqual(['stuck']);
+    expect(found({ record: { notifications, terminated: true }, shown: shown('REVIEW') })).toEqual([]);
+    const pending = { shown: shown('PENDING'), transactions: [booked('PENDING')] };
+    expect(found({ record: { terminated: true }, ...pending })).toEqual(['stuck']);
+  });
+
+  it('finds a review that was decided twice', () => {
+    const decisions = [decision({ action: 'match' }), decision({ action: 'match' })];
+    expect(found({ record: { notifications: [paid], decisions } })).toEqual(['wrongOutcome']);
+  });
+
+  it('finds more questions than the provider takes', () => {
+    expect(found({ record: { notifications: [paid] }, tooManyQuestions: ['seven within a minute'] })).toEqual(
+      ['overLimit'],
+    );
+  });
+});

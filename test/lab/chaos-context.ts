@@ -1,0 +1,51 @@
+import { type ChaosContext, persistentMerchants, RealTimeline } from '../../lab/chaos/context.js';
+import { Counts } from '../../lab/counts.js';
+import { ApiClient } from '../../lab/people/api-client.js';
+import type { PaymentRecord } from '../../lab/people/payment-record.js';
+import type { Stack } from '../../stack/processes/stack.js';
+
+const away = (): never => {
+  throw new Error('there is no such process');
+};
+
+/** A stack that is nothing but addresses, unless `parts` has more of it. */
+export function stackAt(parts: Partial<Stack>): Stack {
+  return {
+    apiUrl: '',
+    sandboxUrl: '',
+    get temporal(): never {
+      return away();
+    },
+    part: away,
+    restart: away,
+    restartTemporal: away,
+    kill: away,
+    broken: new Promise(() => undefined),
+    stop: async () => undefined,
+    ...parts,
+  };
+}
+
+/** A context around a stack; its reports go to `reports`. */
+export function contextOf(
+  stack: Stack,
+  records: readonly PaymentRecord[],
+  over: AbortSignal = new AbortController().signal,
+  reports: string[] = [],
+): ChaosContext {
+  const actions = new Counts();
+  return {
+    seed: 1,
+    stack,
+    api: new ApiClient(stack.apiUrl),
+    records,
+    actions,
+    timeline: new RealTimeline(over),
+    now: Date.now,
+    booksOf: () => [],
+    payers: { maxTries: 1, pauseMs: 0, look: async () => undefined, press: async () => undefined },
+    merchants: persistentMerchants(actions, over),
+    over,
+    report: (line) => reports.push(line),
+  };
+}

@@ -1,0 +1,75 @@
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { untilOver } from '../../../lab/chaos/context.js';
+import { operate } from '../../../lab/people/chaos-operators.js';
+import { recordOf } from '../../../lab/people/payment-record.js';
+import { planChaosPayments } from '../../../lab/plan/chaos-payments.js';
+import { LocalServer } from '../../../lab/world/local-server.js';
+import { payDirectly, phones, type Running, startSandbox } from '../../sandbox/running-sandbox.js';
+import { contextOf, stackAt } from '../chaos-context.js';
+
+const planned = planChaosPayments(50, 1_000, 1).find(({ way }) => way === 'direct');
+if (planned === undefined) throw new Error('the plan has no direct payment');
+const order = planned;
+const { id } = order;
+
+describe('the operators of a chaos run', () => {
+  let books: Running;
+  let api: LocalServer;
+  let listed: { id: string; transId?: string };
+  /** What they decided, as the API got it, until one decision has come or the list was read twice. */
+  let decided: Promise<unknown>;
+
+  beforeEach(async () => {
+    books = await startSandbox();
+    listed = { id };
+    let lists = 0;
+    let decide: (decision: unknown) => void = () => undefined;
+    decided = new Promise((resolve) => {
+      decide = resolve;
+    });
+    api = new LocalServer(async (request, response) => {
+      if (request.method === 'POST') decide({ path: request.url, ...JSON.parse(await text(request)) });
+      else if (++lists > 1) decide('nothing');
+      const body = request.method === 'GET' ? { data: [listed] } : {};
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    await api.listen();
+  });
+
+  afterEach(async () => {
+    await api.leave();
+  });
+
+  async function decision() {
+    const home = new AbortController();
+    const record = recordOf(order);
+    const context = contextOf(stackAt({ apiUrl: api.url, sandboxUrl: books.url }), [record], home.signal);
+    const operating = untilOver(operate(context, 10));
+    const what = await decided;
+    home.abort();
+    await operating;
+    context.api.close();
+    return { what, reviews: record.reviews };
+  }
+
+  it('have a payment sent again or fail it when the books have nothing of it', async () => {
+    const { what, reviews } = await decision();
+    expect(what).toMatchObject({
+      path: `/v1/payments/${id}/resolve`,
+      action: expect.stringMatching(/^(resend|fail)$/),
+      why: expect.any(String),
+    });
+    expect(reviews).toBe(1);
+  });
+
+  it('match it with the transaction that the books have', async () => {
+    const transId = await payDirectly(books, { externalId: id, phone: phones.stays });
+    expect((await decision()).what).toMatchObject({ action: 'match', transId });
+  });
+
+  it('leave it alone when that transaction is being followed already', async () => {
+    listed = { id, transId: await payDirectly(books, { externalId: id, phone: phones.stays }) };
+    expect((await decision()).what).toBe('nothing');
+  });
+});
