@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { SETTING_NAMES } from '../sandbox/settings.js';
 import { ConfigError, settingNames } from '../src/config.js';
-import { Interrupted, stopSignal } from './stop-signal.js';
+import { Interrupted, stopSignal } from '../stack/processes/stop-signal.js';
 
 /**
  * The command line: every command with its options, its help and what runs it. A command loads what it needs when it is

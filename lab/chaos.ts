@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Interrupted, stopSignal } from '../cli/stop-signal.js';
+import { Interrupted, stopSignal } from '../stack/processes/stop-signal.js';
 import { runChaos } from './chaos/run-chaos.js';
 import { CHAOS, runProgram } from './command-line.js';
 

@@ -12,6 +12,7 @@ import {
   answerPost,
   answerStatus,
   mayHaveLeft,
+  withDoubled,
   withStatus,
 } from './provider.js';
 import { orderOf, type Setting } from './setting.js';
@@ -99,11 +100,10 @@ export class Model {
         return isDue ? this.#feed(later, { kind: 'time' }) : later;
       }
       case 'notification': {
-        const { transId, status, truth } = move;
+        const { transId, status, truth, isDoubled } = move;
+        const known = isDoubled ? withDoubled(before.provider, before.now) : before.provider;
         const provider =
-          truth === undefined
-            ? before.provider
-            : { ...withStatus(before.provider, transId, truth, before.book.final) };
+          truth === undefined ? before.provider : { ...withStatus(known, transId, truth, before.book.final) };
         const after = this.#feed({ ...before, provider }, { kind: 'notification', transId, status });
         return spent(before, after, 'notifications', after.provider === before.provider);
       }

@@ -18,6 +18,8 @@ type Happening =
       readonly transId: TransId;
       readonly status: ProviderStatus;
       readonly truth?: ProviderStatus;
+      /** The provider has made the transaction by itself, long after it took the payment's request. */
+      readonly isDoubled?: true;
     }
   | { readonly kind: 'request'; readonly request: RequestKind; readonly number?: number }
   | DecideMove

@@ -1,6 +1,7 @@
 import type { TransId } from '../../src/payments/payment-id.js';
 import { reviewOf } from '../../src/payments/payment-state.js';
 import type { Move } from './move.js';
+import { nextTransId } from './provider.js';
 import { answerMoves, costly, mayOf, postMoves, reachable, turnOf } from './provider-moves.js';
 import { FOREIGN, type Setting } from './setting.js';
 import type { Situation } from './situation.js';
@@ -48,13 +49,20 @@ function messageMoves(situation: Situation, setting: Setting): Move[] {
 }
 
 function notificationMoves(situation: Situation, setting: Setting): Move[] {
-  const { provider, now } = situation;
+  const { provider, now, book } = situation;
+  const { method } = setting;
   const may = mayOf(situation, setting);
   const moves: Move[] = setting.foreign.map((foreign) => ({
     kind: 'notification',
     transId: FOREIGN[foreign] as TransId,
     status: 'SUCCESSFUL',
   }));
+  if (may('doubledLater') && book.final && method !== 'link' && provider.transactions.length > 0) {
+    const transId = nextTransId(provider);
+    moves.push(
+      costly({ kind: 'notification', transId, status: 'SUCCESSFUL', truth: 'SUCCESSFUL', isDoubled: true }),
+    );
+  }
   for (const one of provider.transactions) {
     const { transId } = one;
     for (const status of reachable(one, setting, now)) {

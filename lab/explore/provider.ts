@@ -197,27 +197,40 @@ function asShown(
 function withMade(before: Situation, { listLagMs }: Setting, move: PostMove): Provider {
   const { provider, now } = before;
   const { taken, isLate, isWrong } = move;
-  const first = provider.transactions.length + 1;
-  const made = Array.from(
-    { length: taken },
-    (_, index): OwnTransaction => ({
-      transId: `T${first + index}` as TransId,
-      status: 'CREATED',
-      madeAt: now,
-      listedFrom: isLate ? now + listLagMs : now,
-      isListed: false,
-      isWrong,
-      isTwin: taken > 1,
-      isGiven: false,
-      hasTurned: false,
-      isNotified: false,
-    }),
-  );
-  return {
-    ...provider,
-    requests: provider.requests + (mayHaveLeft(before, move) ? 1 : 0),
-    transactions: [...provider.transactions, ...made],
+  let made = provider;
+  for (let copy = 0; copy < taken; copy += 1) {
+    const listedFrom = isLate ? now + listLagMs : now;
+    made = withNew(made, now, { listedFrom, isWrong, isTwin: taken > 1 });
+  }
+  return { ...made, requests: provider.requests + (mayHaveLeft(before, move) ? 1 : 0) };
+}
+
+/** The id of the next transaction that the provider makes for the payment. */
+export function nextTransId({ transactions }: Provider): TransId {
+  return `T${transactions.length + 1}` as TransId;
+}
+
+/** The provider with a further transaction for the payment that nobody asked for. */
+export function withDoubled(provider: Provider, now: number): Provider {
+  return withNew(provider, now, { listedFrom: now, isWrong: false, isTwin: true });
+}
+
+function withNew(
+  provider: Provider,
+  madeAt: number,
+  made: Pick<OwnTransaction, 'listedFrom' | 'isWrong' | 'isTwin'>,
+): Provider {
+  const transaction: OwnTransaction = {
+    transId: nextTransId(provider),
+    status: 'CREATED',
+    madeAt,
+    isListed: false,
+    isGiven: false,
+    hasTurned: false,
+    isNotified: false,
+    ...made,
   };
+  return { ...provider, transactions: [...provider.transactions, transaction] };
 }
 
 /**

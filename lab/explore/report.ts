@@ -152,6 +152,7 @@ function describe(move: Move, before: Situation): string {
       return 'time passes';
     case 'notification': {
       const kind = move.truth === undefined ? notGenuine(move.transId) : '';
+      if (move.isDoubled) return `the provider makes ${move.transId} by itself, and says so`;
       return `a notification${kind} says that ${move.transId} is ${move.status}`;
     }
     case 'request':

@@ -9,6 +9,7 @@ export const TROUBLES = [
   'rejected',
   'ambiguous',
   'takenTwice',
+  'doubledLater',
   'notSent',
   'unauthorized',
   'throttledPost',
@@ -235,6 +236,8 @@ const THEMES: readonly Theme[] = [
     allowance: { troubles: 2, notifications: 1, requests: 1, decisions: 1 },
     troubles: [
       'turn',
+      'doubledLater',
+      'silence',
       'wrongAmount',
       'unknownStatus',
       'olderStatus',

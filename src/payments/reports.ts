@@ -9,9 +9,11 @@ import { isFinal, type Transaction } from './transaction.js';
 import {
   askSoon,
   canMoveMoney,
+  checksFrom,
   follow,
   holdForReview,
   inDoubt,
+  inPhase,
   type NotificationEvent,
   noteOther,
   withOthers,
@@ -104,7 +106,7 @@ export function onReportStatus(
       return withOpen(asked, [...others, ...notKnownYet(report, now)]);
     default: {
       const unanswered = report.unanswered + 1;
-      if (unanswered >= UNANSWERED_MAX) return unconfirmed(withOpen(asked, others), transId);
+      if (unanswered >= UNANSWERED_MAX) return unconfirmed(withOpen(asked, others), transId, now);
       const pause = backoff(REPORT_PAUSE_MS, report.unanswered, UNANSWERED_PAUSE_MAX_MS);
       return withOpen(asked, [...others, { ...report, unanswered, nextAt: now + pause }]);
     }
@@ -162,10 +164,19 @@ function adopt(payment: PaymentState, transaction: Transaction, now: number): Pa
   return applyTransaction(follow(inDoubt(payment), { transId }, now), transaction, now);
 }
 
-function unconfirmed(payment: PaymentState, transId: TransId): PaymentState {
+/**
+ * The provider gives no answer about a transaction. It is remembered, and looked for in the provider's list: when the
+ * payment ends, or from now on when it has. When the list can't be read either, a person is asked in the end.
+ */
+function unconfirmed(payment: PaymentState, transId: TransId, now: number): PaymentState {
   const { reports } = payment;
-  const kept = [...reports.unconfirmed.filter((one) => one !== transId), transId];
-  return { ...payment, reports: { ...reports, unconfirmed: kept.slice(-UNCONFIRMED_MAX) } };
+  const kept = [...reports.unconfirmed.filter((one) => one !== transId), transId].slice(-UNCONFIRMED_MAX);
+  const doubtful = inDoubt({ ...payment, reports: { ...reports, unconfirmed: kept } });
+  const { phase } = doubtful;
+  if (phase.kind !== 'ended') return doubtful;
+  // Checks that are due stay: somebody may wait for them.
+  const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now)];
+  return inPhase(doubtful, { ...phase, checks });
 }
 
 function withOpen(payment: PaymentState, open: readonly Report[]): PaymentState {

@@ -3,6 +3,7 @@ import type { DeliveryOutcome } from './notification.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import {
+  type Check,
   type Doubt,
   type Ended,
   followedBy,
@@ -315,8 +316,13 @@ export function end(
     kind: 'ended',
     ...outcome,
     transId: transIdOf(payment),
-    checks: isDoubtful ? CHECKS_AFTER_MS.map((after) => ({ at: now + after, next: 'list', tries: 0 })) : [],
+    checks: isDoubtful ? checksFrom(now) : [],
   });
+}
+
+/** The checks of an outcome that is open to doubt since `now`. */
+export function checksFrom(now: number): Check[] {
+  return CHECKS_AFTER_MS.map((after) => ({ at: now + after, next: 'list', tries: 0 }));
 }
 
 /** Whether a transaction moves money, has moved it, or still may. A link that nobody was given can't be paid. */

@@ -36,7 +36,7 @@ function quietPayment(): Scenario {
 function questions(payment: Scenario, answer: Parameters<Scenario['answered']>[0]): number[] {
   const times: number[] = [];
   const first = payment.now;
-  while (payment.todo.kind !== 'end') {
+  while (openOf(payment).length > 0) {
     expect(payment.asks('askStatus').isReport).toBe(true);
     times.push(payment.now - first);
     payment.answered(answer);
@@ -124,9 +124,37 @@ describe('reports', () => {
     },
   );
 
+  it.each(['SUCCESSFUL', 'FAILED'] as const)(
+    'are looked for in the list when they were given up after the end: at once, after an hour and a day (%s)',
+    (status) => {
+      const payment = quietPayment().hint('T2');
+      questions(payment, SILENT);
+      const from = payment.now;
+      expect(payment.phase('ended').checks.map(({ at }) => at - from)).toEqual([0, HOUR, 24 * HOUR]);
+      const { order } = payment.payment;
+      const [own, second] = [
+        transactionOf(order, { status: 'SUCCESSFUL' }),
+        { transId: transId('T2'), status },
+      ];
+      payment.listed(own, transactionOf(order, second));
+      expect(payment.status).toBe(status === 'FAILED' ? 'SUCCESSFUL' : 'REVIEW');
+    },
+  );
+
+  it('are put before a person when the list can not be read in their place, either', () => {
+    const payment = quietPayment().hint('T2');
+    questions(payment, SILENT);
+    for (let times = 1; payment.status === 'SUCCESSFUL' && times < 100; times += 1) payment.listing(SILENT);
+    expect(payment.phase('review').why).toMatch("couldn't be checked");
+  });
+
   it('remember five of those that were given up, the latest', () => {
     const payment = quietPayment();
-    for (let copy = 0; copy < 7; copy++) questions(payment.hint(`X${copy}`), SILENT);
+    for (let copy = 0; copy < 7; copy++) {
+      questions(payment.hint(`X${copy}`), SILENT);
+      for (let checks = 1; checks <= 3; checks++)
+        payment.listed(transactionOf(payoutOrder, { status: 'SUCCESSFUL' }));
+    }
     expect(payment.payment.reports.unconfirmed).toEqual(['X2', 'X3', 'X4', 'X5', 'X6']);
   });
 

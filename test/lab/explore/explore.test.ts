@@ -1,13 +1,27 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { describeAssumptions } from '../../../lab/explore/invariants.js';
 import { describeStory, exploreAll } from '../../../lab/explore/report.js';
 import { defaultSettings, settingOf } from '../../../lab/explore/setting.js';
+import type { Machine } from '../../../lab/explore/situation.js';
 import { randomStory, randomWalk } from '../../../lab/explore/stories.js';
 import { Visited } from '../../../lab/explore/visited.js';
 import { objectionTo, step } from '../../../src/payments/machine.js';
 import { openPayment } from '../../../src/payments/payment-state.js';
 
-const machine = { openPayment, step, objectionTo };
+/** From which phase to which a payment has come in these tests. */
+const arrows = new Set<string>();
+
+const machine: Machine = {
+  openPayment,
+  objectionTo,
+  step(payment, event, now) {
+    const after = step(payment, event, now);
+    const [from, to] = [payment.phase.kind, after.payment.phase.kind];
+    if (from !== to) arrows.add(`${from} --> ${to}`);
+    return after;
+  },
+};
 
 describe('An exploration', () => {
   it('finds no broken rule in the first sixty thousand states', () => {
@@ -29,6 +43,13 @@ describe('An exploration', () => {
       const found = randomWalk(machine, setting, seed, 70);
       expect(found && [...describeStory(machine, setting, found.moves), found.violations]).toBeUndefined();
     }
+  });
+
+  it('sees a payment come from phase to phase as ARCHITECTURE.md draws it, and in no other way', async () => {
+    const guide = await readFile(new URL('../../../ARCHITECTURE.md', import.meta.url), 'utf8');
+    const [, picture = ''] = /```mermaid\nstateDiagram-v2([^`]*)```/.exec(guide) ?? [];
+    const drawn = [...picture.matchAll(/^\s*(\w+ --> \w+)/gm)].map(([, arrow]) => arrow);
+    expect([...arrows].sort()).toEqual(drawn.sort());
   });
 
   it('visits the same states each time', () => {

@@ -124,6 +124,19 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/says that S/],
   },
   {
+    rule: 'a reported transaction that was given up after the end is looked for in the list',
+    file: 'reports.ts',
+    find: '  const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now)];',
+    replace: '  const { checks } = phase;',
+    setting: world({
+      method: 'payout',
+      troubles: new Set(['doubledLater', 'silence']),
+      allowance: { troubles: 2, notifications: 1 },
+    }),
+    breaks: 'secondSeen',
+    story: [/makes T2 by itself/, /nobody has seen T2/],
+  },
+  {
     rule: 'a reported transaction that the provider never answers for is given up',
     file: 'reports.ts',
     find: '      if (unanswered >= UNANSWERED_MAX) return',
