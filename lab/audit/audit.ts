@@ -132,7 +132,7 @@ const FINAL_EVENTS: Readonly<Record<string, string>> = {
 };
 
 /** What the merchant was notified of, against what was so. */
-export function auditNotifications(subject: AuditCase): Finding[] {
+function auditNotifications(subject: AuditCase): Finding[] {
   return [
     ...unnotified(subject),
     ...forgotten(subject),

@@ -82,7 +82,7 @@ export interface Setting {
 }
 
 /** Terms with few deadlines, so that stories are short; what matters is the order in which they come. */
-export const SHORT_TERMS: PaymentTerms = {
+const SHORT_TERMS: PaymentTerms = {
   linkLifetimeMs: 40 * SECOND_MS,
   pollFirstMs: HOUR_MS,
   pollMaxMs: 12 * HOUR_MS,

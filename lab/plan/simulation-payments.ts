@@ -79,7 +79,7 @@ const ADDRESSES = [
 ] as const;
 
 /** What a merchant orders: every kind, way and amount that there is, some of them wrong. */
-export function planOrder(random: SeededRandom, users: number): PlannedOrder {
+function planOrder(random: SeededRandom, users: number): PlannedOrder {
   const way = random.pick<PlannedOrder['way']>('way', [
     [45, 'link'],
     [25, 'direct'],
@@ -145,7 +145,7 @@ function lifetime(random: SeededRandom): Record<string, unknown> {
 export type NumberFate = 'pays' | 'fails' | 'paysLater' | 'failsLater' | 'stays';
 
 /** A mobile number, most often of a known medium, that the provider brings to the given end. */
-export function phoneNumber(
+function phoneNumber(
   random: SeededRandom,
   label: string,
   fate: NumberFate,
@@ -187,7 +187,7 @@ function lastDigits(random: SeededRandom, label: string, fate: NumberFate): stri
 }
 
 /** What the payer of a link is going to do, in order. */
-export function planPayer(random: SeededRandom): PlannedVisit[] {
+function planPayer(random: SeededRandom): PlannedVisit[] {
   const afterMs = random.pick('patience', [
     [6, random.between('soon', 1, 9) * MINUTE_MS],
     [2, random.between('later', 10, 180) * MINUTE_MS],

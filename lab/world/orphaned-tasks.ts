@@ -61,7 +61,7 @@ const POLL_MS = 60_000;
  * itself; the test server leaves a task for ever on the queue of the worker that had the workflow in its memory.
  * Runs until the signal is aborted, for a workflow may sleep for days before its next task.
  */
-export async function returnOrphanedTasks(
+async function returnOrphanedTasks(
   connection: Connection,
   queue: string,
   signal: AbortSignal,

@@ -93,7 +93,7 @@ export class LastWebhookStatuses {
 }
 
 /** A field of the JSON body that Express has read of a request; `undefined` before, or when there is none. */
-export function bodyField(request: IncomingMessage, name: string): string | undefined {
+function bodyField(request: IncomingMessage, name: string): string | undefined {
   const body: unknown = Reflect.get(request, 'body');
   const json = Buffer.isBuffer(body) ? parse(body.toString()) : body;
   if (typeof json !== 'object' || json === null) return undefined;

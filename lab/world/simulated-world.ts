@@ -168,7 +168,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
 const workflowTaskTimeout = proto.google.protobuf.Duration.fromObject({ seconds: 3 });
 
 /** Has a dead worker's tasks time out soon: simulated time stands until they do. */
-export const quickTaskTimeout: WorkflowClientInterceptor = {
+const quickTaskTimeout: WorkflowClientInterceptor = {
   startUpdateWithStart: (input, next) =>
     next({ ...input, workflowStartOptions: { ...input.workflowStartOptions, workflowTaskTimeout } }),
   signalWithStart: (input, next) => next({ ...input, options: { ...input.options, workflowTaskTimeout } }),
