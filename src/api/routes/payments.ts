@@ -181,7 +181,8 @@ async function recheck(context: ApiContext, before: Payment): Promise<ApiRespons
   }
 }
 
-const WHERE_REVIEW_IS = 'must be the number of the review that you decide: review.number of the payment';
+const WHERE_REVIEW_IS =
+  'must be the number of the review that you decide: review.number in GET /v1/payments/{id}';
 
 const why = z.string().trim().min(1, 'must not be empty').max(500);
 /** The number of the review that the operator looked at: when it has changed, the decision is refused. */
