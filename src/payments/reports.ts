@@ -98,10 +98,13 @@ export function onReportStatus(
   if (report === undefined) return asked;
   const others = reports.open.filter((one) => one !== report);
   switch (answer.kind) {
-    case 'found':
-      return agrees(payment, answer.transaction, now) || isNameless(payment, answer.transaction)
+    case 'found': {
+      const owner = ownerOf(payment, answer.transaction);
+      if (owner === 'another') return withOpen(asked, others);
+      return owner === 'unsaid' || agrees(payment, answer.transaction, now)
         ? withOpen(asked, [...others, ...notKnownYet(report, now)])
         : confirmed(withOpen(asked, others), answer.transaction, now);
+    }
     case 'unknown':
       return withOpen(asked, [...others, ...notKnownYet(report, now)]);
     default: {
@@ -120,10 +123,12 @@ function agrees(payment: PaymentState, transaction: Transaction, now: number): b
   return contradicted(payment, phase, transaction, now) === payment;
 }
 
-/** A transaction that isn't known to be the payment's, and of which this answer doesn't say whose it is: another may. */
-function isNameless(payment: PaymentState, { transId, externalId, userId }: Transaction): boolean {
+/** Whose a transaction is, as far as the provider says: nothing but a notification says that it is this payment's. */
+function ownerOf(payment: PaymentState, transaction: Transaction): 'payment' | 'another' | 'unsaid' {
+  const { transId, externalId, userId } = transaction;
   const isKnown = transId === transIdOf(payment) || payment.others.some((other) => other.transId === transId);
-  return !isKnown && externalId === undefined && userId === undefined;
+  if (isKnown || isOwn(payment.order, transaction)) return 'payment';
+  return externalId === undefined && userId === undefined ? 'unsaid' : 'another';
 }
 
 /** The report when the provider doesn't know of it yet: asked about again, or believed not to be true. */
@@ -134,14 +139,11 @@ function notKnownYet(report: Report, now: number): readonly Report[] {
 
 /** What the provider's word on a reported transaction makes of the payment. */
 function confirmed(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
-  const { phase, order } = payment;
+  const { phase } = payment;
   if (transaction.transId === transIdOf(payment)) {
     if (phase.kind === 'ended') return contradicted(payment, phase, transaction, now);
     return pursues(payment) ? applyTransaction(payment, transaction, now) : payment;
   }
-  // Nobody can tell for which payment it was made, and nothing but a notification says it was this one.
-  const isKnown = payment.others.some(({ transId }) => transId === transaction.transId);
-  if (!isOwn(order, transaction) && !isKnown) return payment;
   return isLookedFor(payment) ? adopt(payment, transaction, now) : noteOther(payment, transaction, now);
 }
 

@@ -134,7 +134,7 @@ export const MUTANTS: readonly Mutant[] = [
       allowance: { troubles: 2, notifications: 1 },
     }),
     breaks: 'secondSeen',
-    story: [/makes T2 by itself/, /nobody has seen T2/],
+    story: [/makes T2 by itself/, /status of T2: no answer$/m],
   },
   {
     rule: 'a reported transaction that the provider never answers for is given up',
@@ -244,8 +244,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'after a resend, the list is read again at the end, an hour and a day later',
     file: 'transitions.ts',
-    find: '    checks: isDoubtful ? CHECKS',
-    replace: '    checks: isDoubtful && now < 0 ? CHECKS',
+    find: '    checks: isDoubtful ? checksFrom',
+    replace: '    checks: isDoubtful && now < 0 ? checksFrom',
     setting: operators,
     breaks: 'secondSeen',
     story: [/final/],
@@ -461,8 +461,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: "another payment's transaction is never this one's",
     file: 'reports.ts',
-    find: '  if (!isOwn(order, transaction) && !isKnown) return payment;',
-    replace: '  if (isKnown && order.amount < 0) return payment;',
+    find: 'if (isKnown || isOwn(payment.order, transaction)) return',
+    replace: 'if (isKnown || externalId === undefined) return',
     setting: liars,
     breaks: 'succeededTruth',
     story: [/says that [ON] is SUCCESSFUL/, /SUCCESSFUL, final/],
