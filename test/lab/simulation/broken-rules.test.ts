@@ -1,0 +1,150 @@
+import { describe, expect, it } from '@jest/globals';
+import { runSimulation } from '../../../lab/simulation/run-simulation.js';
+import type { WrapActivities } from '../../../lab/world/worker.js';
+
+/** A simulation lasts for some days of its own, and for as long as it takes in ours. */
+const LIMIT_MS = 240_000;
+
+/** Seeds with which the provider makes four of 60 payments twice by itself, and rejects several payouts. */
+const DOUBLED = 1_300;
+const REJECTED = 98;
+
+/** A simulation of a Sanaga with a fault of its own, in what its activities do. */
+async function simulate(seed: number, payments: number, wrapActivities: WrapActivities) {
+  return await runSimulation({ payments, seed, wrapActivities });
+}
+
+describe('a simulation of a Sanaga that breaks a rule', () => {
+  it(
+    'catches money that is sent again when nobody knows whether it was taken',
+    async () => {
+      const sentAgain: WrapActivities = (activities) => ({
+        ...activities,
+        async directPay(order) {
+          const outcome = await activities.directPay(order);
+          return outcome.kind === 'ambiguous' ? await activities.directPay(order) : outcome;
+        },
+        async payOut(order) {
+          const outcome = await activities.payOut(order);
+          return outcome.kind === 'ambiguous' ? await activities.payOut(order) : outcome;
+        },
+      });
+      const { result } = await simulate(2, 60, sentAgain);
+      expect(result.invariants.doublePaid).toBeGreaterThan(0);
+      expect(result.invariants.oversent).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'catches a notification that is believed',
+    async () => {
+      const believed: WrapActivities = (activities, claimed) => ({
+        ...activities,
+        async paymentStatus(service, transId) {
+          const answer = await activities.paymentStatus(service, transId);
+          const status = claimed(transId);
+          if (answer.kind !== 'found' || (status !== 'SUCCESSFUL' && status !== 'FAILED')) return answer;
+          return { ...answer, transaction: { ...answer.transaction, status } };
+        },
+      });
+      const { result } = await simulate(2, 60, believed);
+      expect(result.invariants.wrongOutcome).toBeGreaterThan(0);
+      expect(result.invariants.notifiedWrong).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'catches a merchant who is told another status than the payment has',
+    async () => {
+      const lied: WrapActivities = (activities) => ({
+        ...activities,
+        notifyMerchant: async (notification) =>
+          await activities.notifyMerchant(
+            notification.payment.status === 'FAILED'
+              ? { ...notification, payment: { ...notification.payment, status: 'SUCCESSFUL' } }
+              : notification,
+          ),
+      });
+      const { result } = await simulate(4, 30, lied);
+      expect(result.invariants.notifiedWrong).toBeGreaterThan(0);
+      expect(result.invariants.wrongOutcome).toBe(0);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'catches a review that the merchant is never told of',
+    async () => {
+      const silent: WrapActivities = (activities) => ({
+        ...activities,
+        notifyMerchant: async (notification) =>
+          notification.type === 'payment.review'
+            ? { kind: 'delivered' }
+            : await activities.notifyMerchant(notification),
+      });
+      const { result } = await simulate(2, 60, silent);
+      expect(result.invariants.unnotified).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'catches a transaction beside the first that nobody is asked about',
+    async () => {
+      const blind: WrapActivities = (activities) => {
+        const first = new Map<string, string>();
+        const isFirst = ({
+          transId,
+          externalId = '',
+        }: {
+          transId: string;
+          externalId?: string | undefined;
+        }) => {
+          first.set(externalId, first.get(externalId) ?? transId);
+          return first.get(externalId) === transId;
+        };
+        return {
+          ...activities,
+          async paymentStatus(service, transId) {
+            const answer = await activities.paymentStatus(service, transId);
+            const isKnown = answer.kind !== 'found' || isFirst(answer.transaction);
+            return isKnown ? answer : { kind: 'unknown', message: 'unknown', statusCode: 404 };
+          },
+          async lookUp(what) {
+            const answer = await activities.lookUp(what);
+            return answer.kind === 'listed'
+              ? { ...answer, transactions: answer.transactions.filter(isFirst) }
+              : answer;
+          },
+        };
+      };
+      const { result } = await simulate(DOUBLED, 60, blind);
+      expect(result.invariants.unnoticed).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'catches a provider that is asked too often, and money that is sent once too often, whatever became of it',
+    async () => {
+      const eager: WrapActivities = (activities) => ({
+        ...activities,
+        async paymentStatus(service, transId) {
+          for (let times = 1; times <= 6; times++) await activities.paymentStatus(service, transId);
+          return await activities.paymentStatus(service, transId);
+        },
+        async payOut(order) {
+          const outcome = await activities.payOut(order);
+          return outcome.kind === 'rejected' ? await activities.payOut(order) : outcome;
+        },
+      });
+      const { result } = await simulate(REJECTED, 60, eager);
+      expect(result.invariants.overLimit).toBeGreaterThan(0);
+      expect(result.invariants.oversent).toBeGreaterThan(0);
+      expect(result.invariants.doublePaid).toBe(0);
+    },
+    LIMIT_MS,
+  );
+});
