@@ -29,7 +29,11 @@ export function backoff(firstMs: number, times: number, maxMs: number): number {
   return Math.min(firstMs * 2 ** Math.min(times, 31), maxMs);
 }
 
-/** The pause before look-up number `asked + 1` (0 for the first), in ms: POLL_FIRST, doubled each time, at most POLL_MAX. */
+/**
+ * The pause before a look-up, in ms: POLL_FIRST before the first two, then doubled each time, at most POLL_MAX.
+ *
+ * @param asked look-ups that were answered before the last one
+ */
 export function pollDelay(asked: number, terms: Pick<PaymentTerms, 'pollFirstMs' | 'pollMaxMs'>): number {
   return backoff(Math.min(terms.pollFirstMs, terms.pollMaxMs), asked, terms.pollMaxMs);
 }
