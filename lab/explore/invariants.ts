@@ -283,9 +283,8 @@ export const ASSUMPTIONS = {
   A5: 'A link whose address nobody was given is not paid.',
   A6: 'The status and the list say what is or was true of a transaction: late, incomplete or not at all, but nothing made up. The one exception is a final status that turns into SUCCESSFUL later.',
   A7: 'Within one minute no more than three status questions about a transaction are lost with their workers.',
-  A8: 'The workflow of a payment link is not reset by hand once its address was given out: making a link is not guarded as moving money is.',
-  A9: "An operator who insists on matching a transaction of which the provider does not say whose it is knows that it is this payment's.",
-  A10: "A workflow is reset by hand a minute after the last thing that it did, or later, and the list lags by less than that: the new run knows nothing of the old one's questions, nor of what an operator insisted on.",
+  A8: "An operator who insists on matching a transaction of which the provider does not say whose it is knows that it is this payment's.",
+  A9: "A workflow is reset by hand a minute after the last thing that it did, or later, and the list lags by less than that: the new run knows nothing of the old one's questions, nor of what an operator insisted on.",
 } as const;
 
 /** The assumptions in a list, a line each, for docs/safety.md. */

@@ -42,7 +42,7 @@ function messageMoves(situation: Situation, setting: Setting): Move[] {
     moves.push({ kind: 'handOver' });
   if (may('workerLost') && recorded !== undefined && !recorded.isFresh)
     moves.push(costly({ kind: 'workerLost' }));
-  const mayReset = left.resets > 0 && setting.method !== 'link' && todo.kind !== 'end';
+  const mayReset = left.resets > 0 && todo.kind !== 'end';
   if (mayReset && payment.phase.kind !== 'sending' && !provider.wasReset)
     moves.push({ kind: 'reset', to: 'start' });
   return moves;
@@ -97,7 +97,7 @@ function decisionMoves({ payment, provider, todo }: Situation, { decisions, fore
       ...(decisions.has('resend') ? [{ kind: 'decide', action: 'resend', review: of, force } as const] : []),
       ...(decisions.has('fail') ? [{ kind: 'decide', action: 'fail', review: of, force } as const] : []),
       ...named
-        .filter((transId) => !(force && transId === FOREIGN.nameless)) // assumption A9
+        .filter((transId) => !(force && transId === FOREIGN.nameless)) // assumption A8
         .map((transId): Move => ({ kind: 'decide', action: 'match', transId, review: of, force })),
     ]),
   );

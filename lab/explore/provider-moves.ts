@@ -19,7 +19,7 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
   const may = mayOf(situation, setting);
   const { provider, left } = situation;
   const plain = { kind: 'post', taken: 0, isLate: false, isWrong: false } as const;
-  if (provider.wasReset && setting.method !== 'link') {
+  if (provider.wasReset) {
     // The activity finds out, or isn't told: it sends nothing.
     const moves: Move[] = [{ ...plain, outcome: 'ambiguous' }];
     return may('unchecked') ? [...moves, costly({ ...plain, outcome: 'unchecked' })] : moves;

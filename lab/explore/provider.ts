@@ -47,8 +47,13 @@ export function answerPost(before: Situation, move: PostMove, setting: Setting):
       return sent({ kind: 'throttled', reason: 'throttled', retryAfterMs: setting.retryAfterMs });
     case 'notSent':
     case 'unchecked':
-    case 'ambiguous':
       return sent({ kind: move.outcome, reason: 'no answer' });
+    case 'ambiguous':
+      return sent({
+        kind: 'ambiguous',
+        reason: 'no answer',
+        ...(provider.wasReset && { isReset: true as const }),
+      });
     case 'lost':
       return { situation, event: undefined };
   }

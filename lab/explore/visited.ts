@@ -1,4 +1,11 @@
-import type { PaymentState, Phase, Pursuit, Review, Unsent } from '../../src/payments/payment-state.js';
+import type {
+  Doubt,
+  PaymentState,
+  Phase,
+  Pursuit,
+  Review,
+  Unsent,
+} from '../../src/payments/payment-state.js';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../durations.js';
 import type { Situation } from './situation.js';
 
@@ -149,12 +156,9 @@ function encodePursuit(payment: PaymentState, pursuit: Pursuit, now: number): st
   }
 }
 
-function doubt(
-  { terms }: PaymentState,
-  one: { readonly since: number; readonly reason: string } | undefined,
-  now: number,
-): string {
-  return one === undefined ? '' : `?${numberOf(one.reason)}${past(one.since, now, terms.ambiguousGraceMs)}`;
+function doubt({ terms }: PaymentState, one: Doubt | undefined, now: number): string {
+  if (one === undefined) return '';
+  return `?${numberOf(one.reason)}${one.isReset ? 'R' : ''}${past(one.since, now, terms.ambiguousGraceMs)}`;
 }
 
 function unsent({ terms }: PaymentState, one: Unsent | undefined, now: number): string {

@@ -4,7 +4,7 @@ import type { PaymentState } from '../../src/payments/payment-state.js';
 import { toPayment } from '../../src/payments/to-payment.js';
 import type { Reply, Todo } from '../../src/payments/transitions.js';
 import type { PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
-import { type Command, valuesOf } from './workflow-vm.js';
+import { type Command, FIRST_RUN_ID, valuesOf } from './workflow-vm.js';
 
 /** A command without its sequence numbers: what it does, and with what. */
 export type Act = readonly [name: string, ...details: unknown[]];
@@ -32,7 +32,7 @@ export function activityAct(payment: PaymentState, todo: Exclude<Todo, { kind: '
   switch (todo.kind) {
     case 'send': {
       const name = order.method === undefined ? 'payOut' : SENDS[order.method];
-      return [order.method === 'link' ? 'local' : 'activity', name, order];
+      return order.method === 'link' ? ['local', name, order, FIRST_RUN_ID] : ['activity', name, order];
     }
     case 'lookUp':
       return ['local', 'lookUp', { service: order.kind, paymentId: order.id }];

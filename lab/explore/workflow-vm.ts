@@ -27,6 +27,9 @@ export interface Moment {
 /** No limit on an activation: the watchdog that each would take costs more than the activation. */
 const NO_LIMIT = undefined;
 
+/** The first run of each payment. */
+export const FIRST_RUN_ID = 'run-1';
+
 /**
  * The built workflow bundle in the VM that the SDK's worker runs it in, without a worker or a server: activations are
  * made by hand, and the commands that come of them are read.
@@ -115,7 +118,7 @@ export function startJob(type: PaymentWorkflowType, input: PaymentInput, now: nu
       arguments: [payloadOf(input)],
       randomnessSeed: 7,
       attempt: 1,
-      firstExecutionRunId: 'run-1',
+      firstExecutionRunId: FIRST_RUN_ID,
       startTime: timestamp(now),
     },
   };
@@ -167,7 +170,7 @@ function infoOf(type: PaymentWorkflowType, runId: string, now: number) {
     typedSearchAttributes: new TypedSearchAttributes(),
     taskQueue: 'payments',
     namespace: 'default',
-    firstExecutionRunId: 'run-1',
+    firstExecutionRunId: FIRST_RUN_ID,
     startTime: new Date(now),
     runStartTime: new Date(now),
     taskTimeoutMs: 10_000,

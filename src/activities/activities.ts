@@ -32,8 +32,16 @@ const MAX_LISTED = 20;
  */
 export function createActivities({ providers, merchant }: ActivityDependencies) {
   return {
-    initiatePay: (order: LinkOrder): Promise<InitiationOutcome> =>
-      providers.collection.initiatePay(toInitiatePay(order), callLimit()),
+    /**
+     * @param firstRunId the payment's first run. A reset makes another run, so that this one needs no check, which would
+     *   cost every link a call to Temporal.
+     */
+    initiatePay(order: LinkOrder, firstRunId: string): Promise<InitiationOutcome> {
+      const limit = callLimit();
+      const send = () => providers.collection.initiatePay(toInitiatePay(order), limit);
+      const isFirst = Context.current().info.workflowExecution?.runId === firstRunId;
+      return isFirst ? send() : unlessReset(send);
+    },
 
     directPay(order: DirectOrder): Promise<InitiationOutcome> {
       const limit = callLimit();

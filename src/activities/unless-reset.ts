@@ -12,7 +12,7 @@ const CHECK_LIMIT_MS = 3_000;
 export const MAX_FIRST_SEND_AGE_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /**
- * Sends a request that moves money, unless somebody has reset the payment's workflow to an earlier point. A reset
+ * Sends a request that moves money or makes a link, unless somebody has reset the payment's workflow to an earlier point. A reset
  * forgets what was sent since then, so the payment has to be looked up, and is never sent again from such a run.
  *
  * When Temporal doesn't say in time, nothing is sent either: the outcome is `unchecked`.
@@ -32,11 +32,15 @@ export async function unlessReset(send: () => Promise<InitiationOutcome>): Promi
     };
   }
   if (origin === 'reset')
-    return { kind: 'ambiguous', reason: 'the workflow was reset, and may have sent it before' };
+    return {
+      kind: 'ambiguous',
+      reason: 'the workflow was reset, and may have sent it before',
+      isReset: true,
+    };
   if (origin === 'deleted') {
     const reason =
       "an earlier run of the workflow was deleted, so it can't be ruled out that it was sent before";
-    return { kind: 'ambiguous', reason };
+    return { kind: 'ambiguous', reason, isReset: true };
   }
   return await send();
 }

@@ -23,7 +23,12 @@ export type InitiationOutcome =
   | { readonly kind: 'throttled'; readonly reason: string; readonly retryAfterMs?: number | undefined }
   | { readonly kind: 'notSent'; readonly reason: string }
   | { readonly kind: 'unchecked'; readonly reason: string }
-  | { readonly kind: 'ambiguous'; readonly reason: string };
+  | {
+      readonly kind: 'ambiguous';
+      readonly reason: string;
+      /** Nothing was sent now: the workflow was reset, and an earlier run may have sent it. */
+      readonly isReset?: true | undefined;
+    };
 
 /** Why a question to the provider got no answer. Asking again does no harm. */
 export type NoAnswer =

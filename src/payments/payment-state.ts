@@ -47,6 +47,8 @@ export type SendCause = 'order' | 'policy' | 'operator';
 /** A request of which nobody knows whether the provider took it. */
 export interface Doubt {
   readonly reason: string;
+  /** An earlier run of the workflow may have sent it, and given its link to the merchant. */
+  readonly isReset?: true | undefined;
   /** The beginning of its grace period. */
   readonly since: number;
 }

@@ -48,9 +48,11 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
     const why = `${unknown}, and it couldn't be looked up`;
     return isOver ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };
   }
-  if (payment.order.method === 'link') return judgeLink(payment, answer.transactions, isOver);
+  const isLink = payment.order.method === 'link';
+  if (isLink && !doubt.isReset) return judgeLink(payment, answer.transactions, isOver);
 
-  const finding = findOwn(payment.order, answer.transactions);
+  const listed = isLink ? withoutExpired(payment, answer.transactions) : answer.transactions;
+  const finding = findOwn(payment.order, listed);
   switch (finding.kind) {
     case 'found':
       return { kind: 'adopt', transaction: finding.transaction };
@@ -91,6 +93,16 @@ function judgeLink(payment: PaymentState, transactions: readonly Transaction[], 
   }
   const orphans = usable.map(({ transId }) => transId);
   return { kind: 'clear', orphans, next: isOver ? 'fail' : 'send' };
+}
+
+/**
+ * The links of a payment whose workflow was reset, one of which the merchant may have been given: those that can still be
+ * paid, or have been, or else one that has expired.
+ */
+function withoutExpired(payment: PaymentState, transactions: readonly Transaction[]): readonly Transaction[] {
+  const own = ownAmong(payment.order, transactions);
+  const usable = own.filter(({ status }) => status !== 'EXPIRED');
+  return usable.length > 0 ? usable : own.slice(-1);
 }
 
 function reportedIn({ reports }: PaymentState): readonly TransId[] {

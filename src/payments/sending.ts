@@ -1,6 +1,6 @@
 import { findOwn, ownAmong } from './matching.js';
 import type { InitiationOutcome, ListAnswer } from './outcome.js';
-import type { PaymentState, Sending, Unsent, Waiting } from './payment-state.js';
+import type { Doubt, PaymentState, Sending, Unsent, Waiting } from './payment-state.js';
 import { backoff } from './polling.js';
 import { onListed } from './searching.js';
 import {
@@ -46,7 +46,7 @@ export function onSent(
     case 'rejected':
       return onRejected(payment, phase, outcome.message, now);
     case 'ambiguous':
-      return onAmbiguous(countSend(payment, now), phase, outcome.reason, now);
+      return onAmbiguous(countSend(payment, now), phase, outcome, now);
     case 'unauthorized':
       return onUnsent(payment, phase, 'credentials', outcome.message, now);
     case 'throttled':
@@ -73,9 +73,15 @@ function onRejected(payment: PaymentState, { doubt }: Sending, message: string, 
 }
 
 /** A link's grace period is one for all its tries; money's begins anew with a resend. */
-function onAmbiguous(payment: PaymentState, { doubt }: Sending, reason: string, now: number): PaymentState {
+function onAmbiguous(
+  payment: PaymentState,
+  { doubt }: Sending,
+  { reason, isReset }: Pick<Doubt, 'reason' | 'isReset'>,
+  now: number,
+): PaymentState {
   const since = doubt !== undefined && payment.order.method === 'link' ? doubt.since : now;
-  return search(payment, { reason, since }, now, payment.order.method === 'link' ? payment.sends.count : 0);
+  const lookUps = payment.order.method === 'link' ? payment.sends.count : 0;
+  return search(payment, { reason, since, ...(isReset && { isReset }) }, now, lookUps);
 }
 
 function onUnsent(
@@ -114,7 +120,7 @@ function giveUp(payment: PaymentState, { doubt, unsent }: Waiting, now: number):
     return searchUnderReview(payment, doubt, why, now);
   }
   // Nobody said that this run is the payment's first; an earlier one may have sent it.
-  if (hold === 'unchecked') return search(payment, { reason, since: now }, now);
+  if (hold === 'unchecked') return search(payment, { reason, since: now, isReset: true }, now);
   return end(payment, { status: 'FAILED', reason: `never sent to the provider: ${reason}` }, now);
 }
 

@@ -57,7 +57,8 @@ export function activityCalls(terms: PaymentTerms) {
     });
 
   return {
-    createLink: (order: LinkOrder) => initiation(question('Create the payment link').initiatePay(order)),
+    createLink: (order: LinkOrder) =>
+      initiation(question('Create the payment link').initiatePay(order, workflowInfo().firstExecutionRunId)),
     requestOnPhone: (order: DirectOrder) =>
       initiation(atMostOnce("Send the request to the payer's phone").directPay(order)),
     sendPayout: (order: PayoutOrder) => initiation(atMostOnce('Send the payout').payOut(order)),

@@ -89,7 +89,7 @@ describe('an activity that begins a payment', () => {
       redirectUrl: 'https://shop.example/done',
       message: 'Shoes',
     };
-    await run(() => activities.initiatePay(order));
+    await run(() => activities.initiatePay(order, RUN));
     expect(asked).toEqual([
       {
         line: 'POST /initiate-pay',
@@ -104,6 +104,17 @@ describe('an activity that begins a payment', () => {
         },
       },
     ]);
+  });
+
+  it.each([
+    ['asks Temporal when the run is not its first, and makes none', 'another-run', 'ambiguous'],
+    ['makes one when Temporal says that the run was not reset', RUN, 'accepted'],
+  ])('for a link %s', async (_, startedAs, kind) => {
+    const made = await run(() => activities.initiatePay(linkOrder, 'first-run'), {
+      startedAs: async () => startedAs,
+    });
+    expect(made.kind).toBe(kind);
+    expect(asked).toHaveLength(kind === 'accepted' ? 1 : 0);
   });
 
   it("never sends the merchant's own userId or externalId, which would list other payments, too", async () => {

@@ -285,7 +285,8 @@ describe('a request that could not be checked', () => {
   it('is never FAILED: it is searched for after five minutes, and then goes to review', () => {
     const payment = sendWhile(opened(payoutOrder), UNCHECKED);
     expect(payment.now).toBeGreaterThanOrEqual(START + NOT_SENT_PATIENCE_MS);
-    expect(payment.phase('searching').doubt).toEqual({ reason: UNCHECKED.reason, since: payment.now });
+    const doubt = { reason: UNCHECKED.reason, since: payment.now, isReset: true };
+    expect(payment.phase('searching').doubt).toEqual(doubt);
     while (payment.status === 'CREATED') payment.listed();
     expect(payment.payment.phase.kind).toBe('review');
     expect(payment.notified).toEqual(['payment.review']);

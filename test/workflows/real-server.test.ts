@@ -35,19 +35,45 @@ describe("a link collection's history on a real server", () => {
   });
 });
 
+/** Makes a workflow forget everything that its first workflow task led to. */
+async function resetToTheStart(id: string): Promise<void> {
+  const { events } = await world.client.workflow.getHandle(id).fetchHistory();
+  const [firstTask] = events?.filter(({ workflowTaskCompletedEventAttributes: task }) => task) ?? [];
+  await world.client.workflowService.resetWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId: id },
+    reason: 'a mistake in the Web UI',
+    requestId: `reset-${id}`,
+    workflowTaskFinishEventId: firstTask?.eventId ?? null,
+  });
+}
+
+describe('a link whose workflow somebody resets to before it was made', () => {
+  it('is not made a second time, but found, and its payer can pay it', async () => {
+    const payment = await world.begin('collections', { method: 'link', amount: 5_000 });
+    await resetToTheStart(payment.id);
+    const found = await world.until(payment.id, ({ transId }) => transId !== undefined);
+    expect(found.transId).toBe(payment.transId);
+    await world.visit(payment, 'pay');
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    expect(world.transactionsOf(payment.id)).toHaveLength(1);
+  });
+
+  it('ends as it had ended before', async () => {
+    const payment = await world.begin('collections', { method: 'link', amount: 5_000 });
+    await world.post(`/v1/collections/${payment.id}/expire`, {});
+    await world.untilStatus(payment.id, 'EXPIRED');
+    await resetToTheStart(payment.id);
+    await world.ended(payment.id);
+    await world.untilStatus(payment.id, 'EXPIRED');
+    expect(world.transactionsOf(payment.id)).toHaveLength(1);
+  });
+});
+
 describe('a payout whose workflow somebody resets to before it was sent', () => {
   it('is not sent a second time, but found', async () => {
     const payment = await world.begin('payouts', { amount: 900, phone: '670000800' });
-    const { events } = await world.client.workflow.getHandle(payment.id).fetchHistory();
-    const [firstTask] = events?.filter(({ workflowTaskCompletedEventAttributes: task }) => task) ?? [];
-    await world.client.workflowService.resetWorkflowExecution({
-      namespace: 'default',
-      workflowExecution: { workflowId: payment.id },
-      reason: 'a mistake in the Web UI',
-      requestId: 'reset-1',
-      // Everything that the first workflow task led to is forgotten.
-      workflowTaskFinishEventId: firstTask?.eventId ?? null,
-    });
+    await resetToTheStart(payment.id);
     const found = await world.until(payment.id, ({ transId }) => transId !== undefined);
     expect(found.transId).toBe(payment.transId);
     expect(world.transactionsOf(payment.id)).toHaveLength(1);

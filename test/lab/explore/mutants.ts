@@ -427,7 +427,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what is ambiguous is looked up, and not sent again',
     file: 'sending.ts',
-    find: '      return onAmbiguous(countSend(payment, now), phase, outcome.reason, now);',
+    find: '      return onAmbiguous(countSend(payment, now), phase, outcome, now);',
     replace: "      return onUnsent(payment, phase, 'connection', outcome.reason, now);",
     setting: inDoubt,
     breaks: 'sends',
