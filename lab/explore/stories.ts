@@ -101,8 +101,8 @@ function isPlain({ kind, troubles = 0 }: Move): boolean {
   return troubles === 0 && !isMessage && kind !== 'handOver' && kind !== 'reset';
 }
 
-/** What a story can hold: no lost worker, no reset, nothing during a request, and no message during a question. */
-function isPlayable(move: Move, { todo }: Situation): boolean {
+/** What a story can hold: no withdrawal, no lost worker, no reset, nothing during a request, and no message during a question. */
+function isPlayable(move: Move, { todo, payment }: Situation): boolean {
   const isWaiting = todo.kind === 'wait' || todo.kind === 'end';
   switch (move.kind) {
     case 'workerLost':
@@ -116,8 +116,10 @@ function isPlayable(move: Move, { todo }: Situation): boolean {
       return move.answer.kind !== 'lost';
     case 'deliver':
       return move.outcome !== 'lost';
-    case 'notification':
     case 'request':
+      // A withdrawal makes the workflow ask Temporal first, which a story knows nothing of.
+      return isWaiting && !(move.request === 'expire' && payment.phase.kind === 'waiting');
+    case 'notification':
     case 'decide':
     case 'redelivered':
     case 'handOver':

@@ -6,7 +6,7 @@ import type { Transaction } from '../payments/transaction.js';
 import type { ProviderClient } from '../provider/client.js';
 import type { DirectPayRequest, InitiatePayRequest, PayoutRequest } from '../provider/schemas.js';
 import type { MerchantNotifier } from './merchant.js';
-import { unlessReset } from './unless-reset.js';
+import { mayHaveBeenReset, unlessReset } from './unless-reset.js';
 
 /** What the activities need of the world. */
 interface ActivityDependencies {
@@ -39,9 +39,12 @@ export function createActivities({ providers, merchant }: ActivityDependencies) 
     initiatePay(order: LinkOrder, firstRunId: string): Promise<InitiationOutcome> {
       const limit = callLimit();
       const send = () => providers.collection.initiatePay(toInitiatePay(order), limit);
-      const isFirst = Context.current().info.workflowExecution?.runId === firstRunId;
-      return isFirst ? send() : unlessReset(send);
+      return isRun(firstRunId) ? send() : unlessReset(send);
     },
+
+    /** Whether an earlier run may have sent the request of a payment that is to be withdrawn. */
+    mayHaveBeenReset: async (firstRunId: string): Promise<boolean> =>
+      isRun(firstRunId) ? false : await mayHaveBeenReset(),
 
     directPay(order: DirectOrder): Promise<InitiationOutcome> {
       const limit = callLimit();
@@ -74,6 +77,11 @@ export function createActivities({ providers, merchant }: ActivityDependencies) 
 
     ...merchant,
   };
+}
+
+/** Whether the activity was asked for by this run of its workflow. */
+function isRun(runId: string): boolean {
+  return Context.current().info.workflowExecution?.runId === runId;
 }
 
 /** How long before its own time limit an activity gives a call up, in ms, so that its outcome still arrives. */

@@ -46,6 +46,19 @@ export async function unlessReset(send: () => Promise<InitiationOutcome>): Promi
 }
 
 /**
+ * Whether an earlier run of the workflow, of which this one knows nothing, may have sent the payment's request: somebody has
+ * reset the workflow, or Temporal doesn't say in time.
+ */
+export async function mayHaveBeenReset(): Promise<boolean> {
+  try {
+    return (await findOrigin()) !== 'beginning';
+  } catch (error) {
+    Context.current().log.warn('Temporal did not say whether the workflow was reset', { error });
+    return true;
+  }
+}
+
+/**
  * Where the activity's run comes from: a payment's own beginning, a run that somebody reset, or a run that Temporal
  * no longer has though it should.
  */

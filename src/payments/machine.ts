@@ -25,7 +25,14 @@ import {
   putOff,
 } from './review.js';
 import { onListed, onOrphanExpired } from './searching.js';
-import { objectionToWithdrawal, onListedWhileWaiting, onSent, onWaited, withdraw } from './sending.js';
+import {
+  NOT_KNOWN,
+  objectionToWithdrawal,
+  onListedWhileWaiting,
+  onSent,
+  onWaited,
+  withdraw,
+} from './sending.js';
 import {
   type AnswerEvent,
   askSoon,
@@ -249,7 +256,7 @@ function onRequest(payment: PaymentState, event: RequestEvent, now: number): Cha
   if (refusal !== undefined) return refuse(payment, event.request, refusal);
   switch (event.kind) {
     case 'expire':
-      return onExpireRequest(payment, event.request, now);
+      return onExpireRequest(payment, event, now);
     case 'refresh':
       return runs(payment.phase)
         ? waits(askSoon(payment, now), event.request, 'poll')
@@ -267,8 +274,14 @@ function onRequest(payment: PaymentState, event: RequestEvent, now: number): Cha
   }
 }
 
-function onExpireRequest(payment: PaymentState, request: number, now: number): Change {
-  if (payment.phase.kind === 'waiting') return done(withdraw(payment, now), request);
+function onExpireRequest(
+  payment: PaymentState,
+  { request, mayHaveBeenSent }: Extract<RequestEvent, { readonly kind: 'expire' }>,
+  now: number,
+): Change {
+  if (payment.phase.kind === 'waiting') {
+    return mayHaveBeenSent ? refuse(payment, request, NOT_KNOWN) : done(withdraw(payment, now), request);
+  }
   const of = closable(payment.phase);
   if (of === undefined) return done(payment, request);
   const expiresAt = Math.min(payment.facts.expiresAt ?? now, now);

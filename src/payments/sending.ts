@@ -189,10 +189,14 @@ function pursuing({ phase }: PaymentState) {
 /** Why a payment that waits can't be withdrawn; `undefined` when it surely was not sent. */
 export function objectionToWithdrawal({ doubt, unsent }: Waiting): Refusal | undefined {
   const isSure = doubt === undefined && (unsent.hold === 'credentials' || unsent.hold === 'connection');
-  return isSure
-    ? undefined
-    : { type: 'NotInitiated', words: 'whether the provider has taken it is not known yet; try again later' };
+  return isSure ? undefined : NOT_KNOWN;
 }
+
+/** Why a payment can't be withdrawn that may have been sent. */
+export const NOT_KNOWN: Refusal = {
+  type: 'NotInitiated',
+  words: 'whether the provider has taken it is not known yet; try again later',
+};
 
 /** The reason of a payment that was withdrawn in time. */
 export const WITHDRAWN = 'withdrawn before it was sent';

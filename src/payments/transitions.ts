@@ -63,8 +63,8 @@ export type AnswerEvent =
 
 /** What merchants and operators ask of a payment. */
 export type RequestEvent =
-  /** Expires a link, or withdraws what was not sent yet. */
-  | { readonly kind: 'expire'; readonly request: number }
+  /** Expires a link, or withdraws what was not sent yet, unless a run that was reset may have sent it. */
+  | { readonly kind: 'expire'; readonly request: number; readonly mayHaveBeenSent?: boolean }
   /** Asks the provider now, within the budget. */
   | { readonly kind: 'refresh'; readonly request: number }
   | { readonly kind: 'decide'; readonly request: number; readonly resolution: Resolution }

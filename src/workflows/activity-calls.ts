@@ -59,6 +59,11 @@ export function activityCalls(terms: PaymentTerms) {
   return {
     createLink: (order: LinkOrder) =>
       initiation(question('Create the payment link').initiatePay(order, workflowInfo().firstExecutionRunId)),
+    /** Whether an earlier run may have sent what this one has not. */
+    mayHaveBeenReset: (): Promise<boolean> =>
+      question('Find out whether the workflow was reset')
+        .mayHaveBeenReset(workflowInfo().firstExecutionRunId)
+        .catch((error: unknown) => failureOf(error).reason !== ''),
     requestOnPhone: (order: DirectOrder) =>
       initiation(atMostOnce("Send the request to the payer's phone").directPay(order)),
     sendPayout: (order: PayoutOrder) => initiation(atMostOnce('Send the payout').payOut(order)),

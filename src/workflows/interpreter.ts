@@ -108,7 +108,7 @@ class Interpreter {
     for (;;) {
       const message = this.inbox.shift();
       if (message !== undefined) {
-        todo = this.take(message);
+        todo = this.take(await this.checked(message));
       } else if (todo.kind === 'wait') {
         await (this.isLong && this.payment.delivering === undefined ? this.handOver() : this.wait(todo));
         if (this.inbox.length === 0) todo = this.take({ kind: 'time' });
@@ -120,6 +120,12 @@ class Interpreter {
         todo = this.take(await this.ask(todo));
       }
     }
+  }
+
+  /** A withdrawal goes by what this run knows, which forgets what was sent when somebody has reset the workflow. */
+  private async checked(message: PaymentEvent): Promise<PaymentEvent> {
+    const isWithdrawal = message.kind === 'expire' && this.payment.phase.kind === 'waiting';
+    return isWithdrawal ? { ...message, mayHaveBeenSent: await this.calls.mayHaveBeenReset() } : message;
   }
 
   /** Lets the machine take an event, and makes visible what came of it. */

@@ -117,6 +117,22 @@ describe('an activity that begins a payment', () => {
     expect(asked).toHaveLength(kind === 'accepted' ? 1 : 0);
   });
 
+  it.each([
+    ['is no reset one when it is the first', RUN, RUN, false],
+    ['is no reset one when it continues one that was not', 'first-run', RUN, false],
+    ['is a reset one when it began as another', 'first-run', 'another-run', true],
+  ])('a run %s', async (_, firstRunId, startedAs, expected) => {
+    const activity = () => activities.mayHaveBeenReset(firstRunId);
+    expect(await run(activity, { startedAs: async () => startedAs })).toBe(expected);
+  });
+
+  it('a run may be a reset one when Temporal does not say', async () => {
+    const startedAs = async () => {
+      throw new Error('away');
+    };
+    expect(await run(() => activities.mayHaveBeenReset('first-run'), { startedAs })).toBe(true);
+  });
+
   it("never sends the merchant's own userId or externalId, which would list other payments, too", async () => {
     await run(() => activities.directPay({ ...directOrder, userId: 'user-7', externalId: 'order-7' }));
     expect(asked[0]).toMatchObject({

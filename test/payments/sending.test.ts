@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { step } from '../../src/payments/machine.js';
 import { openPayment } from '../../src/payments/payment-state.js';
 import { NOT_SENT_PATIENCE_MS, sendAgainDelay } from '../../src/payments/sending.js';
 import {
@@ -206,6 +207,14 @@ describe('withdrawing a payment that waits', () => {
     const payment = opened(payoutOrder).sent(outcome).request('expire');
     expect(payment.reply).toMatchObject({ kind: 'refused', type: 'NotInitiated' });
     expect(payment.payment.phase.kind).toBe('waiting');
+  });
+
+  it('is refused when a run that was reset may have sent it', () => {
+    const { payment, now } = opened(payoutOrder).sent(NOT_SENT);
+    const event = { kind: 'expire', request: 1, mayHaveBeenSent: true } as const;
+    const after = step(payment, event, now);
+    expect(after.replies).toMatchObject([{ kind: 'refused', type: 'NotInitiated' }]);
+    expect(after.payment.phase.kind).toBe('waiting');
   });
 
   it('is refused when an earlier request is in doubt', () => {
