@@ -67,5 +67,5 @@ function whyNotCancelable({ status, final, transId }: Payment): string {
   if (status === 'REVIEW') return 'The payout may have been sent: an operator must decide on it.';
   return transId === undefined
     ? 'The payout may have been sent: the provider has not confirmed it yet.'
-    : 'The payout was sent: the provider has taken it.';
+    : 'The payout was sent: the provider has accepted it.';
 }
