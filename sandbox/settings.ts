@@ -13,7 +13,7 @@ const MAX_DURATION = '24d';
 const duration = (fallback: StringValue) =>
   z
     .string()
-    .regex(/^\d{1,9}(\.\d{1,3})?(ms|s|m|h|d)$/, 'is not a duration: write it like 500ms, 90s, 15m, 24h or 2d')
+    .regex(/^\d{1,9}(\.\d{1,3})?(ms|s|m|h|d)$/, 'must be a duration such as 500ms, 90s, 15m, 24h or 2d')
     .default(fallback)
     .transform((value) => Math.round(ms(value as StringValue)))
     .refine((value) => value <= ms(MAX_DURATION), `must be between 0s and ${MAX_DURATION}`);
@@ -21,20 +21,20 @@ const duration = (fallback: StringValue) =>
 const positiveInteger = (fallback: number) =>
   z
     .string()
-    .regex(/^\d{1,7}$/, 'is not a whole number between 1 and 9999999')
+    .regex(/^\d{1,7}$/, 'must be a whole number from 1 to 9999999')
     .default(String(fallback))
     .transform(Number)
-    .refine((value) => value >= 1, 'is not a whole number between 1 and 9999999');
+    .refine((value) => value >= 1, 'must be a whole number from 1 to 9999999');
 
 const port = z
   .string()
-  .regex(/^\d{1,5}$/, 'is not a port')
+  .regex(/^\d{1,5}$/, 'must be a port, from 0 to 65535')
   .transform(Number)
-  .refine((value) => value <= 65_535, 'is not a port: at most 65535');
+  .refine((value) => value <= 65_535, 'must be a port, from 0 to 65535');
 
 /** The message doesn't quote the address, since it may contain a password. */
 const httpUrl = z
-  .url({ protocol: /^https?$/, error: 'is not an http(s) address', abort: true })
+  .url({ protocol: /^https?$/, error: 'must be an http or https address', abort: true })
   .refine((address) => {
     const { username, password } = new URL(address);
     return username === '' && password === '';

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { PROVIDER_LINK_LIFETIME_MS } from './payments/limits.js';
 
 /**
- * Every setting, read once from the environment. Each process reads its own part with {@link readConfig}; what is
- * wrong is said all at once, one line for each mistake.
+ * Every setting, read once from the environment. Each process reads its own part with {@link readConfig}, which reports
+ * all mistakes at once, one line for each.
  */
 
 /** Thrown by {@link readConfig}; the message has one line for each wrong setting. */
@@ -24,7 +24,7 @@ interface DurationBounds {
   readonly min?: StringValue;
   /** At most this long; {@link MAX_DURATION} when not given. */
   readonly max?: StringValue;
-  /** Why, where the bounds don't explain themselves; it ends the message. */
+  /** The reason for the bounds, where it isn't obvious. It ends the message. */
   readonly because?: string;
 }
 
@@ -32,7 +32,7 @@ interface DurationBounds {
 const duration = (fallback: StringValue, { min = '0s', max = MAX_DURATION, because }: DurationBounds = {}) =>
   z
     .string()
-    .regex(DURATION, 'is not a duration: write it like 500ms, 90s, 15m, 24h or 2d')
+    .regex(DURATION, 'must be a duration such as 500ms, 90s, 15m, 24h or 2d')
     .default(fallback)
     .transform((text) => Math.round(ms(text as StringValue)))
     .refine((value) => value >= ms(min) && value <= ms(max), {
@@ -42,22 +42,22 @@ const duration = (fallback: StringValue, { min = '0s', max = MAX_DURATION, becau
 const count = (fallback: number, { min = 1, max = 9_999_999 }: { min?: number; max?: number } = {}) =>
   z
     .string()
-    .regex(/^\d{1,7}$/, `is not a whole number between ${min} and ${max}`)
+    .regex(/^\d{1,7}$/, `must be a whole number from ${min} to ${max}`)
     .default(String(fallback))
     .transform(Number)
-    .refine((value) => value >= min && value <= max, `is not a whole number between ${min} and ${max}`);
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
 
 const port = (fallback: number) =>
   z
     .string()
-    .regex(/^\d{1,5}$/, 'is not a port')
+    .regex(/^\d{1,5}$/, 'must be a port, from 0 to 65535')
     .default(String(fallback))
     .transform(Number)
-    .refine((value) => value <= 65_535, 'is not a port: at most 65535');
+    .refine((value) => value <= 65_535, 'must be a port, from 0 to 65535');
 
-/** The message never quotes the address: one that is refused for its password would show it. */
+/** Messages never quote the address, because it may contain a password. */
 const httpUrl = z
-  .url({ protocol: /^https?$/, error: 'is not an http(s) address', abort: true })
+  .url({ protocol: /^https?$/, error: 'must be an http or https address', abort: true })
   .refine(hasNoCredentials, 'must not contain a user or a password');
 
 function hasNoCredentials(address: string): boolean {
@@ -65,12 +65,12 @@ function hasNoCredentials(address: string): boolean {
   return username === '' && password === '';
 }
 
-/** Paths are appended to it. */
-const baseUrl = httpUrl.refine((address) => !/[?#]/.test(address), 'must have no query and no fragment');
+/** An address that paths are appended to. */
+const baseUrl = httpUrl.refine((address) => !/[?#]/.test(address), 'must not have a query or a fragment');
 
-const text = z.string().min(1, 'is empty');
+const text = z.string().min(1, 'must not be empty');
 
-/** A value that is sent as an HTTP header. */
+/** A value that is sent in an HTTP header. */
 const headerValue = text.refine((value) => {
   try {
     validateHeaderValue('credential', value);
@@ -78,16 +78,16 @@ const headerValue = text.refine((value) => {
   } catch {
     return false;
   }
-}, 'contains characters that an HTTP header can’t carry');
+}, "contains characters that an HTTP header can't carry");
 
 const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info');
 
-/** Standard Webhooks: `whsec_` and base64 of 24 to 64 random bytes. During a rotation there are two, with a comma. */
+/** One Standard Webhooks secret, or two while it is being changed: `whsec_` and the base64 of 24 to 64 random bytes. */
 const webhookSecrets = text
   .transform((value) => value.split(',').map((secret) => secret.trim()))
   .refine((secrets) => secrets.length <= 2 && secrets.every(isWebhookSecret), {
     error:
-      'is not one or two Standard Webhooks secrets (comma between): whsec_ and the base64 of 24 to 64 random bytes',
+      'must be a Standard Webhooks secret, or two separated by a comma: whsec_ and the base64 of 24 to 64 random bytes',
   });
 
 function isWebhookSecret(secret: string): boolean {
@@ -97,14 +97,14 @@ function isWebhookSecret(secret: string): boolean {
 
 const yesNo = (fallback: boolean) =>
   z
-    .enum(['true', 'false'], 'is neither true nor false')
+    .enum(['true', 'false'], 'must be true or false')
     .default(fallback ? 'true' : 'false')
     .transform((value) => value === 'true');
 
 export const SCOPES = ['collections', 'payouts', 'read', 'balance', 'review'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** One merchant's key: its owner's name, its secret (plain, or the hex of its SHA-256), and what it may do. */
+/** An API key: its owner's name, its secret (in plain text, or the hex of its SHA-256), and its scopes. */
 export interface ApiKeySetting {
   readonly name: string;
   readonly secret: { readonly plain: string } | { readonly sha256: string };
@@ -116,11 +116,11 @@ const DIGEST_PREFIX = /^sha256-/i;
 const DIGEST = /^sha256-([0-9a-f]{64})$/i;
 
 /**
- * `name:secret:scope+scope,…`. Messages never show a secret. A secret that begins with `sha256-` is a digest or a
- * mistake, never a plain secret: otherwise a digest that was cut short would itself open the API.
+ * `name:secret:scope+scope,…`. Messages never show a secret. A secret that begins with `sha256-` must be a digest: if a
+ * truncated digest counted as a plain secret, it would itself be a valid key.
  */
 const apiKeys = text.transform((value, context): ApiKeySetting[] => {
-  /** Digest of each secret so far → the entry that has it. */
+  /** The entry that has each secret so far, by the secret's digest. */
   const seen = new Map<string, string>();
   return value.split(',').flatMap((entry, index) => {
     const problem = (message: string) => {
@@ -129,19 +129,21 @@ const apiKeys = text.transform((value, context): ApiKeySetting[] => {
     };
     const [, name, secret, scopeList] = API_KEY.exec(entry.trim()) ?? [];
     if (name === undefined || secret === undefined || scopeList === undefined) {
-      return problem('is not of the form name:secret:scope+scope (a secret has at least 8 characters)');
+      return problem('must be name:secret:scope+scope, with a secret of at least 8 characters');
     }
     const scopes = z.array(z.enum(SCOPES)).safeParse(scopeList.split('+'));
     if (!scopes.success)
       return problem(`(${name}) has an unknown scope; the scopes are ${SCOPES.join(', ')}`);
     const digest = DIGEST.exec(secret)?.[1]?.toLowerCase();
     if (digest === undefined && DIGEST_PREFIX.test(secret)) {
-      return problem(`(${name}) has a wrong digest: sha256- is followed by the 64 hex digits of a SHA-256`);
+      return problem(
+        `(${name}) has an invalid digest: sha256- must be followed by the 64 hex digits of a SHA-256`,
+      );
     }
     const sha256 = digest ?? createHash('sha256').update(secret).digest('hex');
     const other = seen.get(sha256);
     if (other !== undefined)
-      return problem(`(${name}) has the same secret as ${other}: whose key it is would be undecided`);
+      return problem(`(${name}) has the same secret as ${other}: each key needs its own`);
     seen.set(sha256, `entry ${index + 1} (${name})`);
     return [
       { name, secret: digest === undefined ? { plain: secret } : { sha256: digest }, scopes: scopes.data },
@@ -149,7 +151,7 @@ const apiKeys = text.transform((value, context): ApiKeySetting[] => {
   });
 });
 
-/** The last segment of a URL path, so any other character would make an address that never matches. */
+/** The last segment of a URL path: with any other character, the address could never match. */
 const webhookToken = z
   .string()
   .regex(
@@ -174,8 +176,8 @@ const provider = {
 };
 
 /**
- * How long after a request ended the provider's lists may take to show its transaction. The provider gives no figure;
- * a shorter grace period could call a payment absent that was taken.
+ * How long the provider's lists may take to show the transaction of a request that has ended. The provider gives no
+ * figure. With a shorter grace period, a payment that the provider accepted could be taken for missing.
  */
 const LIST_LAG = '15s';
 
@@ -183,12 +185,12 @@ const terms = {
   LINK_LIFETIME: duration('24h', {
     min: '10s',
     max: ms(PROVIDER_LINK_LIFETIME_MS) as StringValue,
-    because: 'the provider itself ends a link after a day',
+    because: 'the provider ends every link after a day',
   }),
   POLL_FIRST: duration('3m', { min: '1s', max: '1d' }),
   POLL_MAX: duration('1h', { min: '5s', max: '7d' }),
   AMBIGUOUS_GRACE: duration('15m', { max: '7d' }),
-  AMBIGUOUS_POLICY: z.enum(['review', 'resend'], 'is neither review nor resend').default('review'),
+  AMBIGUOUS_POLICY: z.enum(['review', 'resend'], 'must be review or resend').default('review'),
   RESOLVE_AFTER: duration('1h', { max: '7d' }),
   SEND_BY: duration('24h', { min: '5m', max: '7d' }),
 };
@@ -212,7 +214,7 @@ const schemas = {
     })
     .refine(({ AMBIGUOUS_GRACE, PROVIDER_TIMEOUT }) => AMBIGUOUS_GRACE >= PROVIDER_TIMEOUT + ms(LIST_LAG), {
       path: ['AMBIGUOUS_GRACE'],
-      error: `must be at least PROVIDER_TIMEOUT and ${LIST_LAG}: the provider may list a transaction that late`,
+      error: `must be at least PROVIDER_TIMEOUT plus ${LIST_LAG}: the provider may list a transaction that late`,
       when: areRead('AMBIGUOUS_GRACE', 'PROVIDER_TIMEOUT'),
     }),
   worker: z
@@ -226,7 +228,7 @@ const schemas = {
       MERCHANT_WEBHOOK_TIMEOUT: duration('5s', {
         min: '100ms',
         max: '9s',
-        because: 'Temporal ends an attempt to notify after 10s',
+        because: 'Temporal ends an attempt to send a notification after 10s',
       }),
       WORKER_MAX_CACHED_WORKFLOWS: count(500),
       WORKER_MAX_CONCURRENT_WORKFLOW_TASKS: count(40, { min: 2 }),
@@ -236,8 +238,8 @@ const schemas = {
       WORKER_BUILD_ID: text.optional(),
       WORKER_METRICS_ADDRESS: z
         .string()
-        .regex(/^[\w.[\]:-]+:\d{1,5}$/, { error: 'is not an address like 127.0.0.1:9464', abort: true })
-        .refine(hasPort, 'has no port between 1 and 65535')
+        .regex(/^[\w.[\]:-]+:\d{1,5}$/, { error: 'must be an address such as 127.0.0.1:9464', abort: true })
+        .refine(hasPort, 'must have a port from 1 to 65535')
         .optional(),
       WORKER_SHUTDOWN_GRACE: duration('8s', { min: '1s', max: '2m' }),
     })
@@ -246,13 +248,13 @@ const schemas = {
         url === undefined || secret !== undefined,
       {
         path: ['MERCHANT_WEBHOOK_SECRET'],
-        error: 'has to be set when MERCHANT_WEBHOOK_URL is: notifications are never sent unsigned',
+        error: 'must be set when MERCHANT_WEBHOOK_URL is: notifications are never sent unsigned',
         when: areRead('MERCHANT_WEBHOOK_URL', 'MERCHANT_WEBHOOK_SECRET'),
       },
     ),
 };
 
-/** A rule about several settings is checked when each of them is right by itself, whatever else is wrong. */
+/** A rule about several settings is checked when each of them is valid by itself, whatever else is wrong. */
 function areRead(...names: readonly string[]) {
   return ({
     issues,
@@ -272,7 +274,7 @@ export type Config<P extends Part> = z.infer<(typeof schemas)[P]>;
 /**
  * The settings of one process.
  *
- * @throws {ConfigError} naming every setting that is missing or wrong, and what it should look like.
+ * @throws {ConfigError} with one line for each setting that is missing or wrong.
  * @example readConfig('worker', process.env).PROVIDER_TIMEOUT // 15000
  */
 export function readConfig<P extends Part>(part: P, env: NodeJS.ProcessEnv): Config<P> {
@@ -289,7 +291,7 @@ export function readConfig<P extends Part>(part: P, env: NodeJS.ProcessEnv): Con
   throw new ConfigError(lines.join('\n'));
 }
 
-/** The names of the settings that a process reads; without one, of both processes. */
+/** The names of the settings that a process reads; without `part`, of both processes. */
 export function settingNames(part?: Part): string[] {
   const chosen = part === undefined ? Object.values(schemas) : [schemas[part]];
   const names = chosen.flatMap(({ shape }) => Object.keys(shape));

@@ -56,11 +56,11 @@ describe('the settings', () => {
   it('name every mistake, each in one line', () => {
     const wrong = { ...api, PORT: '70000', POLL_FIRST: 'soon', AMBIGUOUS_POLICY: 'maybe', WEBHOOK_TOKEN: '' };
     expect(mistakes('api', { ...wrong, AMBIGUOUS_GRACE: '20s' })).toEqual([
-      'POLL_FIRST is not a duration: write it like 500ms, 90s, 15m, 24h or 2d',
-      'AMBIGUOUS_POLICY is neither review nor resend',
-      'PORT is not a port: at most 65535',
+      'POLL_FIRST must be a duration such as 500ms, 90s, 15m, 24h or 2d',
+      'AMBIGUOUS_POLICY must be review or resend',
+      'PORT must be a port, from 0 to 65535',
       'WEBHOOK_TOKEN is not set',
-      expect.stringMatching(/^AMBIGUOUS_GRACE must be at least PROVIDER_TIMEOUT and 15s/),
+      expect.stringMatching(/^AMBIGUOUS_GRACE must be at least PROVIDER_TIMEOUT plus 15s/),
     ]);
   });
 
@@ -87,15 +87,15 @@ describe('the settings', () => {
 
   const pollBounds = 'POLL_FIRST must be between 1s and 1d';
   const maxBounds = 'POLL_MAX must be between 5s and 7d';
-  const linkBounds = 'LINK_LIFETIME must be between 10s and 1d: the provider itself ends a link after a day';
+  const linkBounds = 'LINK_LIFETIME must be between 10s and 1d: the provider ends every link after a day';
   const timeoutBounds = 'PROVIDER_TIMEOUT must be between 1s and 60s';
-  const lag = 'must be at least PROVIDER_TIMEOUT and 15s: the provider may list a transaction that late';
+  const lag = 'must be at least PROVIDER_TIMEOUT plus 15s: the provider may list a transaction that late';
   const merchantBounds =
-    'MERCHANT_WEBHOOK_TIMEOUT must be between 100ms and 9s: Temporal ends an attempt to notify after 10s';
+    'MERCHANT_WEBHOOK_TIMEOUT must be between 100ms and 9s: Temporal ends an attempt to send a notification after 10s';
   const graceBounds = 'WORKER_SHUTDOWN_GRACE must be between 1s and 2m';
   const token =
     'WEBHOOK_TOKEN must be 16 to 200 letters, digits, - and _: make one with `openssl rand -hex 24`';
-  const notADuration = 'is not a duration: write it like 500ms, 90s, 15m, 24h or 2d';
+  const notADuration = 'must be a duration such as 500ms, 90s, 15m, 24h or 2d';
 
   it.each<['api' | 'worker', Record<string, string>, string]>([
     ['api', { POLL_FIRST: '0s' }, pollBounds],
@@ -141,7 +141,7 @@ describe('the settings', () => {
     [
       'worker',
       { MERCHANT_WEBHOOK_URL: 'ftp://shop.example/', MERCHANT_WEBHOOK_SECRET: WEBHOOK_SECRET },
-      'MERCHANT_WEBHOOK_URL is not an http(s) address',
+      'MERCHANT_WEBHOOK_URL must be an http or https address',
     ],
     [
       'api',
@@ -151,27 +151,27 @@ describe('the settings', () => {
     [
       'api',
       { PROVIDER_COLLECTION_URL: 'https://provider.example/?v=1' },
-      'PROVIDER_COLLECTION_URL must have no query and no fragment',
+      'PROVIDER_COLLECTION_URL must not have a query or a fragment',
     ],
     [
       'worker',
       { PROVIDER_PAYOUT_API_KEY: 'two\nlines' },
-      'PROVIDER_PAYOUT_API_KEY contains characters that an HTTP header can’t carry',
+      "PROVIDER_PAYOUT_API_KEY contains characters that an HTTP header can't carry",
     ],
     [
       'worker',
       { WORKER_MAX_CONCURRENT_WORKFLOW_TASKS: '1' },
-      'WORKER_MAX_CONCURRENT_WORKFLOW_TASKS is not a whole number between 2 and 9999999',
+      'WORKER_MAX_CONCURRENT_WORKFLOW_TASKS must be a whole number from 2 to 9999999',
     ],
     [
       'worker',
       { WORKER_METRICS_ADDRESS: '127.0.0.1:65536' },
-      'WORKER_METRICS_ADDRESS has no port between 1 and 65535',
+      'WORKER_METRICS_ADDRESS must have a port from 1 to 65535',
     ],
     [
       'worker',
       { WORKER_METRICS_ADDRESS: 'here' },
-      'WORKER_METRICS_ADDRESS is not an address like 127.0.0.1:9464',
+      'WORKER_METRICS_ADDRESS must be an address such as 127.0.0.1:9464',
     ],
   ])('of the %s are refused as %j, in one line that names the bound', (part, own, line) => {
     expect(mistakes(part, { ...(part === 'api' ? api : provider), ...own })).toEqual([line]);
@@ -202,7 +202,7 @@ describe('the settings', () => {
     'refuse sha256-%s, and never take it for a plain secret',
     (hex) => {
       expect(mistakes('api', { ...api, API_KEYS: `ops:sha256-${hex}:read` })).toEqual([
-        'API_KEYS entry 1 (ops) has a wrong digest: sha256- is followed by the 64 hex digits of a SHA-256',
+        'API_KEYS entry 1 (ops) has an invalid digest: sha256- must be followed by the 64 hex digits of a SHA-256',
       ]);
     },
   );
@@ -214,7 +214,7 @@ describe('the settings', () => {
     ['both as digests, in either case', `sha256-${'AB'.repeat(32)}`, `sha256-${'ab'.repeat(32)}`],
   ])('refuse two API keys with one secret, %s', (_, first, second) => {
     expect(mistakes('api', { ...api, API_KEYS: `shop:${first}:read,desk:${second}:review` })).toEqual([
-      'API_KEYS entry 2 (desk) has the same secret as entry 1 (shop): whose key it is would be undecided',
+      'API_KEYS entry 2 (desk) has the same secret as entry 1 (shop): each key needs its own',
     ]);
   });
 
@@ -226,13 +226,13 @@ describe('the settings', () => {
     const lines = mistakes('api', { ...api, API_KEYS: 'shop:hush-hush-hush:everything,nonsense-secret' });
     expect(lines).toEqual([
       'API_KEYS entry 1 (shop) has an unknown scope; the scopes are collections, payouts, read, balance, review',
-      'API_KEYS entry 2 is not of the form name:secret:scope+scope (a secret has at least 8 characters)',
+      'API_KEYS entry 2 must be name:secret:scope+scope, with a secret of at least 8 characters',
     ]);
   });
 
   it('want a secret for an address that notifications go to', () => {
     expect(mistakes('worker', { ...provider, MERCHANT_WEBHOOK_URL: 'https://shop.example/hook' })).toEqual([
-      'MERCHANT_WEBHOOK_SECRET has to be set when MERCHANT_WEBHOOK_URL is: notifications are never sent unsigned',
+      'MERCHANT_WEBHOOK_SECRET must be set when MERCHANT_WEBHOOK_URL is: notifications are never sent unsigned',
     ]);
   });
 

@@ -5,21 +5,21 @@ import { backoff, pauseAfter } from './polling.js';
 import { isFinal, type Transaction } from './transaction.js';
 import { holdForReview, inPhase, noteOther } from './transitions.js';
 
-/** First and longest pause before a check that got no answer is made again, in ms. */
+/** First and longest pause before an unanswered check is repeated, in ms. */
 const CHECK_AGAIN_MS = 60_000;
 const CHECK_AGAIN_MAX_MS = 60 * 60_000;
 
-/** Tries of a check that another one follows, and of the last. */
+/** How often a check is tried if another follows, and if it is the last. */
 const TRIES_MAX = 3;
 const LAST_TRIES_MAX = 30;
 
-/** Somebody wants the outcome compared with the provider's records now. */
+/** Compares the outcome with the provider's records now, because an operator asked for it. */
 export function recheck(payment: PaymentState, ended: Ended, now: number): PaymentState {
   const check: Check = { at: now, next: ended.transId === undefined ? 'list' : 'status', tries: 0 };
   return inPhase(payment, { ...ended, checks: [check, ...ended.checks] });
 }
 
-/** What the provider says now of the transaction that the payment ended with. */
+/** Handles the answer about the transaction that the payment ended with. */
 export function onCheckedStatus(
   payment: PaymentState,
   ended: Ended,
@@ -32,7 +32,7 @@ export function onCheckedStatus(
   return answer.kind === 'found' ? contradicted(next, ended, answer.transaction, now) : next;
 }
 
-/** What the provider lists for an ended payment. */
+/** Handles the provider's list for an ended payment. */
 export function onCheckedList(
   payment: PaymentState,
   ended: Ended,
@@ -59,7 +59,11 @@ export function onCheckedList(
   }
   const unchecked = inPhase(payment, { ...ended, checks: later });
   return isLast && payment.sends.isDoubtful
-    ? holdForReview(unchecked, "whether more than one transaction was made for it couldn't be checked", now)
+    ? holdForReview(
+        unchecked,
+        "it couldn't be checked whether the payment has more than one transaction",
+        now,
+      )
     : unchecked;
 }
 
@@ -72,7 +76,7 @@ function compared(payment: PaymentState, ended: Ended, transaction: Transaction,
   return noteOther(payment, transaction, now);
 }
 
-/** The provider's word on the ended payment's own transaction. What agrees with the outcome changes nothing. */
+/** Puts an ended payment under review if its transaction contradicts the outcome; otherwise returns it unchanged. */
 export function contradicted(
   payment: PaymentState,
   ended: Ended,

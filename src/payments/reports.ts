@@ -19,31 +19,31 @@ import {
   withOthers,
 } from './transitions.js';
 
-/** Transactions that may wait to be asked about; a flood of forged notifications names no more than that. */
+/** How many reported transactions can wait to be asked about, however many notifications are forged. */
 const OPEN_MAX = 5;
 
-/** Least time between two questions about transactions that notifications named, in ms. */
+/** The shortest pause between two calls about reported transactions, in ms. */
 export const REPORT_PAUSE_MS = 60_000;
 
 const MINUTE_MS = 60_000;
 
 /**
- * Pauses before the provider is asked again about a transaction that it said it doesn't know, or of which it doesn't
- * confirm what a notification said, in ms: a notification may overtake its records. After the last it is believed.
+ * Pauses before the provider is asked again about a transaction that it doesn't know or doesn't confirm, in ms: a
+ * notification can be ahead of its records. After the last one, the report is dropped.
  */
 const UNKNOWN_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;
 
-/** Questions about one transaction that may get no answer before it is given up, and the longest pause between them. */
+/** Unanswered calls after which a transaction is given up, and the longest pause between them. */
 const UNANSWERED_MAX = 8;
 const UNANSWERED_PAUSE_MAX_MS = 30 * MINUTE_MS;
 
-/** Transactions remembered that the provider said nothing about. */
+/** How many of the transactions are remembered that the provider gave no answer about. */
 const UNCONFIRMED_MAX = 5;
 
 /**
- * What a notification gives reason to ask. One about the payment's own transaction brings the next question forward,
- * unless the payment has ended: then only one that contradicts the outcome is worth a question. One about another
- * transaction makes that worth a question, for it may be this payment's.
+ * Handles a notification. If it is about the payment's own transaction, the next call for its status is brought
+ * forward; after the end, the provider is only asked if the notification contradicts the outcome. If it is about
+ * another transaction, the provider is asked about that, because it may be this payment's.
  */
 export function onNotification(
   payment: PaymentState,
@@ -56,7 +56,7 @@ export function onNotification(
     if (status === phase.status || !isFinal(order, status)) return payment;
   }
   const reported = withReport(payment, transId, now);
-  // Whatever it names, the payment's own transaction may be in the list by now.
+  // Whatever transaction it names, the payment's own may be in the list by now.
   return pursuitOf(phase)?.kind === 'searching' ? askSoon(reported, now) : reported;
 }
 
@@ -65,7 +65,7 @@ function withReport(payment: PaymentState, transId: TransId, now: number): Payme
   if (reports.open.some((report) => report.transId === transId)) return payment;
   const added: Report = { transId, nextAt: now, unanswered: 0, unknown: 0 };
   if (reports.open.length < OPEN_MAX) return withOpen(payment, [...reports.open, added]);
-  // One that the provider has said it doesn't know makes room: a flood of made-up ones shuts no true one out for good.
+  // A report that the provider doesn't know is replaced, so that forged ones can't keep a true one out for good.
   const doubtful = reports.open.find(({ unknown }) => unknown > 0);
   if (doubtful === undefined) return payment;
   return withOpen(payment, [...reports.open.filter((report) => report !== doubtful), added]);
@@ -79,13 +79,13 @@ export function nextReport({ reports }: PaymentState): Report | undefined {
   );
 }
 
-/** When the next report may be asked about. */
+/** When the next report can be asked about, in ms since the epoch; `undefined` when there is none. */
 export function reportDueAt(payment: PaymentState): number | undefined {
   const next = nextReport(payment);
   return next && Math.max(next.nextAt, payment.reports.notBefore);
 }
 
-/** What the provider says of a transaction that a notification named. */
+/** Handles the provider's answer about a reported transaction. */
 export function onReportStatus(
   payment: PaymentState,
   transId: TransId,
@@ -116,14 +116,14 @@ export function onReportStatus(
   }
 }
 
-/** Of an ended payment's own transaction only a contradiction is reported: an answer without one may be an old one. */
+/** Whether the answer about an ended payment's own transaction agrees with its outcome. It may be out of date. */
 function agrees(payment: PaymentState, transaction: Transaction, now: number): boolean {
   const { phase } = payment;
   if (phase.kind !== 'ended' || transaction.transId !== phase.transId) return false;
   return contradicted(payment, phase, transaction, now) === payment;
 }
 
-/** Whose a transaction is, as far as the provider says: nothing but a notification says that it is this payment's. */
+/** Whose transaction it is according to the provider; the notification itself proves nothing. */
 function ownerOf(payment: PaymentState, transaction: Transaction): 'payment' | 'another' | 'unsaid' {
   const { transId, externalId, userId } = transaction;
   const isKnown = transId === transIdOf(payment) || payment.others.some((other) => other.transId === transId);
@@ -131,13 +131,13 @@ function ownerOf(payment: PaymentState, transaction: Transaction): 'payment' | '
   return externalId === undefined && userId === undefined ? 'unsaid' : 'another';
 }
 
-/** The report when the provider doesn't know of it yet: asked about again, or believed not to be true. */
+/** The report with its next call, because the provider doesn't confirm it yet; nothing after the last call. */
 function notKnownYet(report: Report, now: number): readonly Report[] {
   const pause = UNKNOWN_PAUSES_MS[report.unknown];
   return pause === undefined ? [] : [{ ...report, unknown: report.unknown + 1, nextAt: now + pause }];
 }
 
-/** What the provider's word on a reported transaction makes of the payment. */
+/** Applies a reported transaction that the provider has confirmed as this payment's. */
 function confirmed(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
   const { phase } = payment;
   if (transaction.transId === transIdOf(payment)) {
@@ -147,7 +147,7 @@ function confirmed(payment: PaymentState, transaction: Transaction, now: number)
   return isLookedFor(payment) ? adopt(payment, transaction, now) : noteOther(payment, transaction, now);
 }
 
-/** Whether what the provider says of the payment's transaction may move it on by itself. */
+/** Whether the provider's answers can change the payment without an operator's decision. */
 function pursues({ phase }: PaymentState): boolean {
   return phase.kind !== 'review' || !phase.held;
 }
@@ -156,19 +156,19 @@ function isLookedFor(payment: PaymentState): boolean {
   return pursues(payment) && pursuitOf(payment.phase)?.kind === 'searching';
 }
 
-/** It is what a request in doubt has led to. Of a link that nobody was given, only a payment counts. */
+/** Follows the transaction of a request in doubt. A link that nobody was given is only followed if it is being paid. */
 function adopt(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
   const { transId, status } = transaction;
   if (payment.order.method === 'link' && !canMoveMoney(payment, status)) return payment;
   const wrong = disagreement(payment.order, transaction);
   if (wrong !== undefined) return holdForReview(withOthers(payment, [transaction]), wrong, now);
-  // The list, which would show whether the request was taken twice, may not have been read: it is, at the end.
+  // The list may not have been read. It is read at the end, in case the request was accepted twice.
   return applyTransaction(follow(inDoubt(payment), { transId }, now), transaction, now);
 }
 
 /**
- * The provider gives no answer about a transaction. It is remembered, and looked for in the provider's list: when the
- * payment ends, or from now on when it has. When the list can't be read either, a person is asked in the end.
+ * Gives up a transaction that the provider gives no answer about. It is remembered, and looked for in the provider's
+ * list once the payment has ended. If the list can't be read either, the payment goes under review in the end.
  */
 function unconfirmed(payment: PaymentState, transId: TransId, now: number): PaymentState {
   const { reports } = payment;
@@ -176,7 +176,7 @@ function unconfirmed(payment: PaymentState, transId: TransId, now: number): Paym
   const doubtful = inDoubt({ ...payment, reports: { ...reports, unconfirmed: kept } });
   const { phase } = doubtful;
   if (phase.kind !== 'ended') return doubtful;
-  // Checks that are due stay: somebody may wait for them.
+  // Checks that are due stay, because a request may wait for them.
   const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now)];
   return inPhase(doubtful, { ...phase, checks });
 }

@@ -29,16 +29,16 @@ import {
   refuse,
 } from './transitions.js';
 
-/** Longest quiet that the provider may have asked for while a decision waits for its answers, in ms. */
+/** A decision is refused if the provider has asked not to be called for longer than this, in ms. */
 const QUIET_MAX_MS = 60_000;
 
-/** How often links are expired for one decision before it is refused. */
+/** How many times links are expired for one decision before it is refused. */
 const ROUNDS_MAX = 2;
 
-/** Why a decision can't even be looked into, without asking the provider; `undefined` when it can. */
+/** Why a decision is refused without asking the provider; `undefined` when it has to be asked. */
 export function objectionTo(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {
   const { phase } = payment;
-  if (phase.kind === 'deciding') return no('another decision is being looked into; try again');
+  if (phase.kind === 'deciding') return no('another decision is being checked; try again in a moment');
   if (phase.kind !== 'review') {
     return { type: 'NotUnderReview', words: 'the payment is not under review' };
   }
@@ -53,22 +53,22 @@ export function objectionTo(payment: PaymentState, resolution: Resolution, now: 
 function objectionToNumber({ number, why }: Review, { review }: Resolution): string | undefined {
   return review === number
     ? undefined
-    : `the review has changed: it is number ${number} now (${why}); look at the payment again`;
+    : `the review has changed: it is now number ${number} (${why}); read the payment again`;
 }
 
 function objectionToSending({ pursuit, held, why }: Review, { decision }: Resolution): string | undefined {
   if (decision.action !== 'resend') return undefined;
   if (pursuit?.kind === 'following' || pursuit?.kind === 'closing') {
     const { transId } = pursuit.kind === 'closing' ? pursuit.of : pursuit;
-    return `the provider has taken it as ${transId}: it can't be sent again`;
+    return `the provider has accepted it as ${transId}: it can't be sent again`;
   }
-  if (held) return `the provider has a transaction for it: match that, or fail it (${why})`;
-  return pursuit === undefined ? "it has ended once: it can't be sent again" : undefined;
+  if (held) return `the provider has a transaction for this payment: match it, or fail the payment (${why})`;
+  return pursuit === undefined ? "the payment has already ended once: it can't be sent again" : undefined;
 }
 
 /**
- * The provider's list may lag, and a notification may know more than it: one may even come while a decision waits for
- * its answers. Only an operator who insists goes on.
+ * Why it is too early to decide: the provider's list can lag behind, and a notification can be ahead of it, even one
+ * that comes while a decision is being checked. `force` overrides it.
  */
 function objectionToHaste(
   payment: PaymentState,
@@ -78,21 +78,21 @@ function objectionToHaste(
   if (force) return undefined;
   const named = payment.reports.open.find(({ transId }) => transId !== matchedTransId(decision));
   if (named !== undefined) {
-    return `a notification names ${named.transId} for it, and the provider has yet to say what that is; try again in some minutes, or insist with "force": true`;
+    return `a notification names ${named.transId} for this payment, and the provider hasn't confirmed that yet; try again in a few minutes, or override this with "force": true`;
   }
   const from = decideFrom(payment);
   return decision.action === 'match' || now >= from
     ? undefined
-    : `the provider may show a transaction late: decide after ${new Date(from).toISOString()}, or insist with "force": true`;
+    : `the provider may list a transaction late: decide after ${new Date(from).toISOString()}, or override this with "force": true`;
 }
 
 function objectionToQuiet({ quietUntil }: PaymentState, now: number): string | undefined {
   return quietUntil !== undefined && quietUntil > now + QUIET_MAX_MS
-    ? `the provider asks for quiet until ${new Date(quietUntil).toISOString()}; try again then`
+    ? `the provider has asked not to be called until ${new Date(quietUntil).toISOString()}; try again then`
     : undefined;
 }
 
-/** A decision on the review is looked into: the provider is asked what speaks against it. */
+/** Begins to check a decision: the provider is asked whether its records contradict it. */
 export function onDecide(
   payment: PaymentState,
   request: number,
@@ -116,12 +116,12 @@ export function onDecide(
   return { payment: inPhase(payment, deciding) };
 }
 
-/** The transaction that a decision asks about: the one that it names, or else the payment's own. */
+/** The transaction that a decision is about: the one that it names, or else the payment's own. */
 export function askedAbout(payment: PaymentState, { resolution }: Deciding): TransId | undefined {
   return matchedTransId(resolution.decision) ?? transIdOf(payment);
 }
 
-/** The status of the transaction that the decision is about. */
+/** Goes on with a decision after the answer about the status of its transaction. */
 export function onStatusWhileDeciding(
   payment: PaymentState,
   deciding: Deciding,
@@ -133,12 +133,12 @@ export function onStatusWhileDeciding(
   const haste = objectionToHaste(payment, deciding.resolution, now);
   if (haste !== undefined) return back(payment, deciding, haste);
   if (answer.kind !== 'found') {
-    // Without an answer now, its earlier word that money has moved is good enough for one who insists.
+    // With `force`, the provider's earlier answer that money has moved is enough for a match.
     const moved = payment.others.find((other) => other.transId === transId && other.status === 'SUCCESSFUL');
     if (decision.action === 'match' && force && moved !== undefined) {
       return match(payment, deciding, { transId, status: moved.status }, now);
     }
-    // An operator who insists may fail it without the provider's word, never match or send it.
+    // With `force`, the payment can be failed without an answer, but neither matched nor sent.
     if (decision.action === 'fail' && force) return asks(payment, { ...deciding, next: 'list', alive: [] });
     return back(
       payment,
@@ -152,11 +152,11 @@ export function onStatusWhileDeciding(
   if (decision.action === 'match') return match(payment, deciding, answer.transaction, now);
   if (isOver(payment, status)) return asks(payment, { ...deciding, next: 'list', alive: [] });
   return status === 'SUCCESSFUL' || payment.order.method !== 'link'
-    ? back(payment, deciding, `the provider has it as ${transId}, ${status}`)
+    ? back(payment, deciding, `the provider says that ${transId} is ${status}`)
     : asks(payment, { ...deciding, next: 'list', alive: [transId] });
 }
 
-/** The provider's list, for a decision that no money has moved, or that it is to be sent once more. */
+/** Goes on with a `fail` or a `resend` after the answer to the look-up in the provider's list. */
 export function onListedWhileDeciding(
   payment: PaymentState,
   deciding: Deciding,
@@ -183,7 +183,7 @@ export function onListedWhileDeciding(
       payment,
       deciding,
       finding.kind === 'found'
-        ? `the provider shows ${finding.transaction.transId} (${finding.transaction.status}) for it: match that`
+        ? `the provider shows ${finding.transaction.transId} (${finding.transaction.status}) for this payment: match it`
         : finding.reason,
       own,
       now,
@@ -200,16 +200,22 @@ export function onListedWhileDeciding(
       : back(
           payment,
           deciding,
-          `${hidden.transId} was ${hidden.status} when last heard of, and the provider's list leaves it out; try again, or insist with "force": true`,
+          `${hidden.transId} was ${hidden.status} when last heard of, and is missing from the provider's list; try again, or override this with "force": true`,
         );
   }
   if (isPaid || payment.order.method !== 'link' || deciding.rounds >= ROUNDS_MAX) {
-    return backNoting(payment, deciding, `the provider shows ${shown || alive.join(', ')} for it`, own, now);
+    return backNoting(
+      payment,
+      deciding,
+      `the provider shows ${shown || alive.join(', ')} for this payment`,
+      own,
+      now,
+    );
   }
   return asks(payment, { ...deciding, next: 'expire', alive });
 }
 
-/** A link that could still be paid was expired, or was not: when all have been tried, they are looked at once more. */
+/** Goes on after an attempt to expire a link, whatever its result. After the last one, the provider is asked again. */
 export function onExpiredWhileDeciding(payment: PaymentState, deciding: Deciding, transId: TransId): Change {
   const alive = deciding.alive.filter((one) => one !== transId);
   if (alive.length > 0) return asks(payment, { ...deciding, alive });
@@ -221,12 +227,12 @@ function asks(payment: PaymentState, deciding: Deciding): Change {
   return { payment: inPhase(payment, deciding) };
 }
 
-/** The same review as before; the operator is told why. */
+/** Refuses the decision; the review stays as it was. */
 function back(payment: PaymentState, { review, request }: Deciding, words: string): Change {
   return refuse(inPhase(payment, review), request, no(words));
 }
 
-/** As `back`; a further transaction that the provider has shown meanwhile makes it another review, and isn't forgotten. */
+/** As {@link back}, but keeps what the provider has shown meanwhile: a further transaction begins a new review. */
 function backNoting(
   payment: PaymentState,
   deciding: Deciding,
@@ -238,7 +244,7 @@ function backNoting(
   const ownId = transIdOf(payment);
   const { held, pursuit } = deciding.review;
   if (ownId === undefined && !held) {
-    // What a search has yet to find is no further one; but what it would ask a person about is known now.
+    // The search itself will find a single transaction. What it would put in review is noted now.
     const isFound = own.length === 0 || findOwn(payment.order, own).kind === 'found';
     if (isFound || pursuit?.kind !== 'searching') return { payment: before, replies };
     return { payment: onListed(before, pursuit, { kind: 'listed', transactions: own }, now), replies };
@@ -247,7 +253,7 @@ function backNoting(
   return { payment: others.reduce((known, other) => noteOther(known, other, now), before), replies };
 }
 
-/** A further transaction that can move money, and that the list doesn't show any more. */
+/** Whether a further transaction that can move money is missing from the list. */
 function isHidden(
   payment: PaymentState,
   { transId, status }: OtherTransaction,
@@ -256,12 +262,12 @@ function isHidden(
   return canMoveMoney(payment, status) && !own.some((one) => one.transId === transId);
 }
 
-/** The decision can't wait for its answers in this run: the operator has to make it again. */
+/** Refuses a decision that is being checked, because the run ends: the operator has to make it again. */
 export function putOff(payment: PaymentState, deciding: Deciding): Change {
   return back(payment, deciding, 'the payment is being handed over to a new run; try again');
 }
 
-/** The transaction, where the provider says that it was made for this payment. */
+/** The transaction if the provider says that it was made for this payment; otherwise nothing. */
 function ownOf({ order }: PaymentState, transaction: Transaction): Transaction[] {
   return isOwn(order, transaction) ? [transaction] : [];
 }
@@ -273,18 +279,18 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
   if (isAnothers) return back(payment, deciding, wrong ?? `${transId} is another payment's`);
   const objection = wrong ?? objectionToNameless(payment, transaction);
   if (objection !== undefined && !deciding.resolution.force) {
-    const words = `${objection}; insist with "force": true to take it`;
+    const words = `${objection}; match it anyway with "force": true`;
     return backNoting(payment, deciding, words, ownOf(payment, transaction), now);
   }
   const tolerant = wrong === undefined ? payment : { ...payment, tolerated: wrong };
-  // The list may not have been read since the request: whether it was taken twice is seen at the end.
+  // The list may not have been read since the request. It is read at the end, in case the payment was accepted twice.
   const isUnread = deciding.review.pursuit?.kind === 'searching';
   const sends = { ...tolerant.sends, isDoubtful: tolerant.sends.isDoubtful || isUnread };
   const known = follow(markJudged(withAbandoned({ ...tolerant, sends }, transId)), { transId }, now);
   return carryOut(applyTransaction(known, transaction, now), deciding, now);
 }
 
-/** A transaction that has never been this payment's, and of which the provider doesn't say whose it is. */
+/** The objection to a transaction that was never this payment's, and that the provider assigns to no payment. */
 function objectionToNameless(payment: PaymentState, transaction: Transaction): string | undefined {
   const { transId } = transaction;
   const isKnown = transIdOf(payment) === transId || payment.others.some((other) => other.transId === transId);
@@ -294,13 +300,18 @@ function objectionToNameless(payment: PaymentState, transaction: Transaction): s
 }
 
 /**
- * No money has moved, as far as the provider shows and the operator says. What it has once shown as SUCCESSFUL nobody
- * can call FAILED, however much they insist. A difference that the operator has had in view doesn't bring the review back.
+ * Ends the payment as FAILED: no money has moved, according to the provider and the operator. It is refused, even with
+ * `force`, if the provider has ever shown a transaction as SUCCESSFUL. A difference that the operator has seen doesn't
+ * begin another review.
  */
 function fail(payment: PaymentState, deciding: Deciding, own: readonly Transaction[], now: number): Change {
   const moved = payment.others.find(({ status }) => status === 'SUCCESSFUL');
   if (moved !== undefined) {
-    return back(payment, deciding, `the provider has shown ${moved.transId} (SUCCESSFUL) for it: match that`);
+    return back(
+      payment,
+      deciding,
+      `the provider has shown ${moved.transId} (SUCCESSFUL) for this payment: match it`,
+    );
   }
   const { by } = deciding.resolution;
   const followed = own.find(({ transId }) => transId === transIdOf(payment));
@@ -316,7 +327,7 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
 function resend(payment: PaymentState, deciding: Deciding, now: number): Change {
   const { pursuit } = deciding.review;
   if (pursuit?.kind !== 'searching') {
-    return back(payment, deciding, "it has ended once: it can't be sent again");
+    return back(payment, deciding, "the payment has already ended once: it can't be sent again");
   }
   return carryOut(aboutToSend(payment, 'operator', pursuit.doubt), deciding, now);
 }
@@ -328,7 +339,7 @@ function carryOut(payment: PaymentState, { request, resolution }: Deciding, now:
   };
 }
 
-/** The transaction that the payment went by so far becomes a further one: what it does from now on is not lost. */
+/** Keeps the transaction that the payment followed so far as a further one, so that its changes are still noticed. */
 function withAbandoned(payment: PaymentState, matchedId: TransId): PaymentState {
   const own = followedTransaction(payment);
   if (own === undefined || own.transId === matchedId) return payment;
@@ -339,7 +350,7 @@ function withAbandoned(payment: PaymentState, matchedId: TransId): PaymentState 
   };
 }
 
-/** The operator has seen what was known of further transactions. */
+/** Marks all further transactions as seen by the operator. */
 function markJudged(payment: PaymentState): PaymentState {
   return { ...payment, others: payment.others.map((other) => ({ ...other, isJudged: true })) };
 }

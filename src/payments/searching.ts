@@ -16,15 +16,15 @@ import {
   withOthers,
 } from './transitions.js';
 
-/** What a look-up makes of a request in doubt. */
+/** What to do about a request in doubt after a look-up. */
 type Verdict =
-  /** It was taken: go on as if it had answered. */
+  /** The provider accepted it: follow the transaction. */
   | { readonly kind: 'adopt'; readonly transaction: Transaction }
-  /** Send once more, or fail, when the links that were made and given to nobody have been expired. */
+  /** Expire the links that were created but given to nobody; then send once more, or fail. */
   | { readonly kind: 'clear'; readonly orphans: readonly TransId[]; readonly next: 'send' | 'fail' }
   /** Send once more. */
   | { readonly kind: 'send' }
-  /** A person must look. Unless only a decision ends the review, look-ups go on. */
+  /** Put the payment under review. Unless it is held, look-ups go on. */
   | {
       readonly kind: 'review';
       readonly why: string;
@@ -37,15 +37,14 @@ type Verdict =
 /**
  * The verdict on a request in doubt after one more look-up.
  *
- * Money that may have moved is never sent again on a doubt: a resend needs an answered look-up at the end of the
- * grace period that shows nothing, no notification that says otherwise, the policy that allows it, and that it wasn't
- * used before.
+ * A resend of money needs all of these: the policy allows it and has not been used before, the grace period is over,
+ * the look-up was answered and shows nothing, and no notification names a transaction.
  */
 function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, now: number): Verdict {
   const isOver = now >= graceEnd(payment, doubt);
   const unknown = describeDoubt(doubt.reason);
   if (answer.kind !== 'listed') {
-    const why = `${unknown}, and it couldn't be looked up`;
+    const why = `${unknown}, and the payment couldn't be looked up`;
     return isOver ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };
   }
   const isLink = payment.order.method === 'link';
@@ -69,16 +68,17 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
       const named = reportedIn(payment);
       const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.byPolicy;
       if (isResend && named.length === 0) return { kind: 'send' };
-      const report = named.length === 0 ? '' : `; a notification names ${named.join(', ')} for it`;
+      const report =
+        named.length === 0 ? '' : `; a notification names ${named.join(', ')} as its transaction`;
       return { kind: 'review', why: `${unknown}, and the provider doesn't show it${report}`, held: false };
     }
   }
 }
 
 /**
- * A link is different: a transaction doesn't tell the link's address, so that nobody can have been given it, and
- * nobody can pay it. Making another is safe, and the ones found unpaid are expired. Should one have been paid after
- * all, it is the payment.
+ * The verdict for a link. A transaction doesn't have the link's address, so nobody can have been given the link or pay
+ * it: it is safe to create another, after those that were found unpaid have been expired. If one has been paid all the
+ * same, it is followed.
  */
 function judgeLink(payment: PaymentState, transactions: readonly Transaction[], isOver: boolean): Verdict {
   const { order } = payment;
@@ -96,8 +96,8 @@ function judgeLink(payment: PaymentState, transactions: readonly Transaction[], 
 }
 
 /**
- * The links of a payment whose workflow was reset, one of which the merchant may have been given: those that can still be
- * paid, or have been, or else one that has expired.
+ * The links of a payment whose workflow was reset, one of which the merchant may have been given: those that have not
+ * expired, or otherwise the last one.
  */
 function withoutExpired(payment: PaymentState, transactions: readonly Transaction[]): readonly Transaction[] {
   const own = ownAmong(payment.order, transactions);
@@ -109,7 +109,7 @@ function reportedIn({ reports }: PaymentState): readonly TransId[] {
   return [...reports.open.map(({ transId }) => transId), ...reports.unconfirmed];
 }
 
-/** An answer to the look-up of a search, under review or not. In a review nothing is sent. */
+/** Handles the answer to a look-up, under review or not. Under review, nothing is sent. */
 export function onListed(
   payment: PaymentState,
   searching: Searching,
@@ -130,7 +130,7 @@ export function onListed(
         ? pursueOn(payment, looked)
         : aboutToSend(payment, 'policy', looked.doubt);
     case 'review':
-      // Under review already, the search's own worries are no news.
+      // Already under review: only what needs a decision is new.
       return payment.phase.kind === 'review' && !verdict.held
         ? pursueOn(payment, looked)
         : review(
@@ -143,7 +143,7 @@ export function onListed(
   }
 }
 
-/** One orphan is dealt with, expired or not: nobody was given its address. */
+/** Goes on after an attempt to expire an orphan, whatever its result: nobody was given its address. */
 export function onOrphanExpired(
   payment: PaymentState,
   searching: Searching,
@@ -166,7 +166,7 @@ function clear(
   if (orphans.length > 0) return pursueOn(payment, { ...searching, clearing: { orphans, next } });
   const { clearing: _done, ...rest } = searching;
   if (next === 'fail') {
-    const reason = `no link could be made: ${searching.doubt.reason}`;
+    const reason = `no link could be created: ${searching.doubt.reason}`;
     return end(payment, { status: 'FAILED', reason }, now);
   }
   return payment.phase.kind === 'review'

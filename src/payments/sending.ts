@@ -16,24 +16,24 @@ import {
   withOthers,
 } from './transitions.js';
 
-/** For how long a request that was never taken is tried again, in ms. */
+/** How long a request that the provider never got is tried again, in ms. */
 export const NOT_SENT_PATIENCE_MS = 5 * 60 * 1000;
 
 const FIRST_PAUSE_MS = 1_000;
 const PAUSE_MAX_MS = 60_000;
 
-/** First and longest pause when the provider refuses our credentials, in ms: only an operator can end that. */
+/** First and longest pause while the provider refuses our credentials, in ms. Only an operator can mend that. */
 const CREDENTIALS_PAUSE_MS = 60_000;
 const CREDENTIALS_PAUSE_MAX_MS = 10 * 60_000;
 
-/** The pause before a request that sent nothing is tried again, in ms; at least what the provider asked for. */
+/** The pause before an unsent request is tried again, in ms: at least the provider's Retry-After. */
 export function sendAgainDelay({ hold, tries }: Pick<Unsent, 'hold' | 'tries'>, retryAfterMs = 0): number {
   return hold === 'credentials'
     ? backoff(CREDENTIALS_PAUSE_MS, tries - 1, CREDENTIALS_PAUSE_MAX_MS)
     : Math.max(retryAfterMs, backoff(FIRST_PAUSE_MS, tries - 1, PAUSE_MAX_MS));
 }
 
-/** The outcome of the request on its way: the one thing that leads out of `sending`. */
+/** Handles the outcome of the request. Nothing else ends the phase `sending`. */
 export function onSent(
   payment: PaymentState,
   phase: Sending,
@@ -63,7 +63,7 @@ function countSend(payment: PaymentState, now: number): PaymentState {
   return { ...payment, sends: { ...sends, count: sends.count + 1, lastAt: now } };
 }
 
-/** A refusal moves no money; but of a resend, the first request may still have been taken. */
+/** A rejected request moves no money. If it was a resend, the first request may still have been accepted. */
 function onRejected(payment: PaymentState, { doubt }: Sending, message: string, now: number): PaymentState {
   if (doubt === undefined || payment.order.method === 'link') {
     return end(payment, { status: 'FAILED', reason: message, rejection: message }, now);
@@ -72,7 +72,7 @@ function onRejected(payment: PaymentState, { doubt }: Sending, message: string, 
   return searchUnderReview(payment, { ...doubt, reason }, describeDoubt(reason), now);
 }
 
-/** A link's grace period is one for all its tries; money's begins anew with a resend. */
+/** All attempts to create a link share one grace period; for a resend of money, another begins. */
 function onAmbiguous(
   payment: PaymentState,
   { doubt }: Sending,
@@ -102,7 +102,7 @@ function onUnsent(
   };
   const until = now + sendAgainDelay(unsent, retryAfterMs);
   const waiting: Waiting = { kind: 'waiting', cause, doubt, unsent, until };
-  // One that the provider throttled is looked up before anything else is said or done.
+  // A throttled request is looked up first.
   return isPatienceOver(payment, unsent, now) && hold !== 'throttled'
     ? giveUp(payment, waiting, now)
     : inPhase(payment, waiting);
@@ -119,7 +119,7 @@ function giveUp(payment: PaymentState, { doubt, unsent }: Waiting, now: number):
     const why = `${describeDoubt(doubt.reason)}, and it could not be sent once more: ${reason}`;
     return searchUnderReview(payment, doubt, why, now);
   }
-  // Nobody said that this run is the payment's first; an earlier one may have sent it.
+  // It couldn't be checked whether this run is the first: an earlier one may have sent the payment.
   if (hold === 'unchecked') return search(payment, { reason, since: now, isReset: true }, now);
   return end(payment, { status: 'FAILED', reason: `never sent to the provider: ${reason}` }, now);
 }
@@ -135,7 +135,7 @@ function searchUnderReview(
   return review(payment, { why, held: false, pursuit }, now);
 }
 
-/** It is time to send again what was not sent; one that the provider throttled is looked up first. */
+/** Sends the payment when its pause is over. A throttled request is looked up first. */
 export function onWaited(payment: PaymentState, waiting: Waiting, now: number): PaymentState {
   const { until, unsent } = waiting;
   return until > now || unsent.hold === 'throttled' ? payment : sendAgain(payment, waiting);
@@ -145,7 +145,7 @@ function sendAgain(payment: PaymentState, { cause, doubt, unsent }: Waiting): Pa
   return inPhase(payment, { kind: 'sending', cause, doubt, unsent });
 }
 
-/** The look-up that a throttled request waited for: only a list that shows nothing lets it be sent again. */
+/** Handles the look-up of a throttled request, which is sent again only if the list doesn't show it. */
 export function onListedWhileWaiting(
   payment: PaymentState,
   waiting: Waiting,
@@ -155,14 +155,14 @@ export function onListedWhileWaiting(
   const { doubt, unsent } = waiting;
   const isOver = isPatienceOver(payment, unsent, now);
   if (answer.kind !== 'listed') {
-    const reason = `${unsent.reason}, and it couldn't be looked up`;
+    const reason = `${unsent.reason}, and the payment couldn't be looked up`;
     if (isOver) return search(payment, doubt ?? { reason, since: now }, now);
     const next = { ...unsent, tries: unsent.tries + 1 };
     return inPhase(payment, { ...waiting, unsent: next, until: now + sendAgainDelay(next) });
   }
   const finding = findOwn(payment.order, answer.transactions);
   if (payment.order.method === 'link' && finding.kind !== 'absent') {
-    // A list doesn't tell a link's address: it is expired and made anew.
+    // The list doesn't have a link's address, so the link is expired and another is created.
     const found = search(countSend(payment, now), doubt ?? { reason: unsent.reason, since: now }, now);
     return found.phase.kind === 'searching' ? onListed(found, found.phase, answer, now) : found;
   }
@@ -186,7 +186,7 @@ function pursuing({ phase }: PaymentState) {
   return phase.kind === 'searching' ? phase : undefined;
 }
 
-/** Why a payment that waits can't be withdrawn; `undefined` when it surely was not sent. */
+/** Why a waiting payment can't be withdrawn; `undefined` when it certainly was not sent. */
 export function objectionToWithdrawal({ doubt, unsent }: Waiting): Refusal | undefined {
   const isSure = doubt === undefined && (unsent.hold === 'credentials' || unsent.hold === 'connection');
   return isSure ? undefined : NOT_KNOWN;
@@ -195,13 +195,13 @@ export function objectionToWithdrawal({ doubt, unsent }: Waiting): Refusal | und
 /** Why a payment can't be withdrawn that may have been sent. */
 export const NOT_KNOWN: Refusal = {
   type: 'NotInitiated',
-  words: 'whether the provider has taken it is not known yet; try again later',
+  words: "it isn't known yet whether the provider accepted the payment; try again later",
 };
 
-/** The reason of a payment that was withdrawn in time. */
+/** The reason of a payment that its merchant withdrew. */
 export const WITHDRAWN = 'withdrawn before it was sent';
 
-/** The merchant doesn't want it sent any more. */
+/** Ends a payment that its merchant withdraws. */
 export function withdraw(payment: PaymentState, now: number): PaymentState {
   return end(payment, { status: 'FAILED', reason: WITHDRAWN }, now);
 }

@@ -18,13 +18,13 @@ import {
 import { backoff, bringForward, startPolling } from './polling.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
 
-/** What can happen to a payment. `request` numbers those who wait for a reply. */
+/** What can happen to a payment. `request` numbers the requests that wait for a reply. */
 export type PaymentEvent =
-  /** A run begins, whether of a new payment or of one that is carried on. */
+  /** A run begins, of a new payment or of one that another run has handed over. */
   | { readonly kind: 'begin' }
   /** Something that was waited for is due. */
   | { readonly kind: 'time' }
-  /** This run ends, and another carries the payment on: whatever waits is answered now. */
+  /** This run ends, and another continues the payment: requests that wait are answered now. */
   | { readonly kind: 'handOver' }
   | NotificationEvent
   | AnswerEvent
@@ -36,14 +36,14 @@ export type PaymentEvent =
       readonly outcome: DeliveryOutcome;
     };
 
-/** The provider's notification. It proves nothing: it is only a reason to ask. */
+/** The provider's notification. It proves nothing; it is only a reason to ask the provider. */
 export interface NotificationEvent {
   readonly kind: 'notification';
   readonly transId: TransId;
   readonly status: ProviderStatus;
 }
 
-/** What came of the one thing that the payment had to do. */
+/** The result of the one thing that the payment had to do. */
 export type AnswerEvent =
   | { readonly kind: 'sent'; readonly outcome: InitiationOutcome }
   | { readonly kind: 'listed'; readonly answer: ListAnswer }
@@ -63,9 +63,9 @@ export type AnswerEvent =
 
 /** What merchants and operators ask of a payment. */
 export type RequestEvent =
-  /** Expires a link, or withdraws what was not sent yet, unless a run that was reset may have sent it. */
+  /** Expires a link, or withdraws a payment that has not been sent. A run that was reset may have sent it all the same. */
   | { readonly kind: 'expire'; readonly request: number; readonly mayHaveBeenSent?: boolean }
-  /** Asks the provider now, within the budget. */
+  /** Asks the provider for the status now, within the budget. */
   | { readonly kind: 'refresh'; readonly request: number }
   | { readonly kind: 'decide'; readonly request: number; readonly resolution: Resolution }
   /** Compares an ended payment with the provider's records once more. */
@@ -79,11 +79,11 @@ export type Todo =
   /** `isReport`: the transaction is one that a notification named. */
   | { readonly kind: 'askStatus'; readonly transId: TransId; readonly isReport: boolean }
   | { readonly kind: 'expire'; readonly transId: TransId }
-  /** The first try, which holds up everything else for some seconds at most. */
+  /** The first attempt. It delays everything else by some seconds at most. */
   | { readonly kind: 'deliver'; readonly number: number; readonly at: number }
-  /** A later try, beside everything else: its outcome comes as `redelivered`. */
+  /** A later attempt, in parallel to everything else. Its outcome comes as `redelivered`. */
   | { readonly kind: 'redeliver'; readonly number: number; readonly at: number; readonly tries: number }
-  /** Nothing until then (ms since the epoch), or until something happens. */
+  /** Nothing until this time (ms since the epoch), or until an event comes. */
   | { readonly kind: 'wait'; readonly until?: number | undefined; readonly summary: string }
   | { readonly kind: 'end' };
 
@@ -108,13 +108,13 @@ export const REFUSAL_TYPES = [
 ] as const;
 export type RefusalType = (typeof REFUSAL_TYPES)[number];
 
-/** Why something that was asked of a payment can't be done. */
+/** Why a payment refuses a request. */
 export interface Refusal {
   readonly type: RefusalType;
   readonly words: string;
 }
 
-/** What an event makes of a payment, and who is answered. */
+/** A payment after an event, and the replies to requests. */
 export interface Change {
   readonly payment: PaymentState;
   readonly replies?: readonly Reply[] | undefined;
@@ -130,14 +130,14 @@ export function refuse(payment: PaymentState, request: number, { type, words }: 
   return { payment, replies: [{ request, kind: 'refused', type, words }] };
 }
 
-/** Answers a request at once. */
+/** Answers a request at once; the payment is as given. */
 export function done(payment: PaymentState, request: number): Change {
   return { payment, replies: [{ request, kind: 'done' }] };
 }
 
 /**
- * The money, or the link, is about to be sent. A resend of money leaves a doubt behind that no answer settles for good:
- * the outcome is checked again afterwards.
+ * The payment is about to be sent. After a resend of money, no answer can rule out that it was accepted twice: the
+ * outcome is checked again afterwards.
  */
 export function aboutToSend(payment: PaymentState, cause: SendCause, doubt: Doubt | undefined): PaymentState {
   const { sends, order } = payment;
@@ -153,7 +153,7 @@ export function aboutToSend(payment: PaymentState, cause: SendCause, doubt: Doub
   };
 }
 
-/** The payment as one that may have been taken twice, whatever it ends with: its outcome is checked again afterwards. */
+/** Marks the payment as possibly accepted twice: whatever its outcome, it is checked again afterwards. */
 export function inDoubt(payment: PaymentState): PaymentState {
   return { ...payment, sends: { ...payment.sends, isDoubtful: true } };
 }
@@ -164,19 +164,19 @@ const FIRST_LOOK_UP_MS = 1_000;
 /** The longest pause between look-ups within the grace period, in ms. */
 const LOOK_UP_PAUSE_MAX_MS = 2 * 60 * 1000;
 
-/** A doubt in words for a person. */
+/** A doubt as a reason for an operator. */
 export function describeDoubt(reason: string): string {
-  return `whether the provider took the payment isn't known (${reason})`;
+  return `it isn't known whether the provider accepted the payment (${reason})`;
 }
 
-/** When a doubt's grace period is over. */
+/** When the grace period of a doubt is over, in ms since the epoch. */
 export function graceEnd(payment: PaymentState, doubt: Doubt): number {
   return doubt.since + payment.terms.ambiguousGraceMs;
 }
 
 /**
- * The pause before look-up number `lookUps + 1`, in ms, never reaching past the end of the grace period. After that a
- * person has been asked; the payment may still turn up, so it is looked for on, slowly.
+ * The pause before look-up number `lookUps + 1`, in ms. It never extends beyond the end of the grace period. After
+ * that, an operator has been asked, and look-ups go on slowly, because the transaction may still appear.
  */
 export function lookUpDelay(payment: PaymentState, doubt: Doubt, lookUps: number, now: number): number {
   const grown = backoff(FIRST_LOOK_UP_MS, lookUps, LOOK_UP_PAUSE_MAX_MS);
@@ -184,13 +184,13 @@ export function lookUpDelay(payment: PaymentState, doubt: Doubt, lookUps: number
   return left > 0 ? Math.min(grown, left) : Math.max(grown, payment.terms.pollMaxMs);
 }
 
-/** Nobody knows whether the request was taken: its transaction is looked for from now on. */
+/** Starts to look for the transaction of a request that the provider may have accepted. */
 export function search(payment: PaymentState, doubt: Doubt, now: number, lookUps = 0): PaymentState {
   const nextAt = now + lookUpDelay(payment, doubt, lookUps, now);
   return inPhase(payment, { kind: 'searching', doubt, lookUps, nextAt });
 }
 
-/** The provider has a transaction for the payment; a link's life begins, unless it had begun before. */
+/** Starts to follow a transaction. The lifetime of a link begins with its first transaction. */
 export function follow(
   payment: PaymentState,
   taken: { readonly transId: TransId; readonly link?: string | undefined },
@@ -221,13 +221,13 @@ export function follow(
   };
 }
 
-/** The payment with the next question about its transaction brought forward, as far as the budget allows. */
+/** Brings the next call to the provider forward, as far as the budget allows. */
 export function askSoon(payment: PaymentState, now: number, hinted = false): PaymentState {
   const sooner = soonerIn(pursuitOf(payment.phase), hinted, now);
   return sooner === undefined ? payment : pursueOn(payment, sooner);
 }
 
-/** The payment with what goes on at the provider taken a step further, under review or not. */
+/** Replaces the payment's pursuit, under review or not. */
 export function pursueOn(payment: PaymentState, pursuit: Pursuit): PaymentState {
   const { phase } = payment;
   if (phase.kind === 'review') return inPhase(payment, { ...phase, pursuit });
@@ -236,7 +236,7 @@ export function pursueOn(payment: PaymentState, pursuit: Pursuit): PaymentState 
     : inPhase(payment, pursuit);
 }
 
-/** Least time between two look-ups, whoever asks for them, in ms. */
+/** The shortest pause between two look-ups, whatever the reason for them, in ms. */
 const LOOK_UP_PAUSE_MIN_MS = 10_000;
 
 function soonerIn(pursuit: Pursuit | undefined, hinted: boolean, now: number): Pursuit | undefined {
@@ -255,8 +255,8 @@ function soonerIn(pursuit: Pursuit | undefined, hinted: boolean, now: number): P
 }
 
 /**
- * A person must look. One who looks already is told of new evidence by a new number, and what was decided on the old
- * one is refused. A held review stays held.
+ * Puts the payment under review. If it already is, new evidence gives the review a new number, so that decisions on the
+ * old one are refused. A held review stays held.
  */
 export function review(
   payment: PaymentState,
@@ -282,12 +282,12 @@ export function review(
   };
 }
 
-/** What the provider says contradicts the payment's outcome or its order: only a decision ends this review. */
+/** Puts the payment under a review that only a decision ends: the provider contradicts its outcome or its order. */
 export function holdForReview(payment: PaymentState, why: string, now: number): PaymentState {
   return review(payment, { why, held: true, pursuit: pursuitFor(payment, now) }, now);
 }
 
-/** What goes on for a payment, or would: an ended one's transaction is followed again once a person has decided so. */
+/** The payment's pursuit; for an ended payment, to follow its transaction again if an operator decides so. */
 function pursuitFor({ phase, createdAt, terms }: PaymentState, now: number): Pursuit | undefined {
   if (phase.kind !== 'ended') return pursuitOf(phase);
   if (phase.transId === undefined) return undefined;
@@ -302,10 +302,10 @@ function pursuitFor({ phase, createdAt, terms }: PaymentState, now: number): Pur
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** When an outcome that is open to doubt is checked again, in ms after the end. */
+/** When an outcome in doubt is checked again, in ms after the end. */
 export const CHECKS_AFTER_MS = [0, HOUR_MS, 24 * HOUR_MS] as const;
 
-/** The payment's outcome is known. */
+/** Ends the payment. */
 export function end(
   payment: PaymentState,
   outcome: Pick<Ended, 'status' | 'reason' | 'rejection'>,
@@ -320,19 +320,19 @@ export function end(
   });
 }
 
-/** The checks of an outcome that is open to doubt since `now`. */
+/** The checks of an outcome that is in doubt since `now`. */
 export function checksFrom(now: number): Check[] {
   return CHECKS_AFTER_MS.map((after) => ({ at: now + after, next: 'list', tries: 0 }));
 }
 
-/** Whether a transaction moves money, has moved it, or still may. A link that nobody was given can't be paid. */
+/** Whether a transaction has moved money or still can. A link that nobody was given can't be paid. */
 export function canMoveMoney({ order }: PaymentState, status: ProviderStatus): boolean {
   return order.method === 'link' ? status === 'SUCCESSFUL' || status === 'PENDING' : status !== 'FAILED';
 }
 
 /**
- * The payment with a further transaction of its own noted. Money may move twice: a person must look, unless one has
- * judged this very status of it.
+ * Notes a further transaction of the payment. Because money may move twice, the payment goes under review, unless an
+ * operator has already seen the transaction with this status.
  */
 export function noteOther(
   payment: PaymentState,
@@ -350,13 +350,17 @@ export function noteOther(
     ].slice(-OTHERS_MAX),
   };
   if (!isMoving) return noted;
-  return holdForReview(noted, `the provider has another transaction for it: ${transId} (${status})`, now);
+  return holdForReview(
+    noted,
+    `the provider has another transaction for this payment: ${transId} (${status})`,
+    now,
+  );
 }
 
-/** Further transactions remembered. */
+/** How many further transactions are remembered. */
 const OTHERS_MAX = 20;
 
-/** The payment with transactions noted that a review is about: none of them is forgotten when another is matched. */
+/** Notes the transactions that a review is about, so that the others are remembered when one of them is matched. */
 export function withOthers(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
   const added = transactions.map(({ transId, status }) => ({ transId, status, isJudged: false }));
   const kept = payment.others.filter(({ transId }) => !added.some((one) => one.transId === transId));
@@ -366,17 +370,17 @@ export function withOthers(payment: PaymentState, transactions: readonly Transac
   };
 }
 
-/** Whether no money has moved with a transaction of this status, and none will. */
+/** Whether a transaction with this status has moved no money, and never will. */
 export function isOver(payment: PaymentState, status: ProviderStatus): boolean {
   return status === 'EXPIRED' || (status !== 'SUCCESSFUL' && isFinal(payment.order, status));
 }
 
-/** What a decision can name as the payment's transaction. */
+/** The transaction that a decision names; `undefined` if it names none. */
 export function matchedTransId(decision: Decision): TransId | undefined {
   return decision.action === 'match' ? decision.transId : undefined;
 }
 
-/** What is followed, in whichever phase. */
+/** The transaction that is followed, in any phase. */
 export function followedTransaction(payment: PaymentState) {
   return followedBy(pursuitOf(payment.phase));
 }

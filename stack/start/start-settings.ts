@@ -53,10 +53,10 @@ export async function startSettings(own: NodeJS.ProcessEnv, secrets: Secrets): P
 const port = (fallback: number) =>
   z
     .string()
-    .regex(/^[1-9]\d{0,4}$/, 'is not a port')
+    .regex(/^[1-9]\d{0,4}$/, 'must be a port, from 1 to 65535')
     .default(String(fallback))
     .transform(Number)
-    .refine((value) => value <= 65_535, 'is not a port: at most 65535');
+    .refine((value) => value <= 65_535, 'must be a port, from 1 to 65535');
 
 /** Settings of this command alone. The defaults are Temporal's own, so that its tools find the server. */
 const startSchema = z.object({ TEMPORAL_PORT: port(7233), TEMPORAL_UI_PORT: port(8233) });

@@ -54,7 +54,7 @@ describe('a payout', () => {
     const { id } = await stack.begun('/v1/payouts', { ...payout, phone: '677000800' });
     const { status, body } = await cancel(id);
     expect([status, body.code, body.payment.id]).toEqual([409, 'not_cancelable', id]);
-    expect(body.detail).toContain('the provider has taken it');
+    expect(body.detail).toContain('the provider has accepted it');
   });
 
   it("that may have been sent can't be canceled", async () => {

@@ -61,7 +61,7 @@ describe('the end of a payment in doubt', () => {
       payment.listed(second, own);
       expect(payment.phase('review')).toMatchObject({
         held: true,
-        why: 'the provider has another transaction for it: T1 (SUCCESSFUL)',
+        why: 'the provider has another transaction for this payment: T1 (SUCCESSFUL)',
         pursuit: { kind: 'following', transId: 'T2' },
       });
       expect(payment.notified.at(-1)).toBe('payment.review');
@@ -127,7 +127,7 @@ describe('a check that gets no answer', () => {
     expect(tries).toBe(30);
     expect(payment.phase('review')).toMatchObject({
       held: true,
-      why: "whether more than one transaction was made for it couldn't be checked",
+      why: "it couldn't be checked whether the payment has more than one transaction",
     });
   });
 });

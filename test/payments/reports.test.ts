@@ -198,7 +198,9 @@ describe('a reported transaction', () => {
     const nameless = { externalId: undefined, userId: undefined };
     const doubtful = quietPayment().hint('T2').found('SUCCESSFUL', nameless);
     doubtful.found('SUCCESSFUL', nameless).found('SUCCESSFUL');
-    expect(doubtful.phase('review').why).toBe('the provider has another transaction for it: T2 (SUCCESSFUL)');
+    expect(doubtful.phase('review').why).toBe(
+      'the provider has another transaction for this payment: T2 (SUCCESSFUL)',
+    );
     const never = quietPayment().hint('T2');
     for (let times = 1; times <= 4; times += 1) never.found('SUCCESSFUL', nameless);
     expect(never.status).toBe('SUCCESSFUL');
@@ -217,7 +219,7 @@ describe('a reported transaction', () => {
       const payment = quietPayment().hint('T2').found(status);
       expect(payment.phase('review')).toMatchObject({
         held: true,
-        why: `the provider has another transaction for it: T2 (${status})`,
+        why: `the provider has another transaction for this payment: T2 (${status})`,
       });
       expect(payment.notified).toEqual(['payment.succeeded', 'payment.review']);
       expect(payment.payment.others).toEqual([{ ...another, status, isJudged: false }]);

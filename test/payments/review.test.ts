@@ -57,7 +57,7 @@ describe('a decision', () => {
       for (const force of [false, true]) {
         const payment = absent(payoutOrder).listed(own, { ...own, transId: transId('T2') });
         expect(decide(payment, { review: 1, force }).reply).toMatchObject(
-          refused('the review has changed: it is number 2 now (the provider has several transactions'),
+          refused('the review has changed: it is now number 2 (the provider has several transactions'),
         );
         expect(payment.payment.phase.kind).toBe('review');
       }
@@ -68,7 +68,7 @@ describe('a decision', () => {
     const payment = absent(payoutOrder).resend();
     expect(payment.payment.phase.kind).toBe('deciding');
     expect(payment.status).toBe('REVIEW');
-    expect(payment.fail().reply).toMatchObject(refused('another decision is being looked into'));
+    expect(payment.fail().reply).toMatchObject(refused('another decision is being checked'));
     payment.listed();
     expect(payment.replies).toContainEqual({ request: 1, kind: 'done' });
   });
@@ -110,7 +110,7 @@ describe('a decision', () => {
 
   it('is refused while the provider asks for more than a minute of quiet, and waits out less', () => {
     const payment = absent(payoutOrder).listing(throttled(2 * MINUTE));
-    expect(payment.fail().reply).toMatchObject(refused('the provider asks for quiet until'));
+    expect(payment.fail().reply).toMatchObject(refused('the provider has asked not to be called until'));
     payment.later(MINUTE).fail();
     expect(payment.reply).toBeUndefined();
     expect(payment.todo).toMatchObject({ kind: 'wait', until: payment.now + MINUTE });
@@ -131,7 +131,7 @@ describe('the least age of what is decided', () => {
   it.each(['resend', 'fail'] as const)('is asked of a %s', (action) => {
     const payment = young();
     expect(payment[action]().reply).toMatchObject(
-      refused('decide after 2026-01-01T01:00:00.000Z, or insist with "force": true'),
+      refused('decide after 2026-01-01T01:00:00.000Z, or override this with "force": true'),
     );
     expect(payment.at(START + HOUR - 1)[action]().reply).toMatchObject(refused('decide after'));
     payment.later(1)[action]().listed();
@@ -152,7 +152,7 @@ describe('a decision while a notification names a transaction', () => {
 
   it.each(['resend', 'fail'] as const)('is refused: %s', (action) => {
     const payment = named().answered(SILENT);
-    expect(payment[action]().reply).toMatchObject(refused('a notification names T7 for it'));
+    expect(payment[action]().reply).toMatchObject(refused('a notification names T7 for this payment'));
   });
 
   it('is refused when another one is matched, and taken when that one is', () => {
@@ -206,7 +206,7 @@ describe('an operator’s match', () => {
     ['of another kind', { transType: 'Collection' as const }],
   ])('is refused for a transaction %s, unless it is forced', (_, difference) => {
     expect(absent(payoutOrder).match('T1').found('SUCCESSFUL', difference).reply).toMatchObject(
-      refused('insist with "force": true to take it'),
+      refused('match it anyway with "force": true'),
     );
     const payment = absent(payoutOrder).match('T1', { force: true }).found('PENDING', difference);
     expect(payment.reply?.kind).toBe('done');
@@ -262,7 +262,7 @@ describe('an operator’s match', () => {
     payment.listed({ ...own, transId: transId('T2') }, own);
     expect(payment.phase('review')).toMatchObject({
       held: true,
-      why: 'the provider has another transaction for it: T1 (SUCCESSFUL)',
+      why: 'the provider has another transaction for this payment: T1 (SUCCESSFUL)',
     });
   });
 
@@ -302,7 +302,7 @@ describe('an operator’s resend', () => {
         const payment = absent(payoutOrder)
           .resend({ force })
           .listed({ ...own, status });
-        expect(payment.reply).toMatchObject(refused(`shows T1 (${status}) for it: match that`));
+        expect(payment.reply).toMatchObject(refused(`shows T1 (${status}) for this payment: match it`));
       }
     },
   );
@@ -332,12 +332,12 @@ describe('an operator’s resend', () => {
   });
 
   it('is refused without a question when the provider has taken it', () => {
-    expect(undecided().resend({ force: true }).reply).toMatchObject(refused('has taken it as T1'));
+    expect(undecided().resend({ force: true }).reply).toMatchObject(refused('has accepted it as T1'));
   });
 
   it('is refused without a question when the review is held', () => {
     expect(backoff(payoutOrder).resend({ force: true }).reply).toMatchObject(
-      refused('the provider has a transaction for it'),
+      refused('the provider has a transaction for this payment'),
     );
   });
 
@@ -369,7 +369,9 @@ describe('an operator’s fail', () => {
     'is refused while the provider has it as %s, forced or not',
     (status) => {
       for (const force of [false, true]) {
-        expect(undecided().fail({ force }).found(status).reply).toMatchObject(refused(`T1, ${status}`));
+        expect(undecided().fail({ force }).found(status).reply).toMatchObject(
+          refused(`the provider says that T1 is ${status}`),
+        );
         const payment = absent(payoutOrder)
           .fail({ force })
           .listed({ ...own, status });
@@ -450,7 +452,7 @@ describe('an operator’s fail of a link', () => {
   it('is refused when the link was paid meanwhile', () => {
     const payment = undecided(linkOrder).later(HOUR).fail().found('CREATED').listed(alive);
     payment.expired().found('SUCCESSFUL');
-    expect(payment.reply).toMatchObject(refused('T1, SUCCESSFUL'));
+    expect(payment.reply).toMatchObject(refused('the provider says that T1 is SUCCESSFUL'));
     expect(backoff(linkOrder).fail().listed(paidLink).reply).toMatchObject(refused('T1 (SUCCESSFUL)'));
   });
 
@@ -529,7 +531,7 @@ describe('what the provider shows while a decision is looked into', () => {
 
   it('is another review when it is a further transaction, and the old number is refused', () => {
     const payment = undecided().fail().found('FAILED').listed(second);
-    expect(payment.reply).toMatchObject(refused('the provider shows T2 (PENDING) for it'));
+    expect(payment.reply).toMatchObject(refused('the provider shows T2 (PENDING) for this payment'));
     expect(payment.phase('review')).toMatchObject({ number: 2, held: true });
     expect(payment.payment.others).toEqual([{ transId: 'T2', status: 'PENDING', isJudged: false }]);
     expect(payment.fail({ review: 1 }).reply).toMatchObject(refused('the review has changed'));
@@ -566,7 +568,9 @@ describe('money that the provider has shown as moved', () => {
 
   it('can’t be called FAILED, however much the operator insists and the provider is silent', () => {
     const payment = silently().fail({ force: true }).listing(SILENT);
-    expect(payment.reply).toMatchObject(refused('the provider has shown T1 (SUCCESSFUL) for it: match that'));
+    expect(payment.reply).toMatchObject(
+      refused('the provider has shown T1 (SUCCESSFUL) for this payment: match it'),
+    );
     expect(payment.status).toBe('REVIEW');
   });
 

@@ -47,7 +47,7 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
     expect(payment.phase('review')).toMatchObject({
       number: 1,
       held: false,
-      why: "whether the provider took the payment isn't known (no answer within 15 s), and the provider doesn't show it",
+      why: "it isn't known whether the provider accepted the payment (no answer within 15 s), and the provider doesn't show it",
     });
     expect(payment.notified).toEqual(['payment.review']);
     expect(payment.wants).toMatchObject({ kind: 'wait', until: graceOver + HOUR });
@@ -71,7 +71,7 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
       else if (payment.todo.kind === 'lookUp') payment.listed();
       else payment.after(1_000);
     }
-    expect(payment.phase('review').why).toContain('a notification names T7 for it');
+    expect(payment.phase('review').why).toContain('a notification names T7 as its transaction');
   });
 
   it.each([
@@ -84,7 +84,7 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
     searchUntilOver(payment, (one) => one.listing(answer));
     expect(payment.phase('review')).toMatchObject({
       held: false,
-      why: expect.stringContaining("it couldn't be looked up"),
+      why: expect.stringContaining("the payment couldn't be looked up"),
     });
   });
 
@@ -196,7 +196,7 @@ describe('an ambiguous link', () => {
     }
     expect(payment.phase('ended')).toMatchObject({
       status: 'FAILED',
-      reason: 'no link could be made: reset',
+      reason: 'no link could be created: reset',
     });
     expect(payment.now).toBe(graceOver);
   });

@@ -244,7 +244,7 @@ describe('a request that the provider throttled', () => {
     const payment = waiting();
     while (payment.payment.phase.kind === 'waiting') payment.listing(SILENT);
     const { doubt } = payment.phase('searching');
-    expect(doubt.reason).toBe("too many requests, and it couldn't be looked up");
+    expect(doubt.reason).toBe("too many requests, and the payment couldn't be looked up");
     expect(payment.now).toBeGreaterThanOrEqual(START + NOT_SENT_PATIENCE_MS);
   });
 

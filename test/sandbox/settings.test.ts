@@ -42,13 +42,13 @@ describe("the sandbox's settings", () => {
 
   it.each([
     ['PROVIDER_PAYOUT_API_KEY', 'clé\n', "contains characters that an HTTP header can't carry"],
-    ['SANDBOX_PORT', '70000', 'is not a port: at most 65535'],
-    ['SANDBOX_PORT', 'http', 'is not a port'],
-    ['SANDBOX_WEBHOOK_DELAY', 'soon', 'is not a duration: write it like 500ms, 90s, 15m, 24h or 2d'],
+    ['SANDBOX_PORT', '70000', 'must be a port, from 0 to 65535'],
+    ['SANDBOX_PORT', 'http', 'must be a port, from 0 to 65535'],
+    ['SANDBOX_WEBHOOK_DELAY', 'soon', 'must be a duration such as 500ms, 90s, 15m, 24h or 2d'],
     ['SANDBOX_SETTLE_DELAY', '25d', 'must be between 0s and 24d'],
-    ['SANDBOX_CLOCK_SCALE', '0', 'is not a whole number between 1 and 9999999'],
-    ['SANDBOX_SEED', '1.5', 'is not a whole number between 1 and 9999999'],
-    ['SANDBOX_PUBLIC_URL', 'ftp://pay.example', 'is not an http(s) address'],
+    ['SANDBOX_CLOCK_SCALE', '0', 'must be a whole number from 1 to 9999999'],
+    ['SANDBOX_SEED', '1.5', 'must be a whole number from 1 to 9999999'],
+    ['SANDBOX_PUBLIC_URL', 'ftp://pay.example', 'must be an http or https address'],
     ['SANDBOX_WEBHOOK_URL', 'http://me:secret@shop.example', 'must not contain a user or a password'],
   ])('refuse %s=%s', (name, value, message) => {
     expect(mistakes({ ...credentials, [name]: value })).toEqual([`${name} ${message}`]);
@@ -61,7 +61,7 @@ describe("the sandbox's settings", () => {
       'PROVIDER_PAYOUT_API_USER is not set',
       'PROVIDER_PAYOUT_API_KEY is not set',
       expect.stringMatching(/^LOG_LEVEL /),
-      'SANDBOX_PORT is not a port',
+      'SANDBOX_PORT must be a port, from 0 to 65535',
     ]);
   });
 });

@@ -15,16 +15,16 @@ export const PROBLEMS = {
   no_such_notification: { status: 404, title: 'The payment has no such notification' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   idempotency_key_reused: { status: 409, title: 'The Idempotency-Key was used for another request' },
-  not_a_link: { status: 409, title: 'Only a payment link can be expired after it was sent' },
+  not_a_link: { status: 409, title: 'Only a payment link can be expired once it was sent' },
   not_expirable: { status: 409, title: 'The payment can no longer be expired' },
   not_initiated: { status: 409, title: 'The provider has not confirmed the payment yet' },
   not_cancelable: { status: 409, title: 'The payout can no longer be cancelled' },
   not_under_review: { status: 409, title: 'The payment is not under review' },
-  resolution_refused: { status: 409, title: "The decision can't be carried out" },
+  resolution_refused: { status: 409, title: 'The decision was refused' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   rejected_by_provider: { status: 422, title: 'The provider rejected the payment' },
-  too_many_requests: { status: 429, title: 'Too many requests for one payment' },
+  too_many_requests: { status: 429, title: 'Too many simultaneous requests for one payment' },
   too_many_notifications: { status: 429, title: 'Too many notifications' },
   internal_error: { status: 500, title: 'Internal error' },
   provider_refused: { status: 502, title: 'The provider refused the request' },
@@ -78,7 +78,7 @@ export const unauthenticated = (key: 'missing' | 'unknown'): ApiError =>
     ? new ApiError('unauthenticated', 'Send an API key as "Authorization: Bearer <key>".', {
         headers: { 'WWW-Authenticate': 'Bearer realm="sanaga"' },
       })
-    : new ApiError('unauthenticated', 'This API key is not known.', {
+    : new ApiError('unauthenticated', 'The API key is unknown.', {
         headers: { 'WWW-Authenticate': 'Bearer realm="sanaga", error="invalid_token"' },
       });
 
@@ -90,48 +90,56 @@ export const forbidden = (scopes: readonly Scope[]): ApiError =>
   });
 
 export const notFound = (): ApiError =>
-  new ApiError('not_found', "There is nothing at this address. The API's paths begin with /v1.");
+  new ApiError('not_found', "Nothing exists at this address. The API's paths begin with /v1.");
 
-/** Also for another merchant's payment, so that nobody learns which ids exist. */
+/** Another merchant's payment is not found either, so that nobody learns which ids exist. */
 export const paymentNotFound = (): ApiError =>
   new ApiError('not_found', 'This API key has no payment with this id.');
 
 export const methodNotAllowed = (allow: string): ApiError =>
-  new ApiError('method_not_allowed', `This address takes ${allow}.`, { headers: { Allow: allow } });
+  new ApiError('method_not_allowed', `This address allows only ${allow}.`, { headers: { Allow: allow } });
 
 export const noSuchNotification = (): ApiError =>
   new ApiError(
     'no_such_notification',
-    'The payment has no notification with this number, or no longer has it.',
+    'The payment has no notification with this number, or it is no longer kept.',
   );
 
 const retryAfter = (ms: number) => ({ 'Retry-After': String(Math.ceil(ms / 1_000)) });
 
-/** @param waitMs ms until the next one is taken */
+/** @param waitMs ms until the next notification is accepted */
 export const tooManyNotifications = (waitMs: number): ApiError =>
-  new ApiError('too_many_notifications', 'Too many notifications. Send this one again after Retry-After.', {
-    headers: retryAfter(waitMs),
-  });
+  new ApiError(
+    'too_many_notifications',
+    'Too many notifications. Send this one again after the time in Retry-After.',
+    {
+      headers: retryAfter(waitMs),
+    },
+  );
 
-/** A payment has as many requests in flight as it may. */
+/** The payment has the maximum number of requests in flight. */
 export const tooManyRequests = (): ApiError =>
-  new ApiError('too_many_requests', 'Too many requests for this payment at once. Try again in a moment.', {
-    headers: retryAfter(1_000),
-  });
+  new ApiError(
+    'too_many_requests',
+    'Too many requests for this payment are in progress. Try again in a moment.',
+    {
+      headers: retryAfter(1_000),
+    },
+  );
 
-/** A time after which a repeated request is likely to succeed. */
+/** When a repeated request is likely to succeed, in ms. */
 const RETRY_AFTER_MS = 5_000;
 
 /** Temporal doesn't answer, or no worker does. */
 export const temporarilyUnavailable = (
-  detail = "Payments can't be reached at the moment. Try again shortly.",
+  detail = "Payments can't be read or changed at the moment. Try again shortly.",
   { paymentId, cause }: { paymentId?: PaymentId; cause?: unknown } = {},
 ): ApiError =>
   new ApiError('temporarily_unavailable', detail, { headers: retryAfter(RETRY_AFTER_MS), paymentId, cause });
 
 /**
- * @param reason for our log alone
- * @param retryAfterMs what the provider asked for, in ms
+ * @param reason for the log only
+ * @param retryAfterMs the provider's Retry-After, in ms
  */
 export const providerUnavailable = (reason: string, retryAfterMs = RETRY_AFTER_MS): ApiError =>
   new ApiError('provider_unavailable', 'The provider did not answer. Try again shortly.', {
@@ -139,15 +147,15 @@ export const providerUnavailable = (reason: string, retryAfterMs = RETRY_AFTER_M
     cause: reason,
   });
 
-/** A final payment couldn't be compared with the provider's records, because these couldn't be read. */
+/** A final payment couldn't be compared with the provider's records, because they couldn't be read. */
 export const notChecked = (payment: Payment): ApiError =>
   new ApiError(
     'provider_unavailable',
-    "The payment couldn't be checked, because the provider did not answer. Sanaga goes on trying; ask again shortly.",
+    "The payment couldn't be checked, because the provider did not answer. Sanaga keeps trying; ask again shortly.",
     { headers: retryAfter(RETRY_AFTER_MS), payment },
   );
 
-/** Turns errors into problem documents (RFC 9457). All but an {@link ApiError} are logged and not shown. */
+/** Turns errors into problem documents (RFC 9457). Only an {@link ApiError} shows its message; others are logged. */
 export const sendProblem: ErrorRequestHandler = (thrown: unknown, request, response, next) => {
   const record = recordOf(request);
   const error = toApiError(thrown);
@@ -155,7 +163,7 @@ export const sendProblem: ErrorRequestHandler = (thrown: unknown, request, respo
   const { status, title } = PROBLEMS[code];
   record.code = code;
   if (status >= 500) record.error = error.cause ?? error;
-  // Too late: Express cuts the connection, so that half a response isn't taken for a whole one.
+  // Too late for a problem document: Express closes the connection, so that the response is seen to be incomplete.
   if (response.headersSent) return next(thrown);
 
   const type = `urn:sanaga:problem:${code}`;
@@ -172,9 +180,7 @@ function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof URIError) {
     return invalidRequest([{ field: 'path', message: 'is not correctly percent-encoded' }]);
   }
-  return new ApiError(
-    'internal_error',
-    'The request failed because of an error on our side. It was logged under this requestId.',
-    { cause: thrown },
-  );
+  return new ApiError('internal_error', 'An internal error occurred. It was logged with this requestId.', {
+    cause: thrown,
+  });
 }

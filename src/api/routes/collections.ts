@@ -11,24 +11,24 @@ import { authenticatedRoute } from '../route.js';
 import { amount, createPayment, name, orderFields, phone } from './create-payment.js';
 import { ownPayment, refusal, viewPayment } from './payment-resource.js';
 
-/** A link that lives shorter can hardly be opened before it ends. */
+/** The shortest lifetime of a link, in ms: a shorter one would end before the payer could open it. */
 const MIN_LINK_LIFETIME_MS = 10_000;
 
-const LIFETIME = 'must be a time from 10s to 24h, such as "90s", "15m" or "24h"';
+const LIFETIME = 'must be a duration from 10s to 24h, such as "90s", "15m" or "24h"';
 
-/** A link's lifetime: a whole number with its unit, at most the provider's 24 hours. Parsed into ms. */
+/** A link's lifetime: a whole number with a unit, at most the provider's 24 hours. Parsed into ms. */
 export const expiresIn = z
   .string()
   .regex(/^\d{1,6}[smh]$/, LIFETIME)
   .transform((text) => ms(text as StringValue))
   .refine((value) => value >= MIN_LINK_LIFETIME_MS && value <= PROVIDER_LINK_LIFETIME_MS, LIFETIME);
 
-/** Checked with its slashes: browsers would correct `https:shop.example`, but it is no address. */
+/** The slashes are required: the URL parser accepts `https:shop.example`, which is not an address. */
 const redirectUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address', abort: true })
   .regex(/^https?:\/\//i, 'must be an http or https address');
 
-/** Body of `POST /v1/collections`: by a link, or directly on the payer's phone. */
+/** Body of `POST /v1/collections`: with a link, or directly on the payer's phone. */
 export const collectionBody = z.discriminatedUnion(
   'method',
   [
@@ -56,7 +56,7 @@ export const collectionBody = z.discriminatedUnion(
   { error: (issue) => (issue.code === 'invalid_union' ? 'must be "link" or "direct"' : undefined) },
 );
 
-/** The order for a parsed body. */
+/** The order that a parsed body describes. */
 export function toCollectionOrder(
   id: PaymentId,
   body: z.infer<typeof collectionBody>,
@@ -72,20 +72,20 @@ export function toCollectionOrder(
 export const createCollection = authenticatedRoute({
   method: 'post',
   path: '/v1/collections',
-  summary: 'Collect money from a payer, by a link or directly',
+  summary: 'Collect money from a payer, with a link or directly',
   scopes: ['collections'],
   body: collectionBody,
   handle: (request, context) => createPayment('collection', toCollectionOrder, request, context),
 });
 
 /**
- * Responds with 200 when the payment is EXPIRED, or was withdrawn before it was sent, however often it is
- * called; with 409 when it has ended otherwise, or was sent to a phone.
+ * Responds with 200 when the payment is EXPIRED or was withdrawn before it was sent, also when called again; with 409
+ * when it has ended otherwise or was sent to a phone.
  */
 export const expireCollection = authenticatedRoute({
   method: 'post',
   path: '/v1/collections/:id/expire',
-  summary: 'Expire a payment link now, or withdraw a collection that was not sent yet',
+  summary: 'Expire a payment link now, or withdraw a collection that has not been sent',
   scopes: ['collections'],
   async handle(request, context) {
     const found = await ownPayment(context, request);

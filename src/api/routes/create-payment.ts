@@ -12,7 +12,7 @@ import { viewPayment } from './payment-resource.js';
 
 /** What collections and payouts have in common: fields, the Idempotency-Key, and the response. */
 
-/** Characters of a message to a payer, and of a name: as many as a phone or a receipt shows. */
+/** Characters of a message or a name: as many as a phone or a receipt can show. */
 const MAX_TEXT_LENGTH = 200;
 
 const MAX_METADATA = { pairs: 50, name: 40, value: 500 } as const;
@@ -21,22 +21,23 @@ const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
 
 const text = z.string().trim().min(1, 'must not be empty').max(MAX_TEXT_LENGTH);
 
-/** The message for any wrong value; a missing one is required. */
+/** The message for a wrong value, and `is required` for a missing one. */
 const orRequired = (message: string) => (issue: { readonly input?: unknown }) =>
   issue.input === undefined ? 'is required' : message;
 
-/** In XAF. The provider has a minimum and names no maximum. */
+/** In XAF. The provider has a minimum; it documents no maximum. */
 export const amount = z
   .int({ error: orRequired('must be a whole number of XAF') })
   .min(MINIMUM_AMOUNT, `must be at least ${MINIMUM_AMOUNT} XAF`);
 
-/** An identifier of the merchant's own, in the provider's pattern, as it may be sent on. */
+/** An identifier of the merchant's own. It matches the pattern that the provider has for identifiers. */
 export const identifier = z
   .string()
   .regex(IDENTIFIER_PATTERN, 'must have 1 to 100 characters of a-z, A-Z, 0-9, "-" and "_"');
 
 /**
- * The merchant's identifier of its customer. Not a payment's id: we search the provider's records by those.
+ * The merchant's identifier of its customer. It can't be a payment's id, because the provider's records are searched by
+ * payment ids.
  */
 const userId = identifier.refine(
   (given) => parsePaymentId(given) === undefined,
@@ -47,7 +48,7 @@ const email = z.email({ error: orRequired('must be an e-mail address') });
 export const name = text;
 
 /**
- * A Cameroonian mobile number, as the provider takes it once parsed: nine digits, no spaces, dashes or +237.
+ * A Cameroonian mobile number. Parsed into the provider's form: nine digits, without spaces, dashes or +237.
  *
  * @example phone.parse('+237 6 77-00-00-00') // '677000000'
  */
@@ -63,7 +64,7 @@ export const phone = z
       ),
   );
 
-/** The merchant's own data: returned as it came, and sent to nobody. */
+/** The merchant's own data, returned unchanged. The provider doesn't get it. */
 const metadata = z
   .record(z.string(), z.string())
   .superRefine((pairs, context) => {
@@ -81,7 +82,7 @@ const metadata = z
   })
   .default({});
 
-/** Fields of every order, beside its amount. */
+/** Fields that every order has, besides its amount. */
 export const orderFields = {
   email: email.optional(),
   userId: userId.optional(),
@@ -91,8 +92,8 @@ export const orderFields = {
 };
 
 /**
- * Creates the payment that a request orders. Responds with 201 for a new payment, 200 for one that an earlier
- * request created, and 202 while the provider has not answered.
+ * Creates a payment. Responds with 201 for a new payment, with 200 for one that an earlier request created, and with
+ * 202 if the provider has not answered in time.
  *
  * @throws {ApiError} `rejected_by_provider` with the provider's message, `idempotency_key_reused`,
  * `invalid_idempotency_key`, `temporarily_unavailable`.
@@ -128,12 +129,12 @@ export async function createPayment<Body>(
 }
 
 /**
- * With an Idempotency-Key, the id that this owner's key always leads to; without one, a new id. A key may be
- * used once for each kind of payment.
+ * The id of a new payment: derived from the owner and the Idempotency-Key, or random without a key. A key can be used
+ * once for each kind of payment.
  *
- * @param keys the values of every Idempotency-Key header. Two are refused: joined with a comma, as HTTP would
- * have it, they would be a third key, and the payment could be made again under either of them
- * @returns the id, and whether repeating the request leads to the same one
+ * @param keys the value of each Idempotency-Key header. Two are refused: joined with a comma, as HTTP allows, they
+ * would be a third key, and the payment could be created again with either of them
+ * @returns the id, and whether repeating the request leads to the same id
  * @throws {ApiError} `invalid_idempotency_key`.
  */
 function choosePaymentId(
@@ -156,8 +157,8 @@ function choosePaymentId(
 }
 
 /**
- * SHA-256 (hex) of a parsed body. Two bodies that mean the same have the same one, whatever the order of
- * their fields or the spaces in a phone number.
+ * SHA-256 (hex) of a parsed body. Bodies with the same meaning have the same fingerprint, whatever the order of their
+ * fields or the spaces in a phone number.
  */
 export function fingerprint(body: unknown): string {
   return createHash('sha256')

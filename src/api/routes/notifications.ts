@@ -15,7 +15,7 @@ import { ownPayment, viewPayment } from './payment-resource.js';
 export const listNotifications = authenticatedRoute({
   method: 'get',
   path: '/v1/payments/:id/notifications',
-  summary: 'What the merchant was notified of, or is still to be notified of',
+  summary: "The payment's notifications to the merchant, sent and pending",
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
@@ -41,14 +41,14 @@ async function readNotifications(
   }
 }
 
-/** `at` is when it happened. */
+/** `at` is when the event occurred. */
 function view(payment: PaymentId, notification: PaymentNotification) {
   const { number, type, at, delivery } = notification;
   const id = notificationId(payment, notification);
   return { number, id, type, at: iso(at), delivery: viewDelivery(delivery) };
 }
 
-/** `at` is when the delivery is due, was done or given up; `lastError`, why the last try failed. */
+/** `at` is when the next attempt is due, or when the delivery ended; `lastError` says why the last attempt failed. */
 function viewDelivery(delivery: Delivery) {
   const at = iso(delivery.at);
   switch (delivery.kind) {
@@ -67,11 +67,11 @@ function iso(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** Responds with 202 once the delivery is under way; the list of notifications shows what becomes of it. */
+/** Responds with 202 once the delivery is due; the list of notifications shows its progress. */
 export const resendNotification = authenticatedRoute({
   method: 'post',
   path: '/v1/payments/:id/notifications/:number/resend',
-  summary: 'Deliver a notification again',
+  summary: 'Send a notification again',
   scopes: ['collections', 'payouts', 'review'],
   async handle(request, context) {
     const { id } = await ownPayment(context, request);
@@ -83,7 +83,7 @@ export const resendNotification = authenticatedRoute({
 });
 
 /**
- * Has a notification delivered again, with all its tries. A payment that has ended is reopened for it.
+ * Delivers a notification again, with a full set of attempts. A payment that has ended is reopened for it.
  *
  * @throws {ApiError} `no_such_notification`, `too_many_requests`, `temporarily_unavailable`.
  */
@@ -108,7 +108,7 @@ async function resend(context: ApiContext, id: PaymentId, number: number): Promi
   } catch (error) {
     throw failureTypeOf(error) === 'NoSuchNotification' ? noSuchNotification() : error;
   }
-  // It may have been accepted. Delivering it twice does no harm.
+  // The request may have been accepted. Delivering the notification twice does no harm.
   if (answer === undefined) throw temporarilyUnavailable();
   return answer.value;
 }

@@ -6,7 +6,7 @@ import { readUnmatched } from '../payments/provider-notifications.js';
 import { callTemporal } from '../payments/temporal-calls.js';
 import { authenticatedRoute, type BalanceReader, type PublicRoute } from '../route.js';
 
-/** The process is up; whatever restarts it needs to know no more. */
+/** Liveness: the process is up. */
 export const healthz: PublicRoute = {
   method: 'get',
   path: '/healthz',
@@ -15,32 +15,32 @@ export const healthz: PublicRoute = {
 };
 
 /**
- * The process can serve requests: Temporal answers, the namespace has what payments need, and the process
- * isn't about to stop. The namespace was checked at the start; this shows when somebody has changed it since.
+ * Readiness: Temporal answers, the namespace has what payments need, and the process isn't stopping. The namespace was
+ * checked at the start; this shows later changes to it.
  */
 export const readyz: PublicRoute = {
   method: 'get',
   path: '/readyz',
   summary: 'Whether the process can serve requests',
   async handle(_, { client, namespace, shutdown }) {
-    if (shutdown.begun) throw temporarilyUnavailable('This process is about to stop.');
+    if (shutdown.begun) throw temporarilyUnavailable('This process is stopping.');
     const gaps = await callTemporal(client, () => findSetupGaps(client.connection, namespace));
     if (gaps.length > 0) throw temporarilyUnavailable(describeGaps(namespace, gaps));
     return { status: 200, json: { status: 'ready' } };
   },
 };
 
-/** No secrets, but figures about the business: keep it from the public at the proxy. */
+/** The metrics have no secrets, but they show business figures: the proxy should keep them private. */
 export const getMetrics: PublicRoute = {
   method: 'get',
   path: '/metrics',
-  summary: 'Metrics in the format of Prometheus',
+  summary: 'Metrics in Prometheus format',
   async handle(_, { metrics: { registry } }) {
     return { status: 200, headers: { 'Content-Type': registry.contentType }, text: await registry.metrics() };
   },
 };
 
-/** From payments made by hand at the provider, another system, or somebody who tries the webhook out. */
+/** They come from payments made by hand at the provider, from another system, or from forged requests. */
 export const listUnmatched = authenticatedRoute({
   method: 'get',
   path: '/v1/notifications/unmatched',
@@ -54,7 +54,7 @@ export const listUnmatched = authenticatedRoute({
 export const getBalance = authenticatedRoute({
   method: 'get',
   path: '/v1/balance',
-  summary: 'The balance of one of the two services at the provider',
+  summary: 'The balance of a service at the provider',
   scopes: ['balance'],
   query: z.strictObject({ service: z.enum(['collection', 'payout']) }),
   async handle({ query: { service } }, { providers }) {
@@ -69,7 +69,10 @@ function known(answer: BalanceAnswer): Extract<BalanceAnswer, { kind: 'balance' 
       return answer;
     case 'refused':
     case 'unauthorized':
-      throw new ApiError('provider_refused', `The provider refused to show the balance: ${answer.message}`);
+      throw new ApiError(
+        'provider_refused',
+        `The provider refused the request for the balance: ${answer.message}`,
+      );
     case 'throttled':
       throw providerUnavailable('throttled', answer.retryAfterMs);
     case 'unavailable':
@@ -77,10 +80,10 @@ function known(answer: BalanceAnswer): Extract<BalanceAnswer, { kind: 'balance' 
   }
 }
 
-/** How long a balance is reused. It changes with each payment, but nothing is decided by it. */
+/** How long a balance is reused, in ms. It changes with each payment, but no decision depends on it. */
 const REUSED_MS = 2_000;
 
-/** Reads a balance with one call at a time, however many ask, and reuses the answer for a while. */
+/** Makes one call for the balance at a time, shared by all requests, and reuses its answer for {@link REUSED_MS}. */
 export function sharedBalance(reader: BalanceReader): BalanceReader {
   let shared: Promise<BalanceAnswer> | undefined;
   let freshUntil = 0;

@@ -6,13 +6,13 @@ import { type FoundPayment, findPayment } from '../payments/find-payment.js';
 import type { RefusalCode } from '../payments/update-payment.js';
 import type { ApiContext, AuthenticatedRequest, WebUi } from '../route.js';
 
-/** A payment, or what is known of it, with its workflow's address in Temporal's Web UI, if there is one. */
+/** A payment, or a part of it, with the address of its workflow in Temporal's Web UI, if there is one. */
 type View<Shown> = Shown & { readonly temporalUrl?: string };
 
 /**
- * The payment that an address names, if it is one of the caller's.
+ * The payment that the address names, if the caller may see it.
  *
- * @throws {ApiError} `not_found`, also for another merchant's; `temporarily_unavailable`.
+ * @throws {ApiError} `not_found`, also for another merchant's payment; `temporarily_unavailable`.
  */
 export async function ownPayment(
   context: ApiContext,
@@ -27,7 +27,7 @@ export async function ownPayment(
   return found;
 }
 
-/** The payment as the API shows it; without a Web UI, as it is. */
+/** The payment as the API returns it: with `temporalUrl`, if there is a Web UI. */
 export function viewPayment<Shown extends Pick<Payment, 'id'>>(
   payment: Shown,
   { url, namespace }: WebUi,
@@ -38,9 +38,9 @@ export function viewPayment<Shown extends Pick<Payment, 'id'>>(
 }
 
 /**
- * The problem document for what a payment refuses to do, with the payment as it stands.
+ * The error for a request that a payment refuses, with the payment as it is now.
  *
- * @param message the payment's own reason, where only it knows it
+ * @param message the payment's own reason, used where the code and the payment don't give it
  */
 export function refusal(code: RefusalCode, payment: View<Payment>, message = ''): ApiError {
   return new ApiError(code, details[code](payment, message), { payment });
@@ -48,15 +48,15 @@ export function refusal(code: RefusalCode, payment: View<Payment>, message = '')
 
 const details: Readonly<Record<RefusalCode, (payment: Payment, message: string) => string>> = {
   not_a_link: () =>
-    "The request was sent to the payer's phone, or may have been. After that, only a payment link can be expired.",
+    "The request was sent to the payer's phone, or may have been sent: it can't be withdrawn any more.",
   not_expirable: ({ status }) =>
     status === 'REVIEW'
-      ? 'The payment is under review: an operator must decide it.'
+      ? 'The payment is in REVIEW: an operator must decide on it.'
       : `The payment is ${status} and can no longer be expired.`,
   not_cancelable: (payment) => whyNotCancelable(payment),
   not_under_review: ({ status, final }) =>
     final
-      ? `The payment is ${status}: there is nothing to decide. Refresh it to have its outcome checked again.`
+      ? `The payment is ${status}: there is nothing to decide. Refresh it to check its outcome again.`
       : `The payment is ${status}: there is nothing to decide.`,
   resolution_refused: (_, message) => message,
   not_initiated: () => 'The provider has not confirmed the payment yet. Try again in a moment.',
@@ -64,8 +64,8 @@ const details: Readonly<Record<RefusalCode, (payment: Payment, message: string) 
 
 function whyNotCancelable({ status, final, transId }: Payment): string {
   if (final) return `The payout is already ${status}.`;
-  if (status === 'REVIEW') return 'The payout may have been sent: an operator must decide it.';
+  if (status === 'REVIEW') return 'The payout may have been sent: an operator must decide on it.';
   return transId === undefined
     ? 'The payout may have been sent: the provider has not confirmed it yet.'
-    : 'The payout was sent: the provider has taken it.';
+    : 'The payout was sent: the provider has accepted it.';
 }

@@ -16,13 +16,13 @@ import { type ApiContext, type ApiResponse, authenticatedRoute } from '../route.
 import { identifier } from './create-payment.js';
 import { ownPayment, refusal, viewPayment } from './payment-resource.js';
 
-/** Below the time after which proxies usually give up. */
+/** Shorter than the usual time limit of proxies. */
 const MAX_WAIT_SECONDS = 60;
 
 export const getPayment = authenticatedRoute({
   method: 'get',
   path: '/v1/payments/:id',
-  summary: 'A payment as it stands, at once or as soon as it is final',
+  summary: 'A payment, at once or as soon as it is final',
   scopes: ['read', 'review'],
   query: z.strictObject({
     wait: z
@@ -61,18 +61,18 @@ const limit = z
 
 const placeSchema = z.tuple([z.int().nonnegative(), z.string()]);
 
-/** A place in a list as an opaque string, which callers send back as it came. */
+/** A place in a list as an opaque string, which callers return unchanged. */
 export function toCursor({ createdAt, id }: Place): string {
   return Buffer.from(JSON.stringify([createdAt, id])).toString('base64url');
 }
 
-/** The place that a cursor stands for; `undefined` when it is none of ours. */
+/** The place that a cursor stands for; `undefined` when it isn't a valid cursor. */
 export function readCursor(cursor: string): Place | undefined {
   const [createdAt, text] = decode(cursor) ?? [];
   const id = parsePaymentId(text);
   if (createdAt === undefined || id === undefined) return undefined;
   const place = { createdAt, id };
-  // Base64 has several spellings of one place, and we write only one.
+  // Base64 can encode one place in several ways; only the canonical one is accepted.
   return toCursor(place) === cursor ? place : undefined;
 }
 
@@ -87,11 +87,11 @@ function decode(cursor: string): z.infer<typeof placeSchema> | undefined {
 const cursor = z.string().transform((given, context) => {
   const place = readCursor(given);
   if (place !== undefined) return place;
-  context.addIssue({ code: 'custom', message: 'must be a nextCursor, unchanged' });
+  context.addIssue({ code: 'custom', message: 'must be the nextCursor of another page, unchanged' });
   return z.NEVER;
 });
 
-/** The caller's payments, or everybody's for operators, and the ids of those that can't be read. */
+/** The caller's payments, or those of every owner for operators, and the ids of those that can't be read. */
 export const listPayments = authenticatedRoute({
   method: 'get',
   path: '/v1/payments',
@@ -130,13 +130,13 @@ export const listPayments = authenticatedRoute({
 });
 
 /**
- * Responds with the payment once the provider was asked. A final payment is left alone, unless an operator
- * asks: then it is compared with the provider's records again.
+ * Responds with the payment once the provider has been asked. A final payment is returned as it is, unless the caller
+ * is an operator: then it is compared with the provider's records again.
  */
 export const refreshPayment = authenticatedRoute({
   method: 'post',
   path: '/v1/payments/:id/refresh',
-  summary: 'Ask the provider now, as far as its limit allows',
+  summary: 'Ask the provider for the status now, within its rate limit',
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
@@ -167,7 +167,7 @@ async function recheck(context: ApiContext, before: Payment): Promise<ApiRespons
         throw refusal(
           'resolution_refused',
           json,
-          'The payment was stopped by hand and can no longer be checked.',
+          "The payment's workflow was stopped by hand, so it can no longer be checked.",
         );
       },
       send: (handle, updateId) => handle.executeUpdate(recheckUpdate, { updateId }),
@@ -182,24 +182,24 @@ async function recheck(context: ApiContext, before: Payment): Promise<ApiRespons
 }
 
 const WHERE_REVIEW_IS =
-  'must be the number of the review that you decide: review.number in GET /v1/payments/{id}';
+  'must be the number of the review that you decide on: review.number in GET /v1/payments/{id}';
 
 const why = z.string().trim().min(1, 'must not be empty').max(500);
-/** The number of the review that the operator looked at: when it has changed, the decision is refused. */
+/** The number of the review that the operator has seen: if it has changed, the decision is refused. */
 const review = z.int(WHERE_REVIEW_IS).min(1, WHERE_REVIEW_IS);
 const force = z.boolean().default(false);
 const transId = z
   .string()
   .min(1, { error: 'must not be empty', abort: true })
   .max(200)
-  .refine((given) => pathSegment(given) !== undefined, "can't be a transaction's id")
+  .refine((given) => pathSegment(given) !== undefined, "must be a transaction's id")
   .transform((given) => given as TransId);
 
-/** Responds with 200 when the decision is carried out, and with 409 and the reason when it can't be. */
+/** Responds with 200 when the decision is carried out, and with 409 and the reason when it is refused. */
 export const resolvePayment = authenticatedRoute({
   method: 'post',
   path: '/v1/payments/:id/resolve',
-  summary: 'Decide what becomes of a payment under review',
+  summary: 'Decide on a payment in REVIEW',
   scopes: ['review'],
   body: z.discriminatedUnion(
     'action',
@@ -235,7 +235,7 @@ export const resolvePayment = authenticatedRoute({
           ? refusal(
               'resolution_refused',
               json,
-              'The payment was stopped by hand and can no longer be decided.',
+              "The payment's workflow was stopped by hand, so it can no longer be decided on.",
             )
           : refusal('not_under_review', json);
     }
@@ -243,8 +243,8 @@ export const resolvePayment = authenticatedRoute({
 });
 
 /**
- * A transaction belongs to one payment. The workflow asks the provider whose it is; that another payment has
- * it already shows only here, some moments late.
+ * Refuses to match a transaction that another payment already has. The workflow asks the provider whose transaction it
+ * is, but only Temporal's index, which can lag behind, shows that another payment has it.
  */
 async function refuseTaken(context: ApiContext, found: FoundPayment, decision: Decision): Promise<void> {
   if (decision.action !== 'match') return;

@@ -9,8 +9,8 @@ import { amount, createPayment, name, orderFields, phone } from './create-paymen
 import { ownPayment, refusal, viewPayment } from './payment-resource.js';
 
 /**
- * Body of `POST /v1/payouts`. The provider finds an account on its own platform by e-mail address, and every
- * other by phone number.
+ * Body of `POST /v1/payouts`. The provider identifies an account on its own platform by e-mail address, and any other
+ * by phone number.
  */
 export const payoutBody = z
   .strictObject({
@@ -26,14 +26,14 @@ export const payoutBody = z
     if (body.medium === 'platform') {
       if (body.email === undefined) refuse('email', 'is required when medium is platform');
       if (body.phone !== undefined) {
-        refuse('phone', 'is not for the medium platform: its accounts are reached by email');
+        refuse('phone', 'is not allowed when medium is platform: its accounts are identified by email');
       }
     } else if (body.phone === undefined) {
       refuse('phone', 'is required unless medium is platform');
     }
   });
 
-/** The order for a parsed body. */
+/** The order that a parsed body describes. */
 export function toPayoutOrder(id: PaymentId, body: z.infer<typeof payoutBody>): PayoutOrder {
   return { id, kind: 'payout', ...body };
 }
@@ -48,13 +48,13 @@ export const createPayout = authenticatedRoute({
 });
 
 /**
- * Responds with 200 when the payout was withdrawn before it was sent, however often it is called; with 409
- * when it was sent or may have been: money that is on its way can't be called back.
+ * Responds with 200 when the payout was withdrawn before it was sent, also when called again; with 409 when it was
+ * sent or may have been sent: such a payout can't be recalled.
  */
 export const cancelPayout = authenticatedRoute({
   method: 'post',
   path: '/v1/payouts/:id/cancel',
-  summary: 'Withdraw a payout that was not sent yet',
+  summary: 'Withdraw a payout that has not been sent',
   scopes: ['payouts'],
   async handle(request, context) {
     const found = await ownPayment(context, request);

@@ -12,9 +12,9 @@ import { findByTransId } from '../payments/visibility.js';
 import type { ApiContext, ApiRequest, PublicRoute } from '../route.js';
 
 /**
- * All that a hint needs of the provider's notification. The rest isn't read, and nothing of it is believed. A
- * transId that no address can hold can't be asked about. Any other is the provider's own affair, even one
- * that a gateway on the way refuses: the payment asks about it a few times and gives up.
+ * The part of the provider's notification that a hint needs; the rest is ignored, and nothing in it is trusted. A
+ * transId that can't be part of an address is refused, because the provider couldn't be asked about it. Any other is
+ * accepted: if a gateway refuses it, the payment asks about it a few times and gives up.
  */
 const notificationSchema = transactionSchema
   .pick({ transId: true, status: true, externalId: true })
@@ -24,21 +24,21 @@ const notificationSchema = transactionSchema
     externalId,
   }));
 
-/** Key of the one limit for all that match no payment. No payment and no transaction can have it. */
+/** Key of the limit that all unmatched notifications share. No payment or transaction can have this key. */
 const UNMATCHED = ' ';
 
 /**
- * Takes the provider's notifications. They carry no credential, so the address holds a secret. They are
- * hints, which only make a payment ask the provider. What can't be used is answered 200 too, as sending it
- * again would not help.
+ * Receives the provider's notifications. They carry no credential, so the address contains a secret. They are only
+ * hints, which make a payment ask the provider. Malformed ones are answered 200, too, because repeating them would not
+ * help.
  *
- * Those beyond a limit are answered 429, so that the provider repeats them after the flood. One may be the
- * only word of a transaction that nobody polls, so it is also kept for an operator.
+ * Those beyond a limit are answered 429, so that the provider repeats them later. They are also kept for an operator,
+ * because such a notification may be the only trace of a transaction that is not polled.
  */
 export const providerWebhook: PublicRoute = {
   method: 'post',
   path: '/webhooks/provider/:token',
-  summary: "Take a notification of the provider's",
+  summary: 'Receive a notification from the provider',
   async handle(request, context) {
     if (!sameSecret(request.params.token ?? '', context.webhookToken)) throw notFound();
     try {
@@ -93,9 +93,8 @@ function readNotification(body: Buffer) {
 }
 
 /**
- * The payment that a notification is about. Its id is the transaction's externalId. The provider doesn't say
- * which fields it sends, so without an externalId the payment is found by its transaction, if that is known
- * to be one payment's.
+ * The payment that a notification is about: its id is the transaction's externalId. The provider doesn't document which
+ * fields it sends. Without an externalId, the payment is found by its transaction, if exactly one payment has it.
  *
  * @throws {ApiError} `too_many_notifications`, `temporarily_unavailable`.
  */
@@ -115,7 +114,7 @@ async function addressee(
   return others.length === 0 ? id : undefined;
 }
 
-/** Keeps a notification that a payment's limit refuses for an operator, unless it is kept already. */
+/** Keeps a notification that a payment's limit has refused, for an operator, unless it is kept already. */
 async function keepRefused(context: ApiContext, hint: Hint, externalId: string | undefined): Promise<void> {
   const { kept } = context.limits;
   const refused = { ...hint, payment: externalId ?? '' };
@@ -128,7 +127,7 @@ async function keepRefused(context: ApiContext, hint: Hint, externalId: string |
   }
 }
 
-/** Another system's externalId may be anything, even personal: only an identifier is kept. */
+/** Only a valid identifier is kept as externalId: another system's could be anything, including personal data. */
 function toUnmatched(hint: Hint, externalId: string | undefined): UnmatchedNotification {
   const isKept = externalId !== undefined && IDENTIFIER_PATTERN.test(externalId);
   return { ...hint, at: new Date().toISOString(), ...(isKept && { externalId }) };

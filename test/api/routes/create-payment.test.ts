@@ -204,7 +204,10 @@ describe('a payout', () => {
 
   it('to the platform is refused with a phone, which would play no part', async () => {
     expect(await payoutErrors({ ...platform, phone: '677000000' })).toEqual([
-      { field: 'phone', message: 'is not for the medium platform: its accounts are reached by email' },
+      {
+        field: 'phone',
+        message: 'is not allowed when medium is platform: its accounts are identified by email',
+      },
     ]);
   });
 
