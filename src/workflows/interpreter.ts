@@ -99,7 +99,7 @@ class Interpreter {
     this.payment = input.carried ?? openPayment(input.order, input.terms, Date.now());
     this.calls = activityCalls(input.terms);
     this.steps = stepsOf(this.calls);
-    this.registerHandlers();
+    this.hear();
   }
 
   async run(): Promise<EndedPayment> {
@@ -279,7 +279,7 @@ class Interpreter {
   }
 
   /** Each handler posts to the inbox, or waits for the payment to change; none calls the provider itself. */
-  private registerHandlers(): void {
+  private hear(): void {
     setHandler(paymentQuery, () => this.result());
     setHandler(notificationsQuery, () => this.payment.notifications);
     setHandler(hintSignal, ({ transId, status }) => {
@@ -305,11 +305,11 @@ class Interpreter {
         return this.result();
       }),
     );
-    this.handleRequest(expireUpdate, () => ({ kind: 'expire' }));
-    this.handleRequest(refreshUpdate, () => ({ kind: 'refresh' }));
-    this.handleRequest(recheckUpdate, () => ({ kind: 'recheck' }));
-    this.handleRequest(resolveUpdate, (resolution) => ({ kind: 'decide', resolution }));
-    this.handleRequest(resendNotificationUpdate, (number) => ({ kind: 'resendNotification', number }));
+    this.hearRequest(expireUpdate, () => ({ kind: 'expire' }));
+    this.hearRequest(refreshUpdate, () => ({ kind: 'refresh' }));
+    this.hearRequest(recheckUpdate, () => ({ kind: 'recheck' }));
+    this.hearRequest(resolveUpdate, (resolution) => ({ kind: 'decide', resolution }));
+    this.hearRequest(resendNotificationUpdate, (number) => ({ kind: 'resendNotification', number }));
   }
 
   /** Whether requests that wait for the outcome can be answered: nothing more of it is to come in this run. */
@@ -318,7 +318,7 @@ class Interpreter {
   }
 
   /** Refuses a request that is clearly wrong before it is recorded; any other waits for the machine's reply. */
-  private handleRequest<Args extends unknown[]>(
+  private hearRequest<Args extends unknown[]>(
     update: ReturnType<typeof import('@temporalio/workflow').defineUpdate<PaymentResult, Args>>,
     requestOf: (...args: Args) => Request,
   ): void {
