@@ -150,10 +150,10 @@ function unnotified({ shown, record }: AuditCase): Finding[] {
     : shown.status === 'REVIEW'
       ? 'payment.review'
       : undefined;
-  const told = record.notifications.some(
+  const wasNotified = record.notifications.some(
     ({ acknowledged, content: { type } }) => acknowledged && type === due,
   );
-  return due === undefined || told
+  return due === undefined || wasNotified
     ? []
     : [{ invariant: 'unnotified', what: `the merchant was never notified of ${due}` }];
 }
