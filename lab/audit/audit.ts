@@ -158,7 +158,7 @@ function unnotified({ shown, record }: AuditCase): Finding[] {
     : [{ invariant: 'unnotified', what: `the merchant was never notified of ${due}` }];
 }
 
-/** Notifications are numbered from 1, so that each that comes tells of all before it. */
+/** Notifications are numbered from 1, so each that arrives shows that all before it were due. */
 function forgotten({ record }: AuditCase): Finding[] {
   const numbers = new Set(record.notifications.filter(isAcknowledged).map(numberOf));
   const all = Array.from({ length: Math.max(0, ...numbers) }, (_, index) => index + 1);

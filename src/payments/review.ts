@@ -221,7 +221,7 @@ function asks(payment: PaymentState, deciding: Deciding): Change {
   return { payment: inPhase(payment, deciding) };
 }
 
-/** The same review as before; the operator is told why. */
+/** Leaves the review as it was, and refuses the decision with the reason. */
 function back(payment: PaymentState, { review, request }: Deciding, words: string): Change {
   return refuse(inPhase(payment, review), request, no(words));
 }

@@ -255,8 +255,8 @@ function soonerIn(pursuit: Pursuit | undefined, hinted: boolean, now: number): P
 }
 
 /**
- * A person must look. One who looks already is told of new evidence by a new number, and what was decided on the old
- * one is refused. A held review stays held.
+ * Puts the payment under review. If it is already under review, new evidence gives the review a new number, and decisions on
+ * the old one are refused. A held review stays held.
  */
 export function review(
   payment: PaymentState,
