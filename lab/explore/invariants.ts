@@ -285,6 +285,7 @@ export const ASSUMPTIONS = {
   A7: 'Within one minute no more than three status questions about a transaction are lost with their workers.',
   A8: "An operator who insists on matching a transaction of which the provider does not say whose it is knows that it is this payment's.",
   A9: "A workflow is reset by hand a minute after the last thing that it did, or later, and the list lags by less than that: the new run knows nothing of the old one's questions, nor of what an operator insisted on.",
+  A10: 'A payment that waits to be sent again is not withdrawn after somebody has reset its workflow: the run that was reset may have sent it since.',
 } as const;
 
 /** The assumptions in a list, a line each, for docs/safety.md. */

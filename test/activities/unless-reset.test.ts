@@ -129,6 +129,7 @@ describe('a request that moves money', () => {
     expect(await reset('reset', runId)).toEqual({
       kind: 'ambiguous',
       reason: 'the workflow was reset, and may have sent it before',
+      isReset: true,
     });
     expect(sentBy).toEqual([runId]);
   }, 30_000);
@@ -153,6 +154,7 @@ describe('a request that moves money', () => {
         kind: 'ambiguous',
         reason:
           "an earlier run of the workflow was deleted, so it can't be ruled out that it was sent before",
+        isReset: true,
       });
       expect(sentBy).toEqual([]);
     }, 60_000);
