@@ -30,7 +30,10 @@ export interface MerchantEndpoint {
   readonly allowPrivate: boolean;
 }
 
-/** Notifies the merchant: `notifyMerchant` is for the first try, `notifyMerchantAgain` for later ones. Neither throws for what the merchant's server does. */
+/**
+ * Notifies the merchant: `notifyMerchant` is for the first try, `notifyMerchantAgain` for later ones. Neither throws for what
+ * the merchant's server does.
+ */
 export interface MerchantNotifier {
   readonly notifyMerchant: (notification: MerchantNotification) => Promise<Delivery>;
   readonly notifyMerchantAgain: (notification: MerchantNotification) => Promise<Delivery>;

@@ -92,7 +92,10 @@ function readCredential(name: string, value: string): string {
  */
 const IDLE_MS = 4_000;
 
-/** Longest wait for one of a host's several addresses before the next is tried, in ms. Node's default, 250, is shorter than the round trip to a distant host. */
+/**
+ * Longest wait for one of a host's several addresses before the next is tried, in ms. Node's default, 250, is shorter than
+ * the round trip to a distant host.
+ */
 const NEXT_ADDRESS_MS = 1_000;
 
 interface AgentOptions {
