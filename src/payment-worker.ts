@@ -2,7 +2,7 @@ import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/w
 import type { Activities } from './activities/activities.js';
 import { notificationsQueue } from './workflows/messages.js';
 
-/** How much a worker takes on at a time, and how long it may take to stop (ms). */
+/** How much a worker does at a time, and how long it may take to stop, in ms. */
 export interface WorkerLimits {
   readonly maxCachedWorkflows: number;
   readonly maxConcurrentWorkflowTasks: number;
@@ -22,19 +22,19 @@ export interface PaymentWorkerOptions {
   readonly deployment?: { readonly deploymentName: string; readonly buildId: string } | undefined;
 }
 
-/** Time between the end of the grace period and giving up on what still runs, in ms. */
+/** Time from the end of the grace period until activities that still run are abandoned, in ms. */
 const FORCE_AFTER_MS = 1_000;
 
-/** What runs until it is told to stop. */
+/** A worker that runs until `shutdown` is called. */
 export interface PaymentWorker {
-  /** Ends when it has stopped; rejects when it can't go on. */
+  /** Resolves when the worker has stopped; rejects when it fails. */
   run(): Promise<void>;
   shutdown(): void;
 }
 
 /**
- * The worker that runs payments, and beside it one that only makes slow deliveries to the merchant, on a queue and with
- * slots of its own. Closing the connection, after `run` has ended, is the caller's.
+ * Makes the worker that runs payments, and a second one for slow deliveries to the merchant, with a queue and slots of its
+ * own. The caller closes the connection after `run` has ended.
  */
 export async function createPaymentWorker(options: PaymentWorkerOptions): Promise<PaymentWorker> {
   const { limits, deployment, activities, taskQueue } = options;
@@ -57,7 +57,7 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
       workerDeploymentOptions: {
         version: deployment,
         useWorkerVersioning: true,
-        // A payment may live for days: changes to the workflows keep to patched(), so that it can move on.
+        // A payment may run for days. Changes to workflows go behind patched(), so that it can move to a new version.
         defaultVersioningBehavior: 'AUTO_UPGRADE',
       },
     }),
@@ -74,7 +74,7 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
   return {
     shutdown,
     async run() {
-      // One can't do without the other: when one ends, for whatever reason, so does the other.
+      // Neither is of use alone: when one ends, for any reason, the other is stopped.
       const running = workers.map((worker) => worker.run().finally(shutdown));
       await Promise.allSettled(running);
       await Promise.all(running);

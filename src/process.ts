@@ -1,6 +1,6 @@
 /*
- * What the API's and the worker's process have in common: a signal stops them, a wrong setting is said plainly, the
- * exit code tells the truth, the Temporal namespace is checked first, and the provider's two services are ready to call.
+ * What the API and worker processes share: signals stop them, wrong settings are reported, the exit code shows how they
+ * ended, the Temporal namespace is checked first, and the clients of the provider's two services are made.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -16,14 +16,14 @@ import {
 } from './temporal/namespace.js';
 
 /**
- * Runs a process's main part until it ends by itself or SIGTERM or SIGINT asks it to, through the signal it is given.
- * A wrong setting, or a Temporal namespace that isn't set up, ends it with exit code 78 (EX_CONFIG) and what has to be
- * done; any other error with 1.
+ * Runs a process's main function until it ends by itself, or until SIGTERM or SIGINT aborts the signal that it is given.
+ * A wrong setting, or a Temporal namespace that isn't set up, ends the process with exit code 78 (EX_CONFIG) and a message
+ * that says what to do; any other error with 1.
  */
 export async function runProcess(main: (stop: AbortSignal) => Promise<void>): Promise<void> {
   const stopping = new AbortController();
   const stop = () => stopping.abort();
-  // Kept until the end: a second signal, as npm sends one, must not end the process in the middle of its stop.
+  // Kept until the end: a second signal, which npm sends, must not kill the process while it stops.
   process.on('SIGTERM', stop).on('SIGINT', stop);
   try {
     await main(stopping.signal);
@@ -50,10 +50,10 @@ interface RequiredNamespace {
 const CHECK_AGAIN_MS = 2_000;
 
 /**
- * Checks once that payments can live in the namespace, and sets up what it lacks as far as Temporal lets this process.
+ * Checks once that the namespace has what payments need, and adds what it lacks as far as Temporal lets this process.
  *
  * @returns `false` when Temporal doesn't answer, so that nothing is known.
- * @throws {ConfigError} with the commands to run when the namespace isn't fit for payments.
+ * @throws {ConfigError} with the commands to run when something is still missing.
  */
 export async function isNamespaceReady(required: RequiredNamespace): Promise<boolean> {
   const { connection, namespace, logger } = required;
@@ -72,8 +72,8 @@ export async function isNamespaceReady(required: RequiredNamespace): Promise<boo
 }
 
 /**
- * Checks the namespace as {@link isNamespaceReady} does, as soon as Temporal answers. Resolves when payments can live
- * in it, or when the process is told to stop.
+ * Repeats {@link isNamespaceReady} until Temporal answers. Resolves when the namespace has what payments need, or when
+ * `stop` is aborted.
  *
  * @throws {ConfigError} as {@link isNamespaceReady} does.
  */
@@ -94,7 +94,7 @@ function instructions(namespace: string, { gaps, refusals }: SetupResult): strin
   ].join('\n');
 }
 
-/** One client for each of the provider's services, as the settings say. `close` each when done. */
+/** Makes a client for each of the provider's services from the settings. Call `close` on each when done. */
 export function createProviderServices(
   config: Config<'api'> | Config<'worker'>,
 ): Readonly<Record<Service, ProviderClient>> {

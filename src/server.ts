@@ -8,8 +8,8 @@ import { createProviderServices, isNamespaceReady, runProcess, untilNamespaceIsR
 import { closeClient, connectClient, loadTemporalTarget } from './temporal/connection.js';
 
 /**
- * The API process: serves until it is told to stop, and finishes what it has begun. It starts without Temporal, and ends
- * when Temporal turns out to have a namespace that payments can't live in.
+ * The API process: serves until SIGTERM or SIGINT, then finishes the responses it has begun. It starts without Temporal.
+ * Once Temporal answers, it ends if the namespace isn't set up for payments.
  */
 await runProcess(async (stop) => {
   const config = readConfig('api', process.env);

@@ -13,10 +13,10 @@ import { connectWorker, loadTemporalTarget } from './temporal/connection.js';
 /** The workflows, bundled when the project was built. */
 const WORKFLOW_BUNDLE = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url));
 
-/** Pause between two tries to reach Temporal at the start, in ms. */
+/** Pause between two attempts to connect to Temporal at the start, in ms. */
 const CONNECT_AGAIN_MS = 2_000;
 
-/** The worker process: runs payments until it is told to stop, and stops within its grace period. */
+/** The worker process: runs payments until SIGTERM or SIGINT, then stops within its grace period. */
 await runProcess(async (stop) => {
   const config = readConfig('worker', process.env);
   const logger = createLogger('worker', config.LOG_LEVEL);
@@ -70,7 +70,7 @@ await runProcess(async (stop) => {
   }
 });
 
-/** Connects to Temporal, however long it takes to come up; `undefined` when told to stop before. */
+/** Connects to Temporal, retrying until it answers; `undefined` when the process has to stop before. */
 async function connectPatiently(
   target: ReturnType<typeof loadTemporalTarget>,
   logger: Logger,
@@ -98,7 +98,7 @@ function merchantEndpoint(config: Config<'worker'>): MerchantEndpoint | undefine
   };
 }
 
-/** Temporal's log lines as lines of ours. */
+/** Writes the Temporal SDK's log lines to our logger. */
 function temporalLogger(logger: Logger): DefaultLogger {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
   return new DefaultLogger('INFO', ({ level, message, meta }) => logger[levels[level]]({ ...meta }, message));

@@ -8,8 +8,8 @@ const guide = await readFile(new URL('../docs/merchants.md', import.meta.url), '
 
 describe('docs/merchants.md', () => {
   it('has every call that needs a key, with a scope that allows it', () => {
-    const told = [...guide.matchAll(/^\| `(GET|POST) ([^?`]+)[^`]*` \| `([a-z]+)` \|/gm)];
-    const calls = told.map(([, method, path, scope]) => `${method} ${path} ${scope}`);
+    const documented = [...guide.matchAll(/^\| `(GET|POST) ([^?`]+)[^`]*` \| `([a-z]+)` \|/gm)];
+    const calls = documented.map(([, method, path, scope]) => `${method} ${path} ${scope}`);
     const needed = routes.flatMap(({ method, path, scopes }) =>
       scopes === undefined ? [] : [`${method.toUpperCase()} ${path} ${scopes[0]}`],
     );
@@ -17,10 +17,10 @@ describe('docs/merchants.md', () => {
   });
 
   it('has every problem with its status', () => {
-    const told = [...guide.matchAll(/^\| `([a-z_]+)` \| (\d{3}) \|/gm)].map(
+    const documented = [...guide.matchAll(/^\| `([a-z_]+)` \| (\d{3}) \|/gm)].map(
       ([, code, status]) => `${code} ${status}`,
     );
-    expect(told.sort()).toEqual(
+    expect(documented.sort()).toEqual(
       Object.entries(PROBLEMS)
         .map(([code, { status }]) => `${code} ${status}`)
         .sort(),

@@ -49,14 +49,14 @@ const isTest = ({ path }: Named) => path.startsWith('test/');
 const isMutant = ({ path }: Named) => path.endsWith('mutants.ts');
 
 async function missing(all: readonly Named[], has: (source: string, name: string) => boolean) {
-  const looked = await Promise.all(
+  const checked = await Promise.all(
     all.map(async ({ path, name }) => {
       const file = new URL(path, root);
       const there = existsSync(file) && has(await readFile(file, 'utf8'), name);
       return there ? [] : [`${path}: ${name}`];
     }),
   );
-  return looked.flat();
+  return checked.flat();
 }
 
 const quoted = (name: string) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -150,15 +150,15 @@ function unnotified({ shown, record }: AuditCase): Finding[] {
     : shown.status === 'REVIEW'
       ? 'payment.review'
       : undefined;
-  const told = record.notifications.some(
+  const wasNotified = record.notifications.some(
     ({ acknowledged, content: { type } }) => acknowledged && type === due,
   );
-  return due === undefined || told
+  return due === undefined || wasNotified
     ? []
     : [{ invariant: 'unnotified', what: `the merchant was never notified of ${due}` }];
 }
 
-/** Notifications are numbered from 1, so that each that comes tells of all before it. */
+/** Notifications are numbered from 1, so each that arrives shows that all before it were due. */
 function forgotten({ record }: AuditCase): Finding[] {
   const numbers = new Set(record.notifications.filter(isAcknowledged).map(numberOf));
   const all = Array.from({ length: Math.max(0, ...numbers) }, (_, index) => index + 1);

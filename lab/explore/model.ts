@@ -105,7 +105,7 @@ export class Model {
         const provider =
           truth === undefined ? before.provider : { ...withStatus(known, transId, truth, before.book.final) };
         const after = this.#feed({ ...before, provider }, { kind: 'notification', transId, status });
-        return spent(before, after, 'notifications', after.provider === before.provider);
+        return deducted(before, after, 'notifications', after.provider === before.provider);
       }
       case 'request': {
         const request = before.book.requests + 1;
@@ -121,7 +121,7 @@ export class Model {
         const over = this.#feed(before, { kind: 'handOver' });
         if (over.book.open.length > 0)
           this.#violate('replies', 'the run ends, and a request waits for its reply');
-        return spent(before, this.#feed(over, { kind: 'begin' }), 'handOvers', false);
+        return deducted(before, this.#feed(over, { kind: 'begin' }), 'handOvers', false);
       }
       case 'workerLost':
         return this.#workerLost(before);
@@ -189,7 +189,7 @@ export class Model {
     if (objection !== undefined && after.payment !== before.payment && !isSame(before, after)) {
       this.#violate('decisions', 'what is refused beforehand is accepted afterwards');
     }
-    return spent(before, after, of, objection !== undefined);
+    return deducted(before, after, of, objection !== undefined);
   }
 
   /** A new worker continues from what Temporal has on record. */
@@ -299,8 +299,8 @@ function decideEvent({ action, transId, review, force }: DecideMove, request: nu
   return { kind: 'decide', request, resolution: { decision, review, by: 'ops', why: 'looked', force } };
 }
 
-/** Takes a message from the story's allowance, unless it had no effect: then the story is where it was before. */
-function spent(
+/** Deducts a message from the story's allowance, unless it had no effect: then the situation is the one before. */
+function deducted(
   before: Situation,
   after: Situation,
   of: 'notifications' | 'requests' | 'decisions' | 'handOvers',

@@ -20,7 +20,7 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
   const { provider, left } = situation;
   const plain = { kind: 'post', taken: 0, isLate: false, isWrong: false } as const;
   if (provider.wasReset) {
-    // The activity finds out, or isn't told: it sends nothing.
+    // The activity finds out, or gets no answer: it sends nothing.
     const moves: Move[] = [{ ...plain, outcome: 'ambiguous' }];
     return may('unchecked') ? [...moves, costly({ ...plain, outcome: 'unchecked' })] : moves;
   }

@@ -118,7 +118,7 @@ export async function setUp(options: SimulationOptions, workflowBundle: string):
     wrapActivities: options.wrapActivities,
     report: options.report ?? (() => undefined),
     onProviderRequest(request, response, now) {
-      traffic.watch(request, response, now);
+      traffic.record(request, response, now);
       return faultInjector.onProviderRequest(request, response);
     },
     merchant: merchant.take,

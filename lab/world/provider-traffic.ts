@@ -19,8 +19,8 @@ export class ProviderTraffic {
   /** Times at which a transaction was asked about too often, by its id. */
   readonly #tooMany = new Map<string, string[]>();
 
-  /** Watches a request that has come in at `now` (simulated ms since the epoch). */
-  watch(request: IncomingMessage, response: ServerResponse, now: () => number): void {
+  /** Records a request that came in at `now` (simulated ms since the epoch). */
+  record(request: IncomingMessage, response: ServerResponse, now: () => number): void {
     const { url = '' } = request;
     const transId = QUESTION.exec(url)?.[1];
     if (transId !== undefined) this.#ask(transId, now());
@@ -78,8 +78,8 @@ export function digestOf(lines: readonly string[]): string {
 export class LastWebhookStatuses {
   readonly #statuses = new Map<string, string>();
 
-  /** Notes the status that a notification carries. */
-  watch(request: IncomingMessage, response: ServerResponse): void {
+  /** Records the status that a notification carries. */
+  record(request: IncomingMessage, response: ServerResponse): void {
     if (!request.url?.startsWith('/webhooks/')) return;
     response.once('close', () => {
       const transId = bodyField(request, 'transId');

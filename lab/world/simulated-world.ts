@@ -93,7 +93,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
   });
   const lastWebhookStatuses = new LastWebhookStatuses();
   const api = new LocalServer((request, response) => {
-    lastWebhookStatuses.watch(request, response);
+    lastWebhookStatuses.record(request, response);
     app(request, response);
   });
   const merchant = new LocalServer(options.merchant);

@@ -8,33 +8,33 @@ import type { DirectPayRequest, InitiatePayRequest, PayoutRequest } from '../pro
 import type { MerchantNotifier } from './merchant.js';
 import { mayHaveBeenReset, unlessReset } from './unless-reset.js';
 
-/** What the activities need of the world. */
+/** The clients that the activities call. */
 interface ActivityDependencies {
   readonly providers: Readonly<Record<Service, ProviderClient>>;
   readonly merchant: MerchantNotifier;
 }
 
-/** The transactions that the provider has for one payment; its id is the userId that they were made under. */
+/** Asks for the transactions of one payment; the payment's id is the userId that they were made under. */
 interface LookUpRequest {
   readonly service: Service;
   readonly paymentId: PaymentId;
 }
 
 /**
- * The most transactions that a look-up returns. Its result becomes part of the workflow's history; more than one is a
- * case for a person already.
+ * The most transactions that a look-up returns. Its result becomes part of the workflow's history, and more than one
+ * already needs a person's decision.
  */
 const MAX_LISTED = 20;
 
 /**
- * What payment workflows may do to the world. None of them throws for what the provider or a network does: every
- * answer is a value that the workflow decides on, so that no retry of Temporal's ever repeats a call on its own.
+ * Makes the activities of the payment workflows. None throws for what the provider or the network does: every answer is a
+ * value that the workflow decides on, so that Temporal never repeats a call by retrying.
  */
 export function createActivities({ providers, merchant }: ActivityDependencies) {
   return {
     /**
-     * @param firstRunId the payment's first run. A reset makes another run, so that this one needs no check, which would
-     *   cost every link a call to Temporal.
+     * @param firstRunId the payment's first run. A reset makes another run, so the first needs no check, which would cost a
+     *   call to Temporal for every link.
      */
     initiatePay(order: LinkOrder, firstRunId: string): Promise<InitiationOutcome> {
       const limit = callLimit();
@@ -63,15 +63,15 @@ export function createActivities({ providers, merchant }: ActivityDependencies) 
       providers.collection.expirePay(transId, callLimit()),
 
     /**
-     * The transactions that are the payment's, and those that don't say whose they are, at most {@link MAX_LISTED} of
-     * both. Those of other payments are left out: they have no place in this payment's history.
+     * The payment's transactions, and those that name no payment, at most {@link MAX_LISTED} in all. Other payments'
+     * transactions are left out: they must not get into this payment's history.
      */
     async lookUp({ service, paymentId }: LookUpRequest): Promise<ListAnswer> {
       const answer = await providers[service].transactionsOf(paymentId, callLimit());
       if (answer.kind !== 'listed') return answer;
       const named = answer.transactions.filter(({ externalId }) => externalId === paymentId);
       const unnamed = answer.transactions.filter(({ externalId }) => externalId === undefined);
-      // Those that are certainly the payment's come first, so that the cut leaves none of them out for a doubtful one.
+      // Those that name the payment come first, so that the limit drops those that name none.
       return { ...answer, transactions: [...named, ...unnamed].slice(0, MAX_LISTED).map(withoutLongTexts) };
     },
 
@@ -88,10 +88,10 @@ function isRun(runId: string): boolean {
 const END_EARLY_MS = 1_000;
 
 /**
- * Ends a call to the provider when the worker has to stop, so that its outcome is known to be unknown at once, and
- * before the activity's time is up: a worker whose PROVIDER_TIMEOUT is longer than the one in the payment's terms
- * would otherwise still be sending when the workflow already looks for what was sent. To be made when the activity
- * begins, for that is when its time starts.
+ * A signal that aborts a call to the provider when the worker has to stop, so that the call is ambiguous at once, and
+ * shortly before the activity's time limit. Without the latter, a worker whose PROVIDER_TIMEOUT is longer than the one in
+ * the payment's terms could still be sending when the workflow already looks up what was sent. Call it when the activity
+ * begins, since that is when its time starts.
  */
 function callLimit(): { readonly signal: AbortSignal } {
   const { cancellationSignal, info } = Context.current();
@@ -103,12 +103,12 @@ function callLimit(): { readonly signal: AbortSignal } {
   return { signal: call.signal };
 }
 
-/** The longest identifier that a look-up returns, in characters. */
+/** The most characters of an identifier that a look-up returns. */
 const MAX_IDENTIFIER = 500;
 
 /**
- * The provider's interface gives these two no limit, the client reads lists of up to 8 MiB, and a result of more than
- * 2 MB would fail the workflow's task each time.
+ * Shortens the two identifiers that the provider's interface doesn't limit. The client reads lists of up to 8 MiB, and a
+ * result of more than 2 MB would fail the workflow's task each time.
  */
 function withoutLongTexts(transaction: Transaction): Transaction {
   const { financialTransId, userId } = transaction;
@@ -139,8 +139,8 @@ export function toPayout(order: PayoutOrder): PayoutRequest {
 }
 
 /**
- * The payment's own id goes out as externalId and as userId, so that `GET /transaction/{userId}` lists this payment's
- * transactions and no other's, and stays short. The merchant's own externalId and userId are kept on our side.
+ * The payment's own id is sent as externalId and as userId, so that `GET /transaction/{userId}` lists only this payment's
+ * transactions, and stays short. The merchant's own externalId and userId are never sent.
  */
 function common(order: PaymentOrder) {
   return { amount: order.amount, userId: order.id, externalId: order.id, message: order.message };

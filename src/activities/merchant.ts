@@ -4,9 +4,9 @@ import { Webhook } from 'standardwebhooks';
 import type { Payment, PaymentEventType } from '../payments/payment.js';
 import { lookupPublic, PrivateAddressError, refusePrivateHost } from './public-addresses.js';
 
-/** One notification: what happened, and the payment as it stands at the moment of sending. */
+/** One notification: what happened, and the payment as it is at the moment of sending. */
 export interface MerchantNotification {
-  /** The `webhook-id`: the same for every try, so that the merchant can drop repetitions. */
+  /** The `webhook-id`: the same for every try, so that the merchant can drop duplicates. */
   readonly id: string;
   readonly type: PaymentEventType;
   /** When it happened, ISO 8601. */
@@ -14,7 +14,7 @@ export interface MerchantNotification {
   readonly payment: Payment;
 }
 
-/** How a try ended; `noAddress` when the merchant has given none. */
+/** How a try ended; `noAddress` when MERCHANT_WEBHOOK_URL is not set. */
 export type Delivery =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'noAddress' }
@@ -22,15 +22,18 @@ export type Delivery =
 
 export interface MerchantEndpoint {
   readonly url: string;
-  /** Standard Webhooks secrets, base64 with or without the prefix `whsec_`. Each signs, so that one can take over from another. */
+  /** Standard Webhooks secrets, base64 with or without the prefix `whsec_`. Each signs, so that one can replace another. */
   readonly secrets: readonly string[];
-  /** ms that one try may take. */
+  /** Time limit of one try, in ms. */
   readonly timeoutMs: number;
   /** Deliver to addresses that aren't on the public internet too. */
   readonly allowPrivate: boolean;
 }
 
-/** The two ways to notify: the first try, and the later ones. Neither throws for what the merchant's side does. */
+/**
+ * Notifies the merchant: `notifyMerchant` is for the first try, `notifyMerchantAgain` for later ones. Neither throws for what
+ * the merchant's server does.
+ */
 export interface MerchantNotifier {
   readonly notifyMerchant: (notification: MerchantNotification) => Promise<Delivery>;
   readonly notifyMerchantAgain: (notification: MerchantNotification) => Promise<Delivery>;
@@ -98,10 +101,10 @@ function createDelivery({ url, secrets, timeoutMs, allowPrivate }: MerchantEndpo
 const ANSWER_MAX_BYTES = 4_096;
 
 /**
- * The status of the answer, which alone says whether a notification was taken. A short body is read to its end, so
- * that an ordinary answer ends as the merchant's server expects; whatever goes wrong in it changes nothing.
+ * The status of the answer, which alone says whether the notification was acknowledged. A short body is read to its end, so
+ * that the connection ends as the merchant's server expects; an error while reading it changes nothing.
  *
- * @returns `undefined` when the merchant answered with another protocol.
+ * @returns `undefined` when the merchant switched to another protocol (101).
  * @throws {RequestError} when there is no answer.
  */
 async function statusOf(request: Request): Promise<number | undefined> {
@@ -136,12 +139,12 @@ function reasonOf({ cause, code }: RequestError): string {
 /** Failures in a row after which an endpoint counts as down. */
 const FAILURES = 3;
 
-/** For how long first tries are spared once it is down, in ms. */
+/** For how long first tries are skipped once an endpoint is down, in ms. */
 const REST_MS = 30_000;
 
 /**
- * Remembers whether the merchant's endpoint is down, so that first tries, which hold up a workflow task for as long
- * as they take, don't wait for an answer that won't come. Later tries, which hold up nothing, find out when it is back.
+ * Remembers whether the merchant's endpoint is down. First tries, which hold up a workflow task for as long as they take, are
+ * then skipped. Later tries, which hold up nothing, find out when it is back.
  *
  * @param now the clock, in ms
  */

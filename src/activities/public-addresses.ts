@@ -1,19 +1,19 @@
 import { type LookupAddress, type LookupAllOptions, type LookupOptions, lookup } from 'node:dns';
 import ipaddr from 'ipaddr.js';
 
-/** Thrown when an address is not on the public internet, and so may be a machine of ours. */
+/** Thrown when an address is not on the public internet, and so may be a machine of our own network. */
 export class PrivateAddressError extends Error {
   override readonly name = 'PrivateAddressError';
   readonly code = 'EPRIVATE';
 }
 
-/** Whether an IP address (v4, v6, or v4 in v6) is one of the public internet's. */
+/** Whether an IP address (v4, v6, or v4 in v6) belongs to the public internet. */
 export function isPublicAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
 }
 
 /**
- * Refuses a URL whose host is written as an address that isn't public.
+ * Refuses a URL whose host is an IP address that isn't public.
  *
  * @throws {PrivateAddressError}
  */
@@ -26,8 +26,8 @@ export function refusePrivateHost(url: URL): void {
 type Callback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 /**
- * Node's `dns.lookup`, less the names that lead to an address that isn't public. The check is on the very answer that
- * the connection is made with, so that a name can't be one thing for the check and another for the connection.
+ * Node's `dns.lookup`, except that it fails for names that resolve to an address that isn't public. It checks the very
+ * answer that the connection uses, so that a name can't resolve to one address for the check and another for the connection.
  */
 export function lookupPublic(hostname: string, options: LookupOptions, callback: Callback): void {
   const all: LookupAllOptions = { ...options, all: true };

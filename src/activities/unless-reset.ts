@@ -2,18 +2,19 @@ import { Context } from '@temporalio/activity';
 import { isGrpcServiceError } from '@temporalio/client';
 import type { InitiationOutcome } from '../payments/outcome.js';
 
-/** ms that Temporal has to answer the whole check; less than an activity's margin beyond the provider's time limit. */
+/** Time limit of the whole check at Temporal, in ms; below an activity's margin beyond the provider's time limit. */
 const CHECK_LIMIT_MS = 3_000;
 
 /**
- * The longest that a payment's first request can be put off, in ms: the setting SEND_BY is at most this long. Whatever is
- * sent later was decided after a look-up of what had been sent before.
+ * The longest that a payment's first request can be delayed, in ms: the upper bound of the setting SEND_BY. Any request
+ * after that is a repetition, decided after a look-up of what had been sent before.
  */
 export const MAX_FIRST_SEND_AGE_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /**
- * Sends a request that moves money or makes a link, unless somebody has reset the payment's workflow to an earlier point. A reset
- * forgets what was sent since then, so the payment has to be looked up, and is never sent again from such a run.
+ * Sends a request that moves money or makes a link, unless somebody has reset the payment's workflow to an earlier point. A
+ * run that was reset has no record of what was sent since then, so the payment has to be looked up, and such a run never
+ * sends it again.
  *
  * When Temporal doesn't say in time, nothing is sent either: the outcome is `unchecked`.
  */
@@ -22,7 +23,7 @@ export async function unlessReset(send: () => Promise<InitiationOutcome>): Promi
   try {
     origin = await findOrigin();
   } catch (error) {
-    // Merchants read the reason; what gRPC says, addresses included, is for the operator's log.
+    // Merchants read the reason; gRPC's message, which may name addresses, is for the operator's log.
     Context.current().log.warn('Temporal did not say whether the workflow was reset; nothing was sent', {
       error,
     });
@@ -65,17 +66,17 @@ export async function mayHaveBeenReset(): Promise<boolean> {
 type Origin = 'beginning' | 'reset' | 'deleted';
 
 /**
- * Walks back from the activity's run through the runs that it continues (continue-as-new) to the first one. A reset
- * copies the first event of a run's history into a new run, so a run that was reset began as another than it is. One
- * such run anywhere in the chain is enough: it may have handed over before it came to the request that the run it
- * replaces, or one that followed that, has sent.
+ * Walks back from the activity's run through the runs that it continues (continue-as-new) to the first one. A reset copies
+ * the first event of a run's history into a new run, so the first event of a run that was reset names another run. One such
+ * run anywhere in the chain is enough: it may have continued as new before it reached the request that the run it replaces,
+ * or a later one, has sent.
  *
- * A run that Temporal no longer has ends the walk. Temporal deletes an ended run after the namespace's retention, 30
- * days at least (namespace-setup.ts), so what continued it is older than {@link MAX_FIRST_SEND_AGE_MS}. The request is
- * then a repetition that was decided after the provider had been asked about every earlier one, and refusing it would
- * only make an operator's `resend` impossible for payments that have been open for a month. (A first request that old
- * would have waited through a month without any worker.) A younger payment's run is gone because somebody deleted it,
- * and then nobody knows whether it was a reset one.
+ * A run that Temporal no longer has ends the walk. Temporal deletes an ended run after the namespace's retention, 30 days at
+ * least (temporal/namespace.ts), so if it was deleted then, the run that continued it is older than
+ * {@link MAX_FIRST_SEND_AGE_MS}. The request is then a repetition that was decided after the provider had been asked about
+ * every earlier one; refusing it would only make an operator's `resend` impossible for payments that have been open for a
+ * month. (A first request that old would have waited for a month without any worker.) If the run that continued it is
+ * younger, somebody deleted the run, and nobody knows whether it was one that was reset.
  *
  * @throws an error of gRPC when Temporal doesn't answer in time or doesn't have the activity's own run.
  */
@@ -136,7 +137,7 @@ function readStart({ history }: HistoryPage): RunStart {
   };
 }
 
-/** gRPC's code for something that isn't there. */
+/** gRPC's status code NOT_FOUND. */
 const NOT_FOUND = 5;
 
 function isNotFound(error: unknown): boolean {

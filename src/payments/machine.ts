@@ -61,8 +61,8 @@ export interface Step {
  * The payment machine: what an event makes of a payment, and what is to be done next. It is pure and total: every
  * event has a meaning in every phase. `now` is in ms since the epoch.
  *
- * Its caller does what it is told, one thing at a time, and comes back with the answer before it brings anything else;
- * so nothing can end or decide a payment while its request is in flight.
+ * Its caller does the one thing that is to be done, and passes its answer in before any other event, so nothing can end or
+ * decide a payment while its request is in flight.
  */
 export function step(payment: PaymentState, event: PaymentEvent, now: number): Step {
   const { payment: changed, replies = [] } = apply(noted(payment, event, now), event, now);
@@ -350,7 +350,7 @@ function inTime(payment: PaymentState, now: number): PaymentState {
     : payment;
 }
 
-/** What a change of status is to be told the merchant as. */
+/** The event that notifies the merchant of a change of status; `undefined` when there is none. */
 function eventOf(before: PaymentState, after: PaymentState): PaymentEventType | undefined {
   const status = statusOf(after);
   const isEnd = after.phase.kind === 'ended' && before.phase.kind !== 'ended';
@@ -385,7 +385,7 @@ interface Task {
   readonly summary: string;
 }
 
-/** What is due, the payment itself before what is reported of it and what the merchant is told; or the wait until then. */
+/** What is due: the payment's own task first, then reported transactions, then notifications; or the wait until one is due. */
 function plan(payment: PaymentState, now: number): Todo {
   const tasks = [phaseTask(payment, now), reportTask(payment, now), deliveryTask(payment)].filter(
     (task) => task !== undefined,

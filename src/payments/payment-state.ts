@@ -164,10 +164,10 @@ export interface Check {
   readonly tries: number;
 }
 
-/** What the provider has told beside the status. */
+/** What the provider has said of the transaction besides its status. */
 export interface Facts {
   readonly link?: { readonly url: string; readonly transId: TransId } | undefined;
-  /** When the link ends, as the merchant is told. */
+  /** When the link ends, as shown to the merchant; ms since the epoch. */
   readonly expiresAt?: number | undefined;
   readonly medium?: Medium | undefined;
   /** XAF */

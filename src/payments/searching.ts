@@ -118,28 +118,28 @@ export function onListed(
 ): PaymentState {
   const lookUps = searching.lookUps + 1;
   const nextAt = now + lookUpDelay(payment, searching.doubt, lookUps, now);
-  const looked: Searching = { ...searching, lookUps, lastAt: now, nextAt };
-  const verdict = judge(payment, looked, answer, now);
+  const searched: Searching = { ...searching, lookUps, lastAt: now, nextAt };
+  const verdict = judge(payment, searched, answer, now);
   switch (verdict.kind) {
     case 'adopt':
       return askSoon(follow(payment, { transId: verdict.transaction.transId }, now), now);
     case 'clear':
-      return clear(payment, looked, verdict.orphans, verdict.next, now);
+      return clear(payment, searched, verdict.orphans, verdict.next, now);
     case 'send':
       return payment.phase.kind === 'review'
-        ? pursueOn(payment, looked)
-        : aboutToSend(payment, 'policy', looked.doubt);
+        ? pursueOn(payment, searched)
+        : aboutToSend(payment, 'policy', searched.doubt);
     case 'review':
       // Already under review: only what needs a decision is new.
       return payment.phase.kind === 'review' && !verdict.held
-        ? pursueOn(payment, looked)
+        ? pursueOn(payment, searched)
         : review(
             verdict.transactions === undefined ? payment : withOthers(payment, verdict.transactions),
-            { why: verdict.why, held: verdict.held, pursuit: looked },
+            { why: verdict.why, held: verdict.held, pursuit: searched },
             now,
           );
     case 'lookAgain':
-      return pursueOn(payment, looked);
+      return pursueOn(payment, searched);
   }
 }
 

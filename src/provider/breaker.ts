@@ -3,7 +3,7 @@ import type { Exchange } from './http.js';
 /** Time-outs in a row after which questions are no longer sent. */
 export const MAX_TIMEOUTS = 5;
 
-/** How long no question is sent then, in ms. */
+/** For how long no question is sent then, in ms. */
 export const PAUSE_MS = 10_000;
 
 type State =
@@ -16,24 +16,24 @@ const CLOSED: State = { kind: 'closed', timeouts: 0 };
 
 /**
  * A circuit breaker for questions to one of the provider's services (status, lists, expiry, balance). Each question
- * that is never answered holds a slot of the worker until its time limit, so a provider that hangs would bring
- * everything else to a halt. After {@link MAX_TIMEOUTS} time-outs in a row no question is sent for {@link PAUSE_MS};
- * then one is, as a trial, and its answer lets all others through again.
+ * without an answer holds one of the worker's slots until its time limit, so a provider that hangs would stop everything
+ * else. After {@link MAX_TIMEOUTS} time-outs in a row no question is sent for {@link PAUSE_MS};
+ * then one is sent as a trial, and its answer lets all others through again.
  *
- * Any answer closes the breaker, an error as well, since it shows that the provider doesn't hang. A failure that is no
- * time-out (a refused or reset connection, a cancelled call) takes no slot for long: it neither counts nor ends a row
- * of time-outs.
+ * Any answer closes the breaker, even an error, since it shows that the provider doesn't hang. A failure other than a
+ * time-out (a refused or reset connection, a cancelled call) doesn't hold a slot for long: it neither counts nor ends a
+ * series of time-outs.
  */
 export class Breaker {
   readonly #now: () => number;
   #state: State = CLOSED;
 
-  /** @param now a clock in ms that never goes back */
+  /** @param now a monotonic clock in ms */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Sends a question, or gives `undefined` at once while none is to be sent. Rejects as `send` does. */
+  /** Sends a question, or resolves to `undefined` at once while the breaker is open. Rejects as `send` does. */
   async ask(send: () => Promise<Exchange>): Promise<Exchange | undefined> {
     const before = this.#state;
     if (before.kind === 'halfOpen') return undefined;
@@ -45,7 +45,7 @@ export class Breaker {
     try {
       return this.#record(await send(), trial);
     } finally {
-      // It was neither answered nor timed out: the next question is the trial.
+      // Neither answered nor timed out: the next question is the trial.
       if (this.#state === trial) this.#state = before;
     }
   }
@@ -55,7 +55,7 @@ export class Breaker {
     this.#state = CLOSED;
   }
 
-  /** Time-outs of questions that were sent before the breaker opened change nothing about it. */
+  /** Time-outs of questions that were sent before the breaker opened are ignored. */
   #record(exchange: Exchange, trial?: State): Exchange {
     const state = this.#state;
     if (exchange.kind === 'answered') this.answered();

@@ -37,16 +37,16 @@ import {
 
 export interface ProviderClientOptions extends ProviderHttpOptions {
   readonly service: Service;
-  /** A clock in ms that never goes back, for the pause of the questions' breaker; the machine's when left out. */
+  /** A monotonic clock in ms for the breaker of questions; `performance.now` by default. */
   readonly now?: (() => number) | undefined;
 }
 
 interface CallOptions {
-  /** Stops waiting for the answer. What a POST did by then stays unknown. */
+  /** Stops waiting for the answer. Whether a POST took effect then stays unknown. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The answer on a question that was not sent. */
+/** The answer to a question that was not sent. */
 const HELD_BACK: ProviderAnswer = {
   kind: 'undecided',
   sent: 'no',
@@ -54,8 +54,8 @@ const HELD_BACK: ProviderAnswer = {
 };
 
 /**
- * One of the provider's services. Whatever the provider or the network does, a call ends with one of its typed
- * outcomes; it rejects only when it was called wrongly. While the provider hangs, questions (all but initiatePay,
+ * One of the provider's services. Each call resolves to one of its typed outcomes, whatever the provider or the network
+ * does; it rejects only when it was called wrongly. While the provider hangs, questions (all but initiatePay,
  * directPay and payout) are `unavailable` at once: see {@link Breaker}.
  */
 export interface ProviderClient {
@@ -66,21 +66,21 @@ export interface ProviderClient {
   directPay(request: DirectPayRequest, call?: CallOptions): Promise<InitiationOutcome>;
   /** `POST /payout`: sends money. Payouts only. Amounts in XAF. */
   payout(request: PayoutRequest, call?: CallOptions): Promise<InitiationOutcome>;
-  /** `GET /payment-status/{transId}`. The provider takes 6 a minute for one transaction; the caller keeps count. */
+  /** `GET /payment-status/{transId}`. The provider answers 6 a minute for one transaction; the caller keeps count. */
   paymentStatus(transId: string, call?: CallOptions): Promise<StatusAnswer>;
-  /** `POST /expire-pay`: ends a link before its 24 hours are over. */
+  /** `POST /expire-pay`: expires a link before its 24 hours are over. */
   expirePay(transId: string, call?: CallOptions): Promise<ExpiryAnswer>;
   /**
-   * `GET /transaction/{userId}`: all that was ever made under a user identifier, in no promised order. Sanaga sends a
+   * `GET /transaction/{userId}`: every transaction that was made under a user identifier, in any order. Sanaga sends a
    * payment's own id as userId and as externalId, so an element that can't be read and names an externalId other than
-   * this userId is another payment's, and left out. Any other that can't be read makes the list unavailable.
+   * this userId belongs to another payment, and is left out. Any other that can't be read makes the list unavailable.
    */
   transactionsOf(userId: string, call?: CallOptions): Promise<ListAnswer>;
   /** `GET /search`. Rejects with a ZodError on a query that the provider would silently ignore. */
   search(query: SearchQuery, call?: CallOptions): Promise<ListAnswer>;
   /** `GET /balance`, in XAF. */
   balance(call?: CallOptions): Promise<BalanceAnswer>;
-  /** Ends every connection; for when the process stops. */
+  /** Ends every connection. Call it when the process stops. */
   close(): void;
 }
 
@@ -108,7 +108,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
   const get = (path: string, bodyMax: number, call?: CallOptions) =>
     ask({ method: 'GET', path, bodyMax, signal: call?.signal });
 
-  /** GETs what an identifier names. */
+  /** GETs the resource with this identifier. */
   const getById = async (
     folder: string,
     id: string,
@@ -121,7 +121,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     return get(`${folder}/${segment}`, bodyMax, call);
   };
 
-  /** Sends an order, whether or not the provider hangs: it is sent once, and how it ends has to be known. */
+  /** Sends an order, even while the provider hangs: it is sent once, and its outcome has to be known. */
   const initiate = async (path: string, body: Initiation, call?: CallOptions): Promise<ProviderAnswer> => {
     const needed = path === 'payout' ? 'payout' : 'collection';
     if (service !== needed)
@@ -170,8 +170,8 @@ function postOf(path: string, body: object, call?: CallOptions): ExchangeRequest
 }
 
 /**
- * An identifier as one segment of an address. `undefined` for what no segment can carry: nothing at all, text that
- * isn't valid Unicode, and `.` and `..`, which an address would swallow and so ask for something else.
+ * An identifier as one segment of a URL. `undefined` for identifiers that no segment can hold: the empty string, text that
+ * isn't valid Unicode, and `.` and `..`, which a URL would resolve to another path.
  */
 export function pathSegment(identifier: string): string | undefined {
   if (identifier === '' || identifier === '.' || identifier === '..') return undefined;
@@ -182,7 +182,7 @@ export function pathSegment(identifier: string): string | undefined {
   }
 }
 
-/** What `GET /search` can filter on. The provider's dates are calendar dates, its amounts XAF. */
+/** The filters of `GET /search`. The provider's dates are calendar dates; amounts are in XAF. */
 const searchQuerySchema = z.strictObject({
   status: z.enum(['created', 'successful', 'failed', 'expired']).optional(),
   medium: phoneMediumSchema.optional(),
@@ -195,14 +195,14 @@ const searchQuerySchema = z.strictObject({
 type SearchQuery = z.infer<typeof searchQuerySchema>;
 
 /**
- * The path of a search, its query included.
+ * The path of a search, including its query.
  *
- * @throws ZodError on a wrong value: the provider ignores those, and so would list what wasn't asked for
+ * @throws ZodError on a wrong value: the provider ignores those, and would list the wrong transactions
  */
 export function searchPath(query: SearchQuery): string {
   const parameters = Object.entries(searchQuerySchema.parse(query))
     .filter(([, value]) => value !== undefined)
-    // Not URLSearchParams: it writes a space as `+`, which not every server reads as one.
+    // Not URLSearchParams: it encodes a space as `+`, which not every server decodes.
     .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
   return parameters.length === 0 ? 'search' : `search?${parameters.join('&')}`;
 }

@@ -1,16 +1,16 @@
 import { type RequestError, TimeoutError } from 'got';
 
 /**
- * A request that got no whole answer.
+ * A request that got no complete answer.
  *
- * - `sent: 'no'`: it is proven that no byte of the request left; sending it again can't do anything twice.
+ * - `sent: 'no'`: it is proven that no byte of the request was sent; sending it again can't have any effect twice.
  * - `sent: 'perhaps'`: anything else.
  */
 export interface Failure {
   readonly sent: 'no' | 'perhaps';
-  /** Whether a time limit has passed, for the connection or for the answer. */
+  /** Whether the time limit for the connection or for the answer was exceeded. */
   readonly timedOut: boolean;
-  /** For operators and merchants: plain words, nothing of the request's content, address or headers. */
+  /** For operators and merchants, without the request's content, address or headers. */
   readonly reason: string;
 }
 
@@ -24,9 +24,9 @@ const WORDS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the provider could not be reached',
 };
 
-/** Sorts a request's failure: did anything leave, and what to say about it. */
+/** Classifies a request's failure: whether anything may have been sent, and the reason in words. */
 export function classifyFailure(error: RequestError): Failure {
-  // Whoever cancels may do so at any moment; what then counts as sent is not worth a race.
+  // A call may be cancelled at any moment, so don't try to prove that nothing was sent.
   if (wasCancelled(error)) {
     return { sent: 'perhaps', timedOut: false, reason: 'cancelled while waiting for the answer' };
   }
@@ -36,10 +36,10 @@ export function classifyFailure(error: RequestError): Failure {
 }
 
 /**
- * The proof that nothing left: the request had a connection of its own, and that connection was never ready. Node
- * writes a request out on `connect`, and over TLS only after the handshake and the certificate's check. The error's
- * code proves nothing by itself (a reset happens before, while and after a request is sent), nor does the socket's
- * count of bytes written, which includes those that wait for the connection.
+ * Whether it is proven that nothing was sent: the request had a connection of its own, which was never ready. Node writes a
+ * request on `connect`, and over TLS only after the handshake and the check of the certificate. The error's code proves
+ * nothing by itself (a reset can happen before, while and after a request is sent), nor does the socket's count of bytes
+ * written, which includes those still waiting for the connection.
  */
 function isUnsent({ request, timings, options }: RequestError): boolean {
   if (request === undefined || timings === undefined || request.reusedSocket === true) return false;
@@ -48,7 +48,7 @@ function isUnsent({ request, timings, options }: RequestError): boolean {
 
 function wasCancelled(error: RequestError): boolean {
   if (error.code === 'ERR_ABORTED') return true;
-  // `AbortSignal.timeout()` makes a TimeoutError too, caused by the signal's own reason.
+  // `AbortSignal.timeout()` leads to a TimeoutError too, caused by the signal's own reason.
   const { signal } = error.options;
   return error instanceof TimeoutError && signal?.aborted === true && error.cause === signal.reason;
 }
@@ -70,25 +70,25 @@ function describeSent(error: RequestError): string {
   return WORDS[code] ?? `the request failed${inBrackets(codes)}`;
 }
 
-/** The failure's codes, each once: a host of several addresses fails once for each of them. */
+/** The failure's codes without duplicates: a host with several addresses fails once for each of them. */
 function codesOf(error: RequestError): string[] {
   const { cause } = error;
   const causes: unknown[] = hasErrors(cause) ? cause.errors : [error];
   return [...new Set(causes.map(codeOf).filter((code) => code !== undefined))];
 }
 
-/** A code made of capitals is a name from Node or OpenSSL; anything else might carry the outside's own words. */
+/** A code in capitals comes from Node or OpenSSL; any other may contain text from outside. */
 function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(error.code) ? error.code : undefined;
 }
 
-/** By its shape, since an error may come from another realm than this module. */
+/** Checks the shape, since an error may come from another realm than this module. */
 function hasErrors(cause: unknown): cause is { errors: unknown[] } {
   return typeof cause === 'object' && cause !== null && 'errors' in cause && Array.isArray(cause.errors);
 }
 
-/** The limit that was passed, in words. */
+/** The limit that was exceeded, in words. */
 function limitOf({ event, options }: TimeoutError): string {
   const limits: Readonly<Record<string, number | undefined>> = { ...options.timeout };
   const ms = limits[event] ?? 0;

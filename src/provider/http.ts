@@ -9,7 +9,7 @@ export interface ProviderHttpOptions {
   readonly url: string;
   readonly apiUser: string;
   readonly apiKey: string;
-  /** ms that a request may take from its start to the end of its answer. */
+  /** Time limit from the start of a request to the end of its answer, in ms. */
   readonly timeoutMs: number;
   readonly userAgent?: string | undefined;
 }
@@ -17,19 +17,20 @@ export interface ProviderHttpOptions {
 export interface ProviderHttp {
   readonly got: Got;
   readonly timeoutMs: number;
-  /** Ends every connection, those in use as well. */
+  /** Ends every connection, including those in use. */
   close(): void;
 }
 
-/** Longest wait for a connection, in ms, however long an answer may take. */
+/** Longest wait for a connection, in ms, even if answers may take longer. */
 const CONNECT_MAX_MS = 5_000;
 
 /**
  * The HTTP client of one of the provider's services. It sends each request once: nothing is retried and no redirect is
- * followed, since the provider can't tell a repeated request from a new one. Credentials go in headers, to the
- * service's own address and no other.
+ * followed, since the provider can't tell a repeated request from a new one. Credentials are sent in
+ * headers, only to the service's own address.
  *
- * @throws TypeError on an address or a credential that can't be used, RangeError on a time limit that can't
+ * @throws TypeError on an address or a credential that can't be used
+ * @throws RangeError on a time limit that can't be used
  */
 export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
   const { timeoutMs, userAgent = 'sanaga' } = options;
@@ -57,7 +58,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
       // A small compressed body can unpack to any size.
       decompress: false,
       responseType: 'buffer',
-      // Said aloud, so that no variable of the environment turns the check off.
+      // Set explicitly, so that no environment variable turns the check off.
       https: { rejectUnauthorized: true },
     }),
     close() {
@@ -69,7 +70,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
 
 function readServiceUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // The text isn't quoted: an address that is refused for its password would show it.
+  // The text isn't quoted, because it may hold a password.
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
     throw new TypeError("The provider's address must be an http or https URL");
   }
@@ -86,29 +87,32 @@ function readCredential(name: string, value: string): string {
 }
 
 /**
- * How long an unused connection is kept, in ms. Below the 5 s after which common servers hang up: a POST sent on a
- * connection that the other side is just closing may or may not have arrived, and that doubt is avoidable.
+ * How long an idle connection is kept, in ms. Below the 5 s after which common servers close one: a POST sent on a connection
+ * that the server is just closing may or may not have arrived.
  */
 const IDLE_MS = 4_000;
 
-/** Longest wait for one of a host's several addresses before the next is tried, in ms; Node's own 250 is less than a far host's round trip. */
+/**
+ * Longest wait for one of a host's several addresses before the next is tried, in ms. Node's default, 250, is shorter than
+ * the round trip to a distant host.
+ */
 const NEXT_ADDRESS_MS = 1_000;
 
 interface AgentOptions {
-  /** ms that a connection may take. */
+  /** Longest wait for a connection, in ms. */
   readonly connectMs: number;
-  /** ms that an unused connection is kept. */
+  /** How long an idle connection is kept, in ms. */
   readonly idleMs?: number;
 }
 
-/** Connections to the provider: kept alive between requests, for one service only. */
+/** Agents that keep connections to one of the provider's services alive between requests. */
 export function createKeepAliveAgents({ connectMs, idleMs = IDLE_MS }: AgentOptions): {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;
 } {
   const options = {
     keepAlive: true,
-    // Only unused connections end on it; one that waits for an answer is limited by the request's own time.
+    // Ends only idle connections; one that waits for an answer is limited by the request's own time limit.
     timeout: idleMs,
     autoSelectFamilyAttemptTimeout: Math.max(10, Math.min(NEXT_ADDRESS_MS, Math.floor(connectMs / 2))),
   };
@@ -117,20 +121,20 @@ export function createKeepAliveAgents({ connectMs, idleMs = IDLE_MS }: AgentOpti
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Longest body that is read, in bytes: of one thing, and of a list of them. */
+/** Longest body that is read, in bytes: of a single resource, and of a list. */
 export const BODY_MAX = { single: MEBIBYTE, list: 8 * MEBIBYTE } as const;
 
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST';
   /** Relative to the service's address. */
   readonly path: string;
-  /** Sent as JSON, less its undefined fields. */
+  /** Sent as JSON, without its undefined fields. */
   readonly body?: object;
   readonly bodyMax: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One request and what came of it: an answer read to its end, or a failure. `body` is `undefined` unless it is JSON. */
+/** The result of one request: an answer read to its end, or a failure. `body` is `undefined` unless it is JSON. */
 export type Exchange =
   | {
       readonly kind: 'answered';
@@ -140,20 +144,20 @@ export type Exchange =
     }
   | ({ readonly kind: 'failed' } & Failure);
 
-/** How long after its time limit a request that the HTTP client itself didn't end is given up, in ms. */
+/** How long after its time limit a request is given up that the HTTP client hasn't ended by then, in ms. */
 const LATE_MS = 1_000;
 
 /**
  * Sends one request, once, and reads its answer.
  *
- * @throws only what a wrong call throws (a body that JSON can't hold); never for the provider or the network
+ * @throws TypeError when the body can't be written as JSON; never for the provider or the network
  */
 export async function exchange(
   { got, timeoutMs }: ProviderHttp,
   request: ExchangeRequest,
 ): Promise<Exchange> {
   const { method, path, bodyMax, signal } = request;
-  // Written here and not by the HTTP client, whose errors are all taken for the network's.
+  // Serialized here and not by the HTTP client, whose errors all count as network errors.
   const content =
     request.body === undefined ? {} : { body: JSON.stringify(request.body), headers: JSON_CONTENT };
   if (signal?.aborted) {
@@ -171,7 +175,7 @@ export async function exchange(
   pending.on('downloadProgress', ({ transferred }) => {
     if (transferred > bodyMax) giveUp('the answer was too large to read');
   });
-  // A 101 takes the connection out of the HTTP client's hands, its time limits included.
+  // After a 101 the HTTP client no longer controls the connection or its time limits.
   pending.on('request', (sent) => {
     sent.once('upgrade', (_response, socket) => {
       socket.destroy();
@@ -203,18 +207,18 @@ function readJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Longest pause that a Retry-After is believed for, in ms: after it, asking again costs one request. */
+/** Longest Retry-After that is accepted, in ms: asking once too early costs only one request. */
 export const RETRY_AFTER_MAX_MS = 60 * 60 * 1000;
 
-/** The one date form that HTTP still sends. `Date.parse` alone would read a year into `-1`. */
+/** The only date format that HTTP still sends. `Date.parse` alone would read `-1` as a year. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
  * How long a `Retry-After` asks to wait, in ms, at most {@link RETRY_AFTER_MAX_MS}. It comes in seconds or as a date.
- * `undefined` when it is missing, can't be read, or names no time to come: then the caller's own backoff counts.
+ * `undefined` when it is missing, can't be read, or isn't in the future: the caller then uses its own backoff.
  *
  * @param header the value of `Retry-After`
- * @param date the answer's own `Date`: a date is measured by the clock that wrote it, which may be off from ours
+ * @param date the answer's own `Date`: a date is compared with the clock that wrote it, which may differ from ours
  * @param nowMs ms since 1970, for an answer that has no `Date`
  */
 export function readRetryAfter(

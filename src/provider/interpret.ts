@@ -15,13 +15,13 @@ import type { initiationSchema, linkInitiationSchema, WireTransaction } from './
 import { ALREADY_EXPIRED, balanceSchema, errorSchema, transactionSchema } from './schemas.js';
 
 /**
- * What an exchange amounts to, whatever was asked.
+ * The provider's answer, whatever the request was.
  *
- * - `succeeded`: 2xx; whether its body says what it should is for the question to find out.
- * - `refused`, `unauthorized`: the provider itself said no, in a body of its own form.
- * - `throttled`: 429. `inProvidersForm` tells if the provider itself said so, in its own error body, or perhaps something
- *   in between: a gateway that repeats requests may answer 429 for its second try of one that the provider has taken.
- * - `undecided`: nobody can tell what it amounts to. `sent` tells if the request may have been taken all the same.
+ * - `succeeded`: 2xx; the caller checks whether the body is what it should be.
+ * - `refused`, `unauthorized`: the provider itself refused, with an error body of its own form.
+ * - `throttled`: 429. `inProvidersForm` says whether it has the provider's own error body; otherwise it may come from a
+ *   gateway, which may answer 429 for its second try of a request that the provider has taken.
+ * - `undecided`: the outcome is unknown. `sent` says whether the request may have been taken.
  */
 export type ProviderAnswer =
   | { readonly kind: 'succeeded'; readonly body: unknown }
@@ -35,14 +35,14 @@ export type ProviderAnswer =
   | { readonly kind: 'undecided'; readonly sent: 'no' | 'perhaps'; readonly reason: string };
 
 /**
- * Client errors that speak of the connection's timing (request timeout, too early, client closed request) and not of
- * the request: some gateway's view, behind which the provider may have taken it.
+ * Client errors about the connection's timing (request timeout, too early, client closed request) and not about the
+ * request: they come from a gateway, and the provider may have taken the request.
  */
 const TIMING_STATUS_CODES: readonly number[] = [408, 425, 499];
 
 /**
  * Reads an exchange by the provider's rules for errors: a refusal is a 4xx whose body holds a message. A 4xx without
- * one comes from something in between, which can't speak for the provider.
+ * one comes from something in between, and doesn't say what the provider did.
  *
  * @param confidential what the provider's message must not show: see {@link providerText}
  */
@@ -67,8 +67,8 @@ export function interpretExchange(exchange: Exchange, confidential: Confidential
 }
 
 /**
- * How an initiating POST ended. Money may move after everything but a refusal, a 429 in the provider's own form, and a
- * request that provably never left. So everything else, and a success that names no transaction, is ambiguous.
+ * The outcome of an initiating POST. Money may move unless it was refused, was answered 429 in the provider's own form, or was
+ * provably never sent. So everything else, and a success that names no transaction, is ambiguous.
  */
 export function interpretInitiation(
   answer: ProviderAnswer,
@@ -118,7 +118,7 @@ export function interpretStatus(answer: ProviderAnswer, transId: string): Status
   return found.kind === 'read' ? { kind: 'found', transaction: found.transaction } : found;
 }
 
-/** Reads the answer of `POST /expire-pay`. A link that is expired already is told by the provider's message alone. */
+/** Reads the answer of `POST /expire-pay`. Only the provider's message shows that a link had expired already. */
 export function interpretExpiry(answer: ProviderAnswer, transId: string): ExpiryAnswer {
   if (answer.kind === 'refused') {
     return answer.statusCode === 400 && answer.message === ALREADY_EXPIRED
@@ -132,10 +132,10 @@ export function interpretExpiry(answer: ProviderAnswer, transId: string): Expiry
 
 /**
  * Reads the answer of `GET /transaction/{userId}` and `GET /search`. One element that can't be read makes the whole
- * list unavailable: it might be the very transaction that is looked for, and leaving it out would say that there is none.
+ * list unavailable: it might be the very transaction that is looked for, and without it the list would seem to have none.
  * Only an element that names another payment is left out when it can't be read.
  *
- * @param paymentId the payment whose transactions are asked for; without it no element is left out
+ * @param paymentId the payment whose transactions were requested; without it no element is left out
  */
 export function interpretList(answer: ProviderAnswer, paymentId?: string): ListAnswer {
   if (answer.kind === 'refused') return answer;
@@ -151,7 +151,7 @@ export function interpretList(answer: ProviderAnswer, paymentId?: string): ListA
   return { kind: 'listed', transactions };
 }
 
-/** Whether an element says, whatever else of it can't be read, that it was made for another payment. */
+/** Whether an element that can't be read as a whole names another payment. */
 function namesAnother(element: unknown, paymentId: string): boolean {
   const named = z.object({ externalId: z.string().min(1) }).safeParse(element);
   return named.success && named.data.externalId !== paymentId;
@@ -167,7 +167,7 @@ export function interpretBalance(answer: ProviderAnswer): BalanceAnswer {
 
 type Read = { readonly kind: 'read'; readonly transaction: Transaction } | NoAnswer;
 
-/** An answer about another transaction than the one asked for decides nothing about this one. */
+/** Reads a transaction. One with another id than was asked for decides nothing. */
 function readTransaction(body: unknown, transId: string): Read {
   const transaction = transactionSchema.safeParse(body);
   if (!transaction.success) return UNREADABLE;
@@ -177,7 +177,7 @@ function readTransaction(body: unknown, transId: string): Read {
   return { kind: 'read', transaction: toTransaction(transaction.data) };
 }
 
-/** A question changes nothing, so it makes no difference who answered 429, or how far a failed request got. */
+/** A question changes nothing, so it doesn't matter who answered 429, or whether a failed request was sent. */
 function noAnswer(answer: Exclude<ProviderAnswer, { kind: 'succeeded' | 'refused' }>): NoAnswer {
   switch (answer.kind) {
     case 'unauthorized':
@@ -189,14 +189,14 @@ function noAnswer(answer: Exclude<ProviderAnswer, { kind: 'succeeded' | 'refused
   }
 }
 
-/** A transaction id as the provider gave it. */
+/** Brands a transaction id from the provider. */
 function toTransId(text: string): TransId {
   return text as TransId;
 }
 
 /**
- * What Sanaga keeps of a transaction as the provider tells it. Each field is named here, so that the payer's name and
- * e-mail, and whatever the provider adds one day, stay out; `reason` is masked, as it may repeat them.
+ * The part of the provider's transaction that Sanaga keeps. Each field is named here, so that the payer's name and e-mail,
+ * and fields that the provider may add, are left out; `reason` is masked, as it may repeat them.
  */
 export function toTransaction(wire: WireTransaction): Transaction {
   return {

@@ -1,4 +1,4 @@
-/** Longest text of the provider's that is passed on, in characters. */
+/** Longest text from the provider that is passed on, in characters. */
 export const PROVIDER_TEXT_MAX = 500;
 
 /** What a request carried that the provider may repeat in its answer and that must not be passed on. */
@@ -11,40 +11,40 @@ export interface Confidential {
 
 const MASK = '***';
 
-/** Shorter credentials, numbers and names are too common in plain words for masking them to make sense. */
+/** Shorter credentials, numbers and names occur too often in ordinary words to be masked. */
 const MIN_LENGTH = { credential: 6, digits: 6, letters: 3 } as const;
 
-/** Control and invisible formatting characters, and lone surrogates: they forge log lines or turn text around. */
+/** Control and invisible formatting characters, and lone surrogates: they can forge log lines or reverse text. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]+/gu;
 
-/** Begins where a word does, so that a long word without an @ is not searched from each of its characters. */
+/** Matches only from the start of a word, so that a long word without an @ is not searched from each character. */
 const EMAIL = /(?<![^\s@<>()[\]"',;:])[^\s@<>()[\]"',;:]+@[^\s@<>()[\]"',;:]+/gu;
 
-/** What people write between the digits of a phone number. */
+/** Separators that people write between the digits of a phone number. */
 const BETWEEN_DIGITS = '[\\s\\p{Pd}.()]{0,3}';
 
-/** The dates that the provider writes, which would pass for a number of 8 digits. */
+/** Dates as the provider writes them, which would otherwise count as a number of 8 digits. */
 const DATE = '(?<!\\d)(?:19|20)\\d\\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])(?![-\\d])';
 
-/** 8 digits or more: a phone number, perhaps. */
+/** A date, or 8 digits or more, which may be a phone number. */
 const DATE_OR_PHONE = new RegExp(`(${DATE})|\\+?\\p{Nd}(?:${BETWEEN_DIGITS}\\p{Nd}){7,}`, 'gu');
 
 /**
- * The provider's words, safe to show and to keep: one line, at most {@link PROVIDER_TEXT_MAX} characters, without
- * e-mail addresses, without numbers of 8 digits or more that may be phone numbers, and without what the request carried
- * in confidence, however the provider writes it. Names of people that were not in the request can't be recognized.
+ * The provider's text, made safe to show and to keep: one line, at most {@link PROVIDER_TEXT_MAX} characters, without
+ * e-mail addresses, without numbers of 8 digits or more that may be phone numbers, and without the confidential
+ * parts of the request, however the provider writes them. Names of people that were not in the request aren't recognized.
  *
- * @param confidential what the request carried; credentials and phone numbers shorter than 6 characters, and names
- *   shorter than 3 letters, are left in
+ * @param confidential the confidential parts of the request; credentials and phone numbers shorter than 6 characters, and
+ *   names shorter than 3 letters, are not masked
  */
 export function providerText(text: string, confidential: Confidential = {}): string {
-  // Letters apart from their accents, so that a name is found however it is accented.
+  // Decomposed, so that a name is found with or without its accents.
   const line = decomposed(text).replace(UNPRINTABLE, ' ');
   const mask = (shown: string, pattern: RegExp) => shown.replace(pattern, MASK);
   const { credentials, phone, name, email } = confidential;
   const named = [...literalPatterns(credentials, email), ...namePatterns(name), EMAIL].reduce(mask, line);
   const unnumbered = named.replace(DATE_OR_PHONE, (_number, date?: string) => date ?? MASK);
-  // After the longer numbers, which may hold it behind a country's code.
+  // After the longer numbers, which may contain it after a country code.
   const shown = phonePatterns(phone).reduce(mask, unnumbered).normalize('NFC').trim();
   // By code points, so that no character is cut in half.
   const characters = [...shown];
@@ -53,7 +53,7 @@ export function providerText(text: string, confidential: Confidential = {}): str
     : shown;
 }
 
-/** Longer credentials first: one may hold another. */
+/** Longer credentials first: one may contain another. */
 function literalPatterns(credentials: readonly string[] = [], email = ''): RegExp[] {
   const secrets = credentials
     .filter((credential) => credential.length >= MIN_LENGTH.credential)
@@ -62,13 +62,13 @@ function literalPatterns(credentials: readonly string[] = [], email = ''): RegEx
   return email === '' ? secrets : [...secrets, new RegExp(literally(email), 'giu')];
 }
 
-/** The digits of a phone number, whatever stands between them. */
+/** The digits of a phone number, with any of the usual separators between them. */
 function phonePatterns(phone = ''): RegExp[] {
   const digits = phone.match(/\p{Nd}/gu) ?? [];
   return digits.length < MIN_LENGTH.digits ? [] : [new RegExp(`\\+?${digits.join(BETWEEN_DIGITS)}`, 'gu')];
 }
 
-/** A name as a whole, then each of its words: the provider may turn them around or leave some out. */
+/** A name as a whole, then each of its words: the provider may reorder them or leave some out. */
 function namePatterns(name = ''): RegExp[] {
   const words =
     decomposed(name)
@@ -87,7 +87,7 @@ function decomposed(text: string): string {
   return text.normalize('NFD');
 }
 
-/** A pattern that matches just this text. */
+/** A pattern that matches exactly this text. */
 function literally(text: string): string {
   return decomposed(text).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

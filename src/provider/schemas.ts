@@ -11,11 +11,11 @@ import {
 import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES } from '../payments/transaction.js';
 
 /**
- * The provider's interface as zod schemas: what goes over the wire, and no more. The provider's client reads with
- * them and the sandbox answers with them, so that neither can drift from the other.
+ * The provider's interface as zod schemas, as it is on the wire. The provider's client reads with them and the sandbox
+ * answers with them, so that the two always agree.
  */
 
-/** The provider's limits, for those who may import nothing but this file. */
+/** The provider's limits, for the sandbox, which may import only this file of the product. */
 export const providerLimits = {
   minimumAmount: MINIMUM_AMOUNT,
   linkLifetimeMs: PROVIDER_LINK_LIFETIME_MS,
@@ -25,10 +25,10 @@ export const providerLimits = {
   searchLimitDefault: SEARCH_LIMIT_DEFAULT,
 } as const;
 
-/** The two credential headers that every endpoint asks for. */
+/** The two credential headers that every endpoint requires. */
 export const credentialHeaders = { user: 'apiuser', key: 'apikey' } as const;
 
-/** The provider's message when a link to be expired is expired already. */
+/** The provider's message when a link has expired already. */
 export const ALREADY_EXPIRED = 'Link already expired';
 
 const amountSchema = z.int().min(MINIMUM_AMOUNT);
@@ -36,9 +36,9 @@ export const identifierSchema = z.string().regex(IDENTIFIER_PATTERN);
 export const mediumSchema = z.enum(MEDIUMS);
 export const phoneMediumSchema = z.enum(PHONE_MEDIUMS);
 export const statusSchema = z.enum(PROVIDER_STATUSES);
-/** Addresses that people are sent to: nothing but the web, whatever else can be written as a URI. */
+/** Addresses that people are sent to: only http and https. */
 const webAddressSchema = z.url({ protocol: /^https?$/ });
-/** Names one transaction; the interface gives no length, and ours is far beyond any that was seen. */
+/** Names one transaction. The interface gives no maximum length; ours is far longer than any that was seen. */
 const transIdSchema = z.string().min(1).max(200);
 
 /** Body of `POST /initiate-pay`. */
@@ -65,7 +65,7 @@ export const directPaySchema = z.object({
 });
 export type DirectPayRequest = z.infer<typeof directPaySchema>;
 
-/** Body of `POST /payout`: a phone is asked for unless the medium is `platform`, which asks for an e-mail. */
+/** Body of `POST /payout`: a phone number is required unless the medium is `platform`, which requires an e-mail address. */
 export const payoutSchema = z
   .object({
     amount: amountSchema,
@@ -98,17 +98,17 @@ export type PayoutRequest = z.infer<typeof payoutSchema>;
 /** Body of `POST /expire-pay`. */
 export const expirePaySchema = z.object({ transId: transIdSchema });
 
-/** A field that the provider may leave out; `null` is read as left out, since it doesn't say which it does. */
+/** A field that the provider may leave out. `null` also counts as left out: the interface doesn't say which it sends. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-/** A field that nothing is decided by: a value we don't know must not make the rest unreadable. */
+/** A field that decides nothing: an unknown value must not make the rest unreadable. */
 const incidental = <Schema extends z.ZodType>(schema: Schema) => optional(schema).catch(undefined);
 
-/** An identifier of the merchant's. An empty one is read as left out: it names nobody's transaction. */
+/** An identifier that was sent with the request. An empty one counts as left out. */
 const identifying = optional(z.string()).transform((value) => value || undefined);
 
-/** The Transaction resource, as answered by status, expire, user-listing and search, and sent as the webhook's body. */
+/** The Transaction resource: the answer to status and expire, the elements of lists and searches, and the webhook's body. */
 export const transactionSchema = z.object({
   transId: transIdSchema,
   status: statusSchema,
@@ -133,7 +133,7 @@ export type WireTransaction = z.infer<typeof transactionSchema>;
 /** The Error resource: the body of every 4XX. */
 export const errorSchema = z.object({ message: z.string() });
 
-/** The Initiation result; a link comes with initiate-pay only. */
+/** The Initiation result; only initiate-pay returns a link. */
 export const initiationSchema = z.object({
   message: incidental(z.string()),
   transId: transIdSchema,

@@ -10,7 +10,7 @@ import {
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnection } from '@temporalio/worker';
 
-/** The namespace that Temporal itself creates, and the one used when no other is named. */
+/** The namespace that Temporal creates by itself, used when none is set. */
 export const DEFAULT_NAMESPACE = 'default';
 
 const DEFAULT_ADDRESS = '127.0.0.1:7233';
@@ -50,12 +50,12 @@ export function loadTemporalTarget(env: NodeJS.ProcessEnv = process.env): Tempor
   };
 }
 
-/** Empty, these turn off what the machine's own configuration file would say. */
+/** Empty values of these turn off the machine's own configuration file. */
 const meaningfulWhenEmpty = new Set(['TEMPORAL_CONFIG_FILE', 'TEMPORAL_PROFILE']);
 
 /**
- * The environment that leads a child process to exactly this server without TLS or credentials, whatever the
- * machine's Temporal configuration file says.
+ * The environment with which a child process connects to exactly this server, without TLS or credentials, regardless of
+ * the machine's Temporal configuration file.
  */
 export function plainTargetEnvironment(target: Pick<TemporalTarget, 'address' | 'namespace'>) {
   return {
@@ -75,20 +75,20 @@ function textOnly(metadata: Record<string, unknown>): Record<string, string> {
   );
 }
 
-/** Three tries within about half a second: enough for a connection that was cut, too few to keep a merchant waiting. */
+/** Three tries take about half a second: enough for a lost connection, too few to keep a merchant waiting. */
 const MAX_ATTEMPTS = 3;
 
 /** How long a probe of the server may take, in ms. */
-const PROBE_LIMIT = 2_000;
+const PROBE_LIMIT_MS = 2_000;
 
-/** How soon, in ms, a lost connection is tried again: at first, and at most. gRPC's own limit is two minutes. */
-const RECONNECT = { first: 100, most: 2_000 };
+/** First and longest pause before a lost connection is tried again, in ms. gRPC's own maximum is two minutes. */
+const RECONNECT_MS = { first: 100, max: 2_000 };
 
 /**
- * A client for the API. It connects at its first call, so a process starts while Temporal is away; a call then fails
- * within about a second with gRPC's UNAVAILABLE (`isGrpcServiceError(error.cause ?? error)`, code 14) in place of the
- * SDK's ten tries, so that the API can answer 503 at once. It reconnects by itself within two seconds of Temporal's
- * return. A server that swallows packets is not noticed that way: give calls a deadline with `connection.withDeadline`.
+ * A client for the API. It connects at its first call, so the process can start while Temporal is down. A call then fails
+ * within about a second with gRPC's UNAVAILABLE (`isGrpcServiceError(error.cause ?? error)`, code 14) instead of after the
+ * SDK's ten tries, so that the API can answer 503 at once. The client reconnects within two seconds of Temporal's return.
+ * It doesn't notice a server that drops packets silently: give calls a deadline with `connection.withDeadline`.
  *
  * Close it with {@link closeClient}.
  */
@@ -100,15 +100,15 @@ export function connectClient(
   return Object.assign(new Client({ ...options, connection, namespace: target.namespace }), { connection });
 }
 
-/** ms in which every retry that was begun has been made: there are few, and their pauses are short. */
-const LAST_RETRIES = 1_000;
+/** Time within which the retries of every call have ended, in ms: there are few, and their pauses are short. */
+const LAST_RETRIES_MS = 1_000;
 
 /**
- * Closes a client once the retries of its calls have run out: the SDK (1.24) makes one on a closed connection too, from
- * a timer, and the error it then throws would end the process.
+ * Closes a client after the retries of its calls have ended: the SDK makes a retry from a timer even on a closed connection,
+ * and the error that it then throws would end the process.
  */
 export async function closeClient({ connection }: { readonly connection: Connection }): Promise<void> {
-  await pause(LAST_RETRIES);
+  await pause(LAST_RETRIES_MS);
   await connection.close();
 }
 
@@ -116,18 +116,17 @@ export async function closeClient({ connection }: { readonly connection: Connect
 export function lazyConnection({ namespace: _, ...credentials }: TemporalTarget): Connection {
   return Connection.lazy({
     ...credentials,
-    connectTimeout: PROBE_LIMIT,
+    connectTimeout: PROBE_LIMIT_MS,
     interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: MAX_ATTEMPTS }))],
     channelArgs: {
-      'grpc.initial_reconnect_backoff_ms': RECONNECT.first,
-      'grpc.max_reconnect_backoff_ms': RECONNECT.most,
+      'grpc.initial_reconnect_backoff_ms': RECONNECT_MS.first,
+      'grpc.max_reconnect_backoff_ms': RECONNECT_MS.max,
     },
   });
 }
 
 /**
- * A connection for a worker. It is made at once: a worker without Temporal has nothing to do, and whatever runs it
- * starts it again.
+ * Connects a worker to Temporal, at once: without Temporal a worker has nothing to do.
  *
  * @throws TransportError when the server is away.
  */
@@ -135,18 +134,18 @@ export async function connectWorker({
   namespace: _,
   ...credentials
 }: TemporalTarget): Promise<NativeConnection> {
-  // Loaded here, for the API shares this file and has no use for the worker's native library.
+  // Loaded only here: the API imports this file too, and doesn't need the worker's native library.
   const worker = await import('@temporalio/worker');
   return await worker.NativeConnection.connect(credentials);
 }
 
 /**
- * Resolves when Temporal answers for the namespace; for readiness probes, as it asks the server anew each time.
+ * Resolves when Temporal answers for the namespace. For readiness probes: it asks the server each time.
  *
  * @throws ServiceError of gRPC when it does not answer within 2 s or does not know the namespace.
  */
 export async function probeTemporal(connection: Connection, namespace: string): Promise<void> {
-  await connection.withDeadline(Date.now() + PROBE_LIMIT, async () => {
+  await connection.withDeadline(Date.now() + PROBE_LIMIT_MS, async () => {
     await connection.workflowService.describeNamespace({ namespace });
   });
 }

@@ -1,5 +1,5 @@
 import { isGrpcServiceError, type OperatorService, type WorkflowService } from '@temporalio/client';
-// The package is CommonJS of a form whose named exports Node cannot see.
+// A CommonJS package whose named exports Node can't detect.
 import proto, { type temporal } from '@temporalio/proto';
 import { paymentSearchAttributes } from './search-attributes.js';
 
@@ -19,19 +19,19 @@ export const searchAttributeTypes: Readonly<Record<string, temporal.api.enums.v1
     Object.values(paymentSearchAttributes).map(({ name, type }) => [name, serverTypes[type]]),
   );
 
-/** A search attribute exists on the server under our name, but with a type that payments cannot be stored in. */
+/** Thrown when the namespace has one of our search attributes with another type. */
 export class SearchAttributeTypeError extends Error {
   override readonly name = 'SearchAttributeTypeError';
 }
 
-/** What registering needs of a connection; a client's and a test environment's connection both have it. */
+/** The part of a connection that registering needs; both a client's and a test environment's connection have it. */
 interface OperatorConnection {
   readonly operatorService: Pick<OperatorService, 'listSearchAttributes' | 'addSearchAttributes'>;
 }
 
 /**
- * Registers those of Sanaga's search attributes that the namespace does not have yet, and returns their names.
- * Calling it again, or from two processes at once, does no harm.
+ * Registers those of Sanaga's search attributes that the namespace doesn't have yet, and returns their names. It may be
+ * called again, and from several processes at once.
  *
  * @throws SearchAttributeTypeError when the namespace has one of them with another type.
  * @throws ServiceError of gRPC when the server is away or does not let this client register (Temporal Cloud does not).
@@ -47,12 +47,12 @@ export async function registerSearchAttributes(
   try {
     await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
   } catch (error) {
-    // Another process may have registered them between our look and our call; some servers answer that with an error.
+    // Another process may have registered them in the meantime; some servers answer that with an error.
     const stillMissing = await findMissing(connection, namespace);
     if (stillMissing.length > 0) throw error;
   }
 
-  // A server may ignore an addition whose name is taken, even by another type, so only a second look proves it.
+  // A server may ignore an addition whose name is taken, even by another type, so check again.
   const left = await findMissing(connection, namespace);
   if (left.length > 0) {
     throw new Error(
@@ -76,13 +76,13 @@ async function findMissing(connection: OperatorConnection, namespace: string) {
 }
 
 /**
- * How long the namespaces that Sanaga sets up keep ended payments, in days. An idempotency key holds exactly as long
- * as Temporal keeps the workflow, so this is also how long a merchant may repeat a request without paying twice.
+ * How long namespaces keep ended payments at least, in days. An Idempotency-Key holds exactly as long as Temporal keeps the
+ * workflow, so this is also how long a merchant may repeat a request without paying twice.
  */
 export const RETENTION_DAYS = 30;
 
 /**
- * Raises the namespace's retention to at least `days`. A longer one is left as it is: an operator chose it.
+ * Raises the namespace's retention to at least `days`. A longer retention stays as it is: an operator chose it.
  *
  * @throws ServiceError of gRPC when the server is away or refuses.
  */
@@ -108,7 +108,7 @@ function retentionOf(config: temporal.api.namespace.v1.INamespaceConfig | null |
   return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) * 1_000;
 }
 
-/** Something that a namespace lacks before payments can live in it; types are named as Temporal's command line does. */
+/** Something that payments need and a namespace lacks; types are named as in Temporal's command line. */
 export type SetupGap =
   /** There is no such namespace. */
   | { readonly kind: 'namespace' }
@@ -119,13 +119,13 @@ export type SetupGap =
   /** It has the search attribute with another type. */
   | { readonly kind: 'type'; readonly name: string; readonly type: string; readonly actual: string };
 
-/** What checking needs of a connection; a client's and a worker's connection both have it. */
+/** The part of a connection that checking needs; both a client's and a worker's connection have it. */
 interface CheckedConnection {
   readonly workflowService: Pick<WorkflowService, 'describeNamespace' | 'countWorkflowExecutions'>;
   readonly operatorService: Pick<OperatorService, 'listSearchAttributes'>;
 }
 
-/** What setting up needs of a connection. */
+/** The part of a connection that setting up needs. */
 export interface SetupConnection extends CheckedConnection {
   readonly workflowService: Pick<
     WorkflowService,
@@ -136,12 +136,13 @@ export interface SetupConnection extends CheckedConnection {
 }
 
 /**
- * What a namespace lacks; nothing when payments can live in it. Two calls to Temporal, so that readiness probes may ask.
+ * What a namespace lacks; empty when it has all that payments need. Makes two calls to Temporal, few enough for readiness
+ * probes.
  *
  * Both matter for money: an Idempotency-Key holds for as long as Temporal keeps the ended payment, and a payment that
- * can't set a search attribute fails the same workflow task again and again, with all that the task does.
+ * can't set a search attribute fails the same workflow task again and again, and repeats all that the task does.
  *
- * @throws ServiceError of gRPC when Temporal doesn't answer, or when a part of it doesn't know a new namespace yet.
+ * @throws ServiceError of gRPC when Temporal doesn't answer, or when one of its services doesn't know a new namespace yet.
  */
 export async function findSetupGaps(connection: CheckedConnection, namespace: string): Promise<SetupGap[]> {
   const described = await describe(connection, namespace);
@@ -153,15 +154,15 @@ export async function findSetupGaps(connection: CheckedConnection, namespace: st
   ];
 }
 
-/** What was still lacking after a namespace was set up, and what Temporal said where it refused a change. */
+/** What a namespace still lacks after it was set up, and Temporal's messages where it refused a change. */
 export interface SetupResult {
   readonly gaps: readonly SetupGap[];
   readonly refusals: readonly string[];
 }
 
 /**
- * Adds what a namespace lacks, as far as this client may: search attributes and a longer retention, never a namespace.
- * Doing it again, or from several processes at once, does no harm.
+ * Adds what a namespace lacks, as far as this client may: search attributes and a longer retention, never the namespace
+ * itself. It may be called again, and from several processes at once.
  *
  * @throws ServiceError of gRPC when Temporal doesn't answer.
  */
@@ -181,7 +182,7 @@ export async function setUpNamespace(connection: SetupConnection, namespace: str
       }
     };
     if (has('retention')) await attempt(() => ensureRetention(connection, namespace));
-    // One that has another type stands for a namespace that is used for something else: it is left alone.
+    // If one has another type, the namespace is probably used for something else: leave it alone.
     if (has('missing') && !has('type')) await attempt(() => registerSearchAttributes(connection, namespace));
     return { gaps: await findSetupGaps(connection, namespace), refusals };
   });
@@ -195,7 +196,7 @@ export function describeGaps(namespace: string, gaps: readonly SetupGap[]): stri
   return `The Temporal namespace ${namespace} ${said.map(describeGap).join(', ')}.`;
 }
 
-/** The commands of Temporal's own tool that close the gaps. */
+/** The commands of Temporal's command line that close the gaps. */
 export function setupCommands(namespace: string, gaps: readonly SetupGap[]): string[] {
   const command = (what: string, options: string) =>
     `temporal operator ${what} --namespace ${namespace} ${options}`;
@@ -232,12 +233,12 @@ function describeGap(gap: SetupGap): string {
   }
 }
 
-/** Codes of gRPC. */
+/** gRPC's status codes. */
 const [INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, UNIMPLEMENTED] = [3, 5, 7, 12] as const;
 
 /**
- * Codes with which a change is refused, and will be again: those above, ALREADY_EXISTS, FAILED_PRECONDITION and
- * UNAUTHENTICATED. Every other one may be gone in a moment.
+ * Status codes of lasting refusals: those above, ALREADY_EXISTS, FAILED_PRECONDITION and UNAUTHENTICATED. Any other may be
+ * temporary.
  */
 const REFUSED: readonly number[] = [
   ...[INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, UNIMPLEMENTED],
@@ -279,13 +280,13 @@ async function attributeGaps(connection: CheckedConnection, namespace: string): 
       return actual === attribute.type ? [] : [{ kind: 'type', ...attribute, actual }];
     });
   } catch (error) {
-    // An authorizer may keep everything of the operator service from ordinary clients.
+    // An authorizer may deny the operator service to ordinary clients.
     if (isGrpc(error, [PERMISSION_DENIED, UNIMPLEMENTED])) return await gapsByQuery(connection, namespace);
     throw error;
   }
 }
 
-/** Finds missing attributes without listing them: a query that names one is refused. One call when all are there. */
+/** Finds missing attributes by queries, since a query that names one is refused. One call when none is missing. */
 async function gapsByQuery(connection: CheckedConnection, namespace: string): Promise<SetupGap[]> {
   const isKnown = async (asked: typeof attributes): Promise<boolean> => {
     const query = asked.map(({ name, type }) => `${name} = ${type === 'Int' ? '0' : "'0'"}`).join(' AND ');

@@ -1,13 +1,13 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 
 /**
- * The search attributes that every payment's workflow carries. They hold no personal data: whoever may list workflows
- * may read them.
+ * The search attributes of every payment's workflow. They hold no personal data, because anyone who may list workflows can
+ * read them.
  *
  * This file is imported by workflow code, so it may import nothing but `@temporalio/common`.
  */
 export const paymentSearchAttributes = {
-  /** The name of the API key that began the payment: a merchant lists nobody else's. */
+  /** The name of the API key that created the payment: merchants list only their own. */
   merchant: defineSearchAttributeKey('Merchant', SearchAttributeType.KEYWORD),
   status: defineSearchAttributeKey('PaymentStatus', SearchAttributeType.KEYWORD),
   kind: defineSearchAttributeKey('PaymentKind', SearchAttributeType.KEYWORD),

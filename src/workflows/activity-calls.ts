@@ -21,28 +21,28 @@ import type {
 import type { TransId } from '../payments/payment-id.js';
 import { notificationsQueue } from './messages.js';
 
-/** What an activity may take beyond the provider's own time limit, in ms, before its worker counts as lost. */
+/** Time that an activity may take beyond the provider's time limit before its worker counts as lost, in ms. */
 const MARGIN_MS = 5_000;
 
-/** What one try to notify the merchant may take, in ms. */
+/** Time limit of one try to notify the merchant, in ms. */
 const NOTIFY_TIMEOUT_MS = 10_000;
 
 /**
- * How long a request that moves money, or a slow notification, may wait for a worker, in ms. One that no worker took
- * was surely not sent.
+ * How long a request that moves money, or a slow notification, may wait for a worker, in ms. If no worker took it, it
+ * was certainly not sent.
  */
 const START_TIMEOUT_MS = 10 * 60_000;
 
-/** Each activity runs once: what happens next is decided by the payment machine, where it can be read. */
+/** Each activity runs once: the payment machine decides what happens next, not Temporal's retries. */
 const ONCE = { maximumAttempts: 1 };
 
 /**
- * Everything a payment does to the world, by its business name, with the time limits of the payment's terms.
+ * The activities that a payment calls, by their business names, with the time limits of the payment's terms.
  *
- * What moves money is a normal activity that is never retried: Temporal hands it out at most once, so that a worker
- * that dies leaves a time-out behind, which is an ambiguous outcome, and not a second POST. Questions are local
- * activities: they cost one event instead of six, and asking twice does no harm. So does making a link: one that
- * nobody was given can't be paid.
+ * Requests that move money are normal activities that are never retried: Temporal hands each to a worker at most once, so a
+ * worker that dies leaves a time-out, which is an ambiguous outcome, and not a second POST. Questions are local
+ * activities: they cost one event instead of six, and may safely be asked twice. So is making a link: a link that nobody
+ * was given can't be paid.
  */
 export function activityCalls(terms: PaymentTerms) {
   const startToCloseTimeout = terms.providerTimeoutMs + MARGIN_MS;
@@ -75,7 +75,7 @@ export function activityCalls(terms: PaymentTerms) {
     lookUp: (order: PaymentOrder): Promise<ListAnswer> =>
       answer(question('Look for the transaction').lookUp({ service: order.kind, paymentId: order.id })),
 
-    /** The first try: a local activity, so that a merchant who is there costs one event. */
+    /** The first try: a local activity, which costs one event when the merchant answers. */
     notify: (notification: MerchantNotification) =>
       delivery(
         proxyLocalActivities<Activities>({
@@ -84,7 +84,7 @@ export function activityCalls(terms: PaymentTerms) {
           summary: `Notify the merchant: ${notification.type}`,
         }).notifyMerchant(notification),
       ),
-    /** A later try: a normal activity on a queue of its own, so that a merchant who is away holds up nothing. */
+    /** A later try: a normal activity on a queue of its own, so that a merchant whose address is down holds up nothing. */
     notifyAgain: (notification: MerchantNotification, tries: number) =>
       delivery(
         proxyActivities<Activities>({
@@ -102,7 +102,7 @@ export type ActivityCalls = ReturnType<typeof activityCalls>;
 
 type LocalActivities = ReturnType<typeof proxyLocalActivities<Activities>>;
 
-/** An activity that failed to report leaves it open whether its request went out, unless no worker ever had it. */
+/** When an activity fails, it is unknown whether its request was sent, unless no worker ever took it. */
 async function initiation(outcome: Promise<InitiationOutcome>): Promise<InitiationOutcome> {
   try {
     return reportUnauthorized(await outcome);
@@ -130,7 +130,7 @@ async function delivery(outcome: Promise<DeliveryOutcome>): Promise<DeliveryOutc
   }
 }
 
-/** Refused credentials stop every payment, and only an operator can mend that: each one is an error in the log. */
+/** Logs and counts refused credentials: they hold up every payment, and only an operator can correct them. */
 function reportUnauthorized<Answer extends { readonly kind: string }>(answer: Answer): Answer {
   if (answer.kind === 'unauthorized') {
     log.error('the provider refuses our credentials: payments wait until they are mended', { ...answer });

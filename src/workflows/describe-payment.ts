@@ -9,7 +9,7 @@ import {
 } from '../payments/payment-state.js';
 import { toPayment } from '../payments/to-payment.js';
 
-/** What an operator sees of a payment at a glance, as Markdown, the most needed first; no personal data. */
+/** A payment's summary for operators, as Markdown, most important first; without personal data. */
 export function describePayment(state: PaymentState): string {
   const { final, transId, reason, revenue, expiresAt, resolution } = toPayment(state);
   const review = reviewOf(state);
@@ -39,7 +39,7 @@ export function describePayment(state: PaymentState): string {
   return `**${statusOf(state)}**${final ? ', final' : ''}\n\n${list.join('\n')}`;
 }
 
-/** Text that others have written, so that none of it is read as Markdown. */
+/** Escapes other people's text, so that none of it is rendered as Markdown. */
 function escaped(text: string): string {
   return text.replace(/[\\`*_{}[\]()<>#+!|~]/g, '\\$&');
 }

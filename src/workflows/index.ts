@@ -1,3 +1,3 @@
-/** The workflows by the names that Temporal knows them by: what the worker's bundle is made of. */
+/** The workflows, exported under their names at Temporal: the worker's bundle is made from this file. */
 export { keepUnmatched } from './keep-unmatched.js';
 export { collectByLink, collectDirect, payOut, reopenPayment } from './payments.js';

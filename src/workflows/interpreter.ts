@@ -46,7 +46,7 @@ import {
   resolveUpdate,
 } from './messages.js';
 
-/** Events of history after which a new run takes over; the rest of a run takes far fewer than the 2,000 that it may have. */
+/** Events of history after which a new run takes over, well below the 2,000 that a run may have. */
 const HISTORY_LIMIT = 1_500;
 
 /** The steps of a kind of payment. */
@@ -58,10 +58,10 @@ export interface PaymentSteps {
 }
 
 /**
- * Runs a payment from where it stands to its end: what the merchant and the operators are told has been told, and
- * nothing is left to ask.
+ * Runs a payment from its present state to its end: every notification was delivered or given up, and nothing is left to
+ * ask the provider.
  *
- * A request to cancel the workflow changes nothing: money that was asked for can't be unasked. A link is ended with
+ * A request to cancel the workflow has no effect, because a request for money can't be taken back. A link is ended with
  * the API's expire.
  */
 export function runPayment(
@@ -71,7 +71,7 @@ export function runPayment(
   return CancellationScope.nonCancellable(() => new Interpreter(input, stepsOf).run());
 }
 
-/** Without a number, which the interpreter gives. */
+/** A request without its number, which the interpreter adds. */
 type Request = RequestEvent extends infer Event
   ? Event extends RequestEvent
     ? Omit<Event, 'request'>
@@ -79,9 +79,8 @@ type Request = RequestEvent extends infer Event
   : never;
 
 /**
- * The interpreter of the payment machine. Messages go into one inbox; one loop takes them out, one at a time, and does
- * the one thing that the machine wants done next. Nothing is taken out while that is under way, so that nothing can
- * interleave with it.
+ * Runs the payment machine. Messages go into one inbox. One loop takes them out, one at a time, and does the one thing that
+ * the machine asks for next. It takes no message while that is under way, so nothing can interleave with it.
  */
 class Interpreter {
   private payment: PaymentState;
@@ -113,7 +112,7 @@ class Interpreter {
         await (this.isLong && this.payment.delivering === undefined ? this.handOver() : this.wait(todo));
         if (this.inbox.length === 0) todo = this.take({ kind: 'time' });
       } else if (todo.kind === 'end') {
-        // Even what has nothing to do takes a turn: the message that opened it again is heard in it.
+        // Yield once even if nothing is to do: the message that reopened the payment arrives in that turn.
         await condition(() => this.inbox.length > 0 || allHandlersFinished());
         if (this.inbox.length === 0) return { ...this.result(), state: this.payment };
       } else {
@@ -137,12 +136,12 @@ class Interpreter {
     this.show(before);
     if (event.kind === 'delivered' || event.kind === 'redelivered') this.reportGivenUp(event.number);
     if (todo.kind !== 'redeliver') return todo;
-    // Under way at once: a message that waits in the inbox must not come between.
+    // Started at once: a message that waits in the inbox must not come first.
     void this.redeliver(todo);
     return this.take({ kind: 'time' });
   }
 
-  /** Does what is to be done, and brings its answer back. */
+  /** Does what the machine asks for, and returns the answer as an event. */
   private async ask(todo: Exclude<Todo, { kind: 'wait' | 'end' | 'redeliver' }>): Promise<PaymentEvent> {
     switch (todo.kind) {
       case 'send':
@@ -165,7 +164,7 @@ class Interpreter {
     }
   }
 
-  /** Tries a notification again, beside everything else. */
+  /** Tries a notification again, concurrently with everything else. */
   private async redeliver({ number, at, tries }: Extract<Todo, { kind: 'redeliver' }>): Promise<void> {
     const outcome = await this.calls.notifyAgain(this.compose(number), tries);
     this.inbox.push({ kind: 'redelivered', number, at, outcome: this.reported(number, outcome) });
@@ -178,7 +177,7 @@ class Interpreter {
     return outcome;
   }
 
-  /** Operators are told of a merchant who will not hear of something unless it is sent again by hand. */
+  /** Logs a notification that won't reach the merchant unless an operator sends it again. */
   private reportGivenUp(number: number): void {
     const delivery = this.payment.notifications.find((one) => one.number === number)?.delivery;
     if (delivery?.kind !== 'abandoned') return;
@@ -188,7 +187,7 @@ class Interpreter {
     });
   }
 
-  /** The notification, with the payment as it stands at this moment. */
+  /** The notification, with the payment as it is at this moment. */
   private compose(number: number): MerchantNotification {
     const notification = this.payment.notifications.find((one) => one.number === number);
     if (notification === undefined) throw new Error(`the payment has no notification ${number}`);
@@ -203,8 +202,8 @@ class Interpreter {
   }
 
   /**
-   * Waits for the time or for a message, whichever comes first. A timer that another wait needs as well goes on, and one
-   * that nothing needs any more is left alone until the next is set: each that is cancelled costs an event.
+   * Waits for the time or for a message, whichever comes first. Cancelling a timer costs an event, so a timer for the same
+   * time is kept, and one that is no longer needed is left alone until the next is set.
    */
   private async wait({ until, summary }: Extract<Todo, { kind: 'wait' }>): Promise<void> {
     const pause = until === undefined ? undefined : until - Date.now();
@@ -232,15 +231,15 @@ class Interpreter {
       );
   }
 
-  /** The history has grown so much that a new run should take over. */
+  /** Whether the history is so long that a new run should take over. */
   private get isLong(): boolean {
     const { historyLength, continueAsNewSuggested } = workflowInfo();
     return historyLength >= HISTORY_LIMIT || continueAsNewSuggested;
   }
 
   /**
-   * Begins a new run with the same state. Handlers finish first; a signal that comes in meanwhile makes the server refuse
-   * the hand-over, and it is tried again with the signal's effect in the state.
+   * Continues as new with the same state. Handlers finish first. If a signal arrives in the meantime, the server refuses to
+   * continue as new, and it is tried again with the signal's effect in the state.
    */
   private async handOver(): Promise<void> {
     this.isHandingOver = true;
@@ -261,7 +260,7 @@ class Interpreter {
     };
   }
 
-  /** What operators and lists see of the payment. */
+  /** Updates what operators and lists see of the payment: search attributes, current details and the log. */
   private show(before: PaymentState): void {
     const [status, transId] = [statusOf(this.payment), transIdOf(this.payment)];
     const isNewStatus = status !== statusOf(before);
@@ -285,7 +284,7 @@ class Interpreter {
     }
   }
 
-  /** Every message is a post to the inbox, or waits for what comes of the payment; none calls the provider itself. */
+  /** Each handler posts to the inbox, or waits for the payment to change; none calls the provider itself. */
   private hear(): void {
     setHandler(paymentQuery, () => this.result());
     setHandler(notificationsQuery, () => this.payment.notifications);
@@ -319,12 +318,12 @@ class Interpreter {
     this.hearRequest(resendNotificationUpdate, (number) => ({ kind: 'resendNotification', number }));
   }
 
-  /** Nobody who waits for the outcome will see more of it in this run. */
+  /** Whether requests that wait for the outcome can be answered: nothing more of it is to come in this run. */
   private get isSettled(): boolean {
     return this.isHandingOver || isFinalPayment(this.payment);
   }
 
-  /** What can be seen to be wrong is refused before it is written down; the rest waits for the machine's reply. */
+  /** Refuses a request that is clearly wrong before it is recorded; any other waits for the machine's reply. */
   private hearRequest<Args extends unknown[]>(
     update: ReturnType<typeof import('@temporalio/workflow').defineUpdate<PaymentResult, Args>>,
     requestOf: (...args: Args) => Request,
@@ -351,12 +350,12 @@ class Interpreter {
   }
 }
 
-/** Handlers run in the workflow's root scope, which a request to cancel would cancel. */
+/** Runs a handler in a scope of its own: handlers run in the workflow's root scope, which a request to cancel cancels. */
 function shielded<T>(handle: () => Promise<T>): Promise<T> {
   return CancellationScope.nonCancellable(handle);
 }
 
-/** What a message to a payment is refused with. Temporal shows the type to the caller, who makes a problem document of it. */
+/** The failure that refuses a message. Temporal passes its type to the API, which turns it into a problem document. */
 function refusal(type: string, message: string): ApplicationFailure {
   return ApplicationFailure.create({ type, message, nonRetryable: true });
 }

@@ -1,15 +1,15 @@
 import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
 import { type UnmatchedNotification, unmatchedQuery, unmatchedSignal } from './messages.js';
 
-/** Notifications kept: the latest. */
+/** How many notifications are kept, the latest. */
 const KEPT = 200;
 
-/** Notifications after which a new run takes over. */
+/** Events of history after which a new run takes over. */
 const HISTORY_LIMIT = 1_500;
 
 /**
- * Keeps the provider's latest notifications that match no payment we know, for an operator to look at: a payment made by
- * hand in the provider's portal, another system's, or a forgery.
+ * Keeps the provider's latest notifications that match no payment, for an operator to read. They may come from a payment
+ * made by hand in the provider's portal, from another system, or be forged.
  */
 export async function keepUnmatched(kept: readonly UnmatchedNotification[] = []): Promise<void> {
   let latest = kept;

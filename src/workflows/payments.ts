@@ -4,38 +4,39 @@ import { runPayment } from './interpreter.js';
 import type { EndedPayment, PaymentInput } from './messages.js';
 
 /*
- * Each kind of payment, as its own story. When each step is due, and what its answer leads to, is decided by the payment
- * machine in src/payments; the interpreter does one step after the other, and hears messages in between.
+ * One workflow for each kind of payment. The payment machine in src/payments decides when each step is due and what its
+ * answer leads to; the interpreter runs one step after the other, and receives messages in between.
  */
 
 /**
- * Collects money by a payment link. A failed attempt is not the end: the payer may try again until the link is paid or
- * its life is over.
+ * Collects money by a payment link. A failed attempt doesn't end the payment: the payer may try again until the link is
+ * paid or expires.
  */
 export async function collectByLink(input: PaymentInput): Promise<EndedPayment> {
   const order = orderBy('link', input.order);
   return runPayment(input, (provider) => ({
     // The link is made, and its address given to the merchant, who sends the payer there.
     send: () => provider.createLink(order),
-    // When nobody knows whether it was made, what was made is found and expired, and another link is made.
+    // When it is unknown whether it was made, any link that was made is found and expired, and another is made.
     lookUp: () => provider.lookUp(order),
     // When the provider notifies, and now and then without, it is asked what the payer has done.
     askStatus: (transId) => provider.askStatus(order, transId),
-    // At the end of its life it is expired; before and after that it is asked for, so that no late payment is lost.
+    // At the end of its life it is expired. Its status is read before and after, so that no late payment is lost.
     expire: (transId) => provider.expireLink(transId),
   }));
 }
 
 /**
- * Collects money straight from a payer's phone. The request is sent at most once and never expires; one that the
- * provider doesn't decide within a day comes under review, and is asked for all the same.
+ * Collects money from a payer's phone. The request is never sent again while its outcome is unknown, unless the policy or
+ * an operator says so, and it never expires. One that the provider doesn't decide within a day goes to review, and the
+ * provider is still asked about it.
  */
 export async function collectDirect(input: PaymentInput): Promise<EndedPayment> {
   const order = orderBy('direct', input.order);
   return runPayment(input, (provider) => ({
     // The payer is asked on the phone.
     send: () => provider.requestOnPhone(order),
-    // When nobody knows whether the provider took the request, its transaction is looked for, until a person decides.
+    // When it is unknown whether the provider took the request, its transaction is looked for, until a person decides.
     lookUp: () => provider.lookUp(order),
     // When the provider notifies, and now and then without, it is asked what the payer has done.
     askStatus: (transId) => provider.askStatus(order, transId),
@@ -43,24 +44,26 @@ export async function collectDirect(input: PaymentInput): Promise<EndedPayment> 
   }));
 }
 
-/** Pays money out. The payout is sent at most once; when nobody can tell whether it was taken, a person decides. */
+/**
+ * Pays money out. The payout is never sent again while its outcome is unknown, unless the policy or an operator says so.
+ */
 export async function payOut(input: PaymentInput): Promise<EndedPayment> {
   const order = orderBy(undefined, input.order);
   return runPayment(input, (provider) => ({
     // The money is sent.
     send: () => provider.sendPayout(order),
-    // When nobody knows whether the provider took the request, its transaction is looked for, until a person decides.
+    // When it is unknown whether the provider took the request, its transaction is looked for, until a person decides.
     lookUp: () => provider.lookUp(order),
-    // When the provider notifies, and now and then without, it is asked whether the money has arrived.
+    // When the provider notifies, and at growing intervals, it is asked whether the money has arrived.
     askStatus: (transId) => provider.askStatus(order, transId),
     expire: neverExpires,
   }));
 }
 
 /**
- * Opens a payment again that has ended, under its own id: a notification came in that doesn't agree with its outcome, an
- * operator doubts it, or a notification of ours is to be sent again. Where the provider contradicts the outcome, the
- * payment comes under review and waits for a person; otherwise it ends as it was.
+ * Reopens a payment that has ended, under its own id: because a notification disagrees with its outcome, an operator
+ * doubts it, or a notification to the merchant is to be sent again. If the provider contradicts the outcome, the payment
+ * goes to review and waits for a person; otherwise it ends unchanged.
  */
 export async function reopenPayment(input: PaymentInput): Promise<EndedPayment> {
   return runPayment(input, (provider) => ({
@@ -77,16 +80,16 @@ function neverExpires(): never {
   throw wrongStep('only a payment link can be expired');
 }
 
-/** The machine asks for no such step; should it, the task fails and is tried again, and nothing is lost. */
+/** The machine never asks for such a step. If it did, the workflow task would fail and be retried, and nothing be lost. */
 function wrongStep(message: string): Error {
   return new Error(message);
 }
 
 /**
- * The order as the workflow's own kind of order.
+ * The order, narrowed to the workflow's kind.
  *
- * @throws {ApplicationFailure} when the workflow was started with another kind, by hand or by a mistake: it ends at
- * once, and nothing is sent.
+ * @throws {ApplicationFailure} when the workflow was started with an order of another kind, by hand or by mistake: it ends
+ * at once, and nothing is sent.
  */
 function orderBy<Method extends PaymentOrder['method']>(
   method: Method,

@@ -37,7 +37,7 @@ export interface Merchant {
    *
    * @throws Error when that takes longer than `limitMs`.
    */
-  watch(
+  waitUntil(
     id: string,
     is: (payment: PaymentAnswer) => boolean,
     options: { readonly limitMs: number; readonly onLook?: (payment: PaymentAnswer) => void },
@@ -72,7 +72,7 @@ export function createMerchant({ apiUrl, apiKey, nextNotification, stop }: Merch
       read(await api.post(path.slice(1), { json: body, headers: { 'idempotency-key': idempotencyKey } })),
     get,
     expire: async (id) => read(await api.post(`v1/collections/${id}/expire`)),
-    async watch(id, is, { limitMs, onLook = () => undefined }) {
+    async waitUntil(id, is, { limitMs, onLook = () => undefined }) {
       const deadline = performance.now() + limitMs;
       for (;;) {
         const notified = nextNotification(id);

@@ -136,7 +136,7 @@ function actionsOn({ sandboxUrl }: Stack, merchant: Merchant): ScenarioActions {
   return {
     pay: (link, phone) => atCheckout(link, { action: 'pay', phone }),
     decline: (link) => atCheckout(link, { action: 'decline' }),
-    seen: async ({ id }, is) => void (await merchant.watch(id, is, { limitMs: SEEN_LIMIT_MS })),
+    seen: async ({ id }, is) => void (await merchant.waitUntil(id, is, { limitMs: SEEN_LIMIT_MS })),
     expire: async ({ id }) => void (await merchant.expire(id)),
     async loseNotifications({ id, transId }) {
       if (transId === undefined) throw new Error(`${id} has no transaction yet`);

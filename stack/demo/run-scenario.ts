@@ -59,7 +59,7 @@ async function takePayment(
   const created = await merchant.create(scenario.path, scenario.body, `${context.run} ${scenario.name}`);
   change({ payment: created });
 
-  const outcome = merchant.watch(created.id, ({ final }) => final, {
+  const outcome = merchant.waitUntil(created.id, ({ final }) => final, {
     limitMs: OUTCOME_LIMIT_MS,
     onLook: (payment) => change({ payment }),
   });

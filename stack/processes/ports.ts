@@ -3,8 +3,8 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * A TCP port of 127.0.0.1 that nothing listens on, and that the system gives to no other process that asks for any port
- * for about a minute: a server in another process can be told to listen on it.
+ * A TCP port of 127.0.0.1 that nothing listens on. For about a minute the system gives it to no other process that asks for
+ * any free port, so a server in another process can be started on it.
  */
 export async function freePort(): Promise<number> {
   const server = await listen(0);

@@ -239,8 +239,8 @@ describe('the status of a payment', () => {
       status: 200,
       body: { transId: 'T9', status: 'PENDING', payerName: 'A Person', email: 'p@example.com' },
     };
-    const told = await run(() => activities.paymentStatus('payout', transId('T9')));
+    const status = await run(() => activities.paymentStatus('payout', transId('T9')));
     expect(asked[0]).toMatchObject({ line: 'GET /payment-status/T9', user: 'payout-user' });
-    expect(JSON.stringify(told)).not.toMatch(/Person|example\.com/);
+    expect(JSON.stringify(status)).not.toMatch(/Person|example\.com/);
   });
 });

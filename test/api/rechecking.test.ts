@@ -48,12 +48,9 @@ describe('a final payment that an operator refreshes', () => {
     expect(paid).toMatchObject({ final: true, resolution: { action: 'match', review: 2 } });
     await world.checked(payment.id);
     expect(world.transactionsOf(payment.id)).toHaveLength(1);
-    expect(world.told.filter((one) => one.payment.id === payment.id).map(({ type }) => type)).toEqual([
-      'payment.review',
-      'payment.failed',
-      'payment.review',
-      'payment.succeeded',
-    ]);
+    expect(
+      world.notifications.filter((one) => one.payment.id === payment.id).map(({ type }) => type),
+    ).toEqual(['payment.review', 'payment.failed', 'payment.review', 'payment.succeeded']);
   });
 
   it('is opened again when its workflow has ended', async () => {
@@ -80,7 +77,7 @@ describe('a final payment that an operator refreshes', () => {
     expect(entry?.statusCalls.answered).toBe(asked + 1);
     await world.ended(payment.id);
     expect(await runType(payment)).toBe('reopenPayment');
-    expect(world.told.filter((one) => one.payment.id === payment.id)).toHaveLength(1);
+    expect(world.notifications.filter((one) => one.payment.id === payment.id)).toHaveLength(1);
   });
 
   it("is not called checked while the provider's list can't be read", async () => {

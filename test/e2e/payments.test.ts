@@ -27,7 +27,7 @@ describe('payments, end to end', () => {
 
   /** Follows a payment to its end, and sees that the provider says the same, of one transaction. */
   async function ends({ id }: PaymentAnswer, limitMs = 20_000): Promise<PaymentAnswer> {
-    const payment = await running.merchant.watch(id, isFinal, { limitMs });
+    const payment = await running.merchant.waitUntil(id, isFinal, { limitMs });
     const transactions = await running.transactionsOf(id);
     expect(transactions.map(({ transaction }) => transaction)).toEqual([
       expect.objectContaining({
@@ -49,7 +49,7 @@ describe('payments, end to end', () => {
   it('a link that was declined can be paid after that, and the merchant hears of both', async () => {
     const created = await createLink();
     await atCheckout(linkOf(created), { action: 'decline' });
-    const declined = await running.merchant.watch(created.id, ({ status }) => status === 'FAILED', {
+    const declined = await running.merchant.waitUntil(created.id, ({ status }) => status === 'FAILED', {
       limitMs: 10_000,
     });
     expect(declined.final).toBe(false);

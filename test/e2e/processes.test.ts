@@ -53,7 +53,7 @@ describe('the processes of a stack', () => {
     const { id } = await payDirectly('handed over', SLOW);
     expect((await end('worker', 'SIGTERM')).how).toBe('code 0');
     await running.stack.restart('worker');
-    const payment = await running.merchant.watch(id, ({ final }) => final, { limitMs: 20_000 });
+    const payment = await running.merchant.waitUntil(id, ({ final }) => final, { limitMs: 20_000 });
     expect(payment.status).toBe('SUCCESSFUL');
   }, 60_000);
 
@@ -64,7 +64,7 @@ describe('the processes of a stack', () => {
     // The outcome comes while there is nobody to take it up.
     await atProvider(id, 'SUCCESSFUL');
     await running.stack.restart('worker');
-    const payment = await running.merchant.watch(id, ({ final }) => final, { limitMs: 30_000 });
+    const payment = await running.merchant.waitUntil(id, ({ final }) => final, { limitMs: 30_000 });
     expect(payment.status).toBe('SUCCESSFUL');
     expect(await running.transactionsOf(id)).toHaveLength(1);
   }, 90_000);

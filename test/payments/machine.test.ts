@@ -175,7 +175,7 @@ const messages = fc.oneof(
   fc.constantFrom({ kind: 'time' } as const, { kind: 'handOver' } as const, { kind: 'redelivered' } as const),
 );
 
-const told = fc.record({
+const listed = fc.record({
   transId: fc.constantFrom('T1', 'T2').map(transId),
   status: fc.constantFrom(...PROVIDER_STATUSES),
   amount: fc.constantFrom(5_000, 5_000, 5_000, 1, undefined),
@@ -200,8 +200,8 @@ const answers = fc.record({
   isAnswered: fc.nat({ max: 3 }).map((chance) => chance > 0),
   noAnswer: noAnswers,
   isUnknown: fc.nat({ max: 9 }).map((chance) => chance === 0),
-  list: fc.array(told, { maxLength: 2 }),
-  status: told,
+  list: fc.array(listed, { maxLength: 2 }),
+  status: listed,
   expiry: fc.constantFrom({ kind: 'alreadyExpired' } as const, SILENT, throttled(30_000)),
   outcome: fc.constantFrom(
     { kind: 'delivered' } as const,

@@ -65,14 +65,14 @@ export const payoutOrder: PayoutOrder = {
 export const orders: readonly PaymentOrder[] = [linkOrder, directOrder, payoutOrder];
 
 /** What the provider would say of an order's transaction. */
-export function transactionOf(order: PaymentOrder, told: Partial<Transaction> = {}): Transaction {
+export function transactionOf(order: PaymentOrder, fields: Partial<Transaction> = {}): Transaction {
   return {
     transId: transId('T1'),
     status: 'CREATED',
     transType: order.kind === 'collection' ? 'Collection' : 'Payout',
     amount: order.amount,
     externalId: order.id,
-    ...told,
+    ...fields,
   };
 }
 

@@ -130,9 +130,9 @@ export class Scenario {
     return this;
   }
 
-  found(status: ProviderStatus, told: Partial<Transaction> = {}): this {
+  found(status: ProviderStatus, fields: Partial<Transaction> = {}): this {
     const { transId: asked } = this.asks('askStatus');
-    const transaction = transactionOf(this.payment.order, { transId: asked, status, ...told });
+    const transaction = transactionOf(this.payment.order, { transId: asked, status, ...fields });
     return this.answered({ kind: 'found', transaction });
   }
 

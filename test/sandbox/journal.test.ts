@@ -136,8 +136,8 @@ describe('a sandbox with a journal', () => {
 
     const second = await live(START + 4 * SECOND);
     await advance(second, DAY);
-    const told = hook.received.map(({ text }) => JSON.parse(text));
-    expect(told.map(({ transId, status }) => [transId, status])).toEqual([
+    const notified = hook.received.map(({ text }) => JSON.parse(text));
+    expect(notified.map(({ transId, status }) => [transId, status])).toEqual([
       [one.body.transId, 'SUCCESSFUL'],
       [other.body.transId, 'FAILED'],
     ]);

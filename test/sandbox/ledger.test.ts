@@ -223,10 +223,10 @@ describe('the ledger', () => {
 
   it('tells of each status change in order', () => {
     const { ledger, link, pay } = open();
-    const told: string[] = [];
-    ledger.onChange((_entry, { status }) => told.push(status));
+    const notified: string[] = [];
+    ledger.onChange((_entry, { status }) => notified.push(status));
     pay(link(), phones.fails);
-    expect(told).toEqual(['PENDING', 'FAILED']);
+    expect(notified).toEqual(['PENDING', 'FAILED']);
   });
 
   it('leaves no timer behind for what has ended, nor when it is closed', () => {

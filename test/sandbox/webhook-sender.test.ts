@@ -39,9 +39,9 @@ describe('a notification', () => {
     expect(Object.keys(received?.headers ?? {})).not.toEqual(
       expect.arrayContaining([expect.stringMatching(/^(apiuser|apikey|authorization|cookie)$/)]),
     );
-    const told = transactionSchema.parse(JSON.parse(received?.text ?? ''));
-    expect(told).toMatchObject({ transId, status: 'SUCCESSFUL', webhook: hook.url });
-    expect(told).toEqual(transactionOf(await running.get(`/payment-status/${transId}`)));
+    const notified = transactionSchema.parse(JSON.parse(received?.text ?? ''));
+    expect(notified).toMatchObject({ transId, status: 'SUCCESSFUL', webhook: hook.url });
+    expect(notified).toEqual(transactionOf(await running.get(`/payment-status/${transId}`)));
   });
 
   it('is sent for SUCCESSFUL, FAILED and EXPIRED, and for nothing else', async () => {

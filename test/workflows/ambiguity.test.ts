@@ -57,8 +57,10 @@ describe.each(kinds)('an ambiguous $name', ({ name, endpoint, order }) => {
       await world.pass(10 * HOUR);
       expect(world.transactionsOf(payment.id)).toEqual([]);
       expect((await world.get(`/v1/payments/${payment.id}`)).body.status).toBe('REVIEW');
-      const told = world.told.filter((event) => event.payment.id === payment.id).map(({ type }) => type);
-      expect(told).toEqual(['payment.review']);
+      const notified = world.notifications
+        .filter((event) => event.payment.id === payment.id)
+        .map(({ type }) => type);
+      expect(notified).toEqual(['payment.review']);
     },
   );
 

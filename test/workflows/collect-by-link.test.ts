@@ -47,7 +47,9 @@ describe('a collection by link', () => {
     await world.visit(payment, 'pay');
     expect(await world.untilStatus(payment.id, 'SUCCESSFUL')).toMatchObject({ final: true });
     await world.ended(payment.id, 'link-declined-then-paid');
-    const events = world.told.filter((event) => event.payment.id === payment.id).map(({ type }) => type);
+    const events = world.notifications
+      .filter((event) => event.payment.id === payment.id)
+      .map(({ type }) => type);
     expect(events).toEqual(['payment.attempt_failed', 'payment.succeeded']);
   });
 

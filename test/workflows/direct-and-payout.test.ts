@@ -44,8 +44,10 @@ describe('a direct collection', () => {
     await world.ended(payment.id, 'direct-polled-for-25-hours');
     const [transaction] = world.transactionsOf(payment.id);
     expect(transaction?.statusCalls.throttled).toBe(0);
-    const told = world.told.filter((event) => event.payment.id === payment.id).map(({ type }) => type);
-    expect(told).toEqual(['payment.review', 'payment.succeeded']);
+    const notified = world.notifications
+      .filter((event) => event.payment.id === payment.id)
+      .map(({ type }) => type);
+    expect(notified).toEqual(['payment.review', 'payment.succeeded']);
   }, 60_000);
 
   it("can't be expired", async () => {

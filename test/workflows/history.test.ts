@@ -62,10 +62,10 @@ describe("a link collection's history", () => {
     });
     const [transaction] = world.transactionsOf(payment.id);
     expect(transaction?.statusCalls.throttled).toBe(0);
-    const told = world.told
+    const notified = world.notifications
       .filter((event) => event.payment.id === payment.id)
       .map(({ id, type }) => `${id} ${type}`);
-    expect(new Set(told)).toEqual(new Set([`evt_${payment.id}_succeeded_1 payment.succeeded`]));
+    expect(new Set(notified)).toEqual(new Set([`evt_${payment.id}_succeeded_1 payment.succeeded`]));
   });
 });
 

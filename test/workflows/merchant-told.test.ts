@@ -18,7 +18,7 @@ beforeEach(() => {
 afterAll(() => world.stop(), 30_000);
 
 const link = (): Promise<Payment> => world.begin('collections', { method: 'link', amount: 5_000 });
-const toldOf = ({ id }: Payment) => world.told.filter(({ payment }) => payment.id === id);
+const notificationsOf = ({ id }: Payment) => world.notifications.filter(({ payment }) => payment.id === id);
 
 describe('telling the merchant', () => {
   it('goes on until the merchant takes it, under one id, without holding up the payment', async () => {
@@ -30,9 +30,9 @@ describe('telling the merchant', () => {
     answer = () => ({ kind: 'delivered' });
     await world.pass(3 * HOUR);
     await world.ended(payment.id, 'merchant-told-late');
-    const ids = new Set(toldOf(payment).map(({ id }) => id));
+    const ids = new Set(notificationsOf(payment).map(({ id }) => id));
     expect(ids).toEqual(new Set([`evt_${payment.id}_succeeded_1`]));
-    expect(toldOf(payment).length).toBeGreaterThanOrEqual(4);
+    expect(notificationsOf(payment).length).toBeGreaterThanOrEqual(4);
   });
 
   it('keeps the order, and tells each time how the payment stands by then', async () => {
@@ -45,11 +45,11 @@ describe('telling the merchant', () => {
     answer = () => ({ kind: 'delivered' });
     await world.pass(10 * MINUTE);
     await world.ended(payment.id, 'merchant-told-in-order');
-    const told = toldOf(payment).map(({ type, payment: { status } }) => `${type} ${status}`);
-    expect(told[0]).toBe('payment.attempt_failed FAILED');
+    const notified = notificationsOf(payment).map(({ type, payment: { status } }) => `${type} ${status}`);
+    expect(notified[0]).toBe('payment.attempt_failed FAILED');
     // By the time it was taken, the payer had paid: the merchant is not told that the payment stands as FAILED.
-    expect(told.at(-2)).toBe('payment.attempt_failed SUCCESSFUL');
-    expect(told.at(-1)).toBe('payment.succeeded SUCCESSFUL');
+    expect(notified.at(-2)).toBe('payment.attempt_failed SUCCESSFUL');
+    expect(notified.at(-1)).toBe('payment.succeeded SUCCESSFUL');
   });
 
   it('holds up no request that moves money, however many wait for a merchant who never answers', async () => {
@@ -60,10 +60,10 @@ describe('telling the merchant', () => {
       release = resolve;
     });
     answer = () => silence;
-    const before = world.told.length;
+    const before = world.notifications.length;
     const passing = world.pass(MINUTE);
     // There are more second tries than a worker has slots for activities.
-    while (world.told.length < before + 10) await pause(20);
+    while (world.notifications.length < before + 10) await pause(20);
     const { status } = await world.post('/v1/payouts', { amount: 900, phone: '670000800' });
     release({ kind: 'delivered' });
     await passing;
@@ -77,15 +77,15 @@ describe('telling the merchant', () => {
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     await world.pass(3 * DAY + HOUR);
     await world.ended(payment.id, 'merchant-never-told');
-    const before = toldOf(payment).length;
+    const before = notificationsOf(payment).length;
     expect(before).toBeLessThan(20);
 
     answer = () => ({ kind: 'delivered' });
     const again = await world.post(`/v1/payments/${payment.id}/notifications/1/resend`, {});
     expect(again.status).toBe(202);
     await world.ended(payment.id, 'merchant-told-again');
-    expect(toldOf(payment)).toHaveLength(before + 1);
-    expect(toldOf(payment).at(-1)).toMatchObject({
+    expect(notificationsOf(payment)).toHaveLength(before + 1);
+    expect(notificationsOf(payment).at(-1)).toMatchObject({
       id: `evt_${payment.id}_succeeded_1`,
       payment: { status: 'SUCCESSFUL' },
     });
@@ -99,11 +99,11 @@ describe('telling the merchant', () => {
     await world.visit(payment, 'pay');
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     await world.pass(3 * HOUR);
-    const before = toldOf(payment).length;
+    const before = notificationsOf(payment).length;
     answer = () => ({ kind: 'delivered' });
     const again = await world.post(`/v1/payments/${payment.id}/notifications/1/resend`, {});
     expect(again.status).toBe(202);
     await world.ended(payment.id);
-    expect(toldOf(payment)).toHaveLength(before + 1);
+    expect(notificationsOf(payment)).toHaveLength(before + 1);
   });
 });

@@ -71,7 +71,7 @@ export interface WorldOptions {
  */
 export class PaymentWorld {
   /** What the merchant was told, in order. */
-  readonly told: MerchantNotification[] = [];
+  readonly notifications: MerchantNotification[] = [];
   private providerPort = 0;
   private worker: { readonly worker: PaymentWorker; readonly running: Promise<void> } | undefined;
 
@@ -157,7 +157,7 @@ export class PaymentWorld {
     );
     const deliver = this.options.notify ?? createMerchantNotifier(undefined).notifyMerchant;
     const notify = async (notification: MerchantNotification) => {
-      this.told.push(notification);
+      this.notifications.push(notification);
       return await deliver(notification);
     };
     const activities = createActivities({
@@ -262,8 +262,8 @@ export class PaymentWorld {
   }
 
   /** Sends a notification as the provider would, or as anybody might who knows the address. */
-  async notify(payment: Payment, told: Record<string, unknown>): Promise<number> {
-    const body = { transId: payment.transId, externalId: payment.id, status: 'SUCCESSFUL', ...told };
+  async notify(payment: Payment, fields: Record<string, unknown>): Promise<number> {
+    const body = { transId: payment.transId, externalId: payment.id, status: 'SUCCESSFUL', ...fields };
     return (await this.post(`/webhooks/provider/${TOKEN}`, body)).status;
   }
 

@@ -132,8 +132,10 @@ describe('a payment in the provider’s trouble', () => {
     await world.pass(10 * MINUTE);
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     await world.ended(payment.id, 'link-status-backwards');
-    const told = world.told.filter((event) => event.payment.id === payment.id).map(({ type }) => type);
-    expect(told).toEqual(['payment.attempt_failed', 'payment.succeeded']);
+    const notified = world.notifications
+      .filter((event) => event.payment.id === payment.id)
+      .map(({ type }) => type);
+    expect(notified).toEqual(['payment.attempt_failed', 'payment.succeeded']);
   });
 
   it('is sent when the provider can be reached again, having refused connections', async () => {

@@ -12,8 +12,8 @@ afterAll(() => world.stop(), 30_000);
 
 const payout = async (): Promise<Payment> =>
   (await world.post('/v1/payouts', { amount: 900, phone: '670000000' })).body;
-const toldOf = ({ id }: Payment) =>
-  world.told.filter(({ payment }) => payment.id === id).map(({ type }) => type);
+const notificationsOf = ({ id }: Payment) =>
+  world.notifications.filter(({ payment }) => payment.id === id).map(({ type }) => type);
 
 describe('an ambiguous payout under the policy resend', () => {
   it('is sent once more when the provider shows nothing for the whole grace period', async () => {
@@ -25,7 +25,7 @@ describe('an ambiguous payout under the policy resend', () => {
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     await world.checked(payment.id, 'payout-resent-by-policy');
     expect(world.transactionsOf(payment.id)).toHaveLength(1);
-    expect(toldOf(payment)).toEqual(['payment.succeeded']);
+    expect(notificationsOf(payment)).toEqual(['payment.succeeded']);
   });
 
   it('is not sent a third time when the second is ambiguous as well: a person is asked', async () => {
@@ -43,7 +43,7 @@ describe('an ambiguous payout under the policy resend', () => {
     world.sandbox.faults.add({ fault: 'lowBalance', endpoint: 'payout' });
     await world.pass(16 * MINUTE);
     expect(await world.untilStatus(payment.id, 'REVIEW')).toMatchObject({ final: false });
-    expect(toldOf(payment)).toEqual(['payment.review']);
+    expect(notificationsOf(payment)).toEqual(['payment.review']);
     await world.pass(2 * HOUR);
     const later = await world.untilStatus(payment.id, 'REVIEW');
     expect(later.reason).toMatch(/isn't known .*sent once more, and rejected: /);

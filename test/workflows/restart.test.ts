@@ -62,7 +62,7 @@ describe('a payment whose worker is away', () => {
     await world.startWorker();
     await world.pass(10 * MINUTE);
     await world.ended(payment.id);
-    expect(world.told.at(-1)).toMatchObject({
+    expect(world.notifications.at(-1)).toMatchObject({
       id: `evt_${payment.id}_succeeded_1`,
       type: 'payment.succeeded',
     });

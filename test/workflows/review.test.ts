@@ -24,8 +24,8 @@ async function underReview(taken: boolean, phone = SUCCEEDS): Promise<Payment> {
 }
 
 const resolve = (payment: Payment, decision: object) => world.resolve(payment.id, decision);
-const toldOf = (payment: Payment) =>
-  world.told.filter((told) => told.payment.id === payment.id).map(({ type }) => type);
+const notificationsOf = (payment: Payment) =>
+  world.notifications.filter((one) => one.payment.id === payment.id).map(({ type }) => type);
 
 describe('an operator’s decision', () => {
   it('to resend is carried out once when the provider shows nothing', async () => {
@@ -36,7 +36,7 @@ describe('an operator’s decision', () => {
     expect(paid.resolution).toMatchObject({ action: 'resend', by: 'shop', why: 'seen in the portal' });
     await world.checked(payment.id, 'review-resend');
     expect(world.transactionsOf(payment.id)).toHaveLength(1);
-    expect(toldOf(payment)).toEqual(['payment.review', 'payment.succeeded']);
+    expect(notificationsOf(payment)).toEqual(['payment.review', 'payment.succeeded']);
   });
 
   it('to resend is refused when the provider has come to show it', async () => {
@@ -62,7 +62,7 @@ describe('an operator’s decision', () => {
       status: 'FAILED',
       final: true,
     });
-    expect(toldOf(payment)).toEqual(['payment.review', 'payment.failed']);
+    expect(notificationsOf(payment)).toEqual(['payment.review', 'payment.failed']);
     expect(world.transactionsOf(payment.id)).toEqual([]);
   });
 
@@ -72,7 +72,7 @@ describe('an operator’s decision', () => {
     const answer = await resolve(payment, { action: 'match', transId });
     expect(answer.body).toMatchObject({ status: 'SUCCESSFUL', final: true, transId });
     await world.checked(payment.id, 'review-match');
-    expect(toldOf(payment)).toEqual(['payment.review', 'payment.succeeded']);
+    expect(notificationsOf(payment)).toEqual(['payment.review', 'payment.succeeded']);
   });
 
   it('to match is refused for a transaction of another payment, and for one that nobody knows', async () => {
@@ -173,7 +173,7 @@ describe('a notification that names a transaction', () => {
     const { body } = await resolve(payment, { action: 'match', transId: payment.transId });
     expect(body).toMatchObject({ status: 'SUCCESSFUL', final: true });
     await world.ended(payment.id, 'late-contradiction');
-    expect(toldOf(payment)).toEqual(['payment.failed', 'payment.review', 'payment.succeeded']);
+    expect(notificationsOf(payment)).toEqual(['payment.failed', 'payment.review', 'payment.succeeded']);
   });
 
   it('changes nothing about a payment that has ended, when the provider confirms the outcome', async () => {
@@ -187,6 +187,6 @@ describe('a notification that names a transaction', () => {
       status: 'SUCCESSFUL',
       final: true,
     });
-    expect(toldOf(payment)).toEqual(['payment.succeeded']);
+    expect(notificationsOf(payment)).toEqual(['payment.succeeded']);
   });
 });

@@ -8,7 +8,7 @@ export const MAX_HINTS = 60;
 
 /**
  * How often notifications reopen an ended payment within a minute. Each time the payment may ask the provider
- * at once, so this keeps forged ones from spending a transaction's whole status budget.
+ * at once, so this keeps forged ones from using up a transaction's status budget.
  */
 const MAX_REOPENINGS = 5;
 

@@ -19,12 +19,12 @@ describe('The exploration finds a machine without the rule', () => {
     const { setting, breaks, story } = mutant;
     const mutated = await mutantOf(mutant);
     const { found } = explore(mutated, setting, { states: STATES, only: breaks });
-    const told = found === undefined ? [] : describeStory(mutated, setting, found.moves);
-    expect({ broken: found?.violations.map(({ invariant }) => invariant), told }).toEqual({
+    const lines = found === undefined ? [] : describeStory(mutated, setting, found.moves);
+    expect({ broken: found?.violations.map(({ invariant }) => invariant), lines }).toEqual({
       broken: expect.arrayContaining([breaks]),
-      told: expect.anything(),
+      lines: expect.anything(),
     });
-    for (const line of story) expect(told.join('\n')).toMatch(line);
+    for (const line of story) expect(lines.join('\n')).toMatch(line);
     expect(brokenBy(found?.moves.length ?? 0, mutant)).toBeUndefined();
   });
 

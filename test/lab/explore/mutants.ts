@@ -168,9 +168,9 @@ export const MUTANTS: readonly Mutant[] = [
     rule: 'nothing is sent in a review undecided',
     file: 'searching.ts',
     find: `      return payment.phase.kind === 'review'
-        ? pursueOn(payment, looked)
-        : aboutToSend(payment, 'policy', looked.doubt);`,
-    replace: `      return aboutToSend(payment, 'policy', looked.doubt);`,
+        ? pursueOn(payment, searched)
+        : aboutToSend(payment, 'policy', searched.doubt);`,
+    replace: `      return aboutToSend(payment, 'policy', searched.doubt);`,
     setting: inDoubtAndResent,
     breaks: 'reviewSends',
     story: [/REVIEW 1/, /the provider answers again/, /list: nothing.*it is to be sent \(policy\)/],

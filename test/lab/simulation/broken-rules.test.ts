@@ -39,11 +39,11 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
   it(
     'catches a notification that is believed',
     async () => {
-      const believed: WrapActivities = (activities, claimed) => ({
+      const believed: WrapActivities = (activities, lastStatus) => ({
         ...activities,
         async paymentStatus(service, transId) {
           const answer = await activities.paymentStatus(service, transId);
-          const status = claimed(transId);
+          const status = lastStatus(transId);
           if (answer.kind !== 'found' || (status !== 'SUCCESSFUL' && status !== 'FAILED')) return answer;
           return { ...answer, transaction: { ...answer.transaction, status } };
         },

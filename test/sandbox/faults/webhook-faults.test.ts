@@ -100,10 +100,10 @@ describe('a fault of a notification', () => {
     );
     await payDirectly(running);
     await running.advance(MINUTE);
-    const told = hook.received
+    const notified = hook.received
       .map(({ text }) => JSON.parse(text))
       .map(({ status, amount }) => `${status} ${amount}`);
-    expect(told.sort()).toEqual(['EXPIRED 1000', 'SUCCESSFUL 1000', 'SUCCESSFUL 5']);
+    expect(notified.sort()).toEqual(['EXPIRED 1000', 'SUCCESSFUL 1000', 'SUCCESSFUL 5']);
   });
 
   it('breaks its body off', async () => {

@@ -93,7 +93,7 @@ describe('the merchant', () => {
     const looks: string[] = [];
     const onLook = ({ status }: PaymentAnswer) => looks.push(status);
     const begun = performance.now();
-    await merchant.watch('col_1', ({ final }) => final, { limitMs: 10_000, onLook });
+    await merchant.waitUntil('col_1', ({ final }) => final, { limitMs: 10_000, onLook });
     expect(looks).toEqual(['CREATED', 'CREATED', 'SUCCESSFUL']);
     expect(notified).toBe(3);
     // Two rounds of its own would have taken a second.
@@ -102,7 +102,7 @@ describe('the merchant', () => {
 
   it('gives up when nothing comes of it in time', async () => {
     const merchant = await merchantOf([{ status: 200, body: created }]);
-    await expect(merchant.watch('col_1', ({ final }) => final, { limitMs: 100 })).rejects.toThrow(
+    await expect(merchant.waitUntil('col_1', ({ final }) => final, { limitMs: 100 })).rejects.toThrow(
       'still CREATED after 0.1 s',
     );
   });

@@ -25,7 +25,7 @@ function contextOf(
         requests.push(request);
         return created;
       },
-      async watch(_, __, { onLook = () => undefined }) {
+      async waitUntil(_, __, { onLook = () => undefined }) {
         onLook(outcome);
         return outcome;
       },

@@ -49,8 +49,8 @@ describe('waiting for free ports', () => {
   it('says of each one that stays taken what it is for and what to do', async () => {
     const taken = await freePort();
     await listenOn(taken);
-    const claim = untilPortsAreFree([wanted(await freePort()), wanted(taken)], quiet, PATIENCE_MS);
-    await expect(claim).rejects.toThrow(
+    const waiting = untilPortsAreFree([wanted(await freePort()), wanted(taken)], quiet, PATIENCE_MS);
+    await expect(waiting).rejects.toThrow(
       `start: port ${taken} for the API is taken: stop what listens there, or set PORT to another port`,
     );
   });
