@@ -19,14 +19,8 @@ export const MAX_FIRST_SEND_AGE_MS = 7 * 24 * 60 * 60 * 1_000;
  * When Temporal doesn't say in time, nothing is sent either: the outcome is `unchecked`.
  */
 export async function unlessReset(send: () => Promise<InitiationOutcome>): Promise<InitiationOutcome> {
-  let origin: Origin;
-  try {
-    origin = await findOrigin();
-  } catch (error) {
-    // Merchants read the reason; gRPC's message, which may name addresses, is for the operator's log.
-    Context.current().log.warn('Temporal did not say whether the workflow was reset; nothing was sent', {
-      error,
-    });
+  const origin = await originOrUnknown();
+  if (origin === 'unknown') {
     return {
       kind: 'unchecked',
       reason: 'nothing was sent: Temporal did not confirm in time that the workflow had not been reset',
@@ -51,11 +45,19 @@ export async function unlessReset(send: () => Promise<InitiationOutcome>): Promi
  * reset the workflow, or Temporal doesn't say in time.
  */
 export async function mayHaveBeenReset(): Promise<boolean> {
+  return (await originOrUnknown()) !== 'beginning';
+}
+
+/** The run's origin; `unknown` when Temporal doesn't say in time. */
+async function originOrUnknown(): Promise<Origin | 'unknown'> {
   try {
-    return (await findOrigin()) !== 'beginning';
+    return await findOrigin();
   } catch (error) {
-    Context.current().log.warn('Temporal did not say whether the workflow was reset', { error });
-    return true;
+    // Merchants read the reason; gRPC's message, which may name addresses, is for the operator's log.
+    Context.current().log.warn('Temporal did not say whether the workflow was reset; nothing was sent', {
+      error,
+    });
+    return 'unknown';
   }
 }
 

@@ -1,6 +1,6 @@
 import { contradicted } from './ended.js';
 import { applyTransaction } from './following.js';
-import { disagreement, isOwn } from './matching.js';
+import { disagreement } from './matching.js';
 import type { StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import { type PaymentState, pursuitOf, type Report, transIdOf } from './payment-state.js';
@@ -14,6 +14,7 @@ import {
   holdForReview,
   inDoubt,
   inPhase,
+  isOfPayment,
   type NotificationEvent,
   noteOther,
   withOthers,
@@ -125,9 +126,8 @@ function agrees(payment: PaymentState, transaction: Transaction, now: number): b
 
 /** Whose transaction it is according to the provider; the notification itself proves nothing. */
 function ownerOf(payment: PaymentState, transaction: Transaction): 'payment' | 'another' | 'unsaid' {
-  const { transId, externalId, userId } = transaction;
-  const isKnown = transId === transIdOf(payment) || payment.others.some((other) => other.transId === transId);
-  if (isKnown || isOwn(payment.order, transaction)) return 'payment';
+  const { externalId, userId } = transaction;
+  if (isOfPayment(payment, transaction)) return 'payment';
   return externalId === undefined && userId === undefined ? 'unsaid' : 'another';
 }
 

@@ -22,6 +22,7 @@ import {
   followedTransaction,
   inDoubt,
   inPhase,
+  isOfPayment,
   isOver,
   matchedTransId,
   noteOther,
@@ -285,18 +286,16 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
   const tolerant = wrong === undefined ? payment : { ...payment, tolerated: wrong };
   // The list may not have been read since the request. It is read at the end, in case the payment was accepted twice.
   const isUnread = deciding.review.pursuit?.kind === 'searching';
-  const sends = { ...tolerant.sends, isDoubtful: tolerant.sends.isDoubtful || isUnread };
-  const known = follow(markJudged(withAbandoned({ ...tolerant, sends }, transId)), { transId }, now);
+  const doubtful = isUnread ? inDoubt(tolerant) : tolerant;
+  const known = follow(markJudged(withAbandoned(doubtful, transId)), { transId }, now);
   return carryOut(applyTransaction(known, transaction, now), deciding, now);
 }
 
 /** The objection to a transaction that was never this payment's, and that the provider assigns to no payment. */
 function objectionToNameless(payment: PaymentState, transaction: Transaction): string | undefined {
-  const { transId } = transaction;
-  const isKnown = transIdOf(payment) === transId || payment.others.some((other) => other.transId === transId);
-  return isKnown || isOwn(payment.order, transaction)
+  return isOfPayment(payment, transaction)
     ? undefined
-    : `the provider doesn't say whose transaction ${transId} is`;
+    : `the provider doesn't say whose transaction ${transaction.transId} is`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Decision, Resolution } from './decision.js';
+import { isOwn } from './matching.js';
 import type { DeliveryOutcome } from './notification.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
@@ -156,6 +157,13 @@ export function aboutToSend(payment: PaymentState, cause: SendCause, doubt: Doub
 /** Marks the payment as possibly accepted twice: whatever its outcome, it is checked again afterwards. */
 export function inDoubt(payment: PaymentState): PaymentState {
   return { ...payment, sends: { ...payment.sends, isDoubtful: true } };
+}
+
+/** Whether a transaction is this payment's: the provider says so, or has done so before. */
+export function isOfPayment(payment: PaymentState, transaction: Transaction): boolean {
+  const { transId } = transaction;
+  const isKnown = transId === transIdOf(payment) || payment.others.some((other) => other.transId === transId);
+  return isKnown || isOwn(payment.order, transaction);
 }
 
 /** The first pause before a look-up, in ms; it doubles from there. */

@@ -61,9 +61,11 @@ export function activityCalls(terms: PaymentTerms) {
       initiation(question('Create the payment link').initiatePay(order, workflowInfo().firstExecutionRunId)),
     /** Whether an earlier run may have sent what this one has not. */
     mayHaveBeenReset: (): Promise<boolean> =>
-      question('Find out whether the workflow was reset')
-        .mayHaveBeenReset(workflowInfo().firstExecutionRunId)
-        .catch((error: unknown) => failureOf(error).reason !== ''),
+      unlessDenied(
+        question('Find out whether the workflow was reset').mayHaveBeenReset(
+          workflowInfo().firstExecutionRunId,
+        ),
+      ),
     requestOnPhone: (order: DirectOrder) =>
       initiation(atMostOnce("Send the request to the payer's phone").directPay(order)),
     sendPayout: (order: PayoutOrder) => initiation(atMostOnce('Send the payout').payOut(order)),
@@ -109,6 +111,16 @@ async function initiation(outcome: Promise<InitiationOutcome>): Promise<Initiati
   } catch (error) {
     const { reason, isUnstarted } = failureOf(error);
     return { kind: isUnstarted ? 'notSent' : 'ambiguous', reason };
+  }
+}
+
+/** What may be so counts as being so until an activity says that it isn't. */
+async function unlessDenied(answered: Promise<boolean>): Promise<boolean> {
+  try {
+    return await answered;
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    return true;
   }
 }
 

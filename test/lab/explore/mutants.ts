@@ -461,8 +461,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: "another payment's transaction is never this one's",
     file: 'reports.ts',
-    find: 'if (isKnown || isOwn(payment.order, transaction)) return',
-    replace: 'if (isKnown || externalId === undefined) return',
+    find: 'if (isOfPayment(payment, transaction)) return',
+    replace: 'if (isOfPayment(payment, transaction) || externalId === undefined) return',
     setting: liars,
     breaks: 'succeededTruth',
     story: [/says that [ON] is SUCCESSFUL/, /SUCCESSFUL, final/],
