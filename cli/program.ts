@@ -1,3 +1,4 @@
+import tab from '@bomb.sh/tab/commander';
 import { Command } from 'commander';
 import { SETTING_NAMES } from '../sandbox/settings.js';
 import { ConfigError, settingNames } from '../src/config.js';
@@ -100,6 +101,7 @@ setting is wrong.`,
       .addHelpText('after', settingsHelp(settings))
       .action(() => run().then(() => undefined));
   }
+  tab(program, { completionCommandName: 'completion' });
   return program;
 }
 
