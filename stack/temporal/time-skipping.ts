@@ -2,7 +2,7 @@ import { Connection } from '@temporalio/client';
 import { InternalConnectionOptionsSymbol } from '@temporalio/client/lib/connection.js';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { NativeConnection, Runtime } from '@temporalio/worker';
-import { DEFAULT_NAMESPACE, lazyConnection } from '../../src/temporal/connection.js';
+import { DEFAULT_NAMESPACE, lazyConnection, retryUntilClosed } from '../../src/temporal/connection.js';
 import { searchAttributeTypes } from '../../src/temporal/namespace.js';
 import { type Child, startChild, untilReady } from '../processes/child.js';
 import { freePort } from '../processes/ports.js';
@@ -90,7 +90,7 @@ class TimeSkippingEnvironment extends TestWorkflowEnvironment {
 
   static async on(address: string, stopServer: () => Promise<void>): Promise<TimeSkippingEnvironment> {
     const options = { address, [InternalConnectionOptionsSymbol]: { supportsTestService: true } };
-    const connection = await Connection.connect(options);
+    const connection = await Connection.connect({ ...options, interceptors: retryUntilClosed() });
     return new TimeSkippingEnvironment(
       address,
       connection,
