@@ -170,7 +170,7 @@ const CSV_COLUMNS = [
  * Payments as CSV (RFC 4180) with a header. One that can't be read has its id alone. A cell that a spreadsheet would take
  * for a formula begins with an apostrophe.
  */
-export function toCsv(payments: readonly PaymentSummary[], unreadable: readonly PaymentId[]): string {
+function toCsv(payments: readonly PaymentSummary[], unreadable: readonly PaymentId[]): string {
   return stringify([...payments, ...unreadable.map((id) => ({ id }))], {
     columns: [...CSV_COLUMNS],
     header: true,
