@@ -131,6 +131,8 @@ export interface ListParams {
   readonly kind?: PaymentKind;
   readonly externalId?: string;
   readonly userId?: string;
+  /** The provider's id of the transaction. */
+  readonly transId?: string;
   /** Created at or after `gte`, and before `lt`. */
   readonly created?: { readonly gte?: string | Date; readonly lt?: string | Date };
   /** Payments per page: 1 to 100; 20 by default. */

@@ -39,6 +39,7 @@ interface ListOptions extends TargetOptions {
   readonly kind?: PaymentKind;
   readonly externalId?: string;
   readonly userId?: string;
+  readonly transId?: string;
   readonly since?: string;
   readonly until?: string;
   readonly limit: number;
@@ -88,6 +89,7 @@ has failed or expired, and 3 when it isn't final yet.`,
       .addOption(new Option('--kind <kind>', 'only these').choices(['collection', 'payout']))
       .option('--external-id <id>', 'with this identifier of yours')
       .option('--user-id <id>', 'of this customer of yours')
+      .option('--trans-id <id>', "with this transaction of the provider's")
       .option('--since <time>', 'created at or after: 2026-11-21 or 2026-11-21T08:20:32Z')
       .option('--until <time>', 'created before')
       .option('-n, --limit <number>', 'at most this many; 0 for all', readCount, 20),
@@ -190,12 +192,13 @@ async function list(options: ListOptions, stop: AbortSignal): Promise<number> {
 }
 
 async function read(sanaga: Sanaga, options: ListOptions, signal: AbortSignal) {
-  const { status, kind, externalId, userId, since, until, limit } = options;
+  const { status, kind, externalId, userId, transId, since, until, limit } = options;
   const params: ListParams = {
     ...(status !== undefined && { status }),
     ...(kind !== undefined && { kind }),
     ...(externalId !== undefined && { externalId }),
     ...(userId !== undefined && { userId }),
+    ...(transId !== undefined && { transId }),
     created: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lt: until }) },
     limit: limit === 0 ? 100 : Math.min(limit, 100),
   };
@@ -209,7 +212,7 @@ async function read(sanaga: Sanaga, options: ListOptions, signal: AbortSignal) {
   return { payments, unreadable };
 }
 
-export function paymentTable(payments: readonly Payment[]): string {
+function paymentTable(payments: readonly Payment[]): string {
   const head = ['Created', 'Payment', 'Kind', 'Amount', 'Status', 'Your id'];
   const rows = payments.map((payment) => [
     timeOf(payment.createdAt),

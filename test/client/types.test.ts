@@ -75,6 +75,7 @@ describe("the client's types", () => {
       kind: 'payout',
       externalId: 'order-1',
       userId: 'ann',
+      transId: 'ntLE9hHMsiKRMFBw',
       created: { gte: '2026-11-21', lt: new Date('2026-11-22') },
       limit: 5,
       cursor: toCursor({ createdAt: 1, id: paymentId('col_1') }),
