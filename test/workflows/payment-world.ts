@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -320,7 +321,12 @@ export class PaymentWorld {
   private async call(path: string, { headers, ...request }: RequestInit): Promise<Answer> {
     const response = await fetch(`${addressOf(this.servers.api)}${path}`, {
       ...request,
-      headers: { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json', ...headers },
+      headers: {
+        authorization: `Bearer ${SECRET}`,
+        'content-type': 'application/json',
+        ...(path === '/v1/payouts' && { 'idempotency-key': randomUUID() }),
+        ...headers,
+      },
     });
     const text = await response.text();
     return {

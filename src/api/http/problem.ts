@@ -8,6 +8,7 @@ import { recordOf } from './request-log.js';
 export const PROBLEMS = {
   invalid_request: { status: 400, title: 'The request is not valid' },
   malformed_json: { status: 400, title: 'The body is not valid JSON' },
+  idempotency_key_required: { status: 400, title: 'A payout needs an Idempotency-Key' },
   invalid_idempotency_key: { status: 400, title: 'The Idempotency-Key is not valid' },
   unauthenticated: { status: 401, title: 'A valid API key is required' },
   forbidden: { status: 403, title: 'The API key does not allow this' },

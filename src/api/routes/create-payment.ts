@@ -96,7 +96,7 @@ export const orderFields = {
  * 202 if the provider has not answered in time.
  *
  * @throws {ApiError} `rejected_by_provider` with the provider's message, `idempotency_key_reused`,
- * `invalid_idempotency_key`, `temporarily_unavailable`.
+ * `idempotency_key_required`, `invalid_idempotency_key`, `temporarily_unavailable`.
  */
 export async function createPayment<Body>(
   kind: PaymentKind,
@@ -129,13 +129,13 @@ export async function createPayment<Body>(
 }
 
 /**
- * The id of a new payment: derived from the owner and the Idempotency-Key, or random without a key. A key can be used
- * once for each kind of payment.
+ * The id of a new payment: derived from the owner and the Idempotency-Key; random for a collection without a key. A
+ * payout needs one. A key can be used once for each kind of payment.
  *
  * @param keys the value of each Idempotency-Key header. Two are refused: joined with a comma, as HTTP allows, they
  * would be a third key, and the payment could be created again with either of them
  * @returns the id, and whether repeating the request leads to the same id
- * @throws {ApiError} `invalid_idempotency_key`.
+ * @throws {ApiError} `idempotency_key_required`, `invalid_idempotency_key`.
  */
 function choosePaymentId(
   kind: PaymentKind,
@@ -143,7 +143,10 @@ function choosePaymentId(
   keys: readonly string[],
 ): { readonly id: PaymentId; readonly repeatable: boolean } {
   const [key, ...more] = keys;
-  if (key === undefined) return { id: randomPaymentId(kind), repeatable: false };
+  if (key === undefined) {
+    if (kind === 'payout') throw keyRequired();
+    return { id: randomPaymentId(kind), repeatable: false };
+  }
   if (more.length > 0) {
     throw new ApiError('invalid_idempotency_key', 'Send only one Idempotency-Key header.');
   }
@@ -155,6 +158,13 @@ function choosePaymentId(
   }
   return { id: derivePaymentId(kind, owner, key), repeatable: true };
 }
+
+const keyRequired = (): ApiError =>
+  new ApiError(
+    'idempotency_key_required',
+    "Send an Idempotency-Key that is new for each payout, such as your order's id. Without one, a payout whose answer " +
+      'is lost could only be repeated at the risk of paying twice.',
+  );
 
 /**
  * SHA-256 (hex) of a parsed body. Bodies with the same meaning have the same fingerprint, whatever the order of their
