@@ -12,11 +12,22 @@ export interface Place {
   readonly id: PaymentId;
 }
 
+/** A payment of a list, with its owner. */
+interface ListedPayment {
+  readonly payment: Payment;
+  readonly owner: string;
+}
+
+/** A place in a list, and the owner of the payment there, as visibility has it. */
+interface FoundPlace extends Place {
+  readonly owner: string;
+}
+
 /** One page of a list. */
 export interface Page {
-  readonly payments: readonly Payment[];
+  readonly payments: readonly ListedPayment[];
   /** Payments that belong in the list as far as visibility knows, but couldn't be read. */
-  readonly unreadable: readonly PaymentId[];
+  readonly unreadable: readonly Pick<FoundPlace, 'id' | 'owner'>[];
   /** The place after which the next page begins; without it, this one is the last. */
   readonly last?: Place | undefined;
 }
@@ -57,8 +68,8 @@ export async function listPayments(
   limit: number,
   after: Place | undefined,
 ): Promise<Page> {
-  const payments: Payment[] = [];
-  const unreadable: PaymentId[] = [];
+  const payments: ListedPayment[] = [];
+  const unreadable: Pick<FoundPlace, 'id' | 'owner'>[] = [];
   const silent: ApiError[] = [];
   let last: Place | undefined;
   let hasAnswer = false;
@@ -77,8 +88,12 @@ export async function listPayments(
       const [failure] = silent;
       if (failure !== undefined && !hasAnswer && silent.length >= MAX_SILENT) throw failure;
       if (isFull) continue;
-      unreadable.push(...failures.flatMap(({ extras }) => extras.paymentId ?? []));
-      payments.push(...read.filter((one): one is Payment => one !== undefined && !(one instanceof ApiError)));
+      for (const [index, one] of read.entries()) {
+        const place = batch[index];
+        if (one === undefined || place === undefined) continue;
+        if (one instanceof ApiError) unreadable.push({ id: place.id, owner: place.owner });
+        else payments.push(one);
+      }
       last = batch.at(-1);
     }
   }
@@ -92,13 +107,13 @@ async function readOne(
   context: ReadContext,
   filter: PaymentFilter,
   { id }: Place,
-): Promise<Payment | ApiError | undefined> {
+): Promise<ListedPayment | ApiError | undefined> {
   try {
     const found = await findPayment(context, id);
     if (found === undefined) return undefined;
     if (filter.owner !== undefined && found.owner !== filter.owner) return undefined;
     const { payment } = await currentState(context, found);
-    return fits(payment, filter) ? payment : undefined;
+    return fits(payment, filter) ? { payment, owner: found.owner } : undefined;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return temporarilyUnavailable(`The payment ${id} can't be read at the moment. Try again shortly.`, {
@@ -119,7 +134,7 @@ function fits(payment: Payment, { status, kind, externalId, userId }: PaymentFil
 
 /** A window of time that was read. */
 interface ReadWindow {
-  readonly places: readonly Place[];
+  readonly places: readonly FoundPlace[];
   /** Where the next window ends (ms since the epoch), and how wide it should be. */
   readonly before: number;
   readonly spanMs: number;
@@ -139,7 +154,7 @@ export async function* newestFirst(
   { client }: Pick<ReadContext, 'client'>,
   filter: PaymentFilter,
   after: Place | undefined,
-): AsyncGenerator<readonly Place[]> {
+): AsyncGenerator<readonly FoundPlace[]> {
   const floor = filter.createdFrom ?? 0;
   let before = earliest(filter.createdBefore, after && after.createdAt + 1);
   let spanMs = Number.POSITIVE_INFINITY;
@@ -186,9 +201,9 @@ async function readPlaces(
   client: ReadContext['client'],
   filter: PaymentFilter,
   isNarrowest: boolean,
-): Promise<Place[] | undefined> {
+): Promise<FoundPlace[] | undefined> {
   return await callTemporal(client, async () => {
-    const places = new Map<string, Place>();
+    const places = new Map<string, FoundPlace>();
     let runs = 0;
     for await (const run of client.workflow.list({ query: visibilityQuery(filter), pageSize: MAX_RUNS })) {
       if (runs++ === MAX_RUNS && !isNarrowest) return undefined;
@@ -197,7 +212,8 @@ async function readPlaces(
       const merchant = run.typedSearchAttributes.get(paymentSearchAttributes.merchant);
       // Some of visibility's stores ignore case.
       const isOwn = filter.owner === undefined || filter.owner === merchant;
-      if (id !== undefined && createdAt !== undefined && isOwn) places.set(id, { id, createdAt });
+      if (id !== undefined && createdAt !== undefined && isOwn)
+        places.set(id, { id, createdAt, owner: merchant ?? '' });
     }
     return [...places.values()].sort(compare);
   });

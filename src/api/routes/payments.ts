@@ -4,8 +4,9 @@ import { PAYMENT_STATUSES, type Payment } from '../../payments/payment.js';
 import { parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { pathSegment } from '../../provider/client.js';
 import { recheckUpdate, refreshUpdate, resolveUpdate } from '../../workflows/messages.js';
+import { isOperator } from '../http/auth.js';
 import { onlyFor } from '../http/body.js';
-import { notChecked } from '../http/problem.js';
+import { forbidden, notChecked } from '../http/problem.js';
 import { currentState, type FoundPayment, waitUntilFinal } from '../payments/find-payment.js';
 import { listPayments as list, type Place } from '../payments/list-payments.js';
 import { updateOrReopen } from '../payments/reopen-payment.js';
@@ -14,7 +15,7 @@ import { updatePayment } from '../payments/update-payment.js';
 import { findByTransId } from '../payments/visibility.js';
 import { type ApiContext, type ApiResponse, authenticatedRoute } from '../route.js';
 import { identifier } from './create-payment.js';
-import { ownPayment, refusal, viewPayment } from './payment-resource.js';
+import { ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
 
 /** Shorter than the usual time limit of proxies. */
 const MAX_WAIT_SECONDS = 60;
@@ -37,9 +38,11 @@ export const getPayment = authenticatedRoute({
     const { wait } = request.query;
     const { payment } =
       found.running && wait > 0
-        ? await waitUntilFinal(context, found, wait * 1_000, request.hangUp)
+        ? await context.requestLimits.whileWaiting(request.caller.key, () =>
+            waitUntilFinal(context, found, wait * 1_000, request.hangUp),
+          )
         : await currentState(context, found);
-    return { status: 200, json: viewPayment(payment, context.ui) };
+    return { status: 200, json: viewerOf(context, request.caller, found.owner)(payment) };
   },
 });
 
@@ -91,6 +94,9 @@ const cursor = z.string().transform((given, context) => {
   return z.NEVER;
 });
 
+/** The name of a merchant: operators alone may name another than their own. */
+const merchantName = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, "must be a merchant's name");
+
 /** The caller's payments, or those of every owner for operators, and the ids of those that can't be read. */
 export const listPayments = authenticatedRoute({
   method: 'get',
@@ -102,6 +108,7 @@ export const listPayments = authenticatedRoute({
     kind: z.enum(['collection', 'payout']).optional(),
     externalId: identifier.optional(),
     userId: identifier.optional(),
+    merchant: merchantName.optional(),
     'created[gte]': time.optional(),
     'created[lt]': time.optional(),
     limit,
@@ -113,16 +120,19 @@ export const listPayments = authenticatedRoute({
       cursor: after,
       'created[gte]': createdFrom,
       'created[lt]': createdBefore,
+      merchant,
       ...wanted
     } = query;
-    const owner = caller.scopes.has('review') ? undefined : caller.owner;
+    if (!isOperator(caller) && merchant !== undefined && merchant !== caller.owner)
+      throw forbidden(['review']);
+    const owner = isOperator(caller) ? merchant : caller.owner;
     const filter = { ...wanted, owner, createdFrom, createdBefore };
     const { payments, unreadable, last } = await list(context, filter, pageSize, after);
     return {
       status: 200,
       json: {
-        data: payments.map((payment) => viewPayment(payment, context.ui)),
-        unreadable: unreadable.map((id) => viewPayment({ id }, context.ui)),
+        data: payments.map(({ payment, owner }) => viewerOf(context, caller, owner)(payment)),
+        unreadable: unreadable.map(({ id, owner }) => viewerOf(context, caller, owner)({ id })),
         ...(last && { nextCursor: toCursor(last) }),
       },
     };
@@ -140,25 +150,26 @@ export const refreshPayment = authenticatedRoute({
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
-    if (!request.caller.scopes.has('review')) return await refresh(context, found);
+    const view = viewerOf(context, request.caller, found.owner);
+    if (!isOperator(request.caller)) return await refresh(context, found, view);
     const { payment } = await currentState(context, found);
-    return payment.final ? await recheck(context, payment) : await refresh(context, found);
+    return payment.final ? await recheck(context, payment, view) : await refresh(context, found, view);
   },
 });
 
-async function refresh(context: ApiContext, found: FoundPayment): Promise<ApiResponse> {
+async function refresh(context: ApiContext, found: FoundPayment, view: Viewer): Promise<ApiResponse> {
   const update = await updatePayment(context, found, (handle) =>
     context.updates.send(found.id, 'refresh', (updateId) =>
       handle.executeUpdate(refreshUpdate, { updateId }),
     ),
   );
-  const json = viewPayment(update.result.payment, context.ui);
+  const json = view(update.result.payment);
   if (update.kind === 'refused') throw refusal(update.code, json, update.message);
   return { status: update.kind === 'underway' && !json.final ? 202 : 200, json };
 }
 
-async function recheck(context: ApiContext, before: Payment): Promise<ApiResponse> {
-  const json = viewPayment(before, context.ui);
+async function recheck(context: ApiContext, before: Payment, view: Viewer): Promise<ApiResponse> {
+  const json = view(before);
   try {
     const answer = await updateOrReopen(context, before.id, {
       name: 'recheck',
@@ -175,7 +186,7 @@ async function recheck(context: ApiContext, before: Payment): Promise<ApiRespons
         context.client.workflow.executeUpdateWithStart(recheckUpdate, { updateId, startWorkflowOperation }),
     });
     if (answer === undefined) return { status: 202, json };
-    return { status: 200, json: viewPayment(answer.value.payment, context.ui) };
+    return { status: 200, json: view(answer.value.payment) };
   } catch (error) {
     throw failureTypeOf(error) === 'NotChecked' ? notChecked(json) : error;
   }
@@ -216,13 +227,14 @@ export const resolvePayment = authenticatedRoute({
     const { review, why, force, ...decided } = request.body;
     const decision: Decision =
       decided.action === 'match' ? { action: 'match', transId: decided.transId } : { action: decided.action };
-    await refuseTaken(context, found, decision);
+    const view = viewerOf(context, request.caller, found.owner);
+    await refuseTaken(context, found, decision, view);
     const resolution = { decision, review, why, force, by: request.caller.owner };
 
     const update = await updatePayment(context, found, (handle) =>
       handle.executeUpdate(resolveUpdate, { args: [resolution] }),
     );
-    const json = viewPayment(update.result.payment, context.ui);
+    const json = view(update.result.payment);
     switch (update.kind) {
       case 'done':
         return { status: 200, json };
@@ -246,12 +258,17 @@ export const resolvePayment = authenticatedRoute({
  * Refuses to match a transaction that another payment already has. The workflow asks the provider whose transaction it
  * is, but only Temporal's index, which can lag behind, shows that another payment has it.
  */
-async function refuseTaken(context: ApiContext, found: FoundPayment, decision: Decision): Promise<void> {
+async function refuseTaken(
+  context: ApiContext,
+  found: FoundPayment,
+  decision: Decision,
+  view: Viewer,
+): Promise<void> {
   if (decision.action !== 'match') return;
   const holders = await findByTransId(context, decision.transId);
   const other = holders.find((id) => id !== found.id);
   if (other === undefined) return;
   const { payment } = await currentState(context, found);
   const message = `Transaction ${decision.transId} already belongs to the payment ${other}.`;
-  throw refusal('resolution_refused', viewPayment(payment, context.ui), message);
+  throw refusal('resolution_refused', view(payment), message);
 }
