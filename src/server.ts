@@ -11,7 +11,7 @@ import {
   runProcess,
   untilNamespaceIsReady,
 } from './process.js';
-import { closeClient, connectClient, loadTemporalTarget } from './temporal/connection.js';
+import { connectClient, loadTemporalTarget } from './temporal/connection.js';
 
 /** Requests without a valid API key within a minute, after which an address is refused. */
 const MAX_FAILURES_PER_MINUTE = 20;
@@ -67,7 +67,7 @@ await runProcess(async (stop) => {
       await serving.stop();
     }
   } finally {
-    await closeClient(client);
+    await client.connection.close();
     for (const provider of Object.values(providers)) provider.close();
     logger.info('API has stopped');
   }

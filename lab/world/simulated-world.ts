@@ -7,7 +7,7 @@ import { type ManualClock, manualClock } from '../../sandbox/clock.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { createApp } from '../../src/api/app.js';
 import type { PaymentTerms } from '../../src/payments/order.js';
-import { closeClient, connectClient } from '../../src/temporal/connection.js';
+import { connectClient } from '../../src/temporal/connection.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.js';
 import { CREDENTIALS, MERCHANTS, WEBHOOK_TOKEN } from './credentials.js';
@@ -112,7 +112,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
     webhookTimeoutMs: WEBHOOK_TIMEOUT_MS,
   });
   const providers = providerClients(provider.url, TERMS.providerTimeoutMs);
-  // A connection of its own, as in production: what the API has given up is over before it is closed.
+  // A connection of its own, as in production.
   const temporal = connectClient(
     { address: env.address, namespace: NAMESPACE },
     { interceptors: { workflow: [quickTaskTimeout] } },
@@ -161,7 +161,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
       await sandbox.close();
       await Promise.all([provider.leave(), api.leave(), merchant.leave()]);
       for (const { close } of Object.values(providers)) close();
-      await closeClient(temporal);
+      await temporal.connection.close();
       await env.teardown();
     },
   };
