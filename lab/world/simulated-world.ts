@@ -20,7 +20,6 @@ import {
   providerClients,
   quietRuntime,
   TASK_QUEUE,
-  type WorkerHost,
   type WorkerSettings,
   type WrapActivities,
   workerChild,
@@ -36,6 +35,8 @@ export interface SimulatedWorldOptions {
   /** Changes what activities do; for a worker in this process. */
   readonly wrapActivities?: WrapActivities | undefined;
   readonly report: (line: string) => void;
+  /** Called when a worker in a process of its own ends by itself. */
+  readonly onWorkerFailure: (code: number | null) => void;
   /** Called with every request to the provider first; `false` stops the request. */
   readonly onProviderRequest: (
     request: IncomingMessage,
@@ -75,7 +76,7 @@ export interface SimulatedWorld {
   readonly sandbox: Sandbox;
   readonly api: LocalServer;
   readonly provider: LocalServer;
-  readonly worker: WorkerHost;
+  readonly worker: WorkerSuccession;
   readonly temporal: Client;
   stop(): Promise<void>;
 }
@@ -142,7 +143,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
   const host =
     workerProgram === undefined
       ? workerInThisProcess(settings, (activities) => wrapActivities(activities, lastWebhookStatuses.of))
-      : workerChild(settings, workerProgram);
+      : workerChild(settings, workerProgram, options.onWorkerFailure);
   const worker = new WorkerSuccession(host, wire, env.connection);
   await worker.start();
 

@@ -1,7 +1,8 @@
+import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import type { Decision } from '../../payments/decision.js';
-import { PAYMENT_STATUSES, type Payment } from '../../payments/payment.js';
-import { parsePaymentId, type TransId } from '../../payments/payment-id.js';
+import { PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payments/payment.js';
+import { type PaymentId, parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { pathSegment } from '../../provider/client.js';
 import { recheckUpdate, refreshUpdate, resolveUpdate } from '../../workflows/messages.js';
 import { isOperator } from '../http/auth.js';
@@ -12,7 +13,7 @@ import { listPayments as list, type Place } from '../payments/list-payments.js';
 import { updateOrReopen } from '../payments/reopen-payment.js';
 import { failureTypeOf } from '../payments/temporal-calls.js';
 import { updatePayment } from '../payments/update-payment.js';
-import { findByTransId } from '../payments/visibility.js';
+import { findByTransId, isQueryable } from '../payments/visibility.js';
 import { type ApiContext, type ApiResponse, authenticatedRoute } from '../route.js';
 import { identifier } from './create-payment.js';
 import { ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
@@ -97,7 +98,10 @@ const cursor = z.string().transform((given, context) => {
 /** The name of a merchant: operators alone may name another than their own. */
 const merchantName = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, "must be a merchant's name");
 
-/** The caller's payments, or those of every owner for operators, and the ids of those that can't be read. */
+/**
+ * The caller's payments, or those of every owner for operators, as Temporal's index has them; as CSV when the caller
+ * prefers that. The next page is in `nextCursor`, and in the header `Link`.
+ */
 export const listPayments = authenticatedRoute({
   method: 'get',
   path: '/v1/payments',
@@ -109,12 +113,13 @@ export const listPayments = authenticatedRoute({
     externalId: identifier.optional(),
     userId: identifier.optional(),
     merchant: merchantName.optional(),
+    transId: z.string().refine(isQueryable, "must be a transaction's id").optional(),
     'created[gte]': time.optional(),
     'created[lt]': time.optional(),
     limit,
     cursor: cursor.optional(),
   }),
-  async handle({ query, caller }, context) {
+  async handle({ query, caller, preferred, address }, context) {
     const {
       limit: pageSize,
       cursor: after,
@@ -128,16 +133,65 @@ export const listPayments = authenticatedRoute({
     const owner = isOperator(caller) ? merchant : caller.owner;
     const filter = { ...wanted, owner, createdFrom, createdBefore };
     const { payments, unreadable, last } = await list(context, filter, pageSize, after);
+    const nextCursor = last && toCursor(last);
+    const headers = {
+      Vary: 'Accept',
+      ...(nextCursor && { Link: `<${nextPage(address, nextCursor)}>; rel="next"` }),
+    };
+    if (preferred(['application/json', 'text/csv']) === 'text/csv') {
+      const text = toCsv(
+        payments.map(({ payment }) => payment),
+        unreadable.map(({ id }) => id),
+      );
+      return { status: 200, headers: { ...headers, 'Content-Type': 'text/csv; charset=utf-8' }, text };
+    }
     return {
       status: 200,
+      headers,
       json: {
         data: payments.map(({ payment, owner }) => viewerOf(context, caller, owner)(payment)),
         unreadable: unreadable.map(({ id, owner }) => viewerOf(context, caller, owner)({ id })),
-        ...(last && { nextCursor: toCursor(last) }),
+        ...(nextCursor && { nextCursor }),
       },
     };
   },
 });
+
+/** The address of a request, with another cursor. */
+function nextPage(address: string, nextCursor: string): string {
+  const { pathname, searchParams } = new URL(address, 'http://api');
+  searchParams.set('cursor', nextCursor);
+  return `${pathname}?${searchParams}`;
+}
+
+const CSV_COLUMNS = [
+  'id',
+  'kind',
+  'method',
+  'status',
+  'final',
+  'amount',
+  'currency',
+  'transId',
+  'externalId',
+  'userId',
+  'createdAt',
+  'metadata',
+] as const satisfies readonly (keyof PaymentSummary)[];
+
+/**
+ * Payments as CSV (RFC 4180) with a header. One that can't be read has its id alone. A cell that a spreadsheet would take
+ * for a formula begins with an apostrophe.
+ */
+function toCsv(payments: readonly PaymentSummary[], unreadable: readonly PaymentId[]): string {
+  return stringify([...payments, ...unreadable.map((id) => ({ id }))], {
+    columns: [...CSV_COLUMNS],
+    header: true,
+    record_delimiter: 'windows',
+    escape_formulas: true,
+    cast: { boolean: String, object: (value) => JSON.stringify(value) },
+  });
+}
 
 /**
  * Responds with the payment once the provider has been asked. A final payment is returned as it is, unless the caller
