@@ -6,9 +6,10 @@ import { IDENTIFIER_PATTERN, MINIMUM_AMOUNT } from '../../payments/limits.js';
 import type { PaymentOrder } from '../../payments/order.js';
 import { type PaymentId, type PaymentKind, parsePaymentId } from '../../payments/payment-id.js';
 import { ApiError } from '../http/problem.js';
+import { refuseBeyondLimits } from '../payments/payout-limits.js';
 import { startPayment } from '../payments/start-payment.js';
 import type { ApiContext, ApiResponse, AuthenticatedRequest } from '../route.js';
-import { viewPayment } from './payment-resource.js';
+import { viewerOf } from './payment-resource.js';
 
 /** What collections and payouts have in common: fields, the Idempotency-Key, and the response. */
 
@@ -96,25 +97,29 @@ export const orderFields = {
  * 202 if the provider has not answered in time.
  *
  * @throws {ApiError} `rejected_by_provider` with the provider's message, `idempotency_key_reused`,
- * `idempotency_key_required`, `invalid_idempotency_key`, `temporarily_unavailable`.
+ * `idempotency_key_required`, `invalid_idempotency_key`, `invalid_request` and `daily_limit_reached` beyond the merchant's
+ * limits, `temporarily_unavailable`.
  */
 export async function createPayment<Body>(
   kind: PaymentKind,
   toOrder: (id: PaymentId, body: Body) => PaymentOrder,
-  { caller: { owner }, body, record, headers: headersOf }: AuthenticatedRequest<Body, unknown>,
+  { caller, body, record, headers: headersOf }: AuthenticatedRequest<Body, unknown>,
   context: ApiContext,
 ): Promise<ApiResponse> {
+  const { owner } = caller;
   const { id, repeatable } = choosePaymentId(kind, owner, headersOf('idempotency-key'));
   record.paymentId = id;
+  const order = toOrder(id, body);
+  await refuseBeyondLimits(context, caller, order);
   const started = await startPayment(context, {
-    order: toOrder(id, body),
+    order,
     owner,
     fingerprint: fingerprint(body),
     httpRequestId: record.id,
     repeatable,
   });
 
-  const json = viewPayment(started.payment, context.ui);
+  const json = viewerOf(context, caller, owner)(started.payment);
   const headers = { Location: `/v1/payments/${id}` };
   switch (started.kind) {
     case 'new':
