@@ -119,6 +119,11 @@ export class PaymentRejectedError extends ApiError {
   override readonly name = 'PaymentRejectedError';
 }
 
+/** Your payouts of the day have reached your limit. Nothing was sent. */
+export class LimitError extends ApiError {
+  override readonly name = 'LimitError';
+}
+
 /** Too many requests: repeat after `retryAfterMs`. Nothing was done. */
 export class RateLimitError extends ApiError {
   override readonly name = 'RateLimitError';
@@ -137,6 +142,7 @@ export class ServerError extends ApiError {
 const CLASSES: Readonly<Record<ErrorCode, typeof ApiError>> = {
   invalid_request: InvalidRequestError,
   malformed_json: InvalidRequestError,
+  idempotency_key_required: InvalidRequestError,
   invalid_idempotency_key: InvalidRequestError,
   method_not_allowed: InvalidRequestError,
   body_too_large: InvalidRequestError,
@@ -153,6 +159,9 @@ const CLASSES: Readonly<Record<ErrorCode, typeof ApiError>> = {
   not_under_review: ConflictError,
   resolution_refused: ConflictError,
   rejected_by_provider: PaymentRejectedError,
+  daily_limit_reached: LimitError,
+  rate_limited: RateLimitError,
+  too_many_attempts: RateLimitError,
   too_many_requests: RateLimitError,
   too_many_notifications: RateLimitError,
   internal_error: ServerError,

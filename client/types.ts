@@ -50,6 +50,8 @@ export interface Payment {
   readonly updatedAt: string;
   /** When a link can no longer be paid. */
   readonly expiresAt?: string;
+  /** Whose payment it is, for operators. */
+  readonly merchant?: string;
   /** The payment's workflow in Temporal's Web UI, for operators. */
   readonly temporalUrl?: string;
 }
@@ -133,6 +135,8 @@ export interface ListParams {
   readonly userId?: string;
   /** The provider's id of the transaction. */
   readonly transId?: string;
+  /** For operators: the payments of this merchant alone. */
+  readonly merchant?: string;
   /** Created at or after `gte`, and before `lt`. */
   readonly created?: { readonly gte?: string | Date; readonly lt?: string | Date };
   /** Payments per page: 1 to 100; 20 by default. */
@@ -152,6 +156,7 @@ export interface PaymentPage {
 
 export interface UnreadablePayment {
   readonly id: string;
+  readonly merchant?: string;
   readonly temporalUrl?: string;
 }
 
@@ -232,6 +237,7 @@ export interface Balance {
 export type ErrorCode =
   | 'invalid_request'
   | 'malformed_json'
+  | 'idempotency_key_required'
   | 'invalid_idempotency_key'
   | 'unauthenticated'
   | 'forbidden'
@@ -248,6 +254,9 @@ export type ErrorCode =
   | 'body_too_large'
   | 'unsupported_media_type'
   | 'rejected_by_provider'
+  | 'daily_limit_reached'
+  | 'rate_limited'
+  | 'too_many_attempts'
   | 'too_many_requests'
   | 'too_many_notifications'
   | 'internal_error'

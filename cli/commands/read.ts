@@ -40,6 +40,7 @@ interface ListOptions extends TargetOptions {
   readonly externalId?: string;
   readonly userId?: string;
   readonly transId?: string;
+  readonly merchant?: string;
   readonly since?: string;
   readonly until?: string;
   readonly limit: number;
@@ -90,6 +91,7 @@ has failed or expired, and 3 when it isn't final yet.`,
       .option('--external-id <id>', 'with this identifier of yours')
       .option('--user-id <id>', 'of this customer of yours')
       .option('--trans-id <id>', "with this transaction of the provider's")
+      .option('--merchant <name>', "this merchant's alone (operators)")
       .option('--since <time>', 'created at or after: 2026-11-21 or 2026-11-21T08:20:32Z')
       .option('--until <time>', 'created before')
       .option('-n, --limit <number>', 'at most this many; 0 for all', readCount, 20),
@@ -192,13 +194,14 @@ async function list(options: ListOptions, stop: AbortSignal): Promise<number> {
 }
 
 async function read(sanaga: Sanaga, options: ListOptions, signal: AbortSignal) {
-  const { status, kind, externalId, userId, transId, since, until, limit } = options;
+  const { status, kind, externalId, userId, transId, merchant, since, until, limit } = options;
   const params: ListParams = {
     ...(status !== undefined && { status }),
     ...(kind !== undefined && { kind }),
     ...(externalId !== undefined && { externalId }),
     ...(userId !== undefined && { userId }),
     ...(transId !== undefined && { transId }),
+    ...(merchant !== undefined && { merchant }),
     created: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lt: until }) },
     limit: limit === 0 ? 100 : Math.min(limit, 100),
   };

@@ -101,7 +101,7 @@ async function list(options: TargetOptions, stop: AbortSignal): Promise<number> 
 }
 
 function reviewTable(payments: readonly Payment[]): string {
-  const head = ['Since', 'Payment', 'Kind', 'Amount', 'No.', 'Decide from', 'Why'];
+  const head = ['Since', 'Payment', 'Kind', 'Amount', 'No.', 'Decide from', 'Merchant', 'Why'];
   const rows = payments.map((payment) => [
     payment.review === undefined ? '' : timeOf(payment.review.since),
     payment.id,
@@ -109,6 +109,7 @@ function reviewTable(payments: readonly Payment[]): string {
     amountOf(payment),
     String(payment.review?.number ?? ''),
     payment.review === undefined ? '' : timeOf(payment.review.decideFrom),
+    payment.merchant ?? '',
     payment.reason ?? '',
   ]);
   return table(head, rows, ['Amount', 'No.']);

@@ -133,17 +133,40 @@ function checkClock(name: string, headers: Headers): Finding[] {
   return [ok(name, 'it agrees with the one here')];
 }
 
-/** Whether the merchant's webhook address can be reached. Nothing is delivered. */
-export async function checkWebhook(
-  settings: Pick<Config<'worker'>, 'MERCHANT_WEBHOOK_URL' | 'MERCHANT_WEBHOOK_ALLOW_PRIVATE'>,
-): Promise<Finding> {
-  const name = 'webhooks';
-  const { MERCHANT_WEBHOOK_URL: url, MERCHANT_WEBHOOK_ALLOW_PRIVATE: allowsPrivate } = settings;
-  if (url === undefined) {
-    const todo =
-      'Set MERCHANT_WEBHOOK_URL and MERCHANT_WEBHOOK_SECRET. "sanaga listen" shows how on this machine.';
-    return warn(name, 'no address is set, so that nobody is notified of outcomes', todo);
+type WebhookSettings = Pick<
+  Config<'worker'>,
+  'MERCHANTS_FILE' | 'MERCHANT_WEBHOOK_URL' | 'MERCHANT_WEBHOOK_ALLOW_PRIVATE'
+>;
+
+/** Whether the merchants' webhook addresses can be reached. Nothing is delivered. */
+export async function checkWebhooks(settings: WebhookSettings): Promise<Finding[]> {
+  const {
+    MERCHANTS_FILE: merchants,
+    MERCHANT_WEBHOOK_URL: url,
+    MERCHANT_WEBHOOK_ALLOW_PRIVATE: privately,
+  } = settings;
+  if (merchants !== undefined) {
+    const checks = merchants.map(({ name, webhooks }) => {
+      const check = `webhooks, ${name}`;
+      if (webhooks.length > 0)
+        return Promise.all(webhooks.map((webhook) => checkWebhook(check, webhook.url, privately)));
+      return [
+        warn(
+          check,
+          'it has no address, so that it is not notified of outcomes',
+          "Give it one in the merchants' file.",
+        ),
+      ];
+    });
+    return (await Promise.all(checks)).flat();
   }
+  if (url !== undefined) return [await checkWebhook('webhooks', url, privately)];
+  const todo =
+    'Set MERCHANT_WEBHOOK_URL and MERCHANT_WEBHOOK_SECRET. "sanaga listen" shows how on this machine.';
+  return [warn('webhooks', 'no address is set, so that nobody is notified of outcomes', todo)];
+}
+
+async function checkWebhook(name: string, url: string, allowsPrivate: boolean): Promise<Finding> {
   const { origin, hostname } = new URL(url);
   try {
     const addresses = await lookup(hostname.replace(/^\[|\]$/g, ''), { all: true });
@@ -164,8 +187,7 @@ export async function checkWebhook(
     });
     return ok(name, `${origin} can be reached (it answered ${answer.status} to a HEAD request)`);
   } catch (error) {
-    const todo =
-      'Start the server there, or correct MERCHANT_WEBHOOK_URL. Notifications are tried for 72 hours.';
+    const todo = 'Start the server there, or correct the address. Notifications are tried for 72 hours.';
     return fail(name, `no answer from ${origin}: ${reasonOf(error)}`, todo);
   }
 }

@@ -6,7 +6,7 @@ import { note, paint, print, printJson } from '../output.js';
 import { EXIT, UsageError } from '../run.js';
 import { findStart, findTarget, type TargetOptions } from '../target.js';
 import { type Finding, fail, ok, reasonOf } from './finding.js';
-import { checkApi, checkProvider, checkProviderClock, checkWebhook } from './http.js';
+import { checkApi, checkProvider, checkProviderClock, checkWebhooks } from './http.js';
 import { checkTemporal } from './temporal.js';
 
 export interface DoctorOptions extends TargetOptions {
@@ -70,7 +70,7 @@ async function settingsToCheck({ envFile }: DoctorOptions) {
     MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
     ...given,
     ...stackSettings(running.ports, secrets),
-    ...(given.API_KEYS && { API_KEYS: given.API_KEYS }),
+    ...((given.API_KEYS || given.API_KEYS_FILE || given.MERCHANTS_FILE) && { API_KEYS: given.API_KEYS }),
     TEMPORAL_ADDRESS: running.temporal.address,
     TEMPORAL_NAMESPACE: running.temporal.namespace,
     TEMPORAL_TASK_QUEUE: running.taskQueue,
@@ -94,7 +94,7 @@ async function* checkAll(env: NodeJS.ProcessEnv, options: DoctorOptions): AsyncG
     yield* await checkProviderClock(provider.PROVIDER_COLLECTION_URL);
   }
   yield* await checkTarget(options);
-  if (worker.config !== undefined) yield await checkWebhook(worker.config);
+  if (worker.config !== undefined) yield* await checkWebhooks(worker.config);
 }
 
 function readPart<P extends Part>(

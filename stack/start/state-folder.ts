@@ -10,7 +10,7 @@ const runningSchema = z.object({
   ports: z.object({ api: z.int(), sandbox: z.int() }),
   temporal: z.object({ address: z.string(), namespace: z.string() }),
   taskQueue: z.string(),
-  /** Whether the API takes the generated key, and not those of API_KEYS. */
+  /** Whether the API takes the generated key, and not those of the operator's settings. */
   hasGeneratedKey: z.boolean(),
 });
 

@@ -44,7 +44,7 @@ type CollectionBody<Method> = Extract<z.input<typeof collectionBody>, { readonly
 
 /** Each entry compiles only while the two are the same. */
 type Compared = [
-  Expect<Same<Json<Payment>, Json<Omit<client.Payment, 'temporalUrl'>>>>,
+  Expect<Same<Json<Payment>, Json<Omit<client.Payment, 'merchant' | 'temporalUrl'>>>>,
   Expect<Same<PaymentEventType, client.NotificationType>>,
   Expect<Same<ProblemCode, client.ErrorCode>>,
   Expect<Same<Json<FieldError>, Json<client.FieldError>>>,
@@ -76,6 +76,7 @@ describe("the client's types", () => {
       externalId: 'order-1',
       userId: 'ann',
       transId: 'ntLE9hHMsiKRMFBw',
+      merchant: 'shop',
       created: { gte: '2026-11-21', lt: new Date('2026-11-22') },
       limit: 5,
       cursor: toCursor({ createdAt: 1, id: paymentId('col_1') }),
