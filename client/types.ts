@@ -231,6 +231,8 @@ export interface Balance {
   readonly serviceName: string;
   readonly balance: number;
   readonly currency: string;
+  /** When the provider said so. */
+  readonly asOf: string;
 }
 
 /** The `code` of an error document. */

@@ -153,6 +153,7 @@ describe('the client and the API', () => {
       serviceName: expect.any(String),
       balance: expect.any(Number),
       currency: 'XAF',
+      asOf: expect.any(String),
     });
     expect(await clientOf('operator').notifications.listUnmatched()).toEqual([]);
     expect(await thrownBy(clientOf().notifications.listUnmatched())).toBeInstanceOf(PermissionError);
