@@ -1,5 +1,5 @@
 import express, { type Express, type RequestHandler } from 'express';
-import helmet from 'helmet';
+import helmet, { type HelmetOptions } from 'helmet';
 import type { ApiKeySetting } from '../config.js';
 import { createAuthenticate } from './http/auth.js';
 import { createLimits, type Limits } from './http/limits.js';
@@ -7,10 +7,12 @@ import { createMetrics } from './http/metrics.js';
 import { notFound, sendProblem } from './http/problem.js';
 import { logRequests, recordOf } from './http/request-log.js';
 import { Shutdown } from './http/server.js';
+import { describeApi } from './openapi.js';
 import { Descriptions } from './payments/descriptions.js';
 import { SharedUpdates } from './payments/update-payment.js';
 import { type ApiContext, mountRoutes, type Route } from './route.js';
 import { createCollection, expireCollection } from './routes/collections.js';
+import { getOpenApi, getReference, getReferenceScript } from './routes/documentation.js';
 import { listNotifications, resendNotification } from './routes/notifications.js';
 import {
   getBalance,
@@ -42,6 +44,9 @@ export const routes: readonly Route[] = [
   healthz,
   readyz,
   getMetrics,
+  getOpenApi,
+  getReference,
+  getReferenceScript,
 ];
 
 export interface AppOptions
@@ -76,7 +81,7 @@ export function createApp({
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(metrics.observe, logRequests(options.logger), helmet(), setCommonHeaders(shutdown));
+  app.use(metrics.observe, logRequests(options.logger), helmet(SECURITY), setCommonHeaders(shutdown));
   const context: ApiContext = {
     ...options,
     ui: { url: temporalUiUrl, namespace: options.namespace },
@@ -86,6 +91,7 @@ export function createApp({
     limits,
     descriptions: new Descriptions(options.client),
     updates: new SharedUpdates(),
+    openApi: JSON.stringify(describeApi(routes)),
     providers: { collection: sharedBalance(providers.collection), payout: sharedBalance(providers.payout) },
   };
   mountRoutes(app, routes, context, createAuthenticate(apiKeys));
@@ -95,6 +101,15 @@ export function createApp({
   app.use(sendProblem);
   return app;
 }
+
+/** Responses are JSON: a browser that shows one may load nothing with it. The page of `/docs` has a policy of its own. */
+const SECURITY: HelmetOptions = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  xDownloadOptions: false,
+};
 
 function setCommonHeaders(shutdown: Shutdown): RequestHandler {
   return (request, response, next) => {

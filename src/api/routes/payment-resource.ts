@@ -4,10 +4,11 @@ import { maySee } from '../http/auth.js';
 import { ApiError, paymentNotFound } from '../http/problem.js';
 import { type FoundPayment, findPayment } from '../payments/find-payment.js';
 import type { RefusalCode } from '../payments/update-payment.js';
+import type { PaymentResource } from '../resources.js';
 import type { ApiContext, AuthenticatedRequest, WebUi } from '../route.js';
 
 /** A payment, or a part of it, with the address of its workflow in Temporal's Web UI, if there is one. */
-type View<Shown> = Shown & { readonly temporalUrl?: string };
+type View<Shown> = Shown & Pick<PaymentResource, 'temporalUrl'>;
 
 /**
  * The payment that the address names, if the caller may see it.
