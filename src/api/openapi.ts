@@ -77,7 +77,8 @@ const TAGS: Readonly<Record<RouteTag, string>> = {
   Operations: 'For those who run Sanaga, and for the provider.',
 };
 
-const INTRODUCTION = `JSON over HTTP. Amounts are whole numbers of XAF; times are ISO 8601 in UTC.
+const INTRODUCTION = `JSON over HTTP. Amounts are whole numbers of XAF; times are ISO 8601 in UTC. To generate a client, take
+[openapi.json](/openapi.json).
 
 **Authentication.** Send your API key with every call: \`Authorization: Bearer sk_…\`. Keep it on your server.
 
@@ -171,7 +172,7 @@ function describeRoute(route: Route, schemas: SchemaComponents): JsonObject {
     parameters: describeParameters(route, schemas),
     ...(body && {
       requestBody: {
-        required: true,
+        required: route.scopes !== undefined,
         content: {
           'application/json': {
             schema: schemas.use(body, 'input'),

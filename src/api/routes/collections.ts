@@ -70,7 +70,7 @@ export const collectionBody = z
           medium: onlyFor('direct'),
           name: onlyFor('direct'),
         })
-        .meta({ id: 'LinkCollectionRequest', title: 'By link' }),
+        .meta({ id: 'LinkCollectionRequest' }),
       z
         .strictObject({
           method: z.literal('direct'),
@@ -82,7 +82,7 @@ export const collectionBody = z
           redirectUrl: onlyFor('link'),
           expiresIn: onlyFor('link'),
         })
-        .meta({ id: 'DirectCollectionRequest', title: 'Directly' }),
+        .meta({ id: 'DirectCollectionRequest' }),
     ],
     { error: variantError('method', 'must be "link" or "direct"') },
   )

@@ -44,7 +44,7 @@ const PAGE = `<!doctype html>
 <body>
 <rapi-doc spec-url="/openapi.json" render-style="read" theme="light" primary-color="#0b6b57" load-fonts="false"
   regular-font="system-ui, sans-serif" mono-font="ui-monospace, monospace" show-header="false" allow-try="false"
-  allow-server-selection="false" allow-authentication="false" allow-spec-file-download="true"
+  allow-server-selection="false" allow-authentication="false" allow-spec-file-download="false"
   schema-style="table" schema-description-expanded="true" use-path-in-nav-bar="false" font-size="large">
 </rapi-doc>
 <noscript>This page needs JavaScript. The same is in <a href="/openapi.json">openapi.json</a>.</noscript>

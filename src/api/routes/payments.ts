@@ -279,10 +279,10 @@ export const resolvePayment = authenticatedRoute({
       [
         z
           .strictObject({ action: z.enum(['resend', 'fail']), review, why, force, transId: onlyFor('match') })
-          .meta({ id: 'ResendOrFailRequest', title: 'Resend or fail' }),
+          .meta({ id: 'ResendOrFailRequest' }),
         z
           .strictObject({ action: z.literal('match'), review, why, force, transId })
-          .meta({ id: 'MatchRequest', title: 'Match' }),
+          .meta({ id: 'MatchRequest' }),
       ],
       { error: variantError('action', 'must be "resend", "fail" or "match"') },
     )
