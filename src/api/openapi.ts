@@ -120,6 +120,7 @@ const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
     required: true,
     schema: { type: 'string', const: 'true' },
   },
+  Link: text('The address of the next page, with `rel="next"`; the last page has none.'),
   'Retry-After': {
     description: 'After how many seconds to repeat the request.',
     required: true,
@@ -231,7 +232,10 @@ function describeResponses(route: Route, schemas: SchemaComponents): JsonObject 
     const { description, headers = [] } = response;
     const content =
       'schema' in response
-        ? { 'application/json': { schema: schemas.use(response.schema, 'output') } }
+        ? {
+            'application/json': { schema: schemas.use(response.schema, 'output') },
+            ...(response.alternative && { [response.alternative]: { schema: { type: 'string' } } }),
+          }
         : { [response.contentType]: { schema: { type: 'string' } } };
     return [status, { description, headers: headersOf(...headers), content }];
   });

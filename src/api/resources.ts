@@ -6,6 +6,7 @@ import {
   type Payment,
   type PaymentResolution,
   type PaymentReview,
+  type PaymentSummary,
 } from '../payments/payment.js';
 import { MEDIUMS, PROVIDER_STATUSES } from '../payments/transaction.js';
 import type { UnmatchedNotification } from '../workflows/messages.js';
@@ -148,6 +149,27 @@ export const paymentSchema = schemaOf<PaymentResource>()({
   ),
 }).meta({ id: 'Payment', description: 'A payment as it is now', examples: [examplePayment] });
 
+/** A payment as lists return it. */
+type SummaryResource = PaymentSummary & Pick<PaymentResource, 'temporalUrl'>;
+
+const summaryFields = paymentSchema.shape;
+const summarySchema = schemaOf<SummaryResource>()({
+  id: summaryFields.id,
+  object: summaryFields.object,
+  kind: summaryFields.kind,
+  method: summaryFields.method,
+  status: summaryFields.status,
+  final: summaryFields.final,
+  amount: summaryFields.amount,
+  currency: summaryFields.currency,
+  transId: summaryFields.transId,
+  externalId: summaryFields.externalId,
+  userId: summaryFields.userId,
+  metadata: summaryFields.metadata,
+  createdAt: summaryFields.createdAt,
+  temporalUrl: summaryFields.temporalUrl,
+}).meta({ id: 'PaymentSummary', description: 'What a list shows of a payment' });
+
 /** A payment of a list that can't be read at the moment. */
 const unreadableSchema = z
   .object({ id: paymentId, temporalUrl: z.string().meta({ format: 'uri' }).optional() })
@@ -155,7 +177,7 @@ const unreadableSchema = z
 
 export const paymentPageSchema = z
   .object({
-    data: described(z.array(paymentSchema), 'Newest first'),
+    data: described(z.array(summarySchema), 'Newest first'),
     unreadable: described(
       z.array(unreadableSchema),
       "The payments of this page that can't be read at the moment. They may or may not have the `status` asked for",

@@ -44,21 +44,26 @@ interface ApiResponse {
 }
 
 /** Headers that only some responses have, beside those of problems. */
-export type ResponseHeader = 'Location' | 'Idempotent-Replayed';
+export type ResponseHeader = 'Location' | 'Idempotent-Replayed' | 'Link';
 
-/** A response that a route can give, problems apart: JSON of a schema, or text. */
+/** A response that a route can give, problems apart: JSON of a schema, text in its place, or text. */
 type ResponseDescription = {
   /** When it is given, as a sentence. */
   readonly description: string;
   readonly headers?: readonly ResponseHeader[];
-} & ({ readonly schema: z.ZodType } | { readonly contentType: string });
+} & ({ readonly schema: z.ZodType; readonly alternative?: string } | { readonly contentType: string });
 
 /** A route's responses by status. */
 export type Responses = Readonly<Record<number, ResponseDescription>>;
 
-type Content<Description> = Description extends { readonly schema: infer Schema extends z.ZodType }
-  ? { readonly json: z.output<Schema> }
-  : { readonly text: string | Buffer };
+type Content<Description> = Description extends {
+  readonly schema: infer Schema extends z.ZodType;
+  readonly alternative: string;
+}
+  ? { readonly json: z.output<Schema> } | { readonly text: string }
+  : Description extends { readonly schema: infer Schema extends z.ZodType }
+    ? { readonly json: z.output<Schema> }
+    : { readonly text: string | Buffer };
 
 /** What a handler may return: one of the responses that its route describes. */
 export type ResponseOf<Described extends Responses> = ApiResponse &
@@ -71,11 +76,15 @@ export type ResponseOf<Described extends Responses> = ApiResponse &
 /** A request, as a route's handler sees it. */
 export interface ApiRequest {
   readonly params: Readonly<Record<string, string | undefined>>;
+  /** Path and query, as they were sent. */
+  readonly address: string;
   readonly record: RequestRecord;
   /** Aborted when the caller hangs up. */
   readonly hangUp: AbortSignal;
   /** Every value sent for a header. Give its name in lower case. */
   headers(name: string): readonly string[];
+  /** The first of these content types that the caller prefers. */
+  preferred(types: readonly string[]): string | undefined;
   /** @throws {ApiError} `body_too_large`. */
   readBody(): Promise<Buffer>;
 }
@@ -205,9 +214,11 @@ function toApiRequest(request: Request, response: Response): ApiRequest {
   const params = Object.entries(request.params).map(([name, value]) => [name, String(value)]);
   return {
     params: Object.fromEntries(params),
+    address: request.originalUrl,
     record: recordOf(request),
     hangUp: hangUp.signal,
     headers: (name) => request.headersDistinct[name] ?? [],
+    preferred: (types) => request.accepts([...types]) || undefined,
     readBody: () => readBody(request, response),
   };
 }

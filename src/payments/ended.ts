@@ -7,11 +7,11 @@ import { holdForReview, inPhase, noteOther } from './transitions.js';
 
 /** First and longest pause before an unanswered check is repeated, in ms. */
 const CHECK_AGAIN_MS = 60_000;
-const CHECK_AGAIN_MAX_MS = 60 * 60_000;
+const MAX_CHECK_AGAIN_MS = 60 * 60_000;
 
 /** How often a check is tried if another follows, and if it is the last. */
-const TRIES_MAX = 3;
-const LAST_TRIES_MAX = 30;
+const MAX_TRIES = 3;
+const MAX_LAST_TRIES = 30;
 
 /** Compares the outcome with the provider's records now, because an operator asked for it. */
 export function recheck(payment: PaymentState, ended: Ended, now: number): PaymentState {
@@ -50,9 +50,9 @@ export function onCheckedList(
   }
   const tries = check.tries + 1;
   const isLast = later.length === 0;
-  if (tries < (isLast ? LAST_TRIES_MAX : TRIES_MAX)) {
+  if (tries < (isLast ? MAX_LAST_TRIES : MAX_TRIES)) {
     const pause = Math.max(
-      backoff(CHECK_AGAIN_MS, check.tries, CHECK_AGAIN_MAX_MS),
+      backoff(CHECK_AGAIN_MS, check.tries, MAX_CHECK_AGAIN_MS),
       answer.kind === 'refused' ? 0 : pauseAfter(answer, 0, payment.terms),
     );
     return inPhase(payment, { ...ended, checks: sorted([{ ...check, at: now + pause, tries }, ...later]) });

@@ -21,7 +21,7 @@ export const STATUS_WINDOW_MS = 60 * 1000;
 export const IDENTIFIER_PATTERN = /^[a-zA-Z0-9\-_]{1,100}$/;
 
 /** Most results that one search answers with; the least is 1. */
-export const SEARCH_LIMIT_MAX = 100;
+export const MAX_SEARCH_LIMIT = 100;
 
 /** Results of a search that names no limit. */
 export const SEARCH_LIMIT_DEFAULT = 10;

@@ -86,7 +86,7 @@ export function step(payment: PaymentState, event: PaymentEvent, now: number): S
 }
 
 /** Requests that may wait at a time; more are answered at once. Temporal takes ten updates of a workflow at a time. */
-const WAITERS_MAX = 4;
+const MAX_WAITERS = 4;
 
 /** What every answer leaves behind, whatever it is about: the question counted, and the quiet that the provider asked for. */
 function noted(payment: PaymentState, event: PaymentEvent, now: number): PaymentState {
@@ -296,7 +296,7 @@ function closable(phase: Phase): Following | undefined {
 }
 
 function waits(payment: PaymentState, request: number, what: Waiter['for']): Change {
-  return payment.waiters.length < WAITERS_MAX
+  return payment.waiters.length < MAX_WAITERS
     ? { payment: { ...payment, waiters: [...payment.waiters, { request, for: what }] } }
     : done(payment, request);
 }

@@ -99,7 +99,7 @@ export const STATUS_CALLS_BUDGETED = STATUS_CALLS_PER_WINDOW - 3;
 export type RecentQuestions = readonly { readonly transId: TransId; readonly at: number }[];
 
 /** Questions remembered: those of the latest window, of which a payment makes fewer than this. */
-const RECENT_QUESTIONS_MAX = 24;
+const MAX_RECENT_QUESTIONS = 24;
 
 /** The earliest time at which a transaction may be asked about once more: `now`, or when its window has room. */
 export function nextFreeAt(recentQuestions: RecentQuestions, transId: TransId, now: number): number {
@@ -115,7 +115,7 @@ export function recordQuestion(
   at: number,
 ): RecentQuestions {
   return [...recentQuestions.filter((one) => isRecent(one.at, at)), { transId, at }].slice(
-    -RECENT_QUESTIONS_MAX,
+    -MAX_RECENT_QUESTIONS,
   );
 }
 

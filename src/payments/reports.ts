@@ -21,7 +21,7 @@ import {
 } from './transitions.js';
 
 /** How many reported transactions can wait to be asked about, however many notifications are forged. */
-const OPEN_MAX = 5;
+const MAX_OPEN = 5;
 
 /** The shortest pause between two calls about reported transactions, in ms. */
 export const REPORT_PAUSE_MS = 60_000;
@@ -35,11 +35,11 @@ const MINUTE_MS = 60_000;
 const UNKNOWN_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;
 
 /** Unanswered calls after which a transaction is given up, and the longest pause between them. */
-const UNANSWERED_MAX = 8;
-const UNANSWERED_PAUSE_MAX_MS = 30 * MINUTE_MS;
+const MAX_UNANSWERED = 8;
+const MAX_UNANSWERED_PAUSE_MS = 30 * MINUTE_MS;
 
 /** How many of the transactions are remembered that the provider gave no answer about. */
-const UNCONFIRMED_MAX = 5;
+const MAX_UNCONFIRMED = 5;
 
 /**
  * Handles a notification. If it is about the payment's own transaction, the next call for its status is brought
@@ -65,7 +65,7 @@ function withReport(payment: PaymentState, transId: TransId, now: number): Payme
   const { reports } = payment;
   if (reports.open.some((report) => report.transId === transId)) return payment;
   const added: Report = { transId, nextAt: now, unanswered: 0, unknown: 0 };
-  if (reports.open.length < OPEN_MAX) return withOpen(payment, [...reports.open, added]);
+  if (reports.open.length < MAX_OPEN) return withOpen(payment, [...reports.open, added]);
   // A report that the provider doesn't know is replaced, so that forged ones can't keep a true one out for good.
   const doubtful = reports.open.find(({ unknown }) => unknown > 0);
   if (doubtful === undefined) return payment;
@@ -110,8 +110,8 @@ export function onReportStatus(
       return withOpen(asked, [...others, ...notKnownYet(report, now)]);
     default: {
       const unanswered = report.unanswered + 1;
-      if (unanswered >= UNANSWERED_MAX) return unconfirmed(withOpen(asked, others), transId, now);
-      const pause = backoff(REPORT_PAUSE_MS, report.unanswered, UNANSWERED_PAUSE_MAX_MS);
+      if (unanswered >= MAX_UNANSWERED) return unconfirmed(withOpen(asked, others), transId, now);
+      const pause = backoff(REPORT_PAUSE_MS, report.unanswered, MAX_UNANSWERED_PAUSE_MS);
       return withOpen(asked, [...others, { ...report, unanswered, nextAt: now + pause }]);
     }
   }
@@ -172,7 +172,7 @@ function adopt(payment: PaymentState, transaction: Transaction, now: number): Pa
  */
 function unconfirmed(payment: PaymentState, transId: TransId, now: number): PaymentState {
   const { reports } = payment;
-  const kept = [...reports.unconfirmed.filter((one) => one !== transId), transId].slice(-UNCONFIRMED_MAX);
+  const kept = [...reports.unconfirmed.filter((one) => one !== transId), transId].slice(-MAX_UNCONFIRMED);
   const doubtful = inDoubt({ ...payment, reports: { ...reports, unconfirmed: kept } });
   const { phase } = doubtful;
   if (phase.kind !== 'ended') return doubtful;

@@ -31,10 +31,10 @@ import {
 } from './transitions.js';
 
 /** A decision is refused if the provider has asked not to be called for longer than this, in ms. */
-const QUIET_MAX_MS = 60_000;
+const MAX_QUIET_MS = 60_000;
 
 /** How many times links are expired for one decision before it is refused. */
-const ROUNDS_MAX = 2;
+const MAX_ROUNDS = 2;
 
 /** Why a decision is refused without asking the provider; `undefined` when it has to be asked. */
 export function objectionTo(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {
@@ -88,7 +88,7 @@ function objectionToHaste(
 }
 
 function objectionToQuiet({ quietUntil }: PaymentState, now: number): string | undefined {
-  return quietUntil !== undefined && quietUntil > now + QUIET_MAX_MS
+  return quietUntil !== undefined && quietUntil > now + MAX_QUIET_MS
     ? `the provider has asked not to be called until ${new Date(quietUntil).toISOString()}; try again then`
     : undefined;
 }
@@ -204,7 +204,7 @@ export function onListedWhileDeciding(
           `${hidden.transId} was ${hidden.status} when last heard of, and is missing from the provider's list; try again, or override this with "force": true`,
         );
   }
-  if (isPaid || payment.order.method !== 'link' || deciding.rounds >= ROUNDS_MAX) {
+  if (isPaid || payment.order.method !== 'link' || deciding.rounds >= MAX_ROUNDS) {
     return backNoting(
       payment,
       deciding,

@@ -20,17 +20,17 @@ import {
 export const NOT_SENT_PATIENCE_MS = 5 * 60 * 1000;
 
 const FIRST_PAUSE_MS = 1_000;
-const PAUSE_MAX_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 
 /** First and longest pause while the provider refuses our credentials, in ms. Only an operator can mend that. */
 const CREDENTIALS_PAUSE_MS = 60_000;
-const CREDENTIALS_PAUSE_MAX_MS = 10 * 60_000;
+const MAX_CREDENTIALS_PAUSE_MS = 10 * 60_000;
 
 /** The pause before an unsent request is tried again, in ms: at least the provider's Retry-After. */
 export function sendAgainDelay({ hold, tries }: Pick<Unsent, 'hold' | 'tries'>, retryAfterMs = 0): number {
   return hold === 'credentials'
-    ? backoff(CREDENTIALS_PAUSE_MS, tries - 1, CREDENTIALS_PAUSE_MAX_MS)
-    : Math.max(retryAfterMs, backoff(FIRST_PAUSE_MS, tries - 1, PAUSE_MAX_MS));
+    ? backoff(CREDENTIALS_PAUSE_MS, tries - 1, MAX_CREDENTIALS_PAUSE_MS)
+    : Math.max(retryAfterMs, backoff(FIRST_PAUSE_MS, tries - 1, MAX_PAUSE_MS));
 }
 
 /** Handles the outcome of the request. Nothing else ends the phase `sending`. */

@@ -170,7 +170,7 @@ export function isOfPayment(payment: PaymentState, transaction: Transaction): bo
 const FIRST_LOOK_UP_MS = 1_000;
 
 /** The longest pause between look-ups within the grace period, in ms. */
-const LOOK_UP_PAUSE_MAX_MS = 2 * 60 * 1000;
+const MAX_LOOK_UP_PAUSE_MS = 2 * 60 * 1000;
 
 /** A doubt as a reason for an operator. */
 export function describeDoubt(reason: string): string {
@@ -187,7 +187,7 @@ export function graceEnd(payment: PaymentState, doubt: Doubt): number {
  * that, an operator has been asked, and look-ups go on slowly, because the transaction may still appear.
  */
 export function lookUpDelay(payment: PaymentState, doubt: Doubt, lookUps: number, now: number): number {
-  const grown = backoff(FIRST_LOOK_UP_MS, lookUps, LOOK_UP_PAUSE_MAX_MS);
+  const grown = backoff(FIRST_LOOK_UP_MS, lookUps, MAX_LOOK_UP_PAUSE_MS);
   const left = graceEnd(payment, doubt) - now;
   return left > 0 ? Math.min(grown, left) : Math.max(grown, payment.terms.pollMaxMs);
 }
@@ -355,7 +355,7 @@ export function noteOther(
     others: [
       ...payment.others.filter((other) => other.transId !== transId),
       { transId, status, isJudged: false },
-    ].slice(-OTHERS_MAX),
+    ].slice(-MAX_OTHERS),
   };
   if (!isMoving) return noted;
   return holdForReview(
@@ -366,7 +366,7 @@ export function noteOther(
 }
 
 /** How many further transactions are remembered. */
-const OTHERS_MAX = 20;
+const MAX_OTHERS = 20;
 
 /** Notes the transactions that a review is about, so that the others are remembered when one of them is matched. */
 export function withOthers(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
@@ -374,7 +374,7 @@ export function withOthers(payment: PaymentState, transactions: readonly Transac
   const kept = payment.others.filter(({ transId }) => !added.some((one) => one.transId === transId));
   return {
     ...inDoubt(payment),
-    others: [...kept, ...added].slice(-OTHERS_MAX),
+    others: [...kept, ...added].slice(-MAX_OTHERS),
   };
 }
 

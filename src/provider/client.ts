@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SEARCH_LIMIT_MAX } from '../payments/limits.js';
+import { MAX_SEARCH_LIMIT } from '../payments/limits.js';
 import type { Service } from '../payments/order.js';
 import type {
   BalanceAnswer,
@@ -10,10 +10,10 @@ import type {
 } from '../payments/outcome.js';
 import { Breaker, MAX_TIMEOUTS } from './breaker.js';
 import {
-  BODY_MAX,
   createProviderHttp,
   type ExchangeRequest,
   exchange,
+  MAX_BODY,
   type ProviderHttpOptions,
 } from './http.js';
 import {
@@ -145,19 +145,19 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
       return interpretInitiation(await initiate('payout', request, call), initiationSchema);
     },
     async paymentStatus(transId, call) {
-      return interpretStatus(await getById('payment-status', transId, BODY_MAX.single, call), transId);
+      return interpretStatus(await getById('payment-status', transId, MAX_BODY.single, call), transId);
     },
     async expirePay(transId, call) {
       return interpretExpiry(await ask(postOf('expire-pay', { transId }, call)), transId);
     },
     async transactionsOf(userId, call) {
-      return interpretList(await getById('transaction', userId, BODY_MAX.list, call), userId);
+      return interpretList(await getById('transaction', userId, MAX_BODY.list, call), userId);
     },
     async search(query, call) {
-      return interpretList(await get(searchPath(query), BODY_MAX.list, call));
+      return interpretList(await get(searchPath(query), MAX_BODY.list, call));
     },
     async balance(call) {
-      return interpretBalance(await get('balance', BODY_MAX.single, call));
+      return interpretBalance(await get('balance', MAX_BODY.single, call));
     },
   };
 }
@@ -166,7 +166,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
 type Initiation = (InitiatePayRequest | DirectPayRequest | PayoutRequest) & Omit<Confidential, 'credentials'>;
 
 function postOf(path: string, body: object, call?: CallOptions): ExchangeRequest {
-  return { method: 'POST', path, body, bodyMax: BODY_MAX.single, signal: call?.signal };
+  return { method: 'POST', path, body, bodyMax: MAX_BODY.single, signal: call?.signal };
 }
 
 /**
@@ -189,7 +189,7 @@ const searchQuerySchema = z.strictObject({
   start: z.iso.date().optional(),
   end: z.iso.date().optional(),
   amt: z.int().optional(),
-  limit: z.int().min(1).max(SEARCH_LIMIT_MAX).optional(),
+  limit: z.int().min(1).max(MAX_SEARCH_LIMIT).optional(),
   sort: z.enum(['asc', 'desc']).optional(),
 });
 type SearchQuery = z.infer<typeof searchQuerySchema>;

@@ -22,7 +22,7 @@ export interface ProviderHttp {
 }
 
 /** Longest wait for a connection, in ms, even if answers may take longer. */
-const CONNECT_MAX_MS = 5_000;
+const MAX_CONNECT_MS = 5_000;
 
 /**
  * The HTTP client of one of the provider's services. It sends each request once: nothing is retried and no redirect is
@@ -37,7 +37,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
   if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1) {
     throw new RangeError(`The provider's time limit must be a whole number of ms above 0, not ${timeoutMs}`);
   }
-  const connectMs = Math.min(CONNECT_MAX_MS, Math.ceil(timeoutMs / 3));
+  const connectMs = Math.min(MAX_CONNECT_MS, Math.ceil(timeoutMs / 3));
   const agents = createKeepAliveAgents({ connectMs });
   return {
     timeoutMs,
@@ -122,7 +122,7 @@ export function createKeepAliveAgents({ connectMs, idleMs = IDLE_MS }: AgentOpti
 const MEBIBYTE = 1024 * 1024;
 
 /** Longest body that is read, in bytes: of a single resource, and of a list. */
-export const BODY_MAX = { single: MEBIBYTE, list: 8 * MEBIBYTE } as const;
+export const MAX_BODY = { single: MEBIBYTE, list: 8 * MEBIBYTE } as const;
 
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST';
@@ -208,13 +208,13 @@ function readJson(bytes: Uint8Array): unknown {
 }
 
 /** Longest Retry-After that is accepted, in ms: asking once too early costs only one request. */
-export const RETRY_AFTER_MAX_MS = 60 * 60 * 1000;
+export const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
 
 /** The only date format that HTTP still sends. `Date.parse` alone would read `-1` as a year. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * How long a `Retry-After` asks to wait, in ms, at most {@link RETRY_AFTER_MAX_MS}. It comes in seconds or as a date.
+ * How long a `Retry-After` asks to wait, in ms, at most {@link MAX_RETRY_AFTER_MS}. It comes in seconds or as a date.
  * `undefined` when it is missing, can't be read, or isn't in the future: the caller then uses its own backoff.
  *
  * @param header the value of `Retry-After`
@@ -230,7 +230,7 @@ export function readRetryAfter(
   const waitMs = /^\d+$/.test(value)
     ? Number(value) * 1000
     : readDate(value) - orElse(readDate(date?.trim() ?? ''), nowMs);
-  return waitMs > 0 ? Math.min(waitMs, RETRY_AFTER_MAX_MS) : undefined;
+  return waitMs > 0 ? Math.min(waitMs, MAX_RETRY_AFTER_MS) : undefined;
 }
 
 function readDate(text: string): number {

@@ -1,5 +1,5 @@
 /** Longest text from the provider that is passed on, in characters. */
-export const PROVIDER_TEXT_MAX = 500;
+export const MAX_PROVIDER_TEXT = 500;
 
 /** What a request carried that the provider may repeat in its answer and that must not be passed on. */
 export interface Confidential {
@@ -30,7 +30,7 @@ const DATE = '(?<!\\d)(?:19|20)\\d\\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])
 const DATE_OR_PHONE = new RegExp(`(${DATE})|\\+?\\p{Nd}(?:${BETWEEN_DIGITS}\\p{Nd}){7,}`, 'gu');
 
 /**
- * The provider's text, made safe to show and to keep: one line, at most {@link PROVIDER_TEXT_MAX} characters, without
+ * The provider's text, made safe to show and to keep: one line, at most {@link MAX_PROVIDER_TEXT} characters, without
  * e-mail addresses, without numbers of 8 digits or more that may be phone numbers, and without the confidential
  * parts of the request, however the provider writes them. Names of people that were not in the request aren't recognized.
  *
@@ -48,8 +48,8 @@ export function providerText(text: string, confidential: Confidential = {}): str
   const shown = phonePatterns(phone).reduce(mask, unnumbered).normalize('NFC').trim();
   // By code points, so that no character is cut in half.
   const characters = [...shown];
-  return characters.length > PROVIDER_TEXT_MAX
-    ? `${characters.slice(0, PROVIDER_TEXT_MAX - 1).join('')}…`
+  return characters.length > MAX_PROVIDER_TEXT
+    ? `${characters.slice(0, MAX_PROVIDER_TEXT - 1).join('')}…`
     : shown;
 }
 

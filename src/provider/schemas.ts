@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import {
   IDENTIFIER_PATTERN,
+  MAX_SEARCH_LIMIT,
   MINIMUM_AMOUNT,
   PROVIDER_LINK_LIFETIME_MS,
   SEARCH_LIMIT_DEFAULT,
-  SEARCH_LIMIT_MAX,
   STATUS_CALLS_PER_WINDOW,
   STATUS_WINDOW_MS,
 } from '../payments/limits.js';
@@ -21,7 +21,7 @@ export const providerLimits = {
   linkLifetimeMs: PROVIDER_LINK_LIFETIME_MS,
   statusCallsPerWindow: STATUS_CALLS_PER_WINDOW,
   statusWindowMs: STATUS_WINDOW_MS,
-  searchLimitMax: SEARCH_LIMIT_MAX,
+  searchLimitMax: MAX_SEARCH_LIMIT,
   searchLimitDefault: SEARCH_LIMIT_DEFAULT,
 } as const;
 

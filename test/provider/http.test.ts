@@ -2,12 +2,12 @@ import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import {
-  BODY_MAX,
   createKeepAliveAgents,
   createProviderHttp,
   exchange,
+  MAX_BODY,
+  MAX_RETRY_AFTER_MS,
   type ProviderHttp,
-  RETRY_AFTER_MAX_MS,
   readRetryAfter,
 } from '../../src/provider/http.js';
 import { closeServers, json, type Reply, serveHttp, text } from './local-servers.js';
@@ -44,7 +44,7 @@ afterEach(async () => {
   await closeServers();
 });
 
-const question = { method: 'GET', path: 'balance', bodyMax: BODY_MAX.single } as const;
+const question = { method: 'GET', path: 'balance', bodyMax: MAX_BODY.single } as const;
 
 describe('an exchange', () => {
   it.each<[string, Reply, unknown]>([
@@ -88,7 +88,7 @@ describe('an exchange', () => {
 
   it('rejects a body that JSON can not hold, before anything is sent', async () => {
     const server = await serveHttp(json(200, {}));
-    const wrong = { method: 'POST', path: 'payout', body: { amount: 5n }, bodyMax: BODY_MAX.single } as const;
+    const wrong = { method: 'POST', path: 'payout', body: { amount: 5n }, bodyMax: MAX_BODY.single } as const;
     await expect(exchange(httpOf(server.url), wrong)).rejects.toThrow(/BigInt/);
     expect(server.connections()).toBe(0);
   });
@@ -147,9 +147,9 @@ describe('Retry-After', () => {
     ['seconds', '7', 7_000],
     ['seconds with blanks around', ' 7 ', 7_000],
     ['a date', 'Sun, 01 Mar 2026 12:00:30 GMT', 30_000],
-    ['more than an hour, cut to an hour', '86400', RETRY_AFTER_MAX_MS],
-    ['a far date, cut to an hour', 'Mon, 01 Mar 2027 12:00:00 GMT', RETRY_AFTER_MAX_MS],
-    ['a number beyond all numbers', '9'.repeat(400), RETRY_AFTER_MAX_MS],
+    ['more than an hour, cut to an hour', '86400', MAX_RETRY_AFTER_MS],
+    ['a far date, cut to an hour', 'Mon, 01 Mar 2027 12:00:00 GMT', MAX_RETRY_AFTER_MS],
+    ['a number beyond all numbers', '9'.repeat(400), MAX_RETRY_AFTER_MS],
   ])('is read from %s', (_, header, expected) => {
     expect(readRetryAfter(header, undefined, now)).toBe(expected);
   });

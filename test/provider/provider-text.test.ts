@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { PROVIDER_TEXT_MAX, providerText } from '../../src/provider/provider-text.js';
+import { MAX_PROVIDER_TEXT, providerText } from '../../src/provider/provider-text.js';
 
 describe("the provider's text", () => {
   it('is passed on as it is', () => {
@@ -18,10 +18,10 @@ describe("the provider's text", () => {
   });
 
   it('is cut to its greatest length, between characters', () => {
-    const cut = providerText('😀'.repeat(PROVIDER_TEXT_MAX + 1));
-    expect([...cut]).toHaveLength(PROVIDER_TEXT_MAX);
-    expect(cut).toBe(`${'😀'.repeat(PROVIDER_TEXT_MAX - 1)}…`);
-    expect(providerText('x'.repeat(PROVIDER_TEXT_MAX))).toBe('x'.repeat(PROVIDER_TEXT_MAX));
+    const cut = providerText('😀'.repeat(MAX_PROVIDER_TEXT + 1));
+    expect([...cut]).toHaveLength(MAX_PROVIDER_TEXT);
+    expect(cut).toBe(`${'😀'.repeat(MAX_PROVIDER_TEXT - 1)}…`);
+    expect(providerText('x'.repeat(MAX_PROVIDER_TEXT))).toBe('x'.repeat(MAX_PROVIDER_TEXT));
   });
 
   it('shows none of the credentials, even where one holds another', () => {
@@ -92,7 +92,7 @@ describe("personal data in the provider's text", () => {
   });
 
   it('is masked before the text is cut, so that no part of it is left at the cut', () => {
-    const text = `${'x'.repeat(PROVIDER_TEXT_MAX - 5)} 677000001`;
+    const text = `${'x'.repeat(MAX_PROVIDER_TEXT - 5)} 677000001`;
     expect(providerText(text)).not.toContain('6770');
   });
 

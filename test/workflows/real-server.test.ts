@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { temporal } from '@temporalio/proto';
 import { PaymentWorld } from './payment-world.js';
 
 let world: PaymentWorld;
@@ -35,18 +37,38 @@ describe("a link collection's history on a real server", () => {
   });
 });
 
-/** Makes a workflow forget everything that its first workflow task led to. */
-async function resetToTheStart(id: string): Promise<void> {
-  const { events } = await world.client.workflow.getHandle(id).fetchHistory();
-  const [firstTask] = events?.filter(({ workflowTaskCompletedEventAttributes: task }) => task) ?? [];
+type Events = temporal.api.history.v1.IHistoryEvent[];
+
+async function eventsOf(id: string): Promise<Events> {
+  return (await world.client.workflow.getHandle(id).fetchHistory()).events ?? [];
+}
+
+const endedActivities = (events: Events) =>
+  events.filter(({ activityTaskCompletedEventAttributes: ended }) => ended);
+
+async function untilActivities(id: string, count: number): Promise<void> {
+  while (endedActivities(await eventsOf(id)).length < count) await pause(20);
+}
+
+/**
+ * Makes a workflow forget what its first workflow task led to, or the first one after so many activities.
+ */
+async function resetToBefore(id: string, { activities }: { activities: number }): Promise<void> {
+  const events = await eventsOf(id);
+  const after = Number(endedActivities(events)[activities - 1]?.eventId ?? 0);
+  const task = events.find(
+    (event) => event.workflowTaskCompletedEventAttributes && Number(event.eventId) > after,
+  );
   await world.client.workflowService.resetWorkflowExecution({
     namespace: 'default',
     workflowExecution: { workflowId: id },
     reason: 'a mistake in the Web UI',
     requestId: `reset-${id}`,
-    workflowTaskFinishEventId: firstTask?.eventId ?? null,
+    workflowTaskFinishEventId: task?.eventId ?? null,
   });
 }
+
+const resetToTheStart = (id: string) => resetToBefore(id, { activities: 0 });
 
 describe('a link whose workflow somebody resets to before it was made', () => {
   it('is not made a second time, but found, and its payer can pay it', async () => {
@@ -79,6 +101,23 @@ describe('a payout whose workflow somebody resets to before it was sent', () => 
     expect(world.transactionsOf(payment.id)).toHaveLength(1);
     await world.settle(payment.id, 'SUCCESSFUL');
     await world.untilStatus(payment.id, 'SUCCESSFUL');
+  });
+});
+
+describe('a payout whose workflow somebody resets to when it still waited to be sent', () => {
+  it("can't be canceled, since it may have been sent meanwhile, and is found", async () => {
+    await world.refuseConnections(true);
+    const { body: payment } = await world.post('/v1/payouts', { amount: 900, phone: '670000800' });
+    await untilActivities(payment.id, 3);
+    await world.refuseConnections(false);
+    const sent = await world.until(payment.id, ({ transId }) => transId !== undefined);
+    await resetToBefore(payment.id, { activities: 3 });
+    const { status, body } = await world.post(`/v1/payouts/${payment.id}/cancel`, {});
+    expect([status, body.code, body.payment?.status]).toEqual([409, 'not_cancelable', 'CREATED']);
+    expect(body.detail).toContain('may have been sent');
+    const found = await world.until(payment.id, ({ transId }) => transId !== undefined);
+    expect(found).toMatchObject({ transId: sent.transId, final: false });
+    expect(world.transactionsOf(payment.id)).toHaveLength(1);
   });
 });
 

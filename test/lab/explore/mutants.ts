@@ -139,7 +139,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a reported transaction that the provider never answers for is given up',
     file: 'reports.ts',
-    find: '      if (unanswered >= UNANSWERED_MAX) return',
+    find: '      if (unanswered >= MAX_UNANSWERED) return',
     replace: '      if (unanswered >= Number.POSITIVE_INFINITY) return',
     setting: world({
       method: 'payout',
@@ -355,7 +355,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a link that nobody has paid can be failed: it is expired for that',
     file: 'review.ts',
-    find: "  if (isPaid || payment.order.method !== 'link' || deciding.rounds >= ROUNDS_MAX) {",
+    find: "  if (isPaid || payment.order.method !== 'link' || deciding.rounds >= MAX_ROUNDS) {",
     replace: '  if (isPaid || deciding.rounds >= 0) {',
     setting: links,
     breaks: 'wayOut',

@@ -29,7 +29,7 @@ describe('telling the merchant', () => {
     await world.pass(HOUR);
     answer = () => ({ kind: 'delivered' });
     await world.pass(3 * HOUR);
-    await world.ended(payment.id, 'merchant-told-late');
+    await world.ended(payment.id, 'merchant-notified-late');
     const ids = new Set(notificationsOf(payment).map(({ id }) => id));
     expect(ids).toEqual(new Set([`evt_${payment.id}_succeeded_1`]));
     expect(notificationsOf(payment).length).toBeGreaterThanOrEqual(4);
@@ -44,7 +44,7 @@ describe('telling the merchant', () => {
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     answer = () => ({ kind: 'delivered' });
     await world.pass(10 * MINUTE);
-    await world.ended(payment.id, 'merchant-told-in-order');
+    await world.ended(payment.id, 'merchant-notified-in-order');
     const notified = notificationsOf(payment).map(({ type, payment: { status } }) => `${type} ${status}`);
     expect(notified[0]).toBe('payment.attempt_failed FAILED');
     // By the time it was taken, the payer had paid: the merchant is not told that the payment stands as FAILED.
@@ -76,14 +76,14 @@ describe('telling the merchant', () => {
     await world.visit(payment, 'pay');
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     await world.pass(3 * DAY + HOUR);
-    await world.ended(payment.id, 'merchant-never-told');
+    await world.ended(payment.id, 'merchant-never-notified');
     const before = notificationsOf(payment).length;
     expect(before).toBeLessThan(20);
 
     answer = () => ({ kind: 'delivered' });
     const again = await world.post(`/v1/payments/${payment.id}/notifications/1/resend`, {});
     expect(again.status).toBe(202);
-    await world.ended(payment.id, 'merchant-told-again');
+    await world.ended(payment.id, 'merchant-notified-again');
     expect(notificationsOf(payment)).toHaveLength(before + 1);
     expect(notificationsOf(payment).at(-1)).toMatchObject({
       id: `evt_${payment.id}_succeeded_1`,
