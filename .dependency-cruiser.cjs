@@ -87,7 +87,7 @@ module.exports = {
       { path: '^src/api/' },
       {
         path: '^src/',
-        pathNot: ['^src/(api|payments|provider|temporal|workflows)/', '^src/(config|logger)\\.ts$'],
+        pathNot: ['^src/(api|payments|provider|temporal|workflows)/', '^src/(config|logger|merchants)\\.ts$'],
       },
     ),
     forbid(
@@ -111,8 +111,8 @@ module.exports = {
     forbid(
       'settings-depend-on-nothing',
       'Every process reads its settings first; from the domain they take its limits.',
-      { path: '^src/config\\.ts$' },
-      { path: '^src/', pathNot: '^src/payments/' },
+      { path: '^src/(config|merchants)\\.ts$' },
+      { path: '^src/', pathNot: ['^src/payments/', '^src/merchants\\.ts$'] },
     ),
     forbid(
       'api-is-for-the-server',

@@ -60,6 +60,7 @@ Environment:
   TEMPORAL_PORT      port of the Temporal that is started (default: 7233)
   TEMPORAL_UI_PORT   port of its Web UI (default: 8233)
   API_KEYS           use these API keys instead of a generated one
+  MERCHANTS_FILE     several merchants, each with keys, addresses and limits
   MERCHANT_WEBHOOK_URL, MERCHANT_WEBHOOK_SECRET
                      where outcomes are sent, and the secret that signs them
   The other settings of the processes apply, too: see docs/settings.md.

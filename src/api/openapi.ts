@@ -83,7 +83,7 @@ const INTRODUCTION = `JSON over HTTP. Amounts are whole numbers of XAF; times ar
 **Authentication.** Send your API key with every call: \`Authorization: Bearer sk_…\`. Keep it on your server.
 
 **Paying once.** Send an \`Idempotency-Key\` with every request that creates a payment. If you get no answer, or 503,
-repeat the request with the same key: it never pays twice. Without a key, every request creates a new payment.
+repeat the request with the same key: it never pays twice. A payout needs a key; without one, every request for a collection creates a new one.
 
 **Outcomes.** A payment's \`final\` says whether its outcome is certain. Wait for the [notification](#tag/Notifications),
 or read the payment with \`?wait=30\`. Do not pay by other means while a payment is not final.
@@ -110,7 +110,13 @@ const REQUEST_ID = {
 
 const text = (description: string) => ({ description, schema: { type: 'string' } });
 
-type HeaderName = ResponseHeader | 'X-Request-Id' | 'Retry-After' | 'WWW-Authenticate';
+type HeaderName =
+  | ResponseHeader
+  | 'RateLimit'
+  | 'RateLimit-Policy'
+  | 'X-Request-Id'
+  | 'Retry-After'
+  | 'WWW-Authenticate';
 
 const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
   'X-Request-Id': { ...text("The request's id in the logs: yours, or one made by Sanaga."), required: true },
@@ -121,6 +127,8 @@ const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
     schema: { type: 'string', const: 'true' },
   },
   Link: text('The address of the next page, with `rel="next"`; the last page has none.'),
+  RateLimit: text('What is left for the API key: `r` requests for the next `t` seconds.'),
+  'RateLimit-Policy': text('What the API key may make: `q` requests in `w` seconds.'),
   'Retry-After': {
     description: 'After how many seconds to repeat the request.',
     required: true,
@@ -199,10 +207,11 @@ function describeParameters(route: Route, schemas: SchemaComponents): JsonObject
   }));
   if (route.scopes === undefined) return inPath;
   const inQuery = route.query ? queryParameters(schemas.use(route.query, 'input')) : [];
-  const key =
-    route.idempotencyKey &&
-    parameter('Idempotency-Key', 'header', schemas.use(route.idempotencyKey, 'input'));
-  return [...inPath, ...inQuery, ...(key ? [key] : []), { $ref: '#/components/parameters/X-Request-Id' }];
+  const { idempotencyKey: key } = route;
+  const keys = key
+    ? [parameter('Idempotency-Key', 'header', schemas.use(key.schema, 'input'), key.required)]
+    : [];
+  return [...inPath, ...inQuery, ...keys, { $ref: '#/components/parameters/X-Request-Id' }];
 }
 
 const objectSchema = z.object({
@@ -237,7 +246,8 @@ function describeResponses(route: Route, schemas: SchemaComponents): JsonObject 
             ...(response.alternative && { [response.alternative]: { schema: { type: 'string' } } }),
           }
         : { [response.contentType]: { schema: { type: 'string' } } };
-    return [status, { description, headers: headersOf(...headers), content }];
+    const limits = route.scopes ? (['RateLimit', 'RateLimit-Policy'] as const) : [];
+    return [status, { description, headers: headersOf(...headers, ...limits), content }];
   });
   return Object.fromEntries(described);
 }
@@ -248,7 +258,7 @@ const codes = problemSchema.shape.code.options;
 /** The codes of the problems that a route responds with. */
 function problemsOf(route: Route): ProblemCode[] {
   const { path, problems = [] } = route;
-  const needsKey: ProblemCode[] = ['unauthenticated', 'forbidden'];
+  const needsKey: ProblemCode[] = ['unauthenticated', 'forbidden', 'rate_limited', 'too_many_attempts'];
   const readsBody: ProblemCode[] = [
     'invalid_request',
     'malformed_json',

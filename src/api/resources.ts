@@ -82,6 +82,8 @@ const resolutionSchema = schemaOf<PaymentResolution>()({
 
 /** A payment as the API returns it. */
 export interface PaymentResource extends Payment {
+  /** Whose it is. */
+  readonly merchant?: string | undefined;
   /** The address of its workflow in Temporal's Web UI. */
   readonly temporalUrl?: string | undefined;
 }
@@ -143,6 +145,7 @@ export const paymentSchema = schemaOf<PaymentResource>()({
   createdAt: time,
   updatedAt: described(time, 'When the payment last changed'),
   expiresAt: described(time.optional(), 'When the link ends; collections by link only'),
+  merchant: described(z.string().optional(), 'For operators: whose payment it is'),
   temporalUrl: described(
     z.string().meta({ format: 'uri' }).optional(),
     "For operators: the payment's workflow in Temporal's Web UI",
@@ -150,7 +153,7 @@ export const paymentSchema = schemaOf<PaymentResource>()({
 }).meta({ id: 'Payment', description: 'A payment as it is now', examples: [examplePayment] });
 
 /** A payment as lists return it. */
-type SummaryResource = PaymentSummary & Pick<PaymentResource, 'temporalUrl'>;
+type SummaryResource = PaymentSummary & Pick<PaymentResource, 'merchant' | 'temporalUrl'>;
 
 const summaryFields = paymentSchema.shape;
 const summarySchema = schemaOf<SummaryResource>()({
@@ -167,12 +170,17 @@ const summarySchema = schemaOf<SummaryResource>()({
   userId: summaryFields.userId,
   metadata: summaryFields.metadata,
   createdAt: summaryFields.createdAt,
+  merchant: summaryFields.merchant,
   temporalUrl: summaryFields.temporalUrl,
 }).meta({ id: 'PaymentSummary', description: 'What a list shows of a payment' });
 
 /** A payment of a list that can't be read at the moment. */
 const unreadableSchema = z
-  .object({ id: paymentId, temporalUrl: z.string().meta({ format: 'uri' }).optional() })
+  .object({
+    id: paymentId,
+    merchant: paymentSchema.shape.merchant,
+    temporalUrl: z.string().meta({ format: 'uri' }).optional(),
+  })
   .meta({ id: 'UnreadablePayment', description: "A payment that exists, but can't be read at the moment" });
 
 export const paymentPageSchema = z
@@ -199,6 +207,7 @@ const deliverySchema = z
         status: z.literal('due'),
         at: described(time, 'When the next attempt is due'),
         tries,
+        lastTriedAt: described(time.optional(), 'When the last attempt was made'),
         lastError,
       })
       .meta({ id: 'DueDelivery' }),
@@ -215,6 +224,7 @@ const deliverySchema = z
       .object({
         status: z.literal('abandoned'),
         at: described(time, 'When Sanaga gave up, after 72 hours'),
+        lastTriedAt: described(time, 'When the last attempt was made'),
         lastError,
       })
       .meta({ id: 'AbandonedDelivery' }),
@@ -259,6 +269,7 @@ export const paymentEventSchema = (type: (typeof PAYMENT_EVENT_TYPES)[number]) =
   z.object({
     type: z.literal(type),
     timestamp: described(time, 'When the event occurred'),
+    merchant: described(z.string().optional(), 'Your own name'),
     data: described(
       paymentSchema,
       'The payment at the time of sending, which can be ahead of `type`: act on it',
@@ -283,6 +294,7 @@ export const balanceSchema = z
     serviceName: described(z.string(), "The service's name at the provider"),
     balance: described(z.int(), 'In `currency`'),
     currency: z.string(),
+    asOf: described(time, 'When the provider was asked'),
   })
   .meta({
     id: 'Balance',
@@ -293,6 +305,7 @@ export const balanceSchema = z
         serviceName: 'Shop payouts',
         balance: 8_850_786,
         currency: 'XAF',
+        asOf: '2026-11-21T08:20:32.843Z',
       },
     ],
   });

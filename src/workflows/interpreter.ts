@@ -191,13 +191,17 @@ class Interpreter {
   private compose(number: number): MerchantNotification {
     const notification = this.payment.notifications.find((one) => one.number === number);
     if (notification === undefined) throw new Error(`the payment has no notification ${number}`);
-    const { type, at } = notification;
+    const { type, at, delivery } = notification;
     const payment = toPayment(this.payment);
+    const takenBy = delivery.kind === 'due' ? delivery.takenBy : undefined;
+    const { owner } = workflowInfo().memo ?? {};
     return {
       id: notificationId(payment.id, notification),
       type,
       timestamp: new Date(at).toISOString(),
+      ...(typeof owner === 'string' && { merchant: owner }),
       payment,
+      ...(takenBy && { takenBy }),
     };
   }
 

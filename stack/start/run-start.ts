@@ -48,7 +48,7 @@ export async function runStart({ stop }: { readonly stop: AbortSignal }): Promis
       apiUrl: stack.apiUrl,
       sandboxUrl: stack.sandboxUrl,
       temporal: stack.temporal,
-      apiKey: own.API_KEYS ? undefined : secrets.apiKey,
+      apiKey: env.API_KEYS?.includes(secrets.apiKey) ? secrets.apiKey : undefined,
       keyNames,
       processes: PARTS.map((name) => `${name} ${stack.part(name).pid}`),
       folder: relative(process.cwd(), folder),
@@ -85,7 +85,7 @@ export interface WelcomeFacts {
   readonly apiUrl: string;
   readonly sandboxUrl: string;
   readonly temporal: Pick<TemporalServer, 'target' | 'uiUrl' | 'kind'>;
-  /** The generated key; `undefined` when the operator has set API_KEYS, which aren't shown. */
+  /** The generated key; `undefined` when the operator's settings have others, which aren't shown. */
   readonly apiKey: string | undefined;
   /** The names of the API keys. */
   readonly keyNames: readonly string[];
@@ -106,7 +106,7 @@ Sanaga is running. Ctrl-C stops it.
   Sandbox          ${sandboxUrl}   (ledger: ${sandboxUrl}/_sandbox/ledger)
   Temporal         ${temporal.target.address}, namespace ${temporal.target.namespace}
   Temporal Web UI  ${temporal.uiUrl ?? 'unknown (set TEMPORAL_UI_URL)'}
-  API key          ${apiKey ?? `from API_KEYS (${keyNames.join(', ')})`}
+  API key          ${apiKey ?? `from your settings (${keyNames.join(', ')})`}
   Processes        ${facts.processes.join(', ')}
   Logs             ${folder}/logs
 

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler } from 'express';
-import type { Scope } from '../../config.js';
+import type { Scope } from '../../merchants.js';
 import type { Payment } from '../../payments/payment.js';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { recordOf } from './request-log.js';
@@ -20,6 +20,13 @@ export const PROBLEMS = {
     title: 'The body is not valid JSON',
     cure: 'send JSON in UTF-8',
     example: 'The body is not valid JSON: see line 1, column 17.',
+  },
+  idempotency_key_required: {
+    status: 400,
+    title: 'A payout needs an Idempotency-Key',
+    cure: 'send an Idempotency-Key with every payout',
+    example:
+      "Send an Idempotency-Key that is new for each payout, such as your order's id. Without one, a payout whose answer is lost could only be repeated at the risk of paying twice.",
   },
   invalid_idempotency_key: {
     status: 400,
@@ -118,6 +125,26 @@ export const PROBLEMS = {
     title: 'The provider rejected the payment',
     cure: "see `detail` for the provider's message; use a new Idempotency-Key for a new attempt",
     example: 'Insufficient balance',
+  },
+  daily_limit_reached: {
+    status: 422,
+    title: "The payouts of the day have reached the merchant's limit",
+    cure: 'nothing was made: send a smaller payout, or wait until the time in `detail`',
+    example:
+      'Payouts of a day may amount to 2,000,000 XAF at most. The next day begins at 2026-11-21T23:00:00.000Z.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests with one API key',
+    cure: 'wait for as long as `Retry-After` says, and make fewer requests with this key, or fewer at the same time',
+    example: 'This API key may make 6000 requests a minute. Try again after the time in Retry-After.',
+  },
+  too_many_attempts: {
+    status: 429,
+    title: 'Too many requests without a valid API key',
+    cure: 'wait for as long as `Retry-After` says, and send a valid API key',
+    example:
+      'Too many requests without a valid API key came from this address. Try again after the time in Retry-After.',
   },
   too_many_requests: {
     status: 429,
@@ -254,6 +281,43 @@ export const tooManyRequests = (): ApiError =>
     {
       headers: retryAfter(1_000),
     },
+  );
+
+/**
+ * @param perMinute requests that a key may make in a minute
+ * @param waitMs ms until it may make the next
+ */
+export const tooManyOfKey = (
+  perMinute: number,
+  waitMs: number,
+  headers: Readonly<Record<string, string>>,
+): ApiError =>
+  new ApiError(
+    'rate_limited',
+    `This API key may make ${perMinute} requests a minute. Try again after the time in Retry-After.`,
+    { headers: { ...headers, ...retryAfter(waitMs) } },
+  );
+
+export const tooManyConcurrent = (max: number, headers: Readonly<Record<string, string>>): ApiError =>
+  new ApiError(
+    'rate_limited',
+    `This API key may have ${max} requests in progress at the same time. Wait for some of them to be answered.`,
+    { headers: { ...headers, ...retryAfter(1_000) } },
+  );
+
+export const tooManyWaits = (max: number): ApiError =>
+  new ApiError(
+    'rate_limited',
+    `With this API key, ${max} requests may wait for an outcome at the same time. Ask without "wait", or listen to notifications.`,
+    { headers: retryAfter(1_000) },
+  );
+
+/** @param waitMs ms until the address may try again */
+export const tooManyAttempts = (waitMs: number): ApiError =>
+  new ApiError(
+    'too_many_attempts',
+    'Too many requests without a valid API key came from this address. Try again after the time in Retry-After.',
+    { headers: retryAfter(waitMs) },
   );
 
 /** When a repeated request is likely to succeed, in ms. */

@@ -18,7 +18,7 @@ import {
   orderFields,
   phone,
 } from './create-payment.js';
-import { ownPayment, refusal, viewPayment } from './payment-resource.js';
+import { ownPayment, refusal, viewerOf } from './payment-resource.js';
 
 /**
  * Durations from 10 seconds, because a shorter link would end before the payer could open it, to the
@@ -108,7 +108,7 @@ export const createCollection = authenticatedRoute({
   operationId: 'createCollection',
   tag: 'Collections',
   scopes: ['collections'],
-  idempotencyKey,
+  idempotencyKey: { schema: idempotencyKey, required: false },
   body: collectionBody,
   examples: {
     link: {
@@ -162,7 +162,7 @@ export const expireCollection = authenticatedRoute({
 
     const ending = await endPayment(context, found);
     const { payment } = ending.result;
-    const json = viewPayment(payment, context.ui);
+    const json = viewerOf(context, request.caller, found.owner)(payment);
     if (payment.status === 'EXPIRED' || isWithdrawn(payment)) return { status: 200, json };
     if (ending.kind === 'refused' && !payment.final) throw refusal(ending.code, json, ending.message);
     if (payment.method !== 'link' && ending.kind !== 'underway') throw refusal('not_a_link', json);

@@ -5,8 +5,9 @@ import { PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payme
 import { type PaymentId, parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { pathSegment } from '../../provider/client.js';
 import { recheckUpdate, refreshUpdate, resolveUpdate } from '../../workflows/messages.js';
+import { isOperator } from '../http/auth.js';
 import { onlyFor, variantError } from '../http/body.js';
-import { notChecked } from '../http/problem.js';
+import { forbidden, notChecked } from '../http/problem.js';
 import { currentState, type FoundPayment, waitUntilFinal } from '../payments/find-payment.js';
 import { listPayments as list, type Place } from '../payments/list-payments.js';
 import { updateOrReopen } from '../payments/reopen-payment.js';
@@ -16,7 +17,7 @@ import { findByTransId, isQueryable } from '../payments/visibility.js';
 import { paymentPageSchema, paymentSchema } from '../resources.js';
 import { type ApiContext, authenticatedRoute, type ResponseOf } from '../route.js';
 import { identifier, textOf } from './create-payment.js';
-import { ownPayment, refusal, viewPayment } from './payment-resource.js';
+import { ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
 
 /** A parameter that is a number. */
 const wholeNumber = (range: { min: number; max: number; fallback: number; unit?: string }) => {
@@ -53,9 +54,11 @@ export const getPayment = authenticatedRoute({
     const { wait } = request.query;
     const { payment } =
       found.running && wait > 0
-        ? await waitUntilFinal(context, found, wait * 1_000, request.hangUp)
+        ? await context.requestLimits.whileWaiting(request.caller.key, () =>
+            waitUntilFinal(context, found, wait * 1_000, request.hangUp),
+          )
         : await currentState(context, found);
-    return { status: 200, json: viewPayment(payment, context.ui) };
+    return { status: 200, json: viewerOf(context, request.caller, found.owner)(payment) };
   },
 });
 
@@ -107,6 +110,9 @@ const cursor = z
     return z.NEVER;
   });
 
+/** The name of a merchant: operators alone may name another than their own. */
+const merchantName = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, "must be a merchant's name");
+
 /**
  * The caller's payments, or those of every owner for operators, as Temporal's index has them; as CSV when the caller
  * prefers that. The next page is in `nextCursor`, and in the header `Link`.
@@ -134,6 +140,7 @@ export const listPayments = authenticatedRoute({
     kind: z.enum(['collection', 'payout']).optional(),
     externalId: identifier.optional(),
     userId: identifier.optional(),
+    merchant: merchantName.optional().describe('For operators: the payments of one merchant'),
     transId: z
       .string()
       .refine(isQueryable, "must be a transaction's id")
@@ -150,9 +157,12 @@ export const listPayments = authenticatedRoute({
       cursor: after,
       'created[gte]': createdFrom,
       'created[lt]': createdBefore,
+      merchant,
       ...wanted
     } = query;
-    const owner = caller.scopes.has('review') ? undefined : caller.owner;
+    if (!isOperator(caller) && merchant !== undefined && merchant !== caller.owner)
+      throw forbidden(['review']);
+    const owner = isOperator(caller) ? merchant : caller.owner;
     const filter = { ...wanted, owner, createdFrom, createdBefore };
     const { payments, unreadable, last } = await list(context, filter, pageSize, after);
     const nextCursor = last && toCursor(last);
@@ -161,15 +171,18 @@ export const listPayments = authenticatedRoute({
       ...(nextCursor && { Link: `<${nextPage(address, nextCursor)}>; rel="next"` }),
     };
     if (preferred(['application/json', 'text/csv']) === 'text/csv') {
-      const text = toCsv(payments, unreadable);
+      const text = toCsv(
+        payments.map(({ payment }) => payment),
+        unreadable.map(({ id }) => id),
+      );
       return { status: 200, headers: { ...headers, 'Content-Type': 'text/csv; charset=utf-8' }, text };
     }
     return {
       status: 200,
       headers,
       json: {
-        data: payments.map((payment) => viewPayment(payment, context.ui)),
-        unreadable: unreadable.map((id) => viewPayment({ id }, context.ui)),
+        data: payments.map(({ payment, owner }) => viewerOf(context, caller, owner)(payment)),
+        unreadable: unreadable.map(({ id, owner }) => viewerOf(context, caller, owner)({ id })),
         ...(nextCursor && { nextCursor }),
       },
     };
@@ -244,28 +257,34 @@ export const refreshPayment = authenticatedRoute({
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
-    if (!request.caller.scopes.has('review')) return await refresh(context, found);
+    const view = viewerOf(context, request.caller, found.owner);
+    if (!isOperator(request.caller)) return await refresh(context, found, view);
     const { payment } = await currentState(context, found);
-    return payment.final ? await recheck(context, payment) : await refresh(context, found);
+    return payment.final ? await recheck(context, payment, view) : await refresh(context, found, view);
   },
 });
 
 async function refresh(
   context: ApiContext,
   found: FoundPayment,
+  view: Viewer,
 ): Promise<ResponseOf<typeof refreshResponses>> {
   const update = await updatePayment(context, found, (handle) =>
     context.updates.send(found.id, 'refresh', (updateId) =>
       handle.executeUpdate(refreshUpdate, { updateId }),
     ),
   );
-  const json = viewPayment(update.result.payment, context.ui);
+  const json = view(update.result.payment);
   if (update.kind === 'refused') throw refusal(update.code, json, update.message);
   return { status: update.kind === 'underway' && !json.final ? 202 : 200, json };
 }
 
-async function recheck(context: ApiContext, before: Payment): Promise<ResponseOf<typeof refreshResponses>> {
-  const json = viewPayment(before, context.ui);
+async function recheck(
+  context: ApiContext,
+  before: Payment,
+  view: Viewer,
+): Promise<ResponseOf<typeof refreshResponses>> {
+  const json = view(before);
   try {
     const answer = await updateOrReopen(context, before.id, {
       name: 'recheck',
@@ -282,7 +301,7 @@ async function recheck(context: ApiContext, before: Payment): Promise<ResponseOf
         context.client.workflow.executeUpdateWithStart(recheckUpdate, { updateId, startWorkflowOperation }),
     });
     if (answer === undefined) return { status: 202, json };
-    return { status: 200, json: viewPayment(answer.value.payment, context.ui) };
+    return { status: 200, json: view(answer.value.payment) };
   } catch (error) {
     throw failureTypeOf(error) === 'NotChecked' ? notChecked(json) : error;
   }
@@ -354,13 +373,14 @@ export const resolvePayment = authenticatedRoute({
     const { review, why, force, ...decided } = request.body;
     const decision: Decision =
       decided.action === 'match' ? { action: 'match', transId: decided.transId } : { action: decided.action };
-    await refuseTaken(context, found, decision);
+    const view = viewerOf(context, request.caller, found.owner);
+    await refuseTaken(context, found, decision, view);
     const resolution = { decision, review, why, force, by: request.caller.owner };
 
     const update = await updatePayment(context, found, (handle) =>
       handle.executeUpdate(resolveUpdate, { args: [resolution] }),
     );
-    const json = viewPayment(update.result.payment, context.ui);
+    const json = view(update.result.payment);
     switch (update.kind) {
       case 'done':
         return { status: 200, json };
@@ -384,12 +404,17 @@ export const resolvePayment = authenticatedRoute({
  * Refuses to match a transaction that another payment already has. The workflow asks the provider whose transaction it
  * is, but only Temporal's index, which can lag behind, shows that another payment has it.
  */
-async function refuseTaken(context: ApiContext, found: FoundPayment, decision: Decision): Promise<void> {
+async function refuseTaken(
+  context: ApiContext,
+  found: FoundPayment,
+  decision: Decision,
+  view: Viewer,
+): Promise<void> {
   if (decision.action !== 'match') return;
   const holders = await findByTransId(context, decision.transId);
   const other = holders.find((id) => id !== found.id);
   if (other === undefined) return;
   const { payment } = await currentState(context, found);
   const message = `Transaction ${decision.transId} already belongs to the payment ${other}.`;
-  throw refusal('resolution_refused', viewPayment(payment, context.ui), message);
+  throw refusal('resolution_refused', view(payment), message);
 }

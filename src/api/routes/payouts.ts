@@ -16,7 +16,7 @@ import {
   orderFields,
   phone,
 } from './create-payment.js';
-import { ownPayment, refusal, viewPayment } from './payment-resource.js';
+import { ownPayment, refusal, viewerOf } from './payment-resource.js';
 
 /**
  * Body of `POST /v1/payouts`. The provider identifies an account on its own platform by e-mail address, and any other
@@ -71,7 +71,7 @@ export const createPayout = authenticatedRoute({
   operationId: 'createPayout',
   tag: 'Payouts',
   scopes: ['payouts'],
-  idempotencyKey,
+  idempotencyKey: { schema: idempotencyKey, required: true },
   body: payoutBody,
   examples: {
     phone: {
@@ -84,7 +84,7 @@ export const createPayout = authenticatedRoute({
     },
   },
   responses: creationResponses,
-  problems: creationProblems,
+  problems: [...creationProblems, 'idempotency_key_required', 'daily_limit_reached'],
   handle: (request, context) => createPayment('payout', toPayoutOrder, request, context),
 });
 
@@ -113,7 +113,7 @@ export const cancelPayout = authenticatedRoute({
 
     const ending = await endPayment(context, found);
     const { payment } = ending.result;
-    const json = viewPayment(payment, context.ui);
+    const json = viewerOf(context, request.caller, found.owner)(payment);
     if (isWithdrawn(payment)) return { status: 200, json };
     if (ending.kind === 'underway' && !payment.final) return { status: 202, json };
     throw refusal('not_cancelable', json);
