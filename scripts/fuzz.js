@@ -19,9 +19,11 @@ const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.u
 
 /** A merchant's limits are in no schema. */
 const UNLIMITED = {
-  MAX_COLLECTION: '999999999999999',
-  MAX_PAYOUT: '999999999999999',
+  MAX_COLLECTION: String(Number.MAX_SAFE_INTEGER),
+  MAX_PAYOUT: String(Number.MAX_SAFE_INTEGER),
   MAX_REQUESTS_PER_MINUTE: '1000000',
+  // hooks.py names the address that each request comes from.
+  TRUSTED_PROXIES: '1',
 };
 
 const schemathesis = join(await pythonTool('schemathesis'), 'schemathesis');
@@ -48,7 +50,12 @@ async function fuzz() {
   const args = ['--config-file', path('schemathesis.toml'), 'run', `${stack.apiUrl}/openapi.json`];
   const child = spawn(schemathesis, [...args, ...process.argv.slice(2)], {
     cwd: folder,
-    env: { ...process.env, SANAGA_API_KEY: secrets.apiKey, SANAGA_WEBHOOK_TOKEN: secrets.webhookToken },
+    env: {
+      ...process.env,
+      SCHEMATHESIS_HOOKS: path('scripts/python/hooks.py'),
+      SANAGA_API_KEY: secrets.apiKey,
+      SANAGA_WEBHOOK_TOKEN: secrets.webhookToken,
+    },
     stdio: 'inherit',
   });
   const [code] = await once(child, 'close');
