@@ -7,6 +7,7 @@ import { createMerchantNotifier, type MerchantEndpoint } from './activities/merc
 import { type Config, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import { createPaymentWorker } from './payment-worker.js';
+import { parsePaymentId } from './payments/payment-id.js';
 import { createProviderServices, runProcess, untilNamespaceIsReady } from './process.js';
 import { connectWorker, loadTemporalTarget } from './temporal/connection.js';
 
@@ -98,8 +99,12 @@ function merchantEndpoint(config: Config<'worker'>): MerchantEndpoint | undefine
   };
 }
 
-/** Writes the Temporal SDK's log lines to our logger. */
+/** Writes the Temporal SDK's log lines to our logger. A payment's id is called `paymentId`, as in the API's log. */
 function temporalLogger(logger: Logger): DefaultLogger {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
-  return new DefaultLogger('INFO', ({ level, message, meta }) => logger[levels[level]]({ ...meta }, message));
+  return new DefaultLogger('INFO', ({ level, message, meta }) => {
+    const { workflowId, ...rest } = { ...meta };
+    const paymentId = parsePaymentId(workflowId);
+    logger[levels[level]]({ ...(paymentId ? { paymentId } : { workflowId }), ...rest }, message);
+  });
 }

@@ -11,6 +11,7 @@ import { Descriptions } from './payments/descriptions.js';
 import { SharedUpdates } from './payments/update-payment.js';
 import { type ApiContext, mountRoutes, type Route } from './route.js';
 import { createCollection, expireCollection } from './routes/collections.js';
+import { listEvents } from './routes/events.js';
 import { listNotifications, resendNotification } from './routes/notifications.js';
 import {
   getBalance,
@@ -34,6 +35,7 @@ export const routes: readonly Route[] = [
   cancelPayout,
   refreshPayment,
   resolvePayment,
+  listEvents,
   listNotifications,
   resendNotification,
   getBalance,
