@@ -114,6 +114,11 @@ describe('the timeline of a payment', () => {
       (answer) => answer.body.status === 'REVIEW',
     );
     await stack.decide(id, { action: 'fail', why: 'ticket 4711' });
+    // The outcome is compared with the provider's list before the merchant is notified.
+    await eventually(
+      () => events(id),
+      (shown) => shown.at(-1)?.type === 'merchant_notification',
+    );
     const all = await told(id);
     expect(all.map(({ type, source }) => `${type} ${source}`)).toEqual([
       'created merchant',
@@ -125,6 +130,7 @@ describe('the timeline of a payment', () => {
       'looked_up provider',
       'decided operator',
       'status_changed operator',
+      'looked_up provider',
       'merchant_notification system',
     ]);
     expect(all).toContainEqual(
