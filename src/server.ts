@@ -5,7 +5,7 @@ import { type Config, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import type { PaymentTerms } from './payments/order.js';
 import { createProviderServices, isNamespaceReady, runProcess, untilNamespaceIsReady } from './process.js';
-import { closeClient, connectClient, loadTemporalTarget } from './temporal/connection.js';
+import { connectClient, loadTemporalTarget } from './temporal/connection.js';
 
 /**
  * The API process: serves until SIGTERM or SIGINT, then finishes the responses it has begun. It starts without Temporal.
@@ -43,7 +43,7 @@ await runProcess(async (stop) => {
       await serving.stop();
     }
   } finally {
-    await closeClient(client);
+    await client.connection.close();
     for (const provider of Object.values(providers)) provider.close();
     logger.info('API has stopped');
   }

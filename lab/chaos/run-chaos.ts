@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
-import { closeClient, connectClient } from '../../src/temporal/connection.js';
+import { connectClient } from '../../src/temporal/connection.js';
 import { atCheckout } from '../../stack/demo/payer.js';
 import { bringUpStack, type StackProcess } from '../../stack/processes/stack.js';
 import { auditByBooks } from '../audit/audit-all.js';
@@ -190,7 +190,7 @@ async function takePayments(
     await Promise.race([untilEnd(), timeline.failed, failureOf(operate(context))]);
   } finally {
     clearInterval(reporting);
-    await closeClient(client);
+    await client.connection.close();
   }
 }
 

@@ -92,6 +92,14 @@ export class FaultInjector {
     }
   }
 
+  /** Starts another worker in place of one that ended by itself, as whoever runs workers would. */
+  readonly onWorkerFailure = (code: number | null): void => {
+    const world = this.#world;
+    this.crashCounts.add('workerFailed');
+    process.stderr.write(`a worker ended by itself, with code ${code}\n`);
+    this.#restarting = this.#restarting.then(() => world?.worker.replace());
+  };
+
   /** Sends the signal before it returns, and resolves when another worker has taken over. */
   #kill(world: SimulatedWorld, kind: string): Promise<void> {
     const killing = world.worker.kill();

@@ -117,6 +117,7 @@ export async function setUp(options: SimulationOptions, workflowBundle: string):
     workerProgram: options.workerProgram,
     wrapActivities: options.wrapActivities,
     report: options.report ?? (() => undefined),
+    onWorkerFailure: faultInjector.onWorkerFailure,
     onProviderRequest(request, response, now) {
       traffic.record(request, response, now);
       return faultInjector.onProviderRequest(request, response);

@@ -33,6 +33,12 @@ export class WorkerSuccession implements WorkerHost {
     return isDead;
   }
 
+  /** Starts another worker in place of one that has failed. */
+  async replace(): Promise<void> {
+    this.#handOverTasks();
+    await this.host.start();
+  }
+
   /** Stops handing tasks over. */
   close(): void {
     for (const handOver of this.#handOvers) handOver.abort();

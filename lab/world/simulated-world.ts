@@ -7,7 +7,7 @@ import { type ManualClock, manualClock } from '../../sandbox/clock.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { createApp } from '../../src/api/app.js';
 import type { PaymentTerms } from '../../src/payments/order.js';
-import { closeClient, connectClient } from '../../src/temporal/connection.js';
+import { connectClient } from '../../src/temporal/connection.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.js';
 import { API_KEYS, CREDENTIALS, WEBHOOK_TOKEN } from './credentials.js';
@@ -20,7 +20,6 @@ import {
   providerClients,
   quietRuntime,
   TASK_QUEUE,
-  type WorkerHost,
   type WorkerSettings,
   type WrapActivities,
   workerChild,
@@ -36,6 +35,8 @@ export interface SimulatedWorldOptions {
   /** Changes what activities do; for a worker in this process. */
   readonly wrapActivities?: WrapActivities | undefined;
   readonly report: (line: string) => void;
+  /** Called when a worker in a process of its own ends by itself. */
+  readonly onWorkerFailure: (code: number | null) => void;
   /** Called with every request to the provider first; `false` stops the request. */
   readonly onProviderRequest: (
     request: IncomingMessage,
@@ -75,7 +76,7 @@ export interface SimulatedWorld {
   readonly sandbox: Sandbox;
   readonly api: LocalServer;
   readonly provider: LocalServer;
-  readonly worker: WorkerHost;
+  readonly worker: WorkerSuccession;
   readonly temporal: Client;
   stop(): Promise<void>;
 }
@@ -112,7 +113,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
     webhookTimeoutMs: WEBHOOK_TIMEOUT_MS,
   });
   const providers = providerClients(provider.url, TERMS.providerTimeoutMs);
-  // A connection of its own, as in production: what the API has given up is over before it is closed.
+  // A connection of its own, as in production.
   const temporal = connectClient(
     { address: env.address, namespace: NAMESPACE },
     { interceptors: { workflow: [quickTaskTimeout] } },
@@ -142,7 +143,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
   const host =
     workerProgram === undefined
       ? workerInThisProcess(settings, (activities) => wrapActivities(activities, lastWebhookStatuses.of))
-      : workerChild(settings, workerProgram);
+      : workerChild(settings, workerProgram, options.onWorkerFailure);
   const worker = new WorkerSuccession(host, wire, env.connection);
   await worker.start();
 
@@ -161,7 +162,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
       await sandbox.close();
       await Promise.all([provider.leave(), api.leave(), merchant.leave()]);
       for (const { close } of Object.values(providers)) close();
-      await closeClient(temporal);
+      await temporal.connection.close();
       await env.teardown();
     },
   };

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { z } from 'zod';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
@@ -99,8 +100,13 @@ const NODE_OPTIONS = ['--stack-trace-limit=1', '--max-semi-space-size=64'];
  * A worker in a process of its own, which can be killed. It ends with this process, whose channel it watches.
  *
  * @param program the compiled worker process
+ * @param onFailure called when a worker ends that was neither stopped nor killed
  */
-export function workerChild(settings: WorkerSettings, program: string): WorkerHost {
+export function workerChild(
+  settings: WorkerSettings,
+  program: string,
+  onFailure: (code: number | null) => void,
+): WorkerHost {
   let child: ChildProcess | undefined;
   let isReady = false;
   return {
@@ -116,12 +122,17 @@ export function workerChild(settings: WorkerSettings, program: string): WorkerHo
       await Promise.race([once(started, 'message'), exit.catch((error: unknown) => Promise.reject(error))]);
       exit.catch(() => undefined);
       isReady = true;
+      started.once('exit', (code) => {
+        if (child !== started || !isReady) return;
+        isReady = false;
+        onFailure(code);
+      });
     },
     async stop() {
       if (child === undefined || hasEnded(child)) return;
       const ended = once(child, 'exit');
-      child.kill('SIGTERM');
       isReady = false;
+      child.kill('SIGTERM');
       const stopping = child;
       const killing = setTimeout(() => stopping.kill('SIGKILL'), STOP_LIMIT_MS);
       await ended;
@@ -186,7 +197,7 @@ export function quietRuntime(): void {
   if (isQuiet) return;
   isQuiet = true;
   const logger = new DefaultLogger('ERROR', ({ message, meta }) => {
-    if (meta?.sdkComponent !== 'workflow') process.stderr.write(`${message} ${JSON.stringify(meta)}\n`);
+    if (meta?.sdkComponent !== 'workflow') process.stderr.write(`${message} ${inspect(meta)}\n`);
   });
   Runtime.install({ logger, shutdownSignals: [] });
 }

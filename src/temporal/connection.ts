@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import * as grpc from '@grpc/grpc-js';
 import {
   Client,
   type ClientOptions,
@@ -89,8 +89,6 @@ const RECONNECT_MS = { first: 100, max: 2_000 };
  * within about a second with gRPC's UNAVAILABLE (`isGrpcServiceError(error.cause ?? error)`, code 14) instead of after the
  * SDK's ten tries, so that the API can answer 503 at once. The client reconnects within two seconds of Temporal's return.
  * It doesn't notice a server that drops packets silently: give calls a deadline with `connection.withDeadline`.
- *
- * Close it with {@link closeClient}.
  */
 export function connectClient(
   target: TemporalTarget,
@@ -100,29 +98,57 @@ export function connectClient(
   return Object.assign(new Client({ ...options, connection, namespace: target.namespace }), { connection });
 }
 
-/** Time within which the retries of every call have ended, in ms: there are few, and their pauses are short. */
-const LAST_RETRIES_MS = 1_000;
-
-/**
- * Closes a client after the retries of its calls have ended: the SDK makes a retry from a timer even on a closed connection,
- * and the error that it then throws would end the process.
- */
-export async function closeClient({ connection }: { readonly connection: Connection }): Promise<void> {
-  await pause(LAST_RETRIES_MS);
-  await connection.close();
-}
-
 /** The connection of {@link connectClient} without a client. */
 export function lazyConnection({ namespace: _, ...credentials }: TemporalTarget): Connection {
   return Connection.lazy({
     ...credentials,
     connectTimeout: PROBE_LIMIT_MS,
-    interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: MAX_ATTEMPTS }))],
+    interceptors: retryUntilClosed({ maxAttempts: MAX_ATTEMPTS }),
     channelArgs: {
       'grpc.initial_reconnect_backoff_ms': RECONNECT_MS.first,
       'grpc.max_reconnect_backoff_ms': RECONNECT_MS.max,
     },
   });
+}
+
+/**
+ * The SDK's retries of failed calls, until the connection is closed. A retry comes from a timer. On a closed connection gRPC
+ * throws there, where nobody can catch it, and the process would end; here, the call fails with CANCELLED instead.
+ */
+export function retryUntilClosed(
+  options?: Parameters<typeof defaultGrpcRetryOptions>[0],
+): grpc.Interceptor[] {
+  return [makeGrpcRetryInterceptor(defaultGrpcRetryOptions(options)), failWhenClosed];
+}
+
+const failWhenClosed: grpc.Interceptor = (options, nextCall) => {
+  try {
+    return new grpc.InterceptingCall(nextCall(options));
+  } catch (error) {
+    return new grpc.InterceptingCall(failedCall(error instanceof Error ? error.message : String(error)));
+  }
+};
+
+/** A call that ends as soon as it is started. */
+function failedCall(details: string): ConstructorParameters<typeof grpc.InterceptingCall>[0] {
+  const status = { code: grpc.status.CANCELLED, details, metadata: new grpc.Metadata() };
+  const ignore = () => undefined;
+  return {
+    start(_metadata, listener) {
+      process.nextTick(() => {
+        // A message comes before every status, also that of a failure: the retries rely on it.
+        listener?.onReceiveMessage?.(null);
+        listener?.onReceiveStatus?.(status);
+      });
+    },
+    sendMessage: ignore,
+    sendMessageWithContext: ignore,
+    startRead: ignore,
+    halfClose: ignore,
+    cancelWithStatus: ignore,
+    getPeer: () => 'none',
+    getAuthContext: () => null,
+  };
 }
 
 /**

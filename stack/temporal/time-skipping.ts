@@ -1,6 +1,7 @@
 import { types } from 'node:util';
+import type { ConnectionPlugin } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DEFAULT_NAMESPACE } from '../../src/temporal/connection.js';
+import { DEFAULT_NAMESPACE, retryUntilClosed } from '../../src/temporal/connection.js';
 import { searchAttributeTypes } from '../../src/temporal/namespace.js';
 import { type FindTestServerOptions, findTestServer } from './test-server.js';
 
@@ -37,6 +38,12 @@ export async function startTimeSkippingEnvironment(
   return environment;
 }
 
+/** The environment's own connection, as ours: a retry after its end doesn't end the process. */
+const untilClosed: ConnectionPlugin = {
+  name: 'retry-until-closed',
+  configureConnection: (options) => ({ ...options, interceptors: retryUntilClosed() }),
+};
+
 async function createWithRetries(
   path: string,
   report: (line: string) => void,
@@ -45,6 +52,7 @@ async function createWithRetries(
     try {
       return await TestWorkflowEnvironment.createTimeSkipping({
         server: { executable: { type: 'existing-path', path } },
+        plugins: [untilClosed],
       });
     } catch (error) {
       // Not `instanceof Error`: under jest, the error comes from another realm.

@@ -8,7 +8,7 @@ import { Shutdown, serve } from '../../src/api/http/server.js';
 import type { BalanceReader } from '../../src/api/route.js';
 import type { ApiKeySetting } from '../../src/config.js';
 import type { PaymentTerms } from '../../src/payments/order.js';
-import { closeClient, connectClient } from '../../src/temporal/connection.js';
+import { connectClient } from '../../src/temporal/connection.js';
 
 export const WEBHOOK_TOKEN = 'hook-token-0123456789';
 
@@ -74,14 +74,6 @@ export interface ApiUnderTestOptions extends Partial<AppOptions> {
   readonly interceptor?: WorkflowClientInterceptor;
 }
 
-/** Closing a client takes a second. Until a suite is at its end, no test waits for it. */
-const closing: Promise<void>[] = [];
-let isOver = false;
-afterAll(async () => {
-  isOver = true;
-  await Promise.all(closing);
-});
-
 /** The API over real HTTP. */
 export async function startApi(options: ApiUnderTestOptions = {}) {
   const {
@@ -141,9 +133,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
   let stopped: Promise<void> | undefined;
   async function stop(): Promise<void> {
     await serving.stop();
-    const closed = closeClient(client);
-    if (isOver) await closed;
-    else closing.push(closed);
+    await client.connection.close();
   }
 
   return {

@@ -1,6 +1,10 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Connection, isGrpcServiceError } from '@temporalio/client';
 import {
@@ -13,6 +17,7 @@ import {
 import { freePort } from '../../stack/processes/ports.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 
+const CANCELLED = 1;
 const UNAVAILABLE = 14;
 
 describe('a client of a Temporal server that is down', () => {
@@ -49,6 +54,26 @@ describe('a client of a Temporal server that is down', () => {
     expect(isBack).toBe(true);
     await client.workflow.start('any', { workflowId: 'w', taskQueue: 'q' });
   }, 60_000);
+});
+
+describe('a client that is closed', () => {
+  it('lets a call that is yet to be tried again fail, and no error escape', async () => {
+    const server = createServer();
+    server.on('session', (session) => session.destroy());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const client = connectClient({ address: `127.0.0.1:${port}`, namespace: 'default' });
+
+    const call = client.connection.workflowService.getSystemInfo({}).catch((error) => error);
+    await once(server, 'session');
+    // The first try fails now, and the second is due in about 100 ms.
+    await pause(50);
+    await client.connection.close();
+    expect((await call).code).toBe(CANCELLED);
+    const later = await client.connection.workflowService.getSystemInfo({}).catch((error) => error);
+    expect(later.code).toBe(CANCELLED);
+    await new Promise((resolve) => server.close(resolve));
+  });
 });
 
 describe('a worker', () => {

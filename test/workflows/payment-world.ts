@@ -42,9 +42,6 @@ const PATIENCE_MS = 40_000;
 /** ms that requests may take to come to their end when the servers stop. */
 const CLOSE_LIMIT_MS = 12_000;
 
-/** Before the connection closes, retries of calls that nobody waits for any more come to their end. */
-const LAST_RETRIES_MS = 1_500;
-
 /** What the API answers with: a payment, or a problem document. */
 export interface Answer {
   readonly status: number;
@@ -132,12 +129,7 @@ export class PaymentWorld {
       clock.advanceTo(await env.currentTimeMs());
       sandbox.app(request, response);
     });
-    const closing = [
-      ...Object.values(clients).map(({ close }) => close),
-      () => pause(LAST_RETRIES_MS),
-      () => env.teardown(),
-      stopServer,
-    ];
+    const closing = [...Object.values(clients).map(({ close }) => close), () => env.teardown(), stopServer];
     const world = new PaymentWorld(env, client, sandbox, clock, { api, provider }, closing, options);
     await world.startWorker();
     return world;
