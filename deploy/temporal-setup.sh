@@ -49,6 +49,7 @@ while read -r name type; do
 done <<'ATTRIBUTES'
 Merchant Keyword
 PaymentStatus Keyword
+PaymentFinal Bool
 PaymentKind Keyword
 ExternalId Keyword
 UserId Keyword

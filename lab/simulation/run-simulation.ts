@@ -76,8 +76,7 @@ export function worldsOf(options: SimulationOptions, atOnce = WORLDS_AT_ONCE): S
 
 /** The results of all worlds, in their order. */
 async function runWorlds(options: SimulationOptions, folder: string): Promise<WorldResult[]> {
-  const workflowBundle = join(folder, 'workflows.js');
-  await bundleWorkflows(workflowBundle);
+  const workflowBundle = options.workflowBundle ?? (await bundleWorkflows(join(folder, 'workflows.js')));
   const worlds = worldsOf(options);
   const results = new Map<number, WorldResult>();
   await eachOf([...worlds.entries()], WORLDS_AT_ONCE, async ([index, world]) => {

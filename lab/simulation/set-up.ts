@@ -30,6 +30,8 @@ import type { WrapActivities } from '../world/worker.js';
 export interface SimulationOptions {
   readonly payments: number;
   readonly seed: string | number;
+  /** The file with the workflows, as `bundleWorkflows` makes it; made for this simulation when there is none. */
+  readonly workflowBundle?: string | undefined;
   /** The compiled worker process; without it the worker runs in this process, and is never killed. */
   readonly workerProgram?: string | undefined;
   /** Breaks a rule on purpose, to see it caught. For a worker in this process. */

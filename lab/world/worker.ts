@@ -207,8 +207,8 @@ const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 /** The compiled workflows are in lib: build has only what the lab imports. */
 const WORKFLOWS = EXTENSION === 'ts' ? '../../src/workflows/index.ts' : '../../../lib/workflows/index.js';
 
-/** Bundles the workflows into a file, as they are but for their timers: see `workflow-timers.ts`. */
-export async function bundleWorkflows(file: string): Promise<void> {
+/** Bundles the workflows into a file, as they are but for their timers: see `workflow-timers.ts`. Returns the file. */
+export async function bundleWorkflows(file: string): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: here(WORKFLOWS),
     workflowInterceptorModules: [here(`./workflow-timers.${EXTENSION}`)],
@@ -219,6 +219,7 @@ export async function bundleWorkflows(file: string): Promise<void> {
     }),
   });
   await writeFile(file, code);
+  return file;
 }
 
 function here(relative: string): string {

@@ -42,11 +42,15 @@ export type ApiResponse = {
 /** A request, as a route's handler sees it. */
 export interface ApiRequest {
   readonly params: Readonly<Record<string, string | undefined>>;
+  /** Path and query, as they were sent. */
+  readonly address: string;
   readonly record: RequestRecord;
   /** Aborted when the caller hangs up. */
   readonly hangUp: AbortSignal;
   /** Every value sent for a header. Give its name in lower case. */
   headers(name: string): readonly string[];
+  /** The first of these content types that the caller prefers. */
+  preferred(types: readonly string[]): string | undefined;
   /** @throws {ApiError} `body_too_large`. */
   readBody(): Promise<Buffer>;
 }
@@ -144,9 +148,11 @@ function toApiRequest(request: Request, response: Response): ApiRequest {
   const params = Object.entries(request.params).map(([name, value]) => [name, String(value)]);
   return {
     params: Object.fromEntries(params),
+    address: request.originalUrl,
     record: recordOf(request),
     hangUp: hangUp.signal,
     headers: (name) => request.headersDistinct[name] ?? [],
+    preferred: (types) => request.accepts([...types]) || undefined,
     readBody: () => readBody(request, response),
   };
 }

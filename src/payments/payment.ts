@@ -98,3 +98,21 @@ export interface Payment {
   readonly updatedAt: string;
   readonly expiresAt?: string | undefined;
 }
+
+/** What a list shows of a payment: what Temporal's index has of it. */
+export type PaymentSummary = Pick<
+  Payment,
+  | 'id'
+  | 'object'
+  | 'kind'
+  | 'method'
+  | 'status'
+  | 'final'
+  | 'amount'
+  | 'currency'
+  | 'transId'
+  | 'externalId'
+  | 'userId'
+  | 'metadata'
+  | 'createdAt'
+>;

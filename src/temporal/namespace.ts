@@ -9,6 +9,7 @@ const { Duration } = proto.google.protobuf;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const serverTypes = {
+  BOOL: IndexedValueType.INDEXED_VALUE_TYPE_BOOL,
   KEYWORD: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
   INT: IndexedValueType.INDEXED_VALUE_TYPE_INT,
 } as const;

@@ -10,6 +10,8 @@ export const paymentSearchAttributes = {
   /** The name of the API key that created the payment: merchants list only their own. */
   merchant: defineSearchAttributeKey('Merchant', SearchAttributeType.KEYWORD),
   status: defineSearchAttributeKey('PaymentStatus', SearchAttributeType.KEYWORD),
+  /** Whether the status is final, which FAILED alone doesn't tell of a link. Absent as long as it never was. */
+  final: defineSearchAttributeKey('PaymentFinal', SearchAttributeType.BOOL),
   kind: defineSearchAttributeKey('PaymentKind', SearchAttributeType.KEYWORD),
   externalId: defineSearchAttributeKey('ExternalId', SearchAttributeType.KEYWORD),
   userId: defineSearchAttributeKey('UserId', SearchAttributeType.KEYWORD),

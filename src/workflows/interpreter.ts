@@ -274,11 +274,15 @@ class Interpreter {
   /** Updates what operators and lists see of the payment: search attributes, current details and the log. */
   private show(before: PaymentState): void {
     const [status, transId] = [statusOf(this.payment), transIdOf(this.payment)];
+    const isFinal = isFinalPayment(this.payment);
     const isNewStatus = status !== statusOf(before);
     const isNewTransaction = transId !== undefined && transId !== transIdOf(before);
     if (isNewStatus || isNewTransaction) {
       upsertSearchAttributes([
         ...(isNewStatus ? [{ key: paymentSearchAttributes.status, value: status }] : []),
+        ...(isFinal !== isFinalPayment(before)
+          ? [{ key: paymentSearchAttributes.final, value: isFinal }]
+          : []),
         ...(isNewTransaction ? [{ key: paymentSearchAttributes.transId, value: transId }] : []),
       ]);
       this.report(statusOf(before), status);

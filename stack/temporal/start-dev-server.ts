@@ -38,6 +38,8 @@ export interface StartDevServerOptions {
   readonly cacheFolder?: string;
   /** How long the server may take to start. Default: a minute. */
   readonly startLimitMs?: number;
+  /** More of the server's dynamic configuration: its keys, with values in JSON. */
+  readonly dynamicConfig?: Readonly<Record<string, string>>;
   readonly find?: (options: FindTemporalOptions) => ReturnType<typeof findTemporal>;
 }
 
@@ -58,6 +60,7 @@ export async function startDevServer({
   env = process.env,
   cacheFolder: folder,
   startLimitMs = 60_000,
+  dynamicConfig = {},
   find = findTemporal,
 }: StartDevServerOptions): Promise<DevServer> {
   for (const wanted of [port, uiPort]) {
@@ -73,7 +76,12 @@ export async function startDevServer({
   const file = databaseFile === undefined ? undefined : resolve(databaseFile);
   if (file !== undefined) await mkdir(dirname(file), { recursive: true });
   const ports = { port: port ?? (await freePort()), ...(ui && { uiPort: uiPort ?? (await freePort()) }) };
-  const args = devServerArguments({ ...ports, namespace, ...(file !== undefined && { databaseFile: file }) });
+  const args = devServerArguments({
+    ...ports,
+    namespace,
+    dynamicConfig,
+    ...(file !== undefined && { databaseFile: file }),
+  });
 
   const server = await startChild({
     name: 'temporal',
@@ -131,6 +139,7 @@ interface DevServerSettings {
   readonly namespace: string;
   /** Without it, everything is kept in memory. */
   readonly databaseFile?: string;
+  readonly dynamicConfig?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -145,10 +154,16 @@ const POLLS_PER_SECOND = 2_000;
  */
 const PRAGMAS = ['journal_mode=WAL', 'synchronous=FULL'] as const;
 
-const PROCESSORS = ['transferProcessor', 'timerProcessor', 'visibilityProcessor'] as const;
+const POLLING = Object.fromEntries(
+  ['transferProcessor', 'timerProcessor', 'visibilityProcessor'].map((name) => [
+    `history.${name}MaxPollRPS`,
+    String(POLLS_PER_SECOND),
+  ]),
+);
 
 /** The arguments of `temporal`. */
-export function devServerArguments({ port, uiPort, namespace, databaseFile }: DevServerSettings): string[] {
+export function devServerArguments(settings: DevServerSettings): string[] {
+  const { port, uiPort, namespace, databaseFile, dynamicConfig = {} } = settings;
   const pragmas = PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]);
   return [
     ...['server', 'start-dev'],
@@ -158,9 +173,9 @@ export function devServerArguments({ port, uiPort, namespace, databaseFile }: De
     ...['--namespace', namespace],
     ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile, ...pragmas]),
     ...['--log-level', 'error'],
-    ...PROCESSORS.flatMap((name) => [
+    ...Object.entries({ ...POLLING, ...dynamicConfig }).flatMap(([key, value]) => [
       '--dynamic-config-value',
-      `history.${name}MaxPollRPS=${POLLS_PER_SECOND}`,
+      `${key}=${value}`,
     ]),
   ];
 }

@@ -1,15 +1,21 @@
-import { types } from 'node:util';
-import type { ConnectionPlugin } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
+import { InternalConnectionOptionsSymbol } from '@temporalio/client/lib/connection.js';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DEFAULT_NAMESPACE, retryUntilClosed } from '../../src/temporal/connection.js';
+import { NativeConnection, Runtime } from '@temporalio/worker';
+import { DEFAULT_NAMESPACE, lazyConnection, retryUntilClosed } from '../../src/temporal/connection.js';
 import { searchAttributeTypes } from '../../src/temporal/namespace.js';
+import { type Child, startChild, untilReady } from '../processes/child.js';
+import { freePort } from '../processes/ports.js';
 import { type FindTestServerOptions, findTestServer } from './test-server.js';
 
-/** The SDK gives a server 5 s to start, which isn't always enough on a machine that is busy with other tests. */
-const MAX_ATTEMPTS = 10;
+export interface StartTimeSkippingOptions extends FindTestServerOptions {
+  /** How long the server may take to start. Default: a minute. */
+  readonly startLimitMs?: number;
+}
 
 /**
- * Starts Temporal's time-skipping test server with Sanaga's search attributes. End it with `teardown()`.
+ * Starts Temporal's time-skipping test server with Sanaga's search attributes. End it with `teardown()`; it never outlives
+ * this process.
  *
  * `result()` of the environment's own client skips time while it waits. Wait for one result at a time with it: two at once
  * confuse the server's count of time locks. To wait for several, use a plain `Client` on `environment.connection`, and
@@ -18,47 +24,83 @@ const MAX_ATTEMPTS = 10;
  * The server may be a Java program, and it listens on every address of the machine: use it for tests only.
  *
  * @throws NothingWorkedError when no test server can be found.
- * @throws Error when it doesn't start.
+ * @throws Error with the end of the server's log when it doesn't start. It is stopped then.
  */
-export async function startTimeSkippingEnvironment(
-  options: FindTestServerOptions,
-): Promise<TestWorkflowEnvironment> {
-  const path = await findTestServer(options);
-  const environment = await createWithRetries(path, options.report);
+export async function startTimeSkippingEnvironment({
+  startLimitMs = 60_000,
+  ...options
+}: StartTimeSkippingOptions): Promise<TestWorkflowEnvironment> {
+  const file = await findTestServer(options);
+  const port = await freePort();
+  const { env = process.env } = options;
+  const server = await startChild({ name: 'test server', file, args: [String(port)], env });
   try {
+    const address = `127.0.0.1:${port}`;
+    await prepare(server, address, startLimitMs);
+    return await TimeSkippingEnvironment.on(address, server.kill);
+  } catch (error) {
+    await server.kill();
+    throw error;
+  }
+}
+
+/** How long the server may take to answer whether it is ready. */
+const PROBE_LIMIT_MS = 2_000;
+
+async function prepare(server: Child, address: string, startLimitMs: number): Promise<void> {
+  const connection = lazyConnection({ address, namespace: DEFAULT_NAMESPACE });
+  const probe = () => connection.workflowService.getSystemInfo({}).then(() => true);
+  try {
+    await untilReady(server, () => connection.withDeadline(Date.now() + PROBE_LIMIT_MS, probe), startLimitMs);
     // A new test server has none, and can't list them: there is nothing to compare with.
-    await environment.connection.operatorService.addSearchAttributes({
+    await connection.operatorService.addSearchAttributes({
       namespace: DEFAULT_NAMESPACE,
       searchAttributes: searchAttributeTypes,
     });
-  } catch (error) {
-    await environment.teardown();
-    throw error;
+  } finally {
+    await connection.close();
   }
-  return environment;
 }
 
-/** The environment's own connection, as ours: a retry after its end doesn't end the process. */
-const untilClosed: ConnectionPlugin = {
-  name: 'retry-until-closed',
-  configureConnection: (options) => ({ ...options, interceptors: retryUntilClosed() }),
-};
+/**
+ * An environment on a server that we have started. The SDK would start one itself, but gives up on it after 5 s, which isn't
+ * always enough on a busy machine, and then leaves it running.
+ */
+class TimeSkippingEnvironment extends TestWorkflowEnvironment {
+  readonly #stopServer: () => Promise<void>;
 
-async function createWithRetries(
-  path: string,
-  report: (line: string) => void,
-): Promise<TestWorkflowEnvironment> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await TestWorkflowEnvironment.createTimeSkipping({
-        server: { executable: { type: 'existing-path', path } },
-        plugins: [untilClosed],
-      });
-    } catch (error) {
-      // Not `instanceof Error`: under jest, the error comes from another realm.
-      const isLate = types.isNativeError(error) && error.message.includes('Failed connecting to test server');
-      if (!isLate || attempt === MAX_ATTEMPTS) throw error;
-      report(`test server: too slow to start, trying again (${attempt + 1} of ${MAX_ATTEMPTS})`);
-    }
+  private constructor(
+    address: string,
+    connection: Connection,
+    nativeConnection: NativeConnection,
+    stopServer: () => Promise<void>,
+  ) {
+    super(
+      Runtime.instance(),
+      { server: { type: 'existing' }, client: {}, plugins: [] },
+      true,
+      'existing',
+      connection,
+      nativeConnection,
+      DEFAULT_NAMESPACE,
+      address,
+    );
+    this.#stopServer = stopServer;
+  }
+
+  static async on(address: string, stopServer: () => Promise<void>): Promise<TimeSkippingEnvironment> {
+    const options = { address, [InternalConnectionOptionsSymbol]: { supportsTestService: true } };
+    const connection = await Connection.connect({ ...options, interceptors: retryUntilClosed() });
+    return new TimeSkippingEnvironment(
+      address,
+      connection,
+      await NativeConnection.connect(options),
+      stopServer,
+    );
+  }
+
+  override async teardown(): Promise<void> {
+    await super.teardown();
+    await this.#stopServer();
   }
 }

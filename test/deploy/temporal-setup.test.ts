@@ -8,7 +8,7 @@ const script = await readFile(new URL('../../deploy/temporal-setup.sh', import.m
 describe('deploy/temporal-setup.sh', () => {
   it('creates the search attributes that payments carry, with their types', () => {
     const [, list = ''] = /<<'ATTRIBUTES'\n([\s\S]*?)\nATTRIBUTES/.exec(script) ?? [];
-    const types = { KEYWORD: 'Keyword', INT: 'Int' } as const;
+    const types = { BOOL: 'Bool', KEYWORD: 'Keyword', INT: 'Int' } as const;
     const needed = Object.values(paymentSearchAttributes).map(({ name, type }) => `${name} ${types[type]}`);
     expect(list.split('\n').sort()).toEqual(needed.sort());
   });

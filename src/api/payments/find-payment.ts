@@ -35,11 +35,14 @@ export interface ReadContext {
 /** A payment's workflow, whatever its type. */
 export type PaymentWorkflow = (input: PaymentInput) => Promise<EndedPayment>;
 
-const memoSchema = z.object({
+export const memoSchema = z.object({
   owner: z.string(),
   fingerprint: z.string(),
   /** The request that started the payment. Unique, even when an X-Request-Id is sent twice. */
   requestId: z.string(),
+  /** What a list shows of the order, beside what can be searched for. */
+  method: z.enum(['link', 'direct']).optional(),
+  metadata: z.record(z.string(), z.string()).optional(),
 });
 
 /** What is stored beside a payment's workflow when it starts, readable without a worker. */

@@ -1,10 +1,16 @@
-import type { Payment } from '../../payments/payment.js';
-import { type PaymentId, parsePaymentId } from '../../payments/payment-id.js';
-import { paymentSearchAttributes } from '../../temporal/search-attributes.js';
-import { ApiError, temporarilyUnavailable } from '../http/problem.js';
-import { currentState, findPayment, type ReadContext } from './find-payment.js';
+import type { Client } from '@temporalio/client';
+import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
+import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
+import proto from '@temporalio/proto';
+import { CURRENCY } from '../../payments/limits.js';
+import type { PaymentStatus, PaymentSummary } from '../../payments/payment.js';
+import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '../../payments/payment-id.js';
+import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
+import { memoSchema } from './find-payment.js';
 import { callTemporal } from './temporal-calls.js';
-import { type PaymentFilter, visibilityQuery } from './visibility.js';
+import { type PaymentFilter, queryByIds, visibilityQuery } from './visibility.js';
+
+const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
 
 /** A payment's place in a list, newest first: by its creation (ms since the epoch), then by its id. */
 export interface Place {
@@ -14,193 +20,234 @@ export interface Place {
 
 /** One page of a list. */
 export interface Page {
-  readonly payments: readonly Payment[];
-  /** Payments that belong in the list as far as visibility knows, but couldn't be read. */
+  readonly payments: readonly PaymentSummary[];
+  /** Payments that belong in the list, but whose entry in the index can't be read. */
   readonly unreadable: readonly PaymentId[];
   /** The place after which the next page begins; without it, this one is the last. */
   readonly last?: Place | undefined;
 }
 
-/** Payments that are read at once. */
-const BATCH_SIZE = 8;
+/** A run of a payment's workflow in Temporal's index. */
+interface Run extends Place {
+  readonly merchant: string | undefined;
+  /** ms since the epoch. */
+  readonly startedAt: number;
+  readonly isOpen: boolean;
+  /** What a list shows of it; without it, the run can't be read. */
+  readonly summary?: PaymentSummary | undefined;
+}
 
-/**
- * Payments that may fail to answer, one after the other from the first, before the list is refused. One
- * answer among so many shows that single payments have a problem, and not every worker.
- */
-const MAX_SILENT = 3 * BATCH_SIZE;
+/** Runs that one call to Temporal gives: enough for a page, and as many again for payments with several runs. */
+const runsPerCall = (pageSize: number): number => Math.max(50, 2 * (pageSize + 1));
 
-/** Runs that one window of time may have. */
-const MAX_RUNS = 200;
+/** Temporal's own limit. */
+const MAX_RUNS_PER_CALL = 1_000;
 
-/** Payments that make a window worth its call; with fewer, a wider one is tried. */
-const MIN_PLACES = 50;
-
-/** The first window of a long list, and the factor by which windows become wider or narrower. */
-const FIRST_SPAN_MS = 60_000;
+/** How much wider than the last window the next one is. */
 const SPAN_FACTOR = 8;
 
 /**
- * Payments as they stand now, newest first. Visibility only says where to look: each payment is read itself,
- * and left out when it no longer fits the filter.
+ * Payments as Temporal's index has them, newest first. The index follows each change within moments: it is good enough
+ * to look through, and to choose what to read by itself.
  *
- * A payment that can't be read is named beside the others. If it were left out silently, or shown as it was,
- * somebody might pay twice. When none can be read, there is no list; to find that out, a page without any
- * answer looks beyond its own end.
+ * A page takes a call or two to Temporal, however many payments are on it, and one more with a filter for what can
+ * change: an earlier run of a payment that was reopened or reset may still have what is looked for.
  *
  * @param after the last place of the page before
- * @throws {ApiError} `temporarily_unavailable` when none can be read, with the id of one.
+ * @throws {ApiError} `temporarily_unavailable`.
  */
 export async function listPayments(
-  context: ReadContext,
+  { client }: { readonly client: Client },
   filter: PaymentFilter,
-  limit: number,
+  pageSize: number,
   after: Place | undefined,
 ): Promise<Page> {
-  const payments: Payment[] = [];
-  const unreadable: PaymentId[] = [];
-  const silent: ApiError[] = [];
-  let last: Place | undefined;
-  let hasAnswer = false;
-  let isFull = false;
-  for await (const places of newestFirst(context, filter, after)) {
-    for (let next = 0; next < places.length; ) {
-      const room = limit - payments.length - unreadable.length;
-      isFull = room <= 0;
-      if (isFull && hasAnswer) return { payments, unreadable, last };
-      const batch = places.slice(next, next + (isFull ? BATCH_SIZE : Math.min(BATCH_SIZE, room)));
-      next += batch.length;
-      const read = await Promise.all(batch.map((place) => readOne(context, filter, place)));
-      const failures = read.filter((one) => one instanceof ApiError);
-      hasAnswer ||= failures.length < read.length;
-      silent.push(...failures);
-      const [failure] = silent;
-      if (failure !== undefined && !hasAnswer && silent.length >= MAX_SILENT) throw failure;
-      if (isFull) continue;
-      unreadable.push(...failures.flatMap(({ extras }) => extras.paymentId ?? []));
-      payments.push(...read.filter((one): one is Payment => one !== undefined && !(one instanceof ApiError)));
-      last = batch.at(-1);
+  const page: Run[] = [];
+  for await (const runs of newestFirst(client, filter, pageSize, after)) {
+    for (const run of await latestRuns(client, filter, runs)) {
+      if (page.length === pageSize) return toPage(page, page.at(-1));
+      page.push(run);
     }
   }
-  const [failure] = silent;
-  if (failure !== undefined && !hasAnswer) throw failure;
-  return { payments, unreadable, last: isFull ? last : undefined };
+  return toPage(page, undefined);
 }
 
-/** The payment at a place; `undefined` when it is gone or doesn't fit; the error when it can't be read. */
-async function readOne(
-  context: ReadContext,
-  filter: PaymentFilter,
-  { id }: Place,
-): Promise<Payment | ApiError | undefined> {
-  try {
-    const found = await findPayment(context, id);
-    if (found === undefined) return undefined;
-    if (filter.owner !== undefined && found.owner !== filter.owner) return undefined;
-    const { payment } = await currentState(context, found);
-    return fits(payment, filter) ? payment : undefined;
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    return temporarilyUnavailable(`The payment ${id} can't be read at the moment. Try again shortly.`, {
-      paymentId: id,
-      cause: error.cause,
-    });
+function toPage(runs: readonly Run[], last: Place | undefined): Page {
+  return {
+    payments: runs.flatMap(({ summary }) => summary ?? []),
+    unreadable: runs.filter(({ summary }) => summary === undefined).map(({ id }) => id),
+    last: last && { createdAt: last.createdAt, id: last.id },
+  };
+}
+
+/** The payments whose latest run is what the filter wants, in order. */
+async function latestRuns(client: Client, filter: PaymentFilter, runs: readonly Run[]): Promise<Run[]> {
+  const latest = latestOfEach(runs);
+  // All runs of a payment agree in everything else.
+  if (filter.status !== undefined || filter.transId !== undefined) {
+    const ended = [...latest.values()].filter(({ isOpen }) => !isOpen).map(({ id }) => id);
+    for (const [id, run] of latestOfEach(await allRuns(client, ended))) latest.set(id, run);
   }
+  return [...latest.values()].filter((run) => fits(run, filter)).sort(compare);
 }
 
-function fits(payment: Payment, { status, kind, externalId, userId }: PaymentFilter): boolean {
+function latestOfEach(runs: readonly Run[]): Map<PaymentId, Run> {
+  const latest = new Map<PaymentId, Run>();
+  for (const run of runs) {
+    const other = latest.get(run.id);
+    const isNewer = other === undefined || run.isOpen || (!other.isOpen && run.startedAt > other.startedAt);
+    if (isNewer) latest.set(run.id, run);
+  }
+  return latest;
+}
+
+async function allRuns(client: Client, ids: readonly PaymentId[]): Promise<readonly Run[]> {
+  return ids.length === 0 ? [] : (await readRuns(client, queryByIds(ids))).runs;
+}
+
+function fits({ summary }: Run, { status, kind, externalId, userId, transId }: PaymentFilter): boolean {
+  if (summary === undefined) return true;
   return (
-    (status ?? payment.status) === payment.status &&
-    (kind ?? payment.kind) === payment.kind &&
-    (externalId ?? payment.externalId) === payment.externalId &&
-    (userId ?? payment.userId) === payment.userId
+    (status ?? summary.status) === summary.status &&
+    (kind ?? summary.kind) === summary.kind &&
+    (externalId ?? summary.externalId) === summary.externalId &&
+    (userId ?? summary.userId) === summary.userId &&
+    (transId ?? summary.transId) === summary.transId
   );
 }
 
-/** A window of time that was read. */
-interface ReadWindow {
-  readonly places: readonly Place[];
-  /** Where the next window ends (ms since the epoch), and how wide it should be. */
-  readonly before: number;
-  readonly spanMs: number;
-}
-
 /**
- * The places of the payments that a filter finds, newest first, in batches, beginning after `after`. A
- * payment comes once, however many runs it has: they all have its time of creation.
+ * The runs that a filter finds, in batches: those of a later batch were created before those of an earlier one. All runs
+ * of a payment have its time of creation, so they come in one batch.
  *
  * Temporal's visibility puts running workflows first and orders the others by when they ended, and most of
- * its stores refuse any other order. So windows of time are read, each with no more runs than can be sorted
- * here: one for all time if that suffices, or else windows as wide as they may be.
+ * its stores refuse any other order. So windows of time are read, each with no more runs than one call gives: one for
+ * all time if that suffices. Otherwise, what the call did give shows how wide a window may be.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
-export async function* newestFirst(
-  { client }: Pick<ReadContext, 'client'>,
+async function* newestFirst(
+  client: Client,
   filter: PaymentFilter,
+  pageSize: number,
   after: Place | undefined,
-): AsyncGenerator<readonly Place[]> {
+): AsyncGenerator<readonly Run[]> {
   const floor = filter.createdFrom ?? 0;
   let before = earliest(filter.createdBefore, after && after.createdAt + 1);
   let spanMs = Number.POSITIVE_INFINITY;
   while (before === undefined || before > floor) {
-    const window: ReadWindow = await readWidest(client, filter, before, spanMs);
-    yield window.places.filter((place) => after === undefined || isAfter(place, after));
-    ({ before, spanMs } = window);
+    const end: number = before ?? Date.now();
+    const { runs, from } = await readWindow(client, filter, pageSize, {
+      from: Math.max(floor, end - spanMs),
+      before,
+    });
+    yield runs.filter((run) => isOwn(run, filter) && (after === undefined || isAfter(run, after)));
+    before = from;
+    spanMs = Math.max(1, end - from) * SPAN_FACTOR;
   }
 }
 
-/** Reads the widest window that has few enough runs, beginning with the span of the last one. */
-async function readWidest(
-  client: ReadContext['client'],
+/** The runs of a window that ends at `before`, and begins at `from` unless there are too many. */
+async function readWindow(
+  client: Client,
   filter: PaymentFilter,
-  before: number | undefined,
-  firstSpanMs: number,
-): Promise<ReadWindow> {
-  const floor = filter.createdFrom ?? 0;
-  const end = before ?? Date.now();
-  let spanMs = firstSpanMs;
-  let best: ReadWindow | undefined;
-  for (let tooWide = false; ; ) {
-    const from = Math.max(floor, end - spanMs);
+  pageSize: number,
+  window: { readonly from: number; readonly before: number | undefined },
+): Promise<{ readonly runs: readonly Run[]; readonly from: number }> {
+  const end = window.before ?? Date.now();
+  for (let { from } = window; ; ) {
+    const query = visibilityQuery({ ...filter, createdFrom: from, createdBefore: window.before });
     const isNarrowest = end - from <= 1;
-    const places = await readPlaces(
-      client,
-      { ...filter, createdFrom: from, createdBefore: before },
-      isNarrowest,
-    );
-    if (places === undefined) {
-      if (best !== undefined) return best;
-      tooWide = Number.isFinite(spanMs);
-      spanMs = tooWide ? Math.max(1, Math.floor((end - from) / SPAN_FACTOR)) : FIRST_SPAN_MS;
-    } else {
-      best = { places, before: from, spanMs };
-      if (tooWide || from === floor || places.length >= MIN_PLACES) return best;
-      spanMs *= SPAN_FACTOR;
-    }
+    const { runs, isAll } = await readRuns(client, query, isNarrowest ? undefined : runsPerCall(pageSize));
+    if (isAll) return { runs, from };
+    // From here on, a page and one more are certain. If that is no later, so many began in one ms, which comes by itself.
+    from = Math.max([...runs].sort(compare)[pageSize]?.createdAt ?? 0, from + 1);
+    if (window.before !== undefined) from = Math.min(from, window.before - 1);
   }
 }
 
-/** The places that a filter finds, in order; `undefined` if too many, and the window can be narrower. */
-async function readPlaces(
-  client: ReadContext['client'],
-  filter: PaymentFilter,
-  isNarrowest: boolean,
-): Promise<Place[] | undefined> {
-  return await callTemporal(client, async () => {
-    const places = new Map<string, Place>();
-    let runs = 0;
-    for await (const run of client.workflow.list({ query: visibilityQuery(filter), pageSize: MAX_RUNS })) {
-      if (runs++ === MAX_RUNS && !isNarrowest) return undefined;
-      const id = parsePaymentId(run.workflowId);
-      const createdAt = run.typedSearchAttributes.get(paymentSearchAttributes.createdAt);
-      const merchant = run.typedSearchAttributes.get(paymentSearchAttributes.merchant);
-      // Some of visibility's stores ignore case.
-      const isOwn = filter.owner === undefined || filter.owner === merchant;
-      if (id !== undefined && createdAt !== undefined && isOwn) places.set(id, { id, createdAt });
-    }
-    return [...places.values()].sort(compare);
-  });
+/**
+ * The runs that a query finds.
+ *
+ * @param limit runs to read, in one call; without it, all of them
+ */
+async function readRuns(
+  client: Client,
+  query: string,
+  limit?: number,
+): Promise<{ readonly runs: Run[]; readonly isAll: boolean }> {
+  const { namespace } = client.options;
+  const runs: Run[] = [];
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    const request = {
+      namespace,
+      query,
+      pageSize: limit ?? MAX_RUNS_PER_CALL,
+      nextPageToken: nextPageToken ?? null,
+    };
+    const answer = await callTemporal(client, () => client.workflowService.listWorkflowExecutions(request));
+    for (const info of answer.executions) runs.push(...(await toRun(client, info)));
+    nextPageToken = answer.nextPageToken.length > 0 ? answer.nextPageToken : undefined;
+  } while (nextPageToken !== undefined && limit === undefined);
+  return { runs, isAll: nextPageToken === undefined };
+}
+
+type RunInfo = proto.temporal.api.workflow.v1.IWorkflowExecutionInfo;
+
+/** A run in the index; none for a workflow that isn't a payment's. */
+async function toRun(client: Client, info: RunInfo): Promise<Run[]> {
+  const id = parsePaymentId(info.execution?.workflowId);
+  const indexed = decodeTypedSearchAttributes(info.searchAttributes?.indexedFields);
+  const createdAt = indexed.get(attributes.createdAt);
+  if (id === undefined || createdAt === undefined) return [];
+  const run: Run = {
+    id,
+    createdAt,
+    merchant: indexed.get(attributes.merchant),
+    startedAt: Number(info.startTime?.seconds ?? 0) * 1_000 + (info.startTime?.nanos ?? 0) / 1e6,
+    isOpen: info.status === Status.WORKFLOW_EXECUTION_STATUS_RUNNING,
+  };
+  return [{ ...run, summary: await summaryOf(client, run, info) }];
+}
+
+/** What a list shows of a run; `undefined` when its memo can't be decoded, or isn't a payment's. */
+async function summaryOf(
+  client: Client,
+  { id, createdAt, isOpen }: Run,
+  info: RunInfo,
+): Promise<PaymentSummary | undefined> {
+  const { namespace, loadedDataConverter } = client.options;
+  const described = await executionInfoFromRaw(info, loadedDataConverter, info, namespace).catch(
+    () => undefined,
+  );
+  const memo = memoSchema.safeParse(described?.memo);
+  const indexed = described?.typedSearchAttributes;
+  const amount = indexed?.get(attributes.amount);
+  if (indexed === undefined || amount === undefined || !memo.success) return undefined;
+  const final = indexed.get(attributes.final) ?? false;
+  // Without an outcome, a person must look at a payment whose workflow was stopped.
+  const isStopped = !isOpen && info.status !== Status.WORKFLOW_EXECUTION_STATUS_COMPLETED;
+  return {
+    id,
+    object: 'payment',
+    kind: indexed.get(attributes.kind) as PaymentKind,
+    method: memo.data.method,
+    status: isStopped && !final ? 'REVIEW' : (indexed.get(attributes.status) as PaymentStatus),
+    final,
+    amount,
+    currency: CURRENCY,
+    transId: indexed.get(attributes.transId) as TransId | undefined,
+    externalId: indexed.get(attributes.externalId),
+    userId: indexed.get(attributes.userId),
+    metadata: memo.data.metadata ?? {},
+    createdAt: new Date(createdAt).toISOString(),
+  };
+}
+
+/** Some of visibility's stores ignore case. */
+function isOwn({ merchant }: Run, { owner }: PaymentFilter): boolean {
+  return owner === undefined || owner === merchant;
 }
 
 function earliest(one: number | undefined, other: number | undefined): number | undefined {

@@ -205,7 +205,13 @@ function workflowTypeOf(order: PaymentOrder): PaymentWorkflowType {
 export function workflowOptions({ input, owner, taskQueue, createdAt }: WorkflowStart) {
   const { order, fingerprint, requestId } = input;
   const { summary, details } = describeOrder(order, owner);
-  const memo: PaymentMemo = { owner, fingerprint, requestId };
+  const memo: PaymentMemo = {
+    owner,
+    fingerprint,
+    requestId,
+    ...(order.method !== undefined && { method: order.method }),
+    ...(Object.keys(order.metadata).length > 0 && { metadata: order.metadata }),
+  };
   return {
     workflowId: order.id,
     taskQueue,

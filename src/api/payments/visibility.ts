@@ -1,9 +1,9 @@
 import { status as grpc } from '@grpc/grpc-js';
+import type { Client } from '@temporalio/client';
 import type { PaymentStatus } from '../../payments/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId } from '../../payments/payment-id.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { WORKFLOW_TYPES } from '../../workflows/messages.js';
-import type { ReadContext } from './find-payment.js';
 import { callTemporal, grpcErrorOf } from './temporal-calls.js';
 
 /** Which payments to list; times in ms since the epoch. */
@@ -14,6 +14,8 @@ export interface PaymentFilter {
   readonly kind?: PaymentKind | undefined;
   readonly externalId?: string | undefined;
   readonly userId?: string | undefined;
+  /** The provider's transaction. */
+  readonly transId?: string | undefined;
   readonly createdFrom?: number | undefined;
   readonly createdBefore?: number | undefined;
 }
@@ -39,7 +41,7 @@ const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map(quote).join(', ')}) AND 
  * @throws {Error} for a value that isn't an identifier, and so could be read as a piece of the query.
  */
 export function visibilityQuery(filter: PaymentFilter): string {
-  const { owner, status, kind, externalId, userId, createdFrom, createdBefore } = filter;
+  const { owner, status, kind, externalId, userId, transId, createdFrom, createdBefore } = filter;
   const { merchant, createdAt } = attributes;
   return [
     PAYMENTS,
@@ -50,14 +52,15 @@ export function visibilityQuery(filter: PaymentFilter): string {
     ...equals(attributes.kind.name, kind),
     ...equals(attributes.externalId.name, externalId),
     ...equals(attributes.userId.name, userId),
+    ...equals(attributes.transId.name, transId),
     ...(createdFrom === undefined ? [] : [`${createdAt.name} >= ${createdFrom}`]),
     ...(createdBefore === undefined ? [] : [`${createdAt.name} < ${createdBefore}`]),
   ].join(' AND ');
 }
 
-/** The runs of payments that have a provider's transaction. @throws {Error} as {@link visibilityQuery}. */
-export function queryByTransId(transId: string): string {
-  return [PAYMENTS, ...equals(attributes.transId.name, transId)].join(' AND ');
+/** All runs of some payments. */
+export function queryByIds(ids: readonly PaymentId[]): string {
+  return `${PAYMENTS} AND WorkflowId IN (${ids.map(quote).join(', ')})`;
 }
 
 function equals(attribute: string, value: string | undefined): string[] {
@@ -76,14 +79,14 @@ function quote(value: string): string {
  * @throws {ApiError} `temporarily_unavailable`.
  */
 export async function findByTransId(
-  { client }: Pick<ReadContext, 'client'>,
+  { client }: { readonly client: Client },
   transId: string,
 ): Promise<PaymentId[]> {
   if (!isQueryable(transId)) return [];
   return await callTemporal(client, async () => {
     const ids = new Set<PaymentId>();
     try {
-      for await (const { workflowId } of client.workflow.list({ query: queryByTransId(transId) })) {
+      for await (const { workflowId } of client.workflow.list({ query: visibilityQuery({ transId }) })) {
         const id = parsePaymentId(workflowId);
         if (id !== undefined) ids.add(id);
       }

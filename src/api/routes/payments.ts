@@ -1,7 +1,8 @@
+import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import type { Decision } from '../../payments/decision.js';
-import { PAYMENT_STATUSES, type Payment } from '../../payments/payment.js';
-import { parsePaymentId, type TransId } from '../../payments/payment-id.js';
+import { PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payments/payment.js';
+import { type PaymentId, parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { pathSegment } from '../../provider/client.js';
 import { recheckUpdate, refreshUpdate, resolveUpdate } from '../../workflows/messages.js';
 import { onlyFor } from '../http/body.js';
@@ -11,7 +12,7 @@ import { listPayments as list, type Place } from '../payments/list-payments.js';
 import { updateOrReopen } from '../payments/reopen-payment.js';
 import { failureTypeOf } from '../payments/temporal-calls.js';
 import { updatePayment } from '../payments/update-payment.js';
-import { findByTransId } from '../payments/visibility.js';
+import { findByTransId, isQueryable } from '../payments/visibility.js';
 import { type ApiContext, type ApiResponse, authenticatedRoute } from '../route.js';
 import { identifier } from './create-payment.js';
 import { ownPayment, refusal, viewPayment } from './payment-resource.js';
@@ -91,7 +92,10 @@ const cursor = z.string().transform((given, context) => {
   return z.NEVER;
 });
 
-/** The caller's payments, or those of every owner for operators, and the ids of those that can't be read. */
+/**
+ * The caller's payments, or those of every owner for operators, as Temporal's index has them; as CSV when the caller
+ * prefers that. The next page is in `nextCursor`, and in the header `Link`.
+ */
 export const listPayments = authenticatedRoute({
   method: 'get',
   path: '/v1/payments',
@@ -102,12 +106,13 @@ export const listPayments = authenticatedRoute({
     kind: z.enum(['collection', 'payout']).optional(),
     externalId: identifier.optional(),
     userId: identifier.optional(),
+    transId: z.string().refine(isQueryable, "must be a transaction's id").optional(),
     'created[gte]': time.optional(),
     'created[lt]': time.optional(),
     limit,
     cursor: cursor.optional(),
   }),
-  async handle({ query, caller }, context) {
+  async handle({ query, caller, preferred, address }, context) {
     const {
       limit: pageSize,
       cursor: after,
@@ -118,16 +123,62 @@ export const listPayments = authenticatedRoute({
     const owner = caller.scopes.has('review') ? undefined : caller.owner;
     const filter = { ...wanted, owner, createdFrom, createdBefore };
     const { payments, unreadable, last } = await list(context, filter, pageSize, after);
+    const nextCursor = last && toCursor(last);
+    const headers = {
+      Vary: 'Accept',
+      ...(nextCursor && { Link: `<${nextPage(address, nextCursor)}>; rel="next"` }),
+    };
+    if (preferred(['application/json', 'text/csv']) === 'text/csv') {
+      const text = toCsv(payments, unreadable);
+      return { status: 200, headers: { ...headers, 'Content-Type': 'text/csv; charset=utf-8' }, text };
+    }
     return {
       status: 200,
+      headers,
       json: {
         data: payments.map((payment) => viewPayment(payment, context.ui)),
         unreadable: unreadable.map((id) => viewPayment({ id }, context.ui)),
-        ...(last && { nextCursor: toCursor(last) }),
+        ...(nextCursor && { nextCursor }),
       },
     };
   },
 });
+
+/** The address of a request, with another cursor. */
+function nextPage(address: string, nextCursor: string): string {
+  const { pathname, searchParams } = new URL(address, 'http://api');
+  searchParams.set('cursor', nextCursor);
+  return `${pathname}?${searchParams}`;
+}
+
+const CSV_COLUMNS = [
+  'id',
+  'kind',
+  'method',
+  'status',
+  'final',
+  'amount',
+  'currency',
+  'transId',
+  'externalId',
+  'userId',
+  'createdAt',
+  'metadata',
+] as const satisfies readonly (keyof PaymentSummary)[];
+
+/**
+ * Payments as CSV (RFC 4180) with a header. One that can't be read has its id alone. A cell that a spreadsheet would take
+ * for a formula begins with an apostrophe.
+ */
+function toCsv(payments: readonly PaymentSummary[], unreadable: readonly PaymentId[]): string {
+  return stringify([...payments, ...unreadable.map((id) => ({ id }))], {
+    columns: [...CSV_COLUMNS],
+    header: true,
+    record_delimiter: 'windows',
+    escape_formulas: true,
+    cast: { boolean: String, object: (value) => JSON.stringify(value) },
+  });
+}
 
 /**
  * Responds with the payment once the provider has been asked. A final payment is returned as it is, unless the caller

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { compare, isAfter, newestFirst, type Place } from '../../../src/api/payments/list-payments.js';
+import { compare, isAfter, listPayments, type Place } from '../../../src/api/payments/list-payments.js';
 import type { PaymentFilter } from '../../../src/api/payments/visibility.js';
+import type { PaymentSummary } from '../../../src/payments/payment.js';
 import type { PaymentId } from '../../../src/payments/payment-id.js';
 import { connectClient } from '../../../src/temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../../../src/temporal/search-attributes.js';
@@ -24,16 +25,23 @@ const all = times
 describe('payments, newest first', () => {
   let server: DevServer;
   let client: ReturnType<typeof connectClient>;
+  let calls = 0;
 
   beforeAll(async () => {
     server = await startDevServer({ ui: false, report: () => undefined });
     client = connectClient(server);
+    const list = client.workflowService.listWorkflowExecutions;
+    client.workflowService.listWorkflowExecutions = (...request: unknown[]) => {
+      calls += 1;
+      return Reflect.apply(list, client.workflowService, request);
+    };
+    const oldestFirst = [...all].reverse();
     for (let next = 0; next < all.length; next += 25) {
-      await Promise.all(all.slice(next, next + 25).map((place) => start(place)));
+      await Promise.all(oldestFirst.slice(next, next + 25).map((place) => start(place)));
     }
     // Some have ended, which visibility puts last; some were opened again, and have two runs.
     for (const place of all.slice(100, 160)) await client.workflow.getHandle(place.id).terminate();
-    for (const place of all.slice(120, 140)) await start(place, 'reopenPayment');
+    for (const place of all.slice(120, 140)) await start(place, 'reopenPayment', 'SUCCESSFUL');
     await start({ createdAt: NOW, id: 'col_other' as PaymentId }, 'keepUnmatched');
     while ((await client.workflow.count('WorkflowId STARTS_WITH "col_"')).count < all.length + 21) {}
   }, 120_000);
@@ -43,30 +51,78 @@ describe('payments, newest first', () => {
     await server.stop();
   });
 
-  async function start({ createdAt, id }: Place, type = 'collectByLink'): Promise<void> {
+  async function start({ createdAt, id }: Place, type = 'collectByLink', status = 'PENDING'): Promise<void> {
     await client.workflow.start(type, {
       workflowId: id,
       taskQueue: 'nobody',
+      memo: { owner: 'shop', fingerprint: 'f', requestId: 'r', method: 'link', metadata: { order: id } },
       typedSearchAttributes: new TypedSearchAttributes([
         { key: attributes.createdAt, value: createdAt },
         { key: attributes.merchant, value: 'shop' },
+        { key: attributes.kind, value: 'collection' },
+        { key: attributes.amount, value: 500 },
+        { key: attributes.status, value: status },
       ]),
     });
   }
 
-  async function walk(filter: PaymentFilter, after?: Place): Promise<Place[]> {
-    const places: Place[] = [];
-    for await (const batch of newestFirst({ client }, filter, after)) places.push(...batch);
-    return places;
+  const idsOf = (places: readonly Pick<Place, 'id'>[]) => places.map(({ id }) => id);
+
+  /** Every page, one after the other. */
+  async function walk(filter: PaymentFilter, pageSize: number, from?: Place): Promise<PaymentSummary[]> {
+    const payments: PaymentSummary[] = [];
+    for (let after = from; ; ) {
+      const { payments: page, unreadable, last } = await listPayments({ client }, filter, pageSize, after);
+      expect(page.length).toBeLessThanOrEqual(pageSize);
+      expect(unreadable).toEqual([]);
+      payments.push(...page);
+      if (last === undefined) return payments;
+      expect(last.id).toBe(page.at(-1)?.id);
+      after = last;
+    }
   }
 
-  it('come in order, each once, however many there are and however close', async () => {
-    expect(await walk({})).toEqual(all);
+  it.each([100, 250])('come in order, each once, however many and however close: %i a page', async (size) => {
+    expect(idsOf(await walk({}, size))).toEqual(idsOf(all));
+  });
+
+  it('cost a call or two for a page of 100, and a third at most when they are many and have a status', async () => {
+    for (const after of [undefined, all[99]]) {
+      calls = 0;
+      expect((await listPayments({ client }, { owner: 'shop' }, 100, after)).payments).toHaveLength(100);
+      expect(calls).toBeLessThanOrEqual(2);
+    }
+    calls = 0;
+    await listPayments({ client }, { owner: 'shop', status: 'PENDING' }, 100, undefined);
+    expect(calls).toBeLessThanOrEqual(3);
+  });
+
+  it('are shown as their latest run is', async () => {
+    const reopened = all.slice(120, 140);
+    const stopped = [...all.slice(100, 120), ...all.slice(140, 160)];
+    expect(idsOf(await walk({ status: 'SUCCESSFUL' }, 7))).toEqual(idsOf(reopened));
+    expect(idsOf(await walk({ status: 'REVIEW' }, 100))).toEqual(idsOf(stopped));
+    const [first] = await walk({ status: 'REVIEW' }, 100);
+    expect(first).toEqual({
+      id: all[100]?.id,
+      object: 'payment',
+      kind: 'collection',
+      method: 'link',
+      status: 'REVIEW',
+      final: false,
+      amount: 500,
+      currency: 'XAF',
+      transId: undefined,
+      externalId: undefined,
+      userId: undefined,
+      metadata: { order: all[100]?.id },
+      createdAt: new Date(all[100]?.createdAt ?? 0).toISOString(),
+    });
   });
 
   it('go on after any of them', async () => {
     for (const index of [0, 99, 270, 300, all.length - 2, all.length - 1]) {
-      expect(await walk({ owner: 'shop' }, all[index])).toEqual(all.slice(index + 1));
+      expect(idsOf(await walk({ owner: 'shop' }, 200, all[index]))).toEqual(idsOf(all.slice(index + 1)));
     }
   });
 
@@ -76,12 +132,12 @@ describe('payments, newest first', () => {
       ({ createdAt }) => createdAt >= filter.createdFrom && createdAt < filter.createdBefore,
     );
     expect(within.length).toBeGreaterThan(200);
-    expect(await walk(filter)).toEqual(within);
-    expect(await walk({ createdFrom: NOW + DAY, createdBefore: NOW })).toEqual([]);
+    expect(idsOf(await walk(filter, 100))).toEqual(idsOf(within));
+    expect(await walk({ createdFrom: NOW + DAY, createdBefore: NOW }, 100)).toEqual([]);
   });
 
   it('are none where none are', async () => {
-    expect(await walk({ owner: 'rival' })).toEqual([]);
+    expect(await walk({ owner: 'rival' }, 100)).toEqual([]);
   });
 });
 

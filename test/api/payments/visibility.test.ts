@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isQueryable, queryByTransId, visibilityQuery } from '../../../src/api/payments/visibility.js';
+import { isQueryable, queryByIds, visibilityQuery } from '../../../src/api/payments/visibility.js';
+import type { PaymentId } from '../../../src/payments/payment-id.js';
 
 const payments =
   'WorkflowType IN ("collectByLink", "collectDirect", "payOut", "reopenPayment") AND ExecutionStatus != "ContinuedAsNew"';
@@ -26,6 +27,11 @@ describe('a query for payments', () => {
     );
   });
 
+  it('asks for all runs of some payments', () => {
+    const ids = ['col_1', 'pay_2'] as unknown as PaymentId[];
+    expect(queryByIds(ids)).toBe(`${payments} AND WorkflowId IN ("col_1", "pay_2")`);
+  });
+
   it('finds stopped payments among those to review', () => {
     expect(visibilityQuery({ status: 'REVIEW' })).toBe(
       `${payments} AND (PaymentStatus = "REVIEW" OR ExecutionStatus IN ("Terminated", "Canceled", "Failed", "TimedOut"))`,
@@ -37,7 +43,7 @@ describe('a query for payments', () => {
     (value) => {
       expect(isQueryable(value)).toBe(false);
       expect(() => visibilityQuery({ externalId: value })).toThrow(/only an identifier/);
-      expect(() => queryByTransId(value)).toThrow(/only an identifier/);
+      expect(() => visibilityQuery({ transId: value })).toThrow(/only an identifier/);
     },
   );
 
@@ -45,7 +51,10 @@ describe('a query for payments', () => {
     fc.assert(
       fc.property(fc.string(), (value) => {
         fc.pre(isQueryable(value));
-        return queryByTransId(value) === `${payments} AND TransId = "${value}"` && !/["'\\]/.test(value);
+        return (
+          visibilityQuery({ transId: value }) === `${payments} AND TransId = "${value}"` &&
+          !/["'\\]/.test(value)
+        );
       }),
     );
   });

@@ -1,9 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { runSimulation } from '../../../lab/simulation/run-simulation.js';
 import type { WrapActivities } from '../../../lab/world/worker.js';
+import { useSimulationBundle } from './simulation-bundle.js';
 
 /** A simulation lasts for some days of its own, and for as long as it takes in ours. */
 const LIMIT_MS = 240_000;
+
+const bundle = useSimulationBundle();
 
 /** Seeds with which the provider makes four of 60 payments twice by itself, and rejects several payouts. */
 const DOUBLED = 1_300;
@@ -11,7 +14,7 @@ const REJECTED = 98;
 
 /** A simulation of a Sanaga with a fault of its own, in what its activities do. */
 async function simulate(seed: number, payments: number, wrapActivities: WrapActivities) {
-  return await runSimulation({ payments, seed, wrapActivities });
+  return await runSimulation({ payments, seed, wrapActivities, workflowBundle: bundle.path });
 }
 
 describe('a simulation of a Sanaga that breaks a rule', () => {

@@ -1,11 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { runSimulation, type SimulationReport, worldsOf } from '../../../lab/simulation/run-simulation.js';
+import { useSimulationBundle } from './simulation-bundle.js';
 
 /** A simulation lasts for some days of its own, and for as long as it takes in ours. */
 const LIMIT_MS = 240_000;
 
+const bundle = useSimulationBundle();
+
 async function simulate(seed: number, payments: number) {
-  return await runSimulation({ payments, seed });
+  return await runSimulation({ payments, seed, workflowBundle: bundle.path });
 }
 
 const broken = ({ result, violations }: SimulationReport) => ({

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -9,7 +10,7 @@ import { isPortFree } from '../../../stack/processes/ports.js';
 import { sdkDownloadPath } from '../../../stack/temporal/sdk-download.js';
 import { findTestServer } from '../../../stack/temporal/test-server.js';
 import { startTimeSkippingEnvironment } from '../../../stack/temporal/time-skipping.js';
-import { makeScratchFolder } from '../scratch-folder.js';
+import { makeScratchFolder, type ScratchFolder } from '../scratch-folder.js';
 import { begin, sleepADay } from './probe-workflow.js';
 
 const require = createRequire(import.meta.url);
@@ -64,20 +65,31 @@ describe('the time-skipping environment', () => {
     expect(typedSearchAttributes.get(paymentSearchAttributes.amount)).toBe(100);
   }, 60_000);
 
-  it('is started again when the server is late', async () => {
+  it('waits for a server that is late', async () => {
     const folder = await makeScratchFolder();
     const server = await findTestServer({ report: () => undefined });
-    const been = join(folder.path, 'been');
-    const lateOnce = `[ -e ${been} ] && exec ${server} "$@"; touch ${been}; exec sleep 10`;
-    await folder.script(basename(sdkDownloadPath('temporal-test-server', folder.path)), lateOnce);
-    const lines: string[] = [];
+    await folder.script(testServerIn(folder), `sleep 6; exec ${server} "$@"`);
     try {
-      const report = (line: string) => void lines.push(line);
-      await (await startTimeSkippingEnvironment({ folder: folder.path, report })).teardown();
+      const late = await startTimeSkippingEnvironment({ folder: folder.path, report: () => undefined });
+      expect(await late.currentTimeMs()).toBeGreaterThan(0);
+      await late.teardown();
     } finally {
       await folder.remove();
     }
-    expect(lines).toContain('test server: too slow to start, trying again (2 of 10)');
+  }, 60_000);
+
+  it('stops a server that came too late', async () => {
+    const folder = await makeScratchFolder();
+    const pidFile = join(folder.path, 'pid');
+    await folder.script(testServerIn(folder), `echo $$ > ${pidFile}; exec sleep 60`);
+    try {
+      const options = { folder: folder.path, report: () => undefined, startLimitMs: 3_000 };
+      await expect(startTimeSkippingEnvironment(options)).rejects.toThrow('test server: not ready after 3 s');
+      const pid = Number(await readFile(pidFile, 'utf8'));
+      expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    } finally {
+      await folder.remove();
+    }
   }, 60_000);
 
   it('leaves no server behind after its teardown', async () => {
@@ -90,3 +102,8 @@ describe('the time-skipping environment', () => {
     expect(await isPortFree(port)).toBe(true);
   }, 60_000);
 });
+
+/** The name of the test server's executable in a cache folder. */
+function testServerIn({ path }: ScratchFolder): string {
+  return basename(sdkDownloadPath('temporal-test-server', path));
+}
