@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DefaultLogger } from '@temporalio/worker';
-import { freePort } from '../../stack/processes/ports.js';
 import { PAYMENT_STATUSES } from '../../src/payments/payment.js';
+import { freePort } from '../../stack/processes/ports.js';
 import { MINUTE } from '../payments/orders.js';
 import { PaymentWorld } from './payment-world.js';
 
