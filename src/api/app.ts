@@ -16,6 +16,7 @@ import { SharedUpdates } from './payments/update-payment.js';
 import { type ApiContext, type BalanceReader, mountRoutes, type Route } from './route.js';
 import { createCollection, expireCollection } from './routes/collections.js';
 import { getOpenApi, getReference, getReferenceScript } from './routes/documentation.js';
+import { listEvents } from './routes/events.js';
 import { listNotifications, resendNotification } from './routes/notifications.js';
 import {
   getBalance,
@@ -39,6 +40,7 @@ export const routes: readonly Route[] = [
   cancelPayout,
   refreshPayment,
   resolvePayment,
+  listEvents,
   listNotifications,
   resendNotification,
   getBalance,

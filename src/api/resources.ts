@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CURRENCY } from '../payments/limits.js';
 import {
+  FAILURE_CODES,
   PAYMENT_EVENT_TYPES,
   PAYMENT_STATUSES,
   type Payment,
@@ -134,13 +135,24 @@ export const paymentSchema = schemaOf<PaymentResource>()({
   ),
   transId: described(z.string().optional(), "The provider's transaction, once it is known"),
   medium: described(z.enum(MEDIUMS).optional(), 'How the money moves, once the provider has said so'),
+  phone: described(z.string().optional(), 'The last three digits of the phone number: `•••• 205`'),
   revenue: xaf("The amount less the provider's fees, once the provider has said so").optional(),
+  fee: xaf("The provider's fees: the amount less `revenue`, once the money has moved").optional(),
   reason: described(z.string().optional(), 'Why the payment failed or is in REVIEW, in words for people'),
+  failureCode: described(
+    z.enum(FAILURE_CODES).optional(),
+    'Why a final payment is not SUCCESSFUL. Stable: let programs act on it. Further codes can be added',
+  ),
   financialTransId: described(z.string().optional(), "The mobile operator's reference"),
   review: reviewSchema.optional(),
   resolution: resolutionSchema.optional(),
   externalId: described(z.string().optional(), 'Your own identifier, as you sent it'),
   userId: described(z.string().optional(), 'Your own identifier of the customer, as you sent it'),
+  message: described(z.string().optional(), 'As you sent it'),
+  redirectUrl: described(
+    z.string().meta({ format: 'uri' }).optional(),
+    'Where the payer of a link is sent afterwards, as you sent it',
+  ),
   metadata: described(z.record(z.string(), z.string()), 'Your own data, as you sent it'),
   createdAt: time,
   updatedAt: described(time, 'When the payment last changed'),
@@ -263,6 +275,70 @@ export const notificationListSchema = z
       },
     ],
   });
+
+const eventSchema = z
+  .object({
+    at: described(time, 'When it happened, for the first time if several times'),
+    lastAt: described(time.optional(), 'When it happened for the last time'),
+    count: described(z.int().optional(), 'How often it happened, unless once'),
+    type: z.enum([
+      'created',
+      'sending',
+      'accepted',
+      'rejected',
+      'send_failed',
+      'unanswered',
+      'looked_up',
+      'asked',
+      'provider_notification',
+      'expiring',
+      'expiry_answered',
+      'refresh_requested',
+      'recheck_requested',
+      'review_opened',
+      'decided',
+      'status_changed',
+      'merchant_notification',
+      'notification_requested',
+      'omitted',
+      'stopped',
+    ]),
+    source: described(
+      z.enum(['merchant', 'provider', 'timer', 'operator', 'system', 'notification']),
+      "Whose word or doing it was. `notification`: it came in the provider's name, and proves nothing",
+    ),
+    summary: described(z.string(), 'What happened, for people'),
+    status: described(z.enum(PAYMENT_STATUSES).optional(), "The payment's status from then on"),
+    final: z.literal(true).optional(),
+    reason: z.string().optional(),
+    failureCode: z.enum(FAILURE_CODES).optional(),
+    transId: z.string().optional(),
+    by: described(z.string().optional(), 'The operator who decided, or on whose decision it was sent again'),
+    cause: z.enum(['credentials', 'throttled', 'connection', 'unchecked']).optional(),
+    answer: described(z.string().optional(), "The provider's answer"),
+    transactions: z
+      .array(z.object({ transId: z.string(), status: z.enum(PROVIDER_STATUSES) }))
+      .readonly()
+      .optional(),
+    other: described(
+      z.literal(true).optional(),
+      "It is about a transaction that isn't the payment's, so far",
+    ),
+    providerStatus: z.enum(PROVIDER_STATUSES).optional(),
+    review: z.int().optional(),
+    action: z.enum(['resend', 'fail', 'match']).optional(),
+    forced: z.literal(true).optional(),
+    number: described(z.int().optional(), "The notification's number"),
+    event: z.enum(PAYMENT_EVENT_TYPES).optional(),
+    delivery: z.enum(['delivered', 'failed', 'abandoned', 'no_address']).optional(),
+    entries: described(z.int().optional(), 'How many entries are left out here'),
+  })
+  .meta({ id: 'TimelineEntry' });
+export type TimelineResource = z.output<typeof eventSchema>;
+
+export const timelineSchema = z
+  .object({ data: z.array(eventSchema) })
+  .meta({ id: 'Timeline', description: 'What has happened to a payment, oldest first' });
 
 /** The body of a notification to the merchant. */
 export const paymentEventSchema = (type: (typeof PAYMENT_EVENT_TYPES)[number]) =>

@@ -36,13 +36,13 @@ async function readNotifications(
 ): Promise<readonly PaymentNotification[]> {
   const query = () => found.handle.query(notificationsQuery);
   if (found.running) return await askRunning(context, found, query);
-  const state = await endedState(context, found);
-  if (state !== undefined) return state.notifications;
+  const ended = await endedState(context, found);
+  if (ended !== undefined) return ended.state.notifications;
   try {
     return await callTemporal(context.client, query);
   } catch (error) {
     if (!wasNeverBegun(error)) throw error;
-    return (await stateAtStart(context, found)).notifications;
+    return (await stateAtStart(context, found)).state.notifications;
   }
 }
 
@@ -116,8 +116,8 @@ async function resend(context: ApiContext, id: PaymentId, number: number): Promi
   try {
     answer = await updateOrReopen(context, id, {
       name: `resend.${number}`,
-      reopenable(state) {
-        if (state?.notifications.some((notification) => notification.number === number)) return state;
+      reopenable(ended) {
+        if (ended?.state.notifications.some((notification) => notification.number === number)) return ended;
         throw noSuchNotification();
       },
       send: (handle, updateId) =>

@@ -288,8 +288,8 @@ async function recheck(
   try {
     const answer = await updateOrReopen(context, before.id, {
       name: 'recheck',
-      reopenable(state) {
-        if (state !== undefined) return state;
+      reopenable(ended) {
+        if (ended !== undefined) return ended;
         throw refusal(
           'resolution_refused',
           json,
