@@ -92,6 +92,13 @@ export async function keptSecrets(folder: string): Promise<Secrets> {
   return readSecrets(await readFile(file, 'utf8'), file);
 }
 
+/** The secrets that a folder has; `undefined` when it has none. @throws as {@link keptSecrets} does. */
+export async function existingSecrets(folder: string): Promise<Secrets | undefined> {
+  const file = join(folder, 'secrets.json');
+  const content = await readFile(file, 'utf8').catch(() => undefined);
+  return content === undefined ? undefined : readSecrets(content, file);
+}
+
 function readSecrets(content: string, file: string): Secrets {
   try {
     return secretsSchema.parse(JSON.parse(content));

@@ -6,9 +6,7 @@ import { keptSecrets, type StackPorts } from '../processes/settings.js';
 import { bringUpStack, PARTS } from '../processes/stack.js';
 import type { TemporalServer } from '../temporal/bring-up-temporal.js';
 import { startSettings, type TemporalPorts } from './start-settings.js';
-
-/** The folder, in the current one, that keeps everything a restart needs. */
-const STATE_FOLDER = '.sanaga';
+import { noteRunning, STATE_FOLDER } from './state-folder.js';
 
 /**
  * Brings the stack up and leaves it running until `stop` is aborted. Temporal's database, the sandbox's journal, the
@@ -43,6 +41,14 @@ export async function runStart({ stop }: { readonly stop: AbortSignal }): Promis
     },
     stop,
   });
+  const { address, namespace } = stack.temporal.target;
+  const forget = await noteRunning(folder, {
+    pid: process.pid,
+    ports,
+    temporal: { address, namespace },
+    taskQueue,
+    hasGeneratedKey: env.API_KEYS?.includes(secrets.apiKey) ?? false,
+  });
   try {
     const text = welcome({
       apiUrl: stack.apiUrl,
@@ -61,6 +67,7 @@ export async function runStart({ stop }: { readonly stop: AbortSignal }): Promis
     return 1;
   } finally {
     report('start: stopping');
+    await forget();
     await stack.stop();
     await unlock();
     report('start: stopped');
