@@ -15,7 +15,7 @@ import { PayoutLimits } from './payments/payout-limits.js';
 import { SharedUpdates } from './payments/update-payment.js';
 import { type ApiContext, type BalanceReader, mountRoutes, type Route } from './route.js';
 import { createCollection, expireCollection } from './routes/collections.js';
-import { getOpenApi, getReference, getReferenceScript } from './routes/documentation.js';
+import { getErrors, getOpenApi, getReference, getReferenceScript } from './routes/documentation.js';
 import { listEvents } from './routes/events.js';
 import { listNotifications, resendNotification } from './routes/notifications.js';
 import {
@@ -51,6 +51,7 @@ export const routes: readonly Route[] = [
   getMetrics,
   getOpenApi,
   getReference,
+  getErrors,
   getReferenceScript,
 ];
 

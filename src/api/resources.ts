@@ -397,7 +397,10 @@ const fieldErrorSchema = schemaOf<FieldError>()({
 /** A problem document (RFC 9457). */
 export const problemSchema = z
   .object({
-    type: described(z.string().meta({ format: 'uri' }), 'Identifies the kind of problem, as `code` does'),
+    type: described(
+      z.string().meta({ format: 'uri-reference' }),
+      'Where the kind of problem is described; relative to the address of the request',
+    ),
     title: z.string(),
     status: described(z.int(), 'The HTTP status'),
     detail: described(z.string(), 'What was wrong and what to do, for people'),

@@ -5,7 +5,7 @@ import { expectDocumented } from '../support/documented.js';
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'x-request-id': '1' };
 const PROBLEM_TYPE = { ...JSON_TYPE, 'content-type': 'application/problem+json; charset=utf-8' };
 const problem = (code: string, status: number) => ({
-  type: `urn:sanaga:problem:${code}`,
+  type: `/docs/errors#${code}`,
   title: 'Title',
   status,
   detail: 'Detail.',

@@ -348,8 +348,8 @@ export const notChecked = (payment: Payment): ApiError =>
     { headers: retryAfter(RETRY_AFTER_MS), payment },
   );
 
-/** The URI that identifies a kind of problem. */
-export const problemType = (code: ProblemCode) => `urn:sanaga:problem:${code}`;
+/** Where a kind of problem is described, relative to the address of the request (RFC 9457 allows that). */
+export const problemType = (code: ProblemCode) => `/docs/errors#${code}`;
 
 /** Turns errors into problem documents (RFC 9457). Only an {@link ApiError} shows its message; others are logged. */
 export const sendProblem: ErrorRequestHandler = (thrown: unknown, request, response, next) => {

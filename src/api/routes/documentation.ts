@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { notFound } from '../http/problem.js';
+import { notFound, PROBLEMS } from '../http/problem.js';
 import { publicRoute } from '../route.js';
 
 /** The API's reference, for people and for programs. Nothing of it comes from another host. */
@@ -62,6 +62,55 @@ export const getReference = publicRoute({
     status: 200,
     headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': POLICY },
     text: PAGE,
+  }),
+});
+
+/** A page of text alone. */
+const TEXT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
+
+/** Each problem's `type` leads to its paragraph. */
+const ERRORS_PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Sanaga: errors</title>
+<style>
+body { font: 1.05rem/1.5 system-ui, sans-serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem; color-scheme: light dark }
+h2 { font-size: 1.1rem; margin: 2rem 0 .25rem; overflow-wrap: anywhere }
+:target { background: #ffe9a8; color: #222 }
+blockquote { margin: .5rem 0; padding-left: .75rem; border-left: 3px solid #0b6b57 }
+</style>
+</head>
+<body>
+<h1>Errors</h1>
+<p>Every error is a problem document (RFC 9457). Let programs act on its <code>code</code>, which is stable, and show
+<code>detail</code> to people. <a href="/docs">The API's reference</a> says which call can give which.</p>
+${Object.entries(PROBLEMS)
+  .map(
+    ([code, { status, title, cure, example }]) => `<h2 id="${code}"><code>${code}</code>, ${status}</h2>
+<p>${escaped(title)}. What to do: ${escaped(cure).replace(/`([^`]+)`/g, '<code>$1</code>')}.</p>
+<blockquote>${escaped(example)}</blockquote>`,
+  )
+  .join('\n')}
+</body>
+</html>
+`;
+
+function escaped(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+}
+
+export const getErrors = publicRoute({
+  method: 'get',
+  path: '/docs/errors',
+  summary: 'Every error, with what to do',
+  operationId: 'getErrors',
+  responses: { 200: { description: 'The page.', contentType: 'text/html' } },
+  handle: () => ({
+    status: 200,
+    headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': TEXT_POLICY },
+    text: ERRORS_PAGE,
   }),
 });
 

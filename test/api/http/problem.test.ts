@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { MAX_BODY_BYTES } from '../../../src/api/http/body.js';
+import { PROBLEMS } from '../../../src/api/http/problem.js';
 import { KEYS, startApi, useApi } from '../../support/api-under-test.js';
 
 const key = KEYS.shop;
@@ -16,7 +17,7 @@ describe('a problem', () => {
     expect(status).toBe(404);
     expect(headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
     expect(body).toEqual({
-      type: 'urn:sanaga:problem:not_found',
+      type: '/docs/errors#not_found',
       title: 'Not found',
       status: 404,
       detail: expect.any(String),
@@ -166,5 +167,22 @@ describe('every answer', () => {
     expect(headers.has('x-powered-by')).toBe(false);
     expect(headers.get('content-security-policy')).toBe("default-src 'none';frame-ancestors 'none'");
     expect(headers.has('etag')).toBe(false);
+  });
+});
+
+describe("a problem's type", () => {
+  const api = useApi();
+
+  it('leads to what is wrong and what to do, for each code', async () => {
+    const { body } = await api.ask('GET', '/v1/nothing', { key });
+    const { pathname, hash } = new URL(body.type, `${api.url}/v1/nothing`);
+    expect([pathname, hash]).toEqual(['/docs/errors', '#not_found']);
+    const { status, headers, text } = await api.ask('GET', pathname);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    for (const [code, { title }] of Object.entries(PROBLEMS)) {
+      expect(text).toContain(`<h2 id="${code}">`);
+      expect(text).toContain(title);
+    }
   });
 });
