@@ -153,7 +153,7 @@ describe('the timeline of a payment', () => {
   it('tells why a payout failed', async () => {
     const payment = await stack.begun('/v1/payouts', {
       amount: 700,
-      medium: 'platform',
+      phone: '677000800',
       email: 'f@example.com',
     });
     for (const transaction of stack.transactionsOf(payment.id)) {
