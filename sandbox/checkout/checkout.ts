@@ -56,8 +56,8 @@ const requestErrorSchema = z.object({ status: z.int().min(400).max(499) });
  *
  * - `GET` shows the link's state: 200; 422 with the errors of the form that was sent, and what was typed; 409 when it was
  *   paid before it was to be paid again; 410 when it has expired; or 404.
- * - `POST` takes the form fields `action` (`pay`, `decline` or `withdraw`), `phone`, `medium` (detected when empty),
- *   `email`, and `attempt` (which one to withdraw). It always redirects (303), to the merchant's address once the link is
+ * - `POST` takes the form fields `action` (`pay` or `decline`), `phone`, `medium` (detected when empty) and `email`; or
+ *   `withdraw`, the number of an attempt. It always redirects (303), to the merchant's address once the link is
  *   paid, otherwise to the page itself: so no page in the browser's history has to be sent again.
  *
  * The rules are the ledger's, so that pressing Pay twice pays once.

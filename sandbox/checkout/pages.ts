@@ -144,9 +144,8 @@ export const pendingPage = (
   <div class="actions">
     <a class="button" href="${reloadAddress}">${pending.checkNow}</a>
     <form method="post" class="actions">
-      <input type="hidden" name="attempt" value="${attempt.number}">
       <p class="hint" id="withdraw-hint">${pending.wrongNumber}</p>
-      <button class="button plain" name="action" value="withdraw" aria-describedby="withdraw-hint">${pending.useAnother}</button>
+      <button class="button plain" name="withdraw" value="${attempt.number}" aria-describedby="withdraw-hint">${pending.useAnother}</button>
     </form>
   </div>`,
     }),

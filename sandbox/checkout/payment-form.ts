@@ -36,7 +36,7 @@ const valuesSchema = z
   .catch(noValues);
 const actionSchema = z.union([
   z.object({ action: z.enum(['pay', 'decline']) }),
-  z.object({ action: z.literal('withdraw'), attempt: z.coerce.number().int().positive() }),
+  z.object({ withdraw: z.coerce.number().int().positive() }),
 ]);
 
 type Reading =
@@ -53,7 +53,7 @@ export const readPayerForm = (body: unknown): Reading => {
   const values = valuesSchema.parse(body);
   const choice = actionSchema.safeParse(body);
   if (!choice.success) return { kind: 'wrong', values, errors: { form: 'noAction' } };
-  if (choice.data.action === 'withdraw') return { kind: 'withdraw', attempt: choice.data.attempt };
+  if ('withdraw' in choice.data) return { kind: 'withdraw', attempt: choice.data.withdraw };
   const { action } = choice.data;
   if (action === 'decline') return { kind: 'read', values, request: { action } };
   const medium = phoneMediumSchema.optional().safeParse(values.medium || undefined);

@@ -303,8 +303,8 @@ describe('a payment to be confirmed on the phone', () => {
   it('can be withdrawn, to be paid from another number', async () => {
     const { address, entry } = checkout.openLink({ redirectUrl: 'https://shop.example/' });
     const waiting = destination(await pay(address, '677 000 205'));
-    expect((await look(waiting)).body).toContain('name="action" value="withdraw"');
-    const back = destination(await send(waiting, { action: 'withdraw', attempt: '1' }));
+    expect((await look(waiting)).body).toContain('name="withdraw" value="1"');
+    const back = destination(await send(waiting, { withdraw: '1' }));
     const { statusCode, body } = await look(back);
     expect(statusCode).toBe(200);
     expect(body).toContain('The request was withdrawn.');
@@ -319,10 +319,10 @@ describe('a payment to be confirmed on the phone', () => {
   it('is not withdrawn by a page that shows an earlier one', async () => {
     const { address, entry } = checkout.openLink();
     await pay(address, '677000800');
-    await send(address, { action: 'withdraw', attempt: '1' });
+    await send(address, { withdraw: '1' });
     await pay(address, '677000801');
-    await send(address, { action: 'withdraw', attempt: '1' });
-    await send(address, { action: 'withdraw', attempt: 'x' });
+    await send(address, { withdraw: '1' });
+    await send(address, { withdraw: 'x' });
     expect(entry.status).toBe('PENDING');
   });
 
@@ -330,7 +330,7 @@ describe('a payment to be confirmed on the phone', () => {
     const { address, entry } = checkout.openLink({ redirectUrl: 'https://shop.example/' });
     const waiting = destination(await pay(address, '677000205'));
     checkout.pass(5000);
-    const back = destination(await send(waiting, { action: 'withdraw', attempt: '1' }));
+    const back = destination(await send(waiting, { withdraw: '1' }));
     expect(entry.status).toBe('SUCCESSFUL');
     expect(destination(await look(back))).toMatch(/^https:\/\/shop\.example\/.+status=SUCCESSFUL$/);
   });
@@ -421,7 +421,7 @@ describe('the language of the page', () => {
     await french(destination(await pay(address, FAILS)), 'Le paiement a été refusé.');
     const waiting = destination(await pay(address, '677000205'));
     await french(waiting, 'La demande a été envoyée au ••••\u00a0205.');
-    await send(waiting, { action: 'withdraw', attempt: String(entry.attempts.length) });
+    await send(waiting, { withdraw: String(entry.attempts.length) });
     await french(waiting, 'La demande a été annulée.');
     await pay(address);
     await french(address, 'Paiement reçu', 'Retourner chez Boutique Sanaga', 'ven. 21 nov., 12:05 (heure');

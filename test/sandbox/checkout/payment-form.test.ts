@@ -25,11 +25,11 @@ describe('the form of a payer', () => {
   );
 
   it.each(['', '0', '1.5', 'one'])('is wrong when it withdraws no attempt: %j', (attempt) => {
-    expect(readPayerForm({ action: 'withdraw', attempt })).toMatchObject({ kind: 'wrong' });
+    expect(readPayerForm({ withdraw: attempt })).toMatchObject({ kind: 'wrong' });
   });
 
   it('withdraws the attempt that it names', () => {
-    expect(readPayerForm({ action: 'withdraw', attempt: '2' })).toEqual({ kind: 'withdraw', attempt: 2 });
+    expect(readPayerForm({ withdraw: '2' })).toEqual({ kind: 'withdraw', attempt: 2 });
   });
 
   it('is wrong with a medium that a phone cannot have', () => {
