@@ -9,13 +9,18 @@ import { noSuchNotification, temporarilyUnavailable } from '../http/problem.js';
 import { askRunning, type FoundPayment, stateAtStart, wasNeverBegun } from '../payments/find-payment.js';
 import { endedState, updateOrReopen } from '../payments/reopen-payment.js';
 import { callTemporal, failureTypeOf, type WaitResult } from '../payments/temporal-calls.js';
+import { type DeliveryResource, notificationListSchema, paymentSchema } from '../resources.js';
 import { type ApiContext, authenticatedRoute } from '../route.js';
-import { ownPayment, viewPayment } from './payment-resource.js';
+import { ownPayment, viewerOf } from './payment-resource.js';
 
 export const listNotifications = authenticatedRoute({
   method: 'get',
   path: '/v1/payments/:id/notifications',
   summary: "The payment's notifications to the merchant, sent and pending",
+  operationId: 'listNotifications',
+  tag: 'Notifications',
+  responses: { 200: { description: 'The notifications, oldest first.', schema: notificationListSchema } },
+  problems: ['not_found', 'temporarily_unavailable'],
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
@@ -31,13 +36,13 @@ async function readNotifications(
 ): Promise<readonly PaymentNotification[]> {
   const query = () => found.handle.query(notificationsQuery);
   if (found.running) return await askRunning(context, found, query);
-  const state = await endedState(context, found);
-  if (state !== undefined) return state.notifications;
+  const ended = await endedState(context, found);
+  if (ended !== undefined) return ended.state.notifications;
   try {
     return await callTemporal(context.client, query);
   } catch (error) {
     if (!wasNeverBegun(error)) throw error;
-    return (await stateAtStart(context, found)).notifications;
+    return (await stateAtStart(context, found)).state.notifications;
   }
 }
 
@@ -48,18 +53,27 @@ function view(payment: PaymentId, notification: PaymentNotification) {
   return { number, id, type, at: iso(at), delivery: viewDelivery(delivery) };
 }
 
-/** `at` is when the next attempt is due, or when the delivery ended; `lastError` says why the last attempt failed. */
-function viewDelivery(delivery: Delivery) {
+/**
+ * `at` is when the next attempt is due, or when the delivery ended; `lastTriedAt` and `lastError` say when the last attempt
+ * was, and why it failed.
+ */
+function viewDelivery(delivery: Delivery): DeliveryResource {
   const at = iso(delivery.at);
   switch (delivery.kind) {
     case 'due':
-      return { status: 'due', at, tries: delivery.tries, lastError: delivery.lastError };
+      return {
+        status: 'due',
+        at,
+        tries: delivery.tries,
+        ...(delivery.lastTriedAt !== undefined && { lastTriedAt: iso(delivery.lastTriedAt) }),
+        lastError: delivery.lastError,
+      };
     case 'delivered':
       return { status: 'delivered', at };
     case 'noAddress':
       return { status: 'no_address', at };
     case 'abandoned':
-      return { status: 'abandoned', at, lastError: delivery.lastError };
+      return { status: 'abandoned', at, lastTriedAt: at, lastError: delivery.lastError };
   }
 }
 
@@ -72,13 +86,23 @@ export const resendNotification = authenticatedRoute({
   method: 'post',
   path: '/v1/payments/:id/notifications/:number/resend',
   summary: 'Send a notification again',
+  description: 'It has the same `webhook-id` and the payment as it is now.',
+  operationId: 'resendNotification',
+  tag: 'Notifications',
+  responses: {
+    202: {
+      description: "The delivery is due; the list of the payment's notifications shows its progress.",
+      schema: paymentSchema,
+    },
+  },
+  problems: ['not_found', 'no_such_notification', 'too_many_requests', 'temporarily_unavailable'],
   scopes: ['collections', 'payouts', 'review'],
   async handle(request, context) {
-    const { id } = await ownPayment(context, request);
+    const { id, owner } = await ownPayment(context, request);
     const { number = '' } = request.params;
     if (!/^[1-9]\d{0,8}$/.test(number)) throw noSuchNotification();
     const { payment } = await resend(context, id, Number(number));
-    return { status: 202, json: viewPayment(payment, context.ui) };
+    return { status: 202, json: viewerOf(context, request.caller, owner)(payment) };
   },
 });
 
@@ -92,8 +116,8 @@ async function resend(context: ApiContext, id: PaymentId, number: number): Promi
   try {
     answer = await updateOrReopen(context, id, {
       name: `resend.${number}`,
-      reopenable(state) {
-        if (state?.notifications.some((notification) => notification.number === number)) return state;
+      reopenable(ended) {
+        if (ended?.state.notifications.some((notification) => notification.number === number)) return ended;
         throw noSuchNotification();
       },
       send: (handle, updateId) =>

@@ -4,47 +4,69 @@ import { describeGaps, findSetupGaps } from '../../temporal/namespace.js';
 import { ApiError, providerUnavailable, temporarilyUnavailable } from '../http/problem.js';
 import { readUnmatched } from '../payments/provider-notifications.js';
 import { callTemporal } from '../payments/temporal-calls.js';
-import { authenticatedRoute, type BalanceReader, type PublicRoute } from '../route.js';
+import { balanceSchema, unmatchedListSchema } from '../resources.js';
+import {
+  authenticatedRoute,
+  type BalanceReader,
+  type KnownBalance,
+  publicRoute,
+  type SharedBalance,
+} from '../route.js';
 
 /** Liveness: the process is up. */
-export const healthz: PublicRoute = {
+export const healthz = publicRoute({
   method: 'get',
   path: '/healthz',
   summary: 'Whether the process is up',
-  handle: () => ({ status: 200, json: { status: 'ok' } }),
-};
+  operationId: 'getHealth',
+  tag: 'Operations',
+  responses: { 200: { description: 'It is.', schema: z.object({ status: z.literal('ok') }) } },
+  handle: () => ({ status: 200, json: { status: 'ok' as const } }),
+});
 
 /**
  * Readiness: Temporal answers, the namespace has what payments need, and the process isn't stopping. The namespace was
  * checked at the start; this shows later changes to it.
  */
-export const readyz: PublicRoute = {
+export const readyz = publicRoute({
   method: 'get',
   path: '/readyz',
   summary: 'Whether the process can serve requests',
+  operationId: 'getReadiness',
+  tag: 'Operations',
+  responses: { 200: { description: 'It can.', schema: z.object({ status: z.literal('ready') }) } },
+  problems: ['temporarily_unavailable'],
   async handle(_, { client, namespace, shutdown }) {
     if (shutdown.begun) throw temporarilyUnavailable('This process is stopping.');
     const gaps = await callTemporal(client, () => findSetupGaps(client.connection, namespace));
     if (gaps.length > 0) throw temporarilyUnavailable(describeGaps(namespace, gaps));
-    return { status: 200, json: { status: 'ready' } };
+    return { status: 200, json: { status: 'ready' as const } };
   },
-};
+});
 
 /** The metrics have no secrets, but they show business figures: the proxy should keep them private. */
-export const getMetrics: PublicRoute = {
+export const getMetrics = publicRoute({
   method: 'get',
   path: '/metrics',
   summary: 'Metrics in Prometheus format',
+  operationId: 'getMetrics',
+  tag: 'Operations',
+  responses: { 200: { description: 'The metrics.', contentType: 'text/plain' } },
   async handle(_, { metrics: { registry } }) {
     return { status: 200, headers: { 'Content-Type': registry.contentType }, text: await registry.metrics() };
   },
-};
+});
 
 /** They come from payments made by hand at the provider, from another system, or from forged requests. */
 export const listUnmatched = authenticatedRoute({
   method: 'get',
   path: '/v1/notifications/unmatched',
   summary: "The provider's latest notifications that match no payment",
+  description: 'For operators.',
+  operationId: 'listUnmatchedNotifications',
+  tag: 'Operations',
+  responses: { 200: { description: 'The notifications, newest first.', schema: unmatchedListSchema } },
+  problems: ['temporarily_unavailable'],
   scopes: ['review'],
   async handle(_, context) {
     return { status: 200, json: { data: await readUnmatched(context) } };
@@ -55,11 +77,26 @@ export const getBalance = authenticatedRoute({
   method: 'get',
   path: '/v1/balance',
   summary: 'The balance of a service at the provider',
+  operationId: 'getBalance',
+  tag: 'Balance',
+  responses: { 200: { description: 'The balance, up to two seconds old.', schema: balanceSchema } },
+  problems: ['provider_refused', 'provider_unavailable'],
   scopes: ['balance'],
   query: z.strictObject({ service: z.enum(['collection', 'payout']) }),
   async handle({ query: { service } }, { providers }) {
-    const { service: serviceName, balance, currency } = known(await providers[service].balance());
-    return { status: 200, json: { object: 'balance', service, serviceName, balance, currency } };
+    const { answer, asOf } = await providers[service].balance();
+    const { service: serviceName, balance, currency } = known(answer);
+    return {
+      status: 200,
+      json: {
+        object: 'balance' as const,
+        service,
+        serviceName,
+        balance,
+        currency,
+        asOf: new Date(asOf).toISOString(),
+      },
+    };
   },
 });
 
@@ -81,16 +118,20 @@ function known(answer: BalanceAnswer): Extract<BalanceAnswer, { kind: 'balance' 
 }
 
 /** How long a balance is reused, in ms. It changes with each payment, but no decision depends on it. */
-const REUSED_MS = 2_000;
+const REUSED_MS = 3_000;
 
-/** Makes one call for the balance at a time, shared by all requests, and reuses its answer for {@link REUSED_MS}. */
-export function sharedBalance(reader: BalanceReader): BalanceReader {
-  let shared: Promise<BalanceAnswer> | undefined;
+/**
+ * Makes one call for the balance at a time, shared by all requests of all merchants, and reuses its answer for
+ * {@link REUSED_MS}.
+ */
+export function sharedBalance(reader: BalanceReader): SharedBalance {
+  let shared: Promise<KnownBalance> | undefined;
   let freshUntil = 0;
 
-  async function read(): Promise<BalanceAnswer> {
+  async function read(): Promise<KnownBalance> {
+    const asOf = Date.now();
     try {
-      return await reader.balance();
+      return { answer: await reader.balance(), asOf };
     } finally {
       freshUntil = Date.now() + REUSED_MS;
     }

@@ -55,6 +55,20 @@ describe('a problem', () => {
     },
   );
 
+  it.each([
+    ['', 'The body is empty: send a JSON object.'],
+    ['{"amount": 500', 'The body is not valid JSON: see line 1, column 15.'],
+    ['{"amount":\n 500,,}', 'The body is not valid JSON: see line 2, column 6.'],
+    ['{"amount":', 'The body is not valid JSON: it ends too early.'],
+  ])('says what is wrong with the JSON %p', async (body, detail) => {
+    expect((await api.ask('POST', '/v1/payouts', { key, body })).body.detail).toBe(detail);
+  });
+
+  it('calls a field of the address a parameter', async () => {
+    const { body } = await api.ask('GET', '/v1/payments?expand=all', { key });
+    expect(body.errors).toEqual([{ field: 'expand', message: 'is not a known parameter' }]);
+  });
+
   it('answers JSON that is no UTF-8 with 400', async () => {
     const response = await fetch(`${api.url}/v1/payouts`, {
       method: 'POST',
@@ -150,6 +164,7 @@ describe('every answer', () => {
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.has('x-powered-by')).toBe(false);
+    expect(headers.get('content-security-policy')).toBe("default-src 'none';frame-ancestors 'none'");
     expect(headers.has('etag')).toBe(false);
   });
 });
