@@ -133,7 +133,8 @@ ${notifications.kind === 'listen' ? LISTEN_HINT : ''}
 Collect 5,000 XAF with a payment link. Open the "link" of the response in a browser, and pay with 677 000 000.
 
   curl -s ${apiUrl}/v1/collections \\
-    -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -H 'Idempotency-Key: order-1001' \\
+    -H 'Authorization: Bearer ${key}' -H 'Idempotency-Key: order-1001' \\
+    -H 'Content-Type: application/json' \\
     -d '{"method": "link", "amount": 5000, "externalId": "order-1001"}'
 
 Then wait for the outcome, with the "id" of the response:

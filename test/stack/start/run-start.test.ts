@@ -25,7 +25,8 @@ describe('what start prints', () => {
 
   it('shows a first call that works as it stands', () => {
     expect(welcome(facts)).toContain(`  curl -s http://127.0.0.1:3000/v1/collections \\
-    -H 'Authorization: Bearer sk_generated' -H 'Content-Type: application/json' -H 'Idempotency-Key: order-1001' \\
+    -H 'Authorization: Bearer sk_generated' -H 'Idempotency-Key: order-1001' \\
+    -H 'Content-Type: application/json' \\
     -d '{"method": "link", "amount": 5000, "externalId": "order-1001"}'`);
   });
 
