@@ -10,6 +10,16 @@ export type PaymentStatus = 'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'E
 
 export type PhoneMedium = 'mobile money' | 'orange money';
 
+/** Why a final payment is not SUCCESSFUL. */
+export type FailureCode =
+  | 'rejected_by_provider'
+  | 'failed_at_provider'
+  | 'expired'
+  | 'not_sent'
+  | 'link_not_created'
+  | 'withdrawn'
+  | 'decided_by_operator';
+
 /** `platform` is an account at the provider itself, for payouts alone. */
 export type Medium = PhoneMedium | 'platform';
 
@@ -32,10 +42,16 @@ export interface Payment {
   /** The provider's id of the transaction. */
   readonly transId?: string;
   readonly medium?: Medium;
+  /** The last three digits of the phone number: `•••• 205`. */
+  readonly phone?: string;
   /** The amount less the provider's fees. */
   readonly revenue?: number;
-  /** Why it failed or is in REVIEW. */
+  /** The provider's fees, once the money has moved. */
+  readonly fee?: number;
+  /** Why it failed or is in REVIEW, for people. */
   readonly reason?: string;
+  /** Why a final payment is not SUCCESSFUL, for programs. */
+  readonly failureCode?: FailureCode;
   /** The mobile operator's reference. */
   readonly financialTransId?: string;
   /** Only while the payment is in REVIEW. */
@@ -45,6 +61,8 @@ export interface Payment {
   /** Your own identifiers, as you gave them. */
   readonly externalId?: string;
   readonly userId?: string;
+  readonly message?: string;
+  readonly redirectUrl?: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly createdAt: string;
   readonly updatedAt: string;

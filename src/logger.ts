@@ -1,4 +1,4 @@
-import { type Logger, pino } from 'pino';
+import { type Logger, pino, stdTimeFunctions } from 'pino';
 
 /** Log fields that may never show: credentials, and what names a person. A second fence; nothing should log them. */
 const HIDDEN = [
@@ -15,10 +15,15 @@ const HIDDEN = [
 ];
 
 /**
- * The one logger of a process: JSON lines on the standard output.
+ * The one logger of a process: JSON lines on the standard output, with the time as ISO 8601 in UTC.
  *
  * @param part which process speaks: api or worker
  */
 export function createLogger(part: string, level: string): Logger {
-  return pino({ level, base: { part }, redact: { paths: HIDDEN, censor: '[hidden]' } });
+  return pino({
+    level,
+    base: { part },
+    timestamp: stdTimeFunctions.isoTime,
+    redact: { paths: HIDDEN, censor: '[hidden]' },
+  });
 }

@@ -1,6 +1,7 @@
-import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { type NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from './activities/activities.js';
 import { notificationsQueue } from './workflows/messages.js';
+import { startCounters } from './workflows/metrics.js';
 
 /** How much a worker does at a time, and how long it may take to stop, in ms. */
 export interface WorkerLimits {
@@ -37,10 +38,11 @@ export interface PaymentWorker {
  * own. The caller closes the connection after `run` has ended.
  */
 export async function createPaymentWorker(options: PaymentWorkerOptions): Promise<PaymentWorker> {
-  const { limits, deployment, activities, taskQueue } = options;
+  const { limits, deployment, activities, taskQueue, namespace } = options;
+  startCounters(Runtime.instance().metricMeter.withTags({ namespace, taskQueue }));
   const shared = {
     connection: options.connection,
-    namespace: options.namespace,
+    namespace,
     activities,
     shutdownGraceTime: limits.shutdownGraceMs,
     shutdownForceTime: limits.shutdownGraceMs + FORCE_AFTER_MS,

@@ -7,6 +7,7 @@ import { createMerchantNotifier } from './activities/merchant.js';
 import { type Config, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import { createPaymentWorker } from './payment-worker.js';
+import { parsePaymentId } from './payments/payment-id.js';
 import { createProviderServices, reloadOnHangUp, runProcess, untilNamespaceIsReady } from './process.js';
 import { connectWorker, loadTemporalTarget } from './temporal/connection.js';
 
@@ -118,8 +119,12 @@ function endpoints(config: Config<'worker'>) {
   return () => only;
 }
 
-/** Writes the Temporal SDK's log lines to our logger. */
+/** Writes the Temporal SDK's log lines to our logger. A payment's id is called `paymentId`, as in the API's log. */
 function temporalLogger(logger: Logger): DefaultLogger {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
-  return new DefaultLogger('INFO', ({ level, message, meta }) => logger[levels[level]]({ ...meta }, message));
+  return new DefaultLogger('INFO', ({ level, message, meta }) => {
+    const { workflowId, ...rest } = { ...meta };
+    const paymentId = parsePaymentId(workflowId);
+    logger[levels[level]]({ ...(paymentId ? { paymentId } : { workflowId }), ...rest }, message);
+  });
 }

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { objectionTo, step } from '../../src/payments/machine.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
 import { openPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/payment-state.js';
+import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/timeline.js';
 import type { PaymentEvent, RequestEvent, Todo } from '../../src/payments/transitions.js';
 import type { PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
 import type { Machine } from './situation.js';
@@ -43,7 +44,7 @@ export class StoryMismatch extends Error {
 
 /**
  * Runs a story through the built workflow, and compares every command with what the machine wants done: the activities
- * with their arguments, the timers, the search attributes, the replies, the end and what is carried on. Then each run is
+ * with their arguments, the timers, the search attributes, the replies, the end and what is carried on, with the timeline. Then each run is
  * replayed, and must give the same commands in the same order.
  *
  * @param isEarly whether the message that follows an answer comes in before it, while the question is still under way
@@ -102,6 +103,7 @@ interface ActiveRun {
 
 class StoryRun {
   private payment: PaymentState;
+  private timeline: Timeline | undefined;
   private todo: Todo = { kind: 'end' };
   private expected: Act[] = [];
   private active: ActiveRun | undefined;
@@ -224,7 +226,8 @@ class StoryRun {
     messages: readonly Message[],
   ): Promise<void> {
     const { order, terms } = this.story;
-    const input: PaymentInput = { order, terms, fingerprint: 'f', requestId: 'r', carried };
+    const { timeline } = this;
+    const input: PaymentInput = { order, terms, fingerprint: 'f', requestId: 'r', carried, timeline };
     this.active = { run: await this.vm.run(type, now), type, given: [], acts: [] };
     this.take({ kind: 'begin' }, now);
     for (const message of messages) {
@@ -240,7 +243,7 @@ class StoryRun {
   private async handOver(now: number): Promise<void> {
     this.take({ kind: 'time' }, now);
     this.take({ kind: 'handOver' }, now);
-    this.expected.push(['carryOn', this.payment]);
+    this.expected.push(['carryOn', this.payment, this.timeline]);
     const { active } = this;
     await this.activate([emptyJob()], { now, isLong: true });
     if (active !== undefined) await this.replay(active);
@@ -263,6 +266,11 @@ class StoryRun {
     const before = this.payment;
     const { payment, todo, replies } = step(before, event, now);
     this.payment = payment;
+    this.timeline = recordStep(
+      this.timeline ?? EMPTY_TIMELINE,
+      { before, event, after: payment, replies },
+      now,
+    );
     this.todo = todo;
     const [status, transId] = [statusOf(payment), transIdOf(payment)];
     const attributes = [
@@ -290,7 +298,7 @@ class StoryRun {
         if (timer?.isOver === false) this.expected.push(['cancelTimer']);
         return;
       } else if (todo.kind === 'end') {
-        this.expected.push(['end', this.payment]);
+        this.expected.push(['end', this.payment, this.timeline]);
         return;
       } else {
         this.expected.push(activityAct(this.payment, todo));

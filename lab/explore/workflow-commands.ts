@@ -3,7 +3,7 @@ import type { PaymentOrder } from '../../src/payments/order.js';
 import type { PaymentState } from '../../src/payments/payment-state.js';
 import { toPayment } from '../../src/payments/to-payment.js';
 import type { Reply, Todo } from '../../src/payments/transitions.js';
-import type { PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
+import type { EndedState, PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
 import { type Command, FIRST_RUN_ID, valuesOf } from './workflow-vm.js';
 
 /** A command without its sequence numbers: what it does, and with what. */
@@ -88,12 +88,12 @@ export function actOf(command: Command): Act[] {
     return updateResponse.rejected ? [['reply', request, 'refused', type]] : [];
   }
   if (command.completeWorkflowExecution?.result) {
-    const [result] = valuesOf([command.completeWorkflowExecution.result]) as [{ state: unknown }];
-    return [['end', result.state]];
+    const [result] = valuesOf([command.completeWorkflowExecution.result]) as [EndedState];
+    return [['end', result.state, result.timeline]];
   }
   if (command.continueAsNewWorkflowExecution) {
     const [input] = valuesOf(command.continueAsNewWorkflowExecution.arguments) as [PaymentInput];
-    return [['carryOn', input.carried]];
+    return [['carryOn', input.carried, input.timeline]];
   }
   return [['unexpected', Object.keys(command)]];
 }

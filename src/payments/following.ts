@@ -1,5 +1,6 @@
 import { disagreement } from './matching.js';
 import type { ExpiryAnswer, StatusAnswer } from './outcome.js';
+import type { FailureCode } from './payment.js';
 import type { Closing, Facts, Following, PaymentState } from './payment-state.js';
 import { recordPoll, retryDelay } from './polling.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
@@ -78,10 +79,16 @@ export function applyTransaction(payment: PaymentState, transaction: Transaction
   const known = { ...payment, facts: { ...payment.facts, ...factsOf(transaction) } };
   const { status } = transaction;
   if (isFinal(payment.order, status)) {
-    return end(known, { status: status as 'SUCCESSFUL', reason: transaction.reason }, now);
+    const outcome = { status: status as 'SUCCESSFUL', failureCode: FAILURES[status] };
+    return end(known, { ...outcome, reason: transaction.reason }, now);
   }
   return withStatus(known, status);
 }
+
+const FAILURES: Partial<Record<ProviderStatus, FailureCode>> = {
+  FAILED: 'failed_at_provider',
+  EXPIRED: 'expired',
+};
 
 /** CREATED after anything else is an old answer: an attempt that was made stays made. */
 function withStatus(payment: PaymentState, status: ProviderStatus): PaymentState {

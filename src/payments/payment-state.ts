@@ -1,7 +1,7 @@
 import type { Resolution, Resolved } from './decision.js';
 import type { PaymentNotification } from './notification.js';
 import type { PaymentOrder, PaymentTerms } from './order.js';
-import type { PaymentStatus } from './payment.js';
+import type { FailureCode, PaymentStatus } from './payment.js';
 import type { TransId } from './payment-id.js';
 import type { Polling, RecentQuestions } from './polling.js';
 import type { Medium, ProviderStatus } from './transaction.js';
@@ -150,6 +150,8 @@ export interface Ended {
   readonly kind: 'ended';
   readonly status: Extract<ProviderStatus, 'SUCCESSFUL' | 'FAILED' | 'EXPIRED'>;
   readonly reason?: string | undefined;
+  /** Unless it is SUCCESSFUL. */
+  readonly failureCode?: FailureCode | undefined;
   /** Unless no transaction of the provider's was ever known. */
   readonly transId?: TransId | undefined;
   /** The provider's words when it rejected the first request. */
@@ -262,6 +264,18 @@ export function statusOf({ phase }: Pick<PaymentState, 'phase'>): PaymentStatus 
 /** Whether nothing but a contradiction of the provider's would change the status any more. */
 export function isFinalPayment({ phase }: Pick<PaymentState, 'phase'>): boolean {
   return phase.kind === 'ended';
+}
+
+/** Why the payment is FAILED or EXPIRED, in words for the merchant, or why it is under review. */
+export function reasonOf(payment: PaymentState): string | undefined {
+  const { phase, facts } = payment;
+  return reviewOf(payment)?.why ?? (phase.kind === 'ended' ? phase.reason : facts.reason);
+}
+
+/** Why the payment is FAILED or EXPIRED, for programs. */
+export function failureCodeOf(payment: PaymentState): FailureCode | undefined {
+  if (payment.phase.kind === 'ended') return payment.phase.failureCode;
+  return statusOf(payment) === 'FAILED' ? 'failed_at_provider' : undefined;
 }
 
 /** The transaction that the payment goes by. */

@@ -17,6 +17,28 @@ export const PAYMENT_EVENT_TYPES = [
 ] as const;
 export type PaymentEventType = (typeof PAYMENT_EVENT_TYPES)[number];
 
+/**
+ * Why a payment is FAILED or EXPIRED, for programs. The provider's interface fixes no words for why a transaction failed,
+ * so none of these is guessed from its texts.
+ */
+export const FAILURE_CODES = [
+  /** The provider refused the order, and made no transaction. */
+  'rejected_by_provider',
+  /** The provider's transaction failed. Its reason, if it gave one, is in `reason`. */
+  'failed_at_provider',
+  /** The link ended without being paid. */
+  'expired',
+  /** It could not be sent in time. */
+  'not_sent',
+  /** It isn't known whether the provider made the link; nobody was given it. */
+  'link_not_created',
+  /** The merchant withdrew it before it was sent. */
+  'withdrawn',
+  /** An operator decided that no money has moved. */
+  'decided_by_operator',
+] as const;
+export type FailureCode = (typeof FAILURE_CODES)[number];
+
 /** The review that a payment is under: what a decision has to name. */
 export interface PaymentReview {
   /** 1 for the payment's first; it grows whenever the evidence changes. */
@@ -55,13 +77,20 @@ export interface Payment {
   readonly transId?: TransId | undefined;
   readonly medium?: Medium | undefined;
   readonly revenue?: number | undefined;
+  /** The provider's fee: the amount less `revenue`. */
+  readonly fee?: number | undefined;
   /** Why it failed or must be looked at, in words meant for the merchant. */
   readonly reason?: string | undefined;
+  readonly failureCode?: FailureCode | undefined;
   readonly financialTransId?: string | undefined;
   /** Present while the payment is under review. */
   readonly review?: PaymentReview | undefined;
   /** The operator's decision that ended the last review. */
   readonly resolution?: PaymentResolution | undefined;
+  /** The phone's last three digits, such as `•••• 000`. */
+  readonly phone?: string | undefined;
+  readonly message?: string | undefined;
+  readonly redirectUrl?: string | undefined;
   readonly externalId?: string | undefined;
   readonly userId?: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;

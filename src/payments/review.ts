@@ -320,7 +320,8 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
     tolerated: wrong ?? payment.tolerated ?? deciding.review.why,
   };
   const reason = `decided by ${by}: no money has moved`;
-  return carryOut(end(doubtful, { status: 'FAILED', reason }, now), deciding, now);
+  const outcome = { status: 'FAILED', reason, failureCode: 'decided_by_operator' } as const;
+  return carryOut(end(doubtful, outcome, now), deciding, now);
 }
 
 function resend(payment: PaymentState, deciding: Deciding, now: number): Change {

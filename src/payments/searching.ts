@@ -167,7 +167,7 @@ function clear(
   const { clearing: _done, ...rest } = searching;
   if (next === 'fail') {
     const reason = `no link could be created: ${searching.doubt.reason}`;
-    return end(payment, { status: 'FAILED', reason }, now);
+    return end(payment, { status: 'FAILED', reason, failureCode: 'link_not_created' }, now);
   }
   return payment.phase.kind === 'review'
     ? pursueOn(payment, rest)

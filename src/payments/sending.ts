@@ -66,7 +66,8 @@ function countSend(payment: PaymentState, now: number): PaymentState {
 /** A rejected request moves no money. If it was a resend, the first request may still have been accepted. */
 function onRejected(payment: PaymentState, { doubt }: Sending, message: string, now: number): PaymentState {
   if (doubt === undefined || payment.order.method === 'link') {
-    return end(payment, { status: 'FAILED', reason: message, rejection: message }, now);
+    const failureCode = 'rejected_by_provider';
+    return end(payment, { status: 'FAILED', reason: message, failureCode, rejection: message }, now);
   }
   const reason = `${doubt.reason}; sent once more, and rejected: ${message}`;
   return searchUnderReview(payment, { ...doubt, reason }, describeDoubt(reason), now);
@@ -121,7 +122,8 @@ function giveUp(payment: PaymentState, { doubt, unsent }: Waiting, now: number):
   }
   // It couldn't be checked whether this run is the first: an earlier one may have sent the payment.
   if (hold === 'unchecked') return search(payment, { reason, since: now, isReset: true }, now);
-  return end(payment, { status: 'FAILED', reason: `never sent to the provider: ${reason}` }, now);
+  const outcome = { status: 'FAILED', failureCode: 'not_sent' } as const;
+  return end(payment, { ...outcome, reason: `never sent to the provider: ${reason}` }, now);
 }
 
 function searchUnderReview(
@@ -198,10 +200,8 @@ export const NOT_KNOWN: Refusal = {
   words: "it isn't known yet whether the provider accepted the payment; try again later",
 };
 
-/** The reason of a payment that its merchant withdrew. */
-export const WITHDRAWN = 'withdrawn before it was sent';
-
 /** Ends a payment that its merchant withdraws. */
 export function withdraw(payment: PaymentState, now: number): PaymentState {
-  return end(payment, { status: 'FAILED', reason: WITHDRAWN }, now);
+  const reason = 'withdrawn before it was sent';
+  return end(payment, { status: 'FAILED', reason, failureCode: 'withdrawn' }, now);
 }

@@ -3,8 +3,10 @@ import { CURRENCY } from './limits.js';
 import type { Payment, PaymentResolution } from './payment.js';
 import {
   decideFrom,
+  failureCodeOf,
   isFinalPayment,
   type PaymentState,
+  reasonOf,
   reviewOf,
   statusOf,
   transIdOf,
@@ -12,7 +14,7 @@ import {
 
 /** The payment as the merchant sees it. */
 export function toPayment(state: PaymentState): Payment {
-  const { order, facts, phase } = state;
+  const { order, facts } = state;
   const transId = transIdOf(state);
   const review = reviewOf(state);
   return {
@@ -28,7 +30,9 @@ export function toPayment(state: PaymentState): Payment {
     transId,
     medium: facts.medium,
     revenue: facts.revenue,
-    reason: review?.why ?? (phase.kind === 'ended' ? phase.reason : facts.reason),
+    fee: feeOf(state),
+    reason: reasonOf(state),
+    failureCode: failureCodeOf(state),
     financialTransId: facts.financialTransId,
     review: review && {
       number: review.number,
@@ -36,6 +40,9 @@ export function toPayment(state: PaymentState): Payment {
       decideFrom: iso(decideFrom(state)),
     },
     resolution: state.resolved && toResolution(state.resolved),
+    phone: order.method === 'link' ? undefined : order.phone && masked(order.phone),
+    message: order.message,
+    redirectUrl: order.method === 'link' ? order.redirectUrl : undefined,
     externalId: order.externalId,
     userId: order.userId,
     metadata: order.metadata,
@@ -43,6 +50,18 @@ export function toPayment(state: PaymentState): Payment {
     updatedAt: iso(state.updatedAt),
     expiresAt: facts.expiresAt === undefined ? undefined : iso(facts.expiresAt),
   };
+}
+
+/** Not known when the transaction is of another amount than the order: `revenue` is what is left of the transaction's. */
+function feeOf(state: PaymentState): number | undefined {
+  const { order, facts, tolerated } = state;
+  const { revenue } = facts;
+  const isKnown = statusOf(state) === 'SUCCESSFUL' && tolerated === undefined;
+  return !isKnown || revenue === undefined || revenue > order.amount ? undefined : order.amount - revenue;
+}
+
+function masked(phone: string): string {
+  return `•••• ${phone.slice(-3)}`;
 }
 
 function toResolution({ decision, review, by, why, force, at }: Resolved): PaymentResolution {

@@ -316,7 +316,7 @@ export const CHECKS_AFTER_MS = [0, HOUR_MS, 24 * HOUR_MS] as const;
 /** Ends the payment. */
 export function end(
   payment: PaymentState,
-  outcome: Pick<Ended, 'status' | 'reason' | 'rejection'>,
+  outcome: Pick<Ended, 'status' | 'reason' | 'failureCode' | 'rejection'>,
   now: number,
 ): PaymentState {
   const isDoubtful = payment.sends.isDoubtful;

@@ -1,7 +1,6 @@
 import {
   ActivityFailure,
   log,
-  metricMeter,
   proxyActivities,
   proxyLocalActivities,
   TimeoutFailure,
@@ -20,6 +19,7 @@ import type {
 } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
 import { notificationsQueue } from './messages.js';
+import { countRefusedCredentials } from './metrics.js';
 
 /** Time that an activity may take beyond the provider's time limit before its worker counts as lost, in ms. */
 const MARGIN_MS = 5_000;
@@ -146,13 +146,7 @@ async function delivery(outcome: Promise<DeliveryOutcome>): Promise<DeliveryOutc
 function reportUnauthorized<Answer extends { readonly kind: string }>(answer: Answer): Answer {
   if (answer.kind === 'unauthorized') {
     log.error('the provider refuses our credentials: payments wait until they are mended', { ...answer });
-    metricMeter
-      .createCounter(
-        'sanaga_credentials_refused',
-        undefined,
-        'Calls that the provider refused our credentials for',
-      )
-      .add(1);
+    countRefusedCredentials();
   }
   return answer;
 }

@@ -23,6 +23,7 @@ import {
   statusOf,
   transIdOf,
 } from '../payments/payment-state.js';
+import { EMPTY_TIMELINE, recordStep, type Timeline } from '../payments/timeline.js';
 import { toPayment } from '../payments/to-payment.js';
 import type { PaymentEvent, Reply, RequestEvent, Todo } from '../payments/transitions.js';
 import { paymentSearchAttributes } from '../temporal/search-attributes.js';
@@ -44,7 +45,9 @@ import {
   refreshUpdate,
   resendNotificationUpdate,
   resolveUpdate,
+  timelineQuery,
 } from './messages.js';
+import { countPayment } from './metrics.js';
 
 /** Events of history after which a new run takes over, well below the 2,000 that a run may have. */
 const HISTORY_LIMIT = 1_500;
@@ -84,6 +87,8 @@ type Request = RequestEvent extends infer Event
  */
 class Interpreter {
   private payment: PaymentState;
+  /** Beside the state, which it has no influence on. */
+  private timeline: Timeline;
   private readonly calls: ActivityCalls;
   private readonly steps: PaymentSteps;
   private readonly inbox: PaymentEvent[] = [];
@@ -97,12 +102,14 @@ class Interpreter {
     stepsOf: (provider: ActivityCalls) => PaymentSteps,
   ) {
     this.payment = input.carried ?? openPayment(input.order, input.terms, Date.now());
+    this.timeline = input.timeline ?? EMPTY_TIMELINE;
     this.calls = activityCalls(input.terms);
     this.steps = stepsOf(this.calls);
     this.hear();
   }
 
   async run(): Promise<EndedPayment> {
+    if (this.input.carried === undefined) countPayment(this.payment);
     let todo = this.take({ kind: 'begin' });
     for (;;) {
       const message = this.inbox.shift();
@@ -114,7 +121,9 @@ class Interpreter {
       } else if (todo.kind === 'end') {
         // Yield once even if nothing is to do: the message that reopened the payment arrives in that turn.
         await condition(() => this.inbox.length > 0 || allHandlersFinished());
-        if (this.inbox.length === 0) return { ...this.result(), state: this.payment };
+        if (this.inbox.length === 0) {
+          return { ...this.result(), state: this.payment, timeline: this.timeline };
+        }
       } else {
         todo = this.take(await this.ask(todo));
       }
@@ -130,8 +139,10 @@ class Interpreter {
   /** Lets the machine take an event, and makes visible what came of it. */
   private take(event: PaymentEvent): Exclude<Todo, { kind: 'redeliver' }> {
     const before = this.payment;
-    const { payment, todo, replies } = step(before, event, Date.now());
+    const now = Date.now();
+    const { payment, todo, replies } = step(before, event, now);
     this.payment = payment;
+    this.timeline = recordStep(this.timeline, { before, event, after: payment, replies }, now);
     for (const reply of replies) this.replies.set(reply.request, reply);
     this.show(before);
     if (event.kind === 'delivered' || event.kind === 'redelivered') this.reportGivenUp(event.number);
@@ -253,7 +264,7 @@ class Interpreter {
     const carryOn = makeContinueAsNewFunc<(input: PaymentInput) => Promise<EndedPayment>>({
       workflowType: workflowInfo().workflowType as PaymentWorkflowType,
     });
-    await carryOn({ ...this.input, carried: this.payment });
+    await carryOn({ ...this.input, carried: this.payment, timeline: this.timeline });
   }
 
   private result(): PaymentResult {
@@ -280,15 +291,20 @@ class Interpreter {
       ]);
       this.report(statusOf(before), status);
     }
+    if (isNewStatus) countPayment(this.payment);
     setCurrentDetails(describePayment(this.payment));
   }
 
   private report(from: string, to: string): void {
-    const { reason, review } = toPayment(this.payment);
+    const { kind, amount, transId, reason, failureCode, review } = toPayment(this.payment);
     if (review !== undefined) {
-      log.warn('a person has to decide the payment', { from, to, review: review.number, reason });
+      const merchant = workflowInfo().typedSearchAttributes.get(paymentSearchAttributes.merchant);
+      const facts = { from, to, review: review.number, reason, merchant, kind, amount, transId };
+      log.warn('a person has to decide the payment', facts);
+    } else if (from === to) {
+      log.info('the provider has taken the payment', { status: to, transId });
     } else {
-      log.info(from === to ? 'the provider has taken the payment' : 'payment changed', { from, to });
+      log.info('payment changed', { from, to, transId, failureCode });
     }
   }
 
@@ -296,6 +312,7 @@ class Interpreter {
   private hear(): void {
     setHandler(paymentQuery, () => this.result());
     setHandler(notificationsQuery, () => this.payment.notifications);
+    setHandler(timelineQuery, () => ({ createdAt: this.payment.createdAt, timeline: this.timeline }));
     setHandler(hintSignal, ({ transId, status }) => {
       this.inbox.push({ kind: 'notification', transId, status });
     });

@@ -6,6 +6,7 @@ import type { Payment } from '../payments/payment.js';
 import type { PaymentId, TransId } from '../payments/payment-id.js';
 import type { PaymentState } from '../payments/payment-state.js';
 import type { CountedPayout, PayoutTally } from '../payments/payout-tally.js';
+import type { Timeline } from '../payments/timeline.js';
 import type { ProviderStatus } from '../payments/transaction.js';
 
 /**
@@ -27,6 +28,8 @@ export interface PaymentInput {
   readonly requestId: string;
   /** The state that the previous run ended with, after a continue-as-new or when an ended payment is reopened. */
   readonly carried?: PaymentState | undefined;
+  /** What had happened to the payment by then. */
+  readonly timeline?: Timeline | undefined;
 }
 
 /** A payment as it is now. */
@@ -36,12 +39,19 @@ export interface PaymentResult {
   readonly rejection?: string | undefined;
 }
 
-/**
- * What a payment workflow returns: the payment, and the state that `reopenPayment` is started with (as `carried`) when a
- * message arrives for a payment that has ended.
- */
-export interface EndedPayment extends PaymentResult {
+/** What `reopenPayment` is started with (as `carried`) when a message arrives for a payment that has ended. */
+export interface EndedState {
   readonly state: PaymentState;
+  readonly timeline?: Timeline | undefined;
+}
+
+/** What a payment workflow returns. */
+export interface EndedPayment extends PaymentResult, EndedState {}
+
+/** What has happened to a payment since it was created, in ms since the epoch. */
+export interface PaymentTimeline {
+  readonly createdAt: number;
+  readonly timeline: Timeline;
 }
 
 /** Argument of {@link initiationUpdate}. */
@@ -106,6 +116,9 @@ export const resendNotificationUpdate = defineUpdate<PaymentResult, [number]>('r
 
 /** Reads the merchant's notifications, delivered or not. */
 export const notificationsQuery = defineQuery<readonly PaymentNotification[]>('notifications');
+
+/** Reads what has happened to the payment. */
+export const timelineQuery = defineQuery<PaymentTimeline>('timeline');
 
 /** A notification from the provider that matches no payment; `at` is when it arrived, ISO 8601. */
 export interface UnmatchedNotification extends Hint {

@@ -16,6 +16,7 @@ import {
   reviewOf,
   statusOf,
 } from '../../src/payments/payment-state.js';
+import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/timeline.js';
 import type { ProviderStatus, Transaction } from '../../src/payments/transaction.js';
 import type { PaymentEvent, Reply, Todo } from '../../src/payments/transitions.js';
 import { START, terms, transactionOf, transId } from './orders.js';
@@ -41,6 +42,7 @@ export class Scenario {
   /** What the merchant was notified of, oldest first. */
   readonly notified: PaymentEventType[] = [];
   readonly replies: Reply[] = [];
+  timeline: Timeline = EMPTY_TIMELINE;
   private requests = 0;
   private events = 0;
 
@@ -70,8 +72,11 @@ export class Scenario {
   take(event: PaymentEvent): Step {
     // A payment that never comes to what a test waits for must fail the test, not hang it.
     if (++this.events > EVENTS_MAX) throw new Error(`nothing new after ${EVENTS_MAX} events`);
-    const taken = step(this.payment, event, this.now);
+    const before = this.payment;
+    const taken = step(before, event, this.now);
     this.payment = taken.payment;
+    const { payment: after, replies } = taken;
+    this.timeline = recordStep(this.timeline, { before, event, after, replies }, this.now);
     this.todo = taken.todo;
     if (taken.notified !== undefined) this.notified.push(taken.notified);
     this.replies.push(...taken.replies);

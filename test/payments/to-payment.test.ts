@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { toPayment } from '../../src/payments/to-payment.js';
-import { HOUR, linkOrder, MINUTE, payoutOrder } from './orders.js';
-import { absent, opened, paid, taken } from './scenario.js';
+import { directOrder, HOUR, linkOrder, MINUTE, payoutOrder } from './orders.js';
+import { absent, ambiguous, NOT_SENT, opened, paid, type Scenario, taken } from './scenario.js';
 
 describe('the payment that a merchant sees', () => {
   it('has the merchant’s own words, and those of the provider', () => {
@@ -78,5 +78,69 @@ describe('the payment that a merchant sees', () => {
 
   it('has no transaction before the provider made one', () => {
     expect(toPayment(opened(payoutOrder).payment)).toMatchObject({ status: 'CREATED', transId: undefined });
+  });
+
+  it('gives back what was ordered, and of the phone the last digits', () => {
+    const payout = { ...payoutOrder, phone: '677000123', name: 'Ngono', message: 'Refund' };
+    const shown = toPayment(taken(payout).payment);
+    expect(shown).toMatchObject({ phone: '•••• 123', message: 'Refund', redirectUrl: undefined });
+    expect(JSON.stringify(shown)).not.toMatch(/677000|Ngono/);
+    const link = { ...linkOrder, message: 'Two tickets', redirectUrl: 'https://shop.example/done' };
+    expect(toPayment(taken(link).payment)).toMatchObject({
+      phone: undefined,
+      message: 'Two tickets',
+      redirectUrl: 'https://shop.example/done',
+    });
+  });
+
+  it('has the fee once the money has moved, if the transaction is of the amount that was ordered', () => {
+    expect(toPayment(taken(payoutOrder).found('PENDING', { revenue: 4_900 }).payment).fee).toBeUndefined();
+    const paidOut = taken(payoutOrder).found('SUCCESSFUL', { revenue: 4_900 });
+    expect(toPayment(paidOut.payment)).toMatchObject({ revenue: 4_900, fee: 100 });
+    const other = absent(payoutOrder).match('T1', { force: true });
+    other.found('SUCCESSFUL', { amount: 4_000, revenue: 3_900 });
+    expect(toPayment(other.payment)).toMatchObject({ revenue: 3_900, fee: undefined });
+  });
+
+  it('says why it failed in a word for programs', () => {
+    const failureCode = ({ payment }: Scenario) => toPayment(payment).failureCode;
+    const rejected = opened(payoutOrder).sent({ kind: 'rejected', message: 'no', statusCode: 400 });
+    const unsent = opened(payoutOrder);
+    while (unsent.status === 'CREATED') unsent.sent(NOT_SENT);
+    const withdrawn = opened(payoutOrder).sent(NOT_SENT);
+    withdrawn.take({ kind: 'expire', request: 1, mayHaveBeenSent: false });
+    const unmade = opened(linkOrder);
+    while (unmade.status === 'CREATED') {
+      const { kind } = unmade.wants;
+      if (kind === 'send') unmade.sent({ kind: 'ambiguous', reason: 'no answer within 15 s' });
+      else unmade.listed();
+    }
+    expect({
+      rejected: failureCode(rejected),
+      failed: failureCode(taken(directOrder).found('FAILED', { reason: 'Low balance' })),
+      attempt: failureCode(taken(linkOrder).found('FAILED', { reason: 'declined' })),
+      expired: failureCode(taken(linkOrder).request('expire').found('CREATED').expired().found('EXPIRED')),
+      unsent: failureCode(unsent),
+      unmade: failureCode(unmade),
+      withdrawn: failureCode(withdrawn),
+      decided: failureCode(absent(payoutOrder).fail().listed()),
+    }).toEqual({
+      rejected: 'rejected_by_provider',
+      failed: 'failed_at_provider',
+      attempt: 'failed_at_provider',
+      expired: 'expired',
+      unsent: 'not_sent',
+      unmade: 'link_not_created',
+      withdrawn: 'withdrawn',
+      decided: 'decided_by_operator',
+    });
+    for (const payment of [
+      paid(payoutOrder),
+      ambiguous(payoutOrder),
+      absent(payoutOrder),
+      taken(linkOrder),
+    ]) {
+      expect(failureCode(payment)).toBeUndefined();
+    }
   });
 });

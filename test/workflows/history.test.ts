@@ -54,12 +54,24 @@ describe("a link collection's history", () => {
     const first = await world.client.workflow.getHandle(payment.id, firstRun).fetchHistory();
     expect(first.events?.length).toBeLessThan(2_000);
 
+    const before = (await world.events(payment.id)).slice(0, 4);
+    expect(before).toMatchObject([
+      { type: 'created', at: payment.createdAt },
+      { type: 'sending' },
+      { type: 'accepted', transId: payment.transId },
+      { type: 'provider_notification', count: 1_600 },
+    ]);
+
     await world.visit(payment, 'pay');
     expect((await waiting).body).toMatchObject({
       id: payment.id,
       status: 'SUCCESSFUL',
       createdAt: payment.createdAt,
     });
+    await world.ended(payment.id);
+    const after = await world.events(payment.id);
+    expect(after.slice(0, 4)).toEqual(before);
+    expect(after.at(-1)).toMatchObject({ type: 'merchant_notification', event: 'payment.succeeded' });
     const [transaction] = world.transactionsOf(payment.id);
     expect(transaction?.statusCalls.throttled).toBe(0);
     const notified = world.notifications

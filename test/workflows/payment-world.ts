@@ -209,6 +209,13 @@ export class PaymentWorld {
     return await this.call(path, {});
   }
 
+  /** What has happened to the payment, by its timeline. */
+  async events(id: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const { body } = await this.get(`/v1/payments/${id}/events`);
+    const { data } = body as unknown as { readonly data: readonly Readonly<Record<string, unknown>>[] };
+    return data;
+  }
+
   /** The payer fills in the checkout page. */
   async visit(payment: Payment, action: 'pay' | 'decline', phone = '670000000'): Promise<number> {
     const { status } = await fetch(String(payment.link), {

@@ -10,11 +10,12 @@ import {
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { z } from 'zod';
 import type { PaymentId } from '../../payments/payment-id.js';
-import { openPayment, type PaymentState } from '../../payments/payment-state.js';
+import { openPayment } from '../../payments/payment-state.js';
 import { toPayment } from '../../payments/to-payment.js';
 import { paymentSearchAttributes } from '../../temporal/search-attributes.js';
 import {
   type EndedPayment,
+  type EndedState,
   outcomeUpdate,
   type PaymentInput,
   type PaymentResult,
@@ -146,7 +147,7 @@ async function lastState(context: ReadContext, found: FoundPayment, limitMs: num
     return await callTemporal(context.client, () => found.handle.query(paymentQuery), limitMs);
   } catch (error) {
     if (!wasNeverBegun(error)) throw error;
-    return { payment: toPayment(await stateAtStart(context, found)) };
+    return { payment: toPayment((await stateAtStart(context, found)).state) };
   }
 }
 
@@ -156,22 +157,22 @@ export function wasNeverBegun(error: unknown): boolean {
 }
 
 /**
- * The state that a payment's run was started with.
+ * The state that a payment's run was started with, and what had happened to it by then.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
 export async function stateAtStart(
   { client }: ReadContext,
   { handle, createdAt }: FoundPayment,
-): Promise<PaymentState> {
+): Promise<EndedState> {
   const { events } = await callTemporal(client, () => handle.fetchHistory());
   const started = events?.[0]?.workflowExecutionStartedEventAttributes;
-  const { order, terms, carried } = await decodeFromPayloadsAtIndex<PaymentInput>(
+  const { order, terms, carried, timeline } = await decodeFromPayloadsAtIndex<PaymentInput>(
     client.options.loadedDataConverter,
     0,
     started?.input?.payloads,
   );
-  return carried ?? openPayment(order, terms, createdAt);
+  return { state: carried ?? openPayment(order, terms, createdAt), timeline };
 }
 
 /**

@@ -74,15 +74,15 @@ async function tooLate(context: HintContext, id: PaymentId, hint: Hint): Promise
   if (found === undefined) return 'unknown';
   if (found.running) return undefined;
 
-  const state = await endedState(context, found);
-  if (state === undefined) {
+  const ended = await endedState(context, found);
+  if (ended === undefined) {
     context.logger.warn({ paymentId: id, transId: hint.transId }, 'late hint for a payment that was stopped');
     return 'late';
   }
-  if (agrees(state, hint)) return 'agrees';
+  if (agrees(ended.state, hint)) return 'agrees';
   if (!(await isLatest(context, found))) return undefined;
   context.limits.reopenings.pass(id);
-  return (await reopenWithHint(context, found, state, hint)) ? 'late' : undefined;
+  return (await reopenWithHint(context, found, ended, hint)) ? 'late' : undefined;
 }
 
 function agrees(state: PaymentState, hint: Hint): boolean {

@@ -5,8 +5,8 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import type { PaymentId } from '../../payments/payment-id.js';
-import type { PaymentState } from '../../payments/payment-state.js';
 import {
+  type EndedState,
   type Hint,
   hintSignal,
   type PaymentResult,
@@ -24,17 +24,17 @@ const REOPENED: PaymentWorkflowType = 'reopenPayment';
 const MAX_TRIES = 3;
 
 /**
- * The state that an ended payment has left; `undefined` when its workflow was stopped and could leave none.
+ * The state that an ended payment has left, and what had happened to it; `undefined` when its workflow was stopped and could leave none.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
 export async function endedState(
   { client }: Pick<ReadContext, 'client'>,
   { handle }: FoundPayment,
-): Promise<PaymentState | undefined> {
+): Promise<EndedState | undefined> {
   try {
-    const { state }: Partial<{ state: PaymentState }> = await callTemporal(client, () => handle.result());
-    return state;
+    const { state, timeline }: Partial<EndedState> = await callTemporal(client, () => handle.result());
+    return state && { state, timeline };
   } catch (error) {
     if (error instanceof WorkflowFailedError) return undefined;
     throw error;
@@ -61,13 +61,13 @@ export async function isLatest(context: ReadContext, { id, runId }: FoundPayment
 export async function reopenWithHint(
   { client, taskQueue }: Pick<UpdateContext, 'client' | 'taskQueue'>,
   found: FoundPayment,
-  state: PaymentState,
+  ended: EndedState,
   hint: Hint,
 ): Promise<boolean> {
   try {
     await callTemporal(client, () =>
       client.workflow.signalWithStart<PaymentWorkflow, [Hint]>(REOPENED, {
-        ...reopening(found, state, taskQueue),
+        ...reopening(found, ended, taskQueue),
         signal: hintSignal,
         signalArgs: [hint],
       }),
@@ -89,7 +89,7 @@ export interface ReopeningUpdate {
    *
    * @throws {ApiError} when reopening it would be of no use.
    */
-  reopenable(state: PaymentState | undefined): PaymentState;
+  reopenable(ended: EndedState | undefined): EndedState;
   /** Sends the update to the payment's running workflow. */
   send(handle: WorkflowHandle<PaymentWorkflow>, updateId: string): Promise<PaymentResult>;
   /** Sends the update with the start of the run that reopens the payment. */
@@ -114,10 +114,10 @@ export async function updateOrReopen(
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const found = await findPayment(context, id);
     if (found === undefined) throw paymentNotFound();
-    const state = found.running ? undefined : update.reopenable(await endedState(context, found));
-    if (state !== undefined && !(await isLatest(context, found))) continue;
+    const ended = found.running ? undefined : update.reopenable(await endedState(context, found));
+    if (ended !== undefined && !(await isLatest(context, found))) continue;
     try {
-      return await send(context, found, state, update);
+      return await send(context, found, ended, update);
     } catch (error) {
       if (!wasOvertaken(error)) throw error;
     }
@@ -128,14 +128,14 @@ export async function updateOrReopen(
 function send(
   { client, taskQueue, answerWithinMs, shutdown, updates }: UpdateContext,
   found: FoundPayment,
-  state: PaymentState | undefined,
+  ended: EndedState | undefined,
   update: ReopeningUpdate,
 ): Promise<WaitResult<PaymentResult>> {
   const execute = (updateId: string) =>
-    state === undefined
+    ended === undefined
       ? update.send(found.handle, updateId)
       : update.sendWithStart(
-          new WithStartWorkflowOperation(REOPENED, reopening(found, state, taskQueue)),
+          new WithStartWorkflowOperation(REOPENED, reopening(found, ended, taskQueue)),
           updateId,
         );
   return shutdown.commands.within(answerWithinMs, (signal) =>
@@ -145,11 +145,11 @@ function send(
 
 function reopening(
   { owner, fingerprint, requestId, createdAt }: FoundPayment,
-  state: PaymentState,
+  { state, timeline }: EndedState,
   taskQueue: string,
 ) {
   const { order, terms } = state;
-  const input = { order, terms, fingerprint, requestId, carried: state };
+  const input = { order, terms, fingerprint, requestId, carried: state, timeline };
   return {
     ...workflowOptions({ input, owner, taskQueue, createdAt }),
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',

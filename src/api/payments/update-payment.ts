@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Payment } from '../../payments/payment.js';
 import type { PaymentId } from '../../payments/payment-id.js';
-import { WITHDRAWN } from '../../payments/sending.js';
 import { expireUpdate, type PaymentResult } from '../../workflows/messages.js';
 import { tooManyRequests } from '../http/problem.js';
 import type { Shutdown } from '../http/server.js';
@@ -96,8 +95,8 @@ export function endPayment(context: UpdateContext, found: FoundPayment): Promise
 }
 
 /** Whether the payment ended because its merchant withdrew it before anything was sent. */
-export function isWithdrawn({ final, status, reason }: Payment): boolean {
-  return final && status === 'FAILED' && reason === WITHDRAWN;
+export function isWithdrawn({ failureCode }: Payment): boolean {
+  return failureCode === 'withdrawn';
 }
 
 /**

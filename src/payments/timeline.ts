@@ -1,0 +1,358 @@
+import { ownAmong } from './matching.js';
+import type { ExpiryAnswer, InitiationOutcome, ListAnswer, NoAnswer, StatusAnswer } from './outcome.js';
+import type { FailureCode, PaymentEventType, PaymentStatus } from './payment.js';
+import type { TransId } from './payment-id.js';
+import {
+  failureCodeOf,
+  isFinalPayment,
+  type PaymentState,
+  pursuitOf,
+  reasonOf,
+  reviewOf,
+  type SendCause,
+  statusOf,
+  transIdOf,
+  type Unsent,
+} from './payment-state.js';
+import type { ProviderStatus } from './transaction.js';
+import { matchedTransId, type PaymentEvent, type Reply } from './transitions.js';
+
+/**
+ * What has happened to a payment, oldest first; its creation isn't repeated here. It is kept beside the payment's state:
+ * nothing is ever decided by it. It holds no personal data.
+ */
+export interface Timeline {
+  readonly entries: readonly TimelineEntry[];
+  /** How many entries were dropped after the first {@link FIRST_KEPT}. */
+  readonly omitted?: number | undefined;
+}
+
+/** Times in ms since the epoch. */
+export type TimelineEntry = Occurrence & {
+  readonly at: number;
+  /** How often it has happened, unless once, and when the last time. */
+  readonly count?: number | undefined;
+  readonly lastAt?: number | undefined;
+};
+
+/** Whose doing a change was. A merchant's is a call of the API, which an operator can make, too. */
+export type ChangeSource = 'merchant' | 'provider' | 'timer' | 'operator' | 'system';
+
+/** Why the provider gave no answer to a question. */
+export type NoAnswerWord = 'throttled' | 'credentials_refused' | 'unavailable';
+
+export type Occurrence =
+  /** The request goes to the provider. `by`: it is sent once more, and on whose decision. */
+  | { readonly type: 'sending'; readonly by?: Exclude<SendCause, 'order'> | undefined }
+  /** The provider has the payment as this transaction. */
+  | { readonly type: 'accepted'; readonly transId: TransId }
+  | { readonly type: 'rejected' }
+  | { readonly type: 'send_failed'; readonly cause: Unsent['hold'] }
+  /** Nobody knows whether the provider accepted it. */
+  | { readonly type: 'unanswered'; readonly reason: string }
+  /** The provider's list was searched: what it shows for the payment. */
+  | {
+      readonly type: 'looked_up';
+      readonly answer: 'listed' | 'refused' | NoAnswerWord;
+      readonly transactions?: readonly ListedTransaction[] | undefined;
+    }
+  /** The provider was asked for the status. `other`: of a transaction that isn't the payment's, so far. */
+  | {
+      readonly type: 'asked';
+      readonly answer: ProviderStatus | 'unknown' | NoAnswerWord;
+      readonly other?: true | undefined;
+    }
+  /** A notification came in the provider's name, which proves nothing. */
+  | {
+      readonly type: 'provider_notification';
+      readonly providerStatus: ProviderStatus;
+      readonly other?: true | undefined;
+    }
+  /** The link is to be ended. */
+  | { readonly type: 'expiring'; readonly source: 'merchant' | 'timer' }
+  | {
+      readonly type: 'expiry_answered';
+      readonly answer: 'expired' | 'already_expired' | 'refused' | NoAnswerWord;
+    }
+  | { readonly type: 'refresh_requested' }
+  | { readonly type: 'recheck_requested' }
+  | { readonly type: 'review_opened'; readonly review: number; readonly reason: string }
+  | {
+      readonly type: 'decided';
+      readonly review: number;
+      readonly action: 'resend' | 'fail' | 'match';
+      readonly transId?: TransId | undefined;
+      readonly by: string;
+      readonly forced?: true | undefined;
+    }
+  | {
+      readonly type: 'status_changed';
+      readonly source: ChangeSource;
+      readonly status: Exclude<PaymentStatus, 'REVIEW'>;
+      readonly final?: true | undefined;
+      readonly reason?: string | undefined;
+      readonly failureCode?: FailureCode | undefined;
+    }
+  | {
+      readonly type: 'merchant_notification';
+      readonly number: number;
+      readonly event: PaymentEventType;
+      readonly delivery: 'delivered' | 'failed' | 'abandoned' | 'no_address';
+    }
+  | { readonly type: 'notification_requested'; readonly number: number };
+
+export interface ListedTransaction {
+  readonly transId: TransId;
+  readonly status: ProviderStatus;
+}
+
+export const EMPTY_TIMELINE: Timeline = { entries: [] };
+
+/** The most entries that are kept, and how many of them are the first. */
+export const MAX_ENTRIES = 100;
+export const FIRST_KEPT = 20;
+
+/** The most characters of a reason, and transactions of a list, that an entry keeps. */
+const MAX_REASON_LENGTH = 300;
+const MAX_LISTED = 5;
+
+/** What is known of one step of the payment machine. */
+interface Taken {
+  readonly before: PaymentState;
+  readonly event: PaymentEvent;
+  readonly after: PaymentState;
+  readonly replies: readonly Reply[];
+}
+
+/**
+ * The timeline with what one step of the payment machine has brought. What has happened before in the same way since the
+ * last milestone is counted there, so that a link that is polled for a day takes a line and not a page.
+ *
+ * @param now ms since the epoch
+ */
+export function recordStep(timeline: Timeline, taken: Taken, now: number): Timeline {
+  return occurrencesIn(taken).reduce((known, occurrence) => withOccurrence(known, occurrence, now), timeline);
+}
+
+function withOccurrence({ entries, omitted }: Timeline, occurrence: Occurrence, now: number): Timeline {
+  const milestone = entries.findLastIndex(isMilestone);
+  const same = entries.findIndex((entry, index) => index > milestone && isSame(entry, occurrence));
+  if (same !== -1) {
+    const counted = entries.map((entry, index) =>
+      index === same ? { ...entry, count: (entry.count ?? 1) + 1, lastAt: now } : entry,
+    );
+    return { entries: counted, omitted };
+  }
+  const longer = [...entries, { ...occurrence, at: now }];
+  if (longer.length <= MAX_ENTRIES) return { entries: longer, omitted };
+  return { entries: longer.filter((_, index) => index !== FIRST_KEPT), omitted: (omitted ?? 0) + 1 };
+}
+
+/** What is told each time, and after which the same is worth another line. */
+function isMilestone(occurrence: Occurrence): boolean {
+  switch (occurrence.type) {
+    case 'accepted':
+    case 'rejected':
+    case 'review_opened':
+    case 'decided':
+    case 'status_changed':
+      return true;
+    case 'merchant_notification':
+      return occurrence.delivery === 'delivered';
+    default:
+      return false;
+  }
+}
+
+function isSame({ at: _at, count: _count, lastAt: _lastAt, ...entry }: TimelineEntry, other: Occurrence) {
+  return entry.type === other.type && JSON.stringify(entry) === JSON.stringify(other);
+}
+
+/** What an event was, and then what came of it. */
+function occurrencesIn(taken: Taken): readonly Occurrence[] {
+  const changes = changesIn(taken);
+  const cause = causeOf(taken);
+  // An answer that changes the status to just what it says is told once.
+  const isTold = cause?.type === 'asked' && changes.some((one) => isChangeTo(one, cause.answer));
+  return cause === undefined || isTold ? changes : [cause, ...changes];
+}
+
+function isChangeTo(change: Occurrence, answer: string): boolean {
+  return change.type === 'status_changed' && change.source === 'provider' && change.status === answer;
+}
+
+function causeOf({ before, event, after, replies }: Taken): Occurrence | undefined {
+  switch (event.kind) {
+    case 'sent':
+      return sendOutcome(event.outcome);
+    case 'listed':
+      return { type: 'looked_up', ...listWords(before, event.answer) };
+    case 'status':
+      return { type: 'asked', answer: statusWord(event.answer), ...about(before, event.transId) };
+    case 'expired':
+      return { type: 'expiry_answered', answer: expiryWord(event.answer) };
+    case 'notification':
+      return {
+        type: 'provider_notification',
+        providerStatus: event.status,
+        ...about(before, event.transId),
+      };
+    case 'delivered':
+    case 'redelivered':
+      return deliveryOutcome(before, after, event);
+    case 'refresh':
+      return { type: 'refresh_requested' };
+    case 'recheck':
+      return { type: 'recheck_requested' };
+    case 'resendNotification': {
+      const isRefused = replies.some((reply) => reply.kind === 'refused' && reply.request === event.request);
+      return isRefused ? undefined : { type: 'notification_requested', number: event.number };
+    }
+    // What comes of these, if anything, is among the changes.
+    case 'begin':
+    case 'time':
+    case 'handOver':
+    case 'expire':
+    case 'decide':
+      return undefined;
+  }
+}
+
+/** A transaction that is named by nobody but a notification isn't repeated: anybody may have sent that. */
+function about(payment: PaymentState, transId: TransId): { readonly other?: true } {
+  return transId === transIdOf(payment) ? {} : { other: true };
+}
+
+/** An accepted request is told as the change that it is. */
+function sendOutcome(outcome: InitiationOutcome): Occurrence | undefined {
+  switch (outcome.kind) {
+    case 'accepted':
+      return undefined;
+    case 'rejected':
+      return { type: 'rejected' };
+    case 'ambiguous':
+      return { type: 'unanswered', reason: shortened(outcome.reason) };
+    case 'unauthorized':
+      return { type: 'send_failed', cause: 'credentials' };
+    case 'throttled':
+      return { type: 'send_failed', cause: 'throttled' };
+    case 'notSent':
+      return { type: 'send_failed', cause: 'connection' };
+    case 'unchecked':
+      return { type: 'send_failed', cause: 'unchecked' };
+  }
+}
+
+function listWords({ order }: PaymentState, answer: ListAnswer) {
+  if (answer.kind === 'refused') return { answer: 'refused' } as const;
+  if (answer.kind !== 'listed') return { answer: noAnswerWord(answer) } as const;
+  const own = ownAmong(order, answer.transactions).slice(0, MAX_LISTED);
+  return { answer: 'listed', transactions: own.map(({ transId, status }) => ({ transId, status })) } as const;
+}
+
+function statusWord(answer: StatusAnswer): ProviderStatus | 'unknown' | NoAnswerWord {
+  if (answer.kind === 'found') return answer.transaction.status;
+  return answer.kind === 'unknown' ? 'unknown' : noAnswerWord(answer);
+}
+
+function expiryWord(answer: ExpiryAnswer): 'expired' | 'already_expired' | 'refused' | NoAnswerWord {
+  switch (answer.kind) {
+    case 'expired':
+    case 'refused':
+      return answer.kind;
+    case 'alreadyExpired':
+      return 'already_expired';
+    default:
+      return noAnswerWord(answer);
+  }
+}
+
+function noAnswerWord({ kind }: NoAnswer): NoAnswerWord {
+  return kind === 'unauthorized' ? 'credentials_refused' : kind;
+}
+
+function deliveryOutcome(
+  before: PaymentState,
+  after: PaymentState,
+  { number, outcome }: Extract<PaymentEvent, { kind: 'delivered' | 'redelivered' }>,
+): Occurrence | undefined {
+  const event = before.notifications.find((one) => one.number === number)?.type;
+  if (event === undefined) return undefined;
+  const isGivenUp =
+    after.notifications.find((one) => one.number === number)?.delivery.kind === 'abandoned' &&
+    outcome.kind === 'failed';
+  const words = { delivered: 'delivered', noAddress: 'no_address', failed: 'failed' } as const;
+  const delivery = isGivenUp ? 'abandoned' : words[outcome.kind];
+  return { type: 'merchant_notification', number, event, delivery };
+}
+
+/** How the payment differs after the event, in the order of cause and effect. */
+function changesIn({ before, event, after }: Taken): readonly Occurrence[] {
+  const changes: Occurrence[] = [];
+  const { resolved } = after;
+  const isDecided = resolved !== undefined && resolved !== before.resolved;
+  if (isDecided) {
+    const { decision, review, by, force } = resolved;
+    const transId = matchedTransId(decision);
+    const details = { ...(transId && { transId }), by, ...(force && { forced: true as const }) };
+    changes.push({ type: 'decided', review, action: decision.action, ...details });
+  }
+  const transId = transIdOf(after);
+  if (transId !== undefined && transId !== transIdOf(before)) changes.push({ type: 'accepted', transId });
+  if (isClosing(after) && !isClosing(before)) {
+    changes.push({ type: 'expiring', source: event.kind === 'expire' ? 'merchant' : 'timer' });
+  }
+  const review = reviewOf(after);
+  if (review !== undefined && after.reviews !== before.reviews) {
+    changes.push({ type: 'review_opened', review: review.number, reason: shortened(review.why) });
+  }
+  const status = statusOf(after);
+  const final = isFinalPayment(after);
+  const isChanged = status !== statusOf(before) || (final && !isFinalPayment(before));
+  if (isChanged && status !== 'REVIEW') {
+    const source = isDecided ? 'operator' : sourceOf(event, after);
+    changes.push({ type: 'status_changed', source, status, ...(final && { final }), ...failureIn(after) });
+  }
+  const { phase } = after;
+  if (phase.kind === 'sending' && (before.phase.kind !== 'sending' || event.kind === 'begin')) {
+    changes.push({ type: 'sending', ...(phase.cause !== 'order' && { by: phase.cause }) });
+  }
+  return changes;
+}
+
+function isClosing({ phase }: PaymentState): boolean {
+  return pursuitOf(phase)?.kind === 'closing';
+}
+
+function failureIn(payment: PaymentState) {
+  const failureCode = failureCodeOf(payment);
+  const reason = failureCode && reasonOf(payment);
+  return { ...(failureCode && { failureCode }), ...(reason && { reason: shortened(reason) }) };
+}
+
+function sourceOf(event: PaymentEvent, after: PaymentState): ChangeSource {
+  switch (event.kind) {
+    case 'expire':
+      return 'merchant';
+    case 'time':
+      return 'timer';
+    case 'sent':
+    case 'listed':
+    case 'status':
+    case 'expired':
+      // What is given up is no answer's doing.
+      return GIVEN_UP.includes(failureCodeOf(after)) ? 'system' : 'provider';
+    default:
+      return 'system';
+  }
+}
+
+const GIVEN_UP: readonly (FailureCode | undefined)[] = ['not_sent', 'link_not_created'];
+
+/** By code points, so that no character is cut in half. */
+function shortened(text: string): string {
+  const characters = [...text];
+  return characters.length > MAX_REASON_LENGTH
+    ? `${characters.slice(0, MAX_REASON_LENGTH - 1).join('')}…`
+    : text;
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { randomStory } from '../../../lab/explore/stories.js';
+import { viewTimeline } from '../../../src/api/routes/events.js';
+import { objectionTo, step } from '../../../src/payments/machine.js';
+import { openPayment } from '../../../src/payments/payment-state.js';
+import { EMPTY_TIMELINE, FIRST_KEPT, MAX_ENTRIES, recordStep } from '../../../src/payments/timeline.js';
+import { linkOrder, MINUTE, START } from '../../payments/orders.js';
+import { paid, taken } from '../../payments/scenario.js';
+
+const summaries = (given: Parameters<typeof viewTimeline>[0]) =>
+  viewTimeline(given).map(({ summary }) => summary);
+
+describe('a timeline as the API shows it', () => {
+  it('says where entries are left out, and how many', () => {
+    const payment = taken(linkOrder, { pollFirstMs: MINUTE, pollMaxMs: MINUTE });
+    for (let tries = 0; tries < 200; tries++) payment.found(tries % 2 === 0 ? 'PENDING' : 'FAILED');
+    const { timeline } = payment;
+    const shown = viewTimeline({ createdAt: START, timeline });
+    expect(shown).toHaveLength(MAX_ENTRIES + 2);
+    expect(shown[FIRST_KEPT + 1]).toEqual({
+      at: shown[FIRST_KEPT + 2]?.at,
+      type: 'omitted',
+      source: 'system',
+      entries: timeline.omitted,
+      summary: `${timeline.omitted} entries are left out here.`,
+    });
+  });
+
+  it('says how often something has happened, and when for the last time', () => {
+    const payment = taken(linkOrder).hint('T1', 'FAILED').later(MINUTE).hint('T1', 'FAILED');
+    expect(viewTimeline({ createdAt: START, timeline: payment.timeline }).at(-1)).toMatchObject({
+      at: '2026-01-01T00:00:00.000Z',
+      lastAt: '2026-01-01T00:01:00.000Z',
+      count: 2,
+      summary: expect.stringMatching(/\(2 times\)$/),
+    });
+  });
+
+  it('calls a stopped payment REVIEW, unless it was final before', () => {
+    const stopped = ({ timeline }: { readonly timeline: typeof EMPTY_TIMELINE }) =>
+      viewTimeline({ createdAt: START, timeline, stoppedAt: START + MINUTE }).at(-1);
+    expect(stopped(taken(linkOrder))).toMatchObject({ type: 'stopped', status: 'REVIEW' });
+    expect(stopped(paid(linkOrder))).not.toHaveProperty('status');
+    expect(stopped(paid(linkOrder).hint('T1', 'EXPIRED').found('EXPIRED'))).toMatchObject({
+      status: 'REVIEW',
+    });
+  });
+
+  it('has a whole sentence for whatever happens in random stories', () => {
+    const said = new Set<string>();
+    for (let seed = 1; seed <= 300; seed++) {
+      const { order, terms, startedAt, events } = randomStory({ openPayment, step, objectionTo }, seed);
+      let [payment, timeline] = [openPayment(order, terms, startedAt), EMPTY_TIMELINE];
+      for (const { event, now } of [{ event: { kind: 'begin' } as const, now: startedAt }, ...events]) {
+        const before = payment;
+        const { payment: after, replies } = step(before, event, now);
+        payment = after;
+        timeline = recordStep(timeline, { before, event, after, replies }, now);
+      }
+      for (const summary of summaries({ createdAt: startedAt, timeline })) said.add(summary);
+    }
+    expect(said.size).toBeGreaterThan(50);
+    for (const summary of said) {
+      expect(summary).toMatch(/^[A-Zo].*[^.]\.(?: \(\d+ times\))?$/);
+      expect(summary).not.toMatch(/undefined|\[object/);
+    }
+  });
+});
