@@ -72,8 +72,8 @@ export function expectDocumented(method: string, address: string, received: Rece
   if (response === undefined) throw undocumented('no such status');
   const content = response.content[type];
   if (content === undefined) throw undocumented(`no such content type as ${type}`);
-  for (const [name, { $ref }] of Object.entries<{ $ref: string }>(response.headers)) {
-    const { required } = document.components.headers[$ref.split('/').at(-1) ?? ''];
+  for (const [name, { $ref }] of Object.entries<{ $ref?: string }>(response.headers)) {
+    const { required } = $ref === undefined ? {} : document.components.headers[$ref.split('/').at(-1) ?? ''];
     if (required && !headers.has(name)) throw undocumented(`without the header ${name}`);
   }
   if (method === 'HEAD' || !type.endsWith('json')) return;
