@@ -4,16 +4,18 @@
  *
  *   server ─▶ api ─▶ payments, provider, the workflows' messages
  *   worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
- *   cli ─▶ stack, src;  stack ─▶ src;  lab ─▶ stack, sandbox, src
+ *   cli ─▶ client, stack, src;  stack ─▶ src;  lab ─▶ stack, sandbox, src
+ *   client ─▶ nothing at all
  *   sandbox ─▶ the provider's wire schemas, and nothing else of ours
  */
 
 /** Every file of the project's code. */
-const OURS = '^(src|cli|lab|sandbox|stack|test)/';
+const OURS = '^(src|client|cli|lab|sandbox|stack|test)/';
 
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
   '^src/(server|worker)\\.ts$',
+  '^client/index\\.ts$',
   '^(cli|sandbox)/main\\.ts$',
   '^lab/(explore|simulate|chaos)\\.ts$',
   '^lab/world/(worker-main|workflow-timers)\\.ts$',
@@ -87,7 +89,7 @@ module.exports = {
       { path: '^src/api/' },
       {
         path: '^src/',
-        pathNot: ['^src/(api|payments|provider|temporal|workflows)/', '^src/(config|logger)\\.ts$'],
+        pathNot: ['^src/(api|payments|provider|temporal|workflows)/', '^src/(config|logger|merchants)\\.ts$'],
       },
     ),
     forbid(
@@ -111,8 +113,8 @@ module.exports = {
     forbid(
       'settings-depend-on-nothing',
       'Every process reads its settings first; from the domain they take its limits.',
-      { path: '^src/config\\.ts$' },
-      { path: '^src/', pathNot: '^src/payments/' },
+      { path: '^src/(config|merchants)\\.ts$' },
+      { path: '^src/', pathNot: ['^src/payments/', '^src/merchants\\.ts$'] },
     ),
     forbid(
       'api-is-for-the-server',
@@ -124,13 +126,26 @@ module.exports = {
       'product-stands-alone',
       'src is all that production has: nothing that handles real money may know a sandbox, a test or a tool.',
       { path: '^src/' },
-      { path: '^(bench|cli|lab|sandbox|scripts|stack|test)/' },
+      { path: '^(bench|client|cli|lab|sandbox|scripts|stack|test)/' },
     ),
     forbid(
       'product-needs-no-dev-dependency',
       'It would be missing where the project runs. Types are gone by then.',
       { path: '^src/' },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@types/' },
+    ),
+    forbid(
+      'client-needs-nothing',
+      "It runs at the merchant's, on Node and in edge runtimes: no package, no built-in of Node, nothing else of ours, " +
+        'not even a type, since its declarations are published with it.',
+      { path: '^client/' },
+      { pathNot: '^client/' },
+    ),
+    forbid(
+      'client-has-one-door',
+      'What merchants import is what everyone imports: the rest can change.',
+      { path: OURS, pathNot: '^(client|test)/' },
+      { path: '^client/', pathNot: '^client/index\\.ts$' },
     ),
     forbid(
       'stack-knows-the-product-alone',

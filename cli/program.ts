@@ -1,7 +1,14 @@
+import tab from '@bomb.sh/tab/commander';
 import { Command } from 'commander';
 import { SETTING_NAMES } from '../sandbox/settings.js';
-import { ConfigError, settingNames } from '../src/config.js';
-import { Interrupted, stopSignal } from '../stack/processes/stop-signal.js';
+import { settingNames } from '../src/config.js';
+import { addCreateCommands } from './commands/create.js';
+import { addDoctorCommand } from './commands/doctor.js';
+import { addListenCommand } from './commands/listen.js';
+import { addReadCommands } from './commands/read.js';
+import { addReviewCommand } from './commands/review.js';
+import { addTriggerCommand } from './commands/trigger.js';
+import { untilDone } from './run.js';
 
 /**
  * The command line: every command with its options, its help and what runs it. A command loads what it needs when it is
@@ -20,6 +27,7 @@ export function createProgram(): Command {
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'sanaga: ')) })
     .exitOverride();
 
+  program.commandsGroup('Trying it:');
   program
     .command('demo')
     .summary('take payments of every kind to their outcomes, and show them')
@@ -60,6 +68,7 @@ Environment:
   TEMPORAL_PORT      port of the Temporal that is started (default: 7233)
   TEMPORAL_UI_PORT   port of its Web UI (default: 8233)
   API_KEYS           use these API keys instead of a generated one
+  MERCHANTS_FILE     several merchants, each with keys, addresses and limits
   MERCHANT_WEBHOOK_URL, MERCHANT_WEBHOOK_SECRET
                      where outcomes are sent, and the secret that signs them
   The other settings of the processes apply, too: see docs/settings.md.
@@ -71,6 +80,16 @@ setting is wrong.`,
       untilDone(async (stop) => (await import('../stack/start/run-start.js')).runStart({ stop })),
     );
 
+  program.commandsGroup('Payments:');
+  addCreateCommands(program);
+  addReadCommands(program);
+  addReviewCommand(program);
+  program.commandsGroup('Integrating:');
+  addListenCommand(program);
+  addTriggerCommand(program);
+  addDoctorCommand(program);
+
+  program.commandsGroup('Processes, one by one:');
   const temporal = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];
   const processes = [
     {
@@ -100,6 +119,19 @@ setting is wrong.`,
       .addHelpText('after', settingsHelp(settings))
       .action(() => run().then(() => undefined));
   }
+  program.commandsGroup('Other:');
+  tab(program, { completionCommandName: 'completion' });
+  program.commands
+    .find((command) => command.name() === 'completion')
+    ?.summary('print what makes your shell complete commands with the Tab key')
+    .addHelpText(
+      'after',
+      `
+Examples, for the "sanaga" on your PATH:
+  source <(sanaga completion bash)       # in ~/.bashrc
+  source <(sanaga completion zsh)        # in ~/.zshrc, after compinit
+  sanaga completion fish | source        # in ~/.config/fish/config.fish`,
+    );
   return program;
 }
 
@@ -121,16 +153,4 @@ function inLines(words: readonly string[]): string {
     else lines.push(`  ${word}`);
   }
   return lines.join(',\n');
-}
-
-/** Runs a command that gives its exit code, and ends the process with it. */
-async function untilDone(command: (stop: AbortSignal) => Promise<number>): Promise<void> {
-  const code = await command(stopSignal()).catch((error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    if (error instanceof Interrupted) return error.exitCode;
-    return error instanceof ConfigError ? 78 : 1;
-  });
-  // Whatever is still running, such as a build that was begun, ends with this process.
-  process.exitCode = code;
-  process.stdout.write('', () => process.exit());
 }

@@ -1,9 +1,10 @@
 /*
  * Builds lib/, which is all that production runs: src compiled, and its workflows bundled, so that a worker starts without
- * a bundler. Then build/: the sandbox, the stack, the lab and the command line, unless `--production` says not to.
+ * a bundler. Then, unless `--production` says not to, build/: the sandbox, the stack, the lab and the command line; and
+ * dist/: the merchants' client as a package of its own, with its types.
  */
 import { spawnSync } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
@@ -11,7 +12,11 @@ const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.u
 
 await compile('lib', 'tsconfig.build.json');
 await bundleWorkflows();
-if (!process.argv.includes('--production')) await compile('build', 'tsconfig.tools.json');
+if (!process.argv.includes('--production')) {
+  await compile('build', 'tsconfig.tools.json');
+  await compile('dist', 'tsconfig.client.json');
+  await describeClient();
+}
 
 async function compile(folder, project) {
   await rm(path(folder), { recursive: true, force: true });
@@ -28,4 +33,20 @@ async function bundleWorkflows() {
     logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: complain, error: complain },
   });
   await writeFile(path('lib/workflow-bundle.js'), code);
+}
+
+/** The client needs nothing of what the server does, so that a merchant can install dist/ instead of the whole project. */
+async function describeClient() {
+  const { name, version, license, type } = JSON.parse(await readFile(path('package.json'), 'utf8'));
+  const client = {
+    name,
+    version,
+    description: "The client of Sanaga's API",
+    license,
+    type,
+    sideEffects: false,
+    engines: { node: '>=20' },
+    exports: { './client': { types: './client/index.d.ts', default: './client/index.js' } },
+  };
+  await writeFile(path('dist/package.json'), `${JSON.stringify(client, null, 2)}\n`);
 }

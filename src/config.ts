@@ -1,8 +1,18 @@
-import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { validateHeaderValue } from 'node:http';
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
-import { PROVIDER_LINK_LIFETIME_MS } from './payments/limits.js';
+import {
+  apiKeys,
+  hasPayments,
+  httpUrl,
+  isWebhookSecret,
+  type Merchant,
+  merchantsFile,
+  merchantsOfKeys,
+  reasonOf,
+} from './merchants.js';
+import { MINIMUM_AMOUNT, PROVIDER_LINK_LIFETIME_MS } from './payments/limits.js';
 
 /**
  * Every setting, read once from the environment. Each process reads its own part with {@link readConfig}, which reports
@@ -55,16 +65,6 @@ const port = (fallback: number) =>
     .transform(Number)
     .refine((value) => value <= 65_535, 'must be a port, from 0 to 65535');
 
-/** Messages never quote the address, because it may contain a password. */
-const httpUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https address', abort: true })
-  .refine(hasNoCredentials, 'must not contain a user or a password');
-
-function hasNoCredentials(address: string): boolean {
-  const { username, password } = new URL(address);
-  return username === '' && password === '';
-}
-
 /** An address that paths are appended to. */
 const baseUrl = httpUrl.refine((address) => !/[?#]/.test(address), 'must not have a query or a fragment');
 
@@ -90,66 +90,18 @@ const webhookSecrets = text
       'must be a Standard Webhooks secret, or two separated by a comma: whsec_ and the base64 of 24 to 64 random bytes',
   });
 
-function isWebhookSecret(secret: string): boolean {
-  const bytes = Buffer.from(secret.replace(/^whsec_/, ''), 'base64').length;
-  return bytes >= 24 && bytes <= 64;
-}
-
 const yesNo = (fallback: boolean) =>
   z
     .enum(['true', 'false'], 'must be true or false')
     .default(fallback ? 'true' : 'false')
     .transform((value) => value === 'true');
 
-export const SCOPES = ['collections', 'payouts', 'read', 'balance', 'review'] as const;
-export type Scope = (typeof SCOPES)[number];
-
-/** An API key: its owner's name, its secret (in plain text, or the hex of its SHA-256), and its scopes. */
-export interface ApiKeySetting {
-  readonly name: string;
-  readonly secret: { readonly plain: string } | { readonly sha256: string };
-  readonly scopes: readonly Scope[];
-}
-
-const API_KEY = /^([a-zA-Z0-9-]{1,40}):([^:,]{8,}):([a-z+]+)$/;
-const DIGEST_PREFIX = /^sha256-/i;
-const DIGEST = /^sha256-([0-9a-f]{64})$/i;
-
-/**
- * `name:secret:scope+scope,…`. Messages never show a secret. A secret that begins with `sha256-` must be a digest: if a
- * truncated digest counted as a plain secret, it would itself be a valid key.
- */
-const apiKeys = text.transform((value, context): ApiKeySetting[] => {
-  /** The entry that has each secret so far, by the secret's digest. */
-  const seen = new Map<string, string>();
-  return value.split(',').flatMap((entry, index) => {
-    const problem = (message: string) => {
-      context.addIssue({ code: 'custom', message: `entry ${index + 1} ${message}` });
-      return [];
-    };
-    const [, name, secret, scopeList] = API_KEY.exec(entry.trim()) ?? [];
-    if (name === undefined || secret === undefined || scopeList === undefined) {
-      return problem('must be name:secret:scope+scope, with a secret of at least 8 characters');
-    }
-    const scopes = z.array(z.enum(SCOPES)).safeParse(scopeList.split('+'));
-    if (!scopes.success)
-      return problem(`(${name}) has an unknown scope; the scopes are ${SCOPES.join(', ')}`);
-    const digest = DIGEST.exec(secret)?.[1]?.toLowerCase();
-    if (digest === undefined && DIGEST_PREFIX.test(secret)) {
-      return problem(
-        `(${name}) has an invalid digest: sha256- must be followed by the 64 hex digits of a SHA-256`,
-      );
-    }
-    const sha256 = digest ?? createHash('sha256').update(secret).digest('hex');
-    const other = seen.get(sha256);
-    if (other !== undefined)
-      return problem(`(${name}) has the same secret as ${other}: each key needs its own`);
-    seen.set(sha256, `entry ${index + 1} (${name})`);
-    return [
-      { name, secret: digest === undefined ? { plain: secret } : { sha256: digest }, scopes: scopes.data },
-    ];
-  });
-});
+/** An amount in XAF. */
+const xaf = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a whole number of XAF')
+  .transform(Number)
+  .refine((value) => value >= MINIMUM_AMOUNT, `must be at least ${MINIMUM_AMOUNT} XAF`);
 
 /** The last segment of a URL path: with any other character, the address could never match. */
 const webhookToken = z
@@ -195,18 +147,55 @@ const terms = {
   SEND_BY: duration('24h', { min: '5m', max: '7d' }),
 };
 
+/** One merchant's limits, and those of every merchant whose entry in the merchants' file has none of its own. */
+const limits = {
+  MAX_COLLECTION: xaf.default(10_000_000),
+  MAX_PAYOUT: xaf.default(2_000_000),
+  MAX_PAYOUTS_PER_DAY: xaf.optional(),
+};
+
+const ONE_DESCRIPTION =
+  "can't be set together with MERCHANTS_FILE: the file has the merchants' keys and webhook addresses";
+
 const schemas = {
   api: z
     .object({
       ...temporal,
       ...provider,
       ...terms,
+      ...limits,
       HOST: text.default('127.0.0.1'),
       PORT: port(3000),
       LOG_LEVEL: logLevel,
-      API_KEYS: apiKeys,
+      API_KEYS: apiKeys.optional(),
+      MERCHANTS_FILE: merchantsFile.optional(),
+      MERCHANT_WEBHOOK_URL: httpUrl.optional(),
       WEBHOOK_TOKEN: webhookToken,
+      TRUSTED_PROXIES: count(0, { min: 0, max: 10 }),
+      MAX_REQUESTS_PER_MINUTE: count(6_000),
+      MAX_CONCURRENT_REQUESTS: count(200),
     })
+    .superRefine(
+      ({ API_KEYS, MERCHANTS_FILE, MERCHANT_WEBHOOK_URL }, context) => {
+        const refuse = (path: string, message: string) =>
+          context.addIssue({ code: 'custom', path: [path], message });
+        if (MERCHANTS_FILE !== undefined) {
+          if (API_KEYS !== undefined) refuse('API_KEYS', ONE_DESCRIPTION);
+          if (MERCHANT_WEBHOOK_URL !== undefined) refuse('MERCHANT_WEBHOOK_URL', ONE_DESCRIPTION);
+          return;
+        }
+        if (API_KEYS === undefined) return refuse('API_KEYS', 'is not set, and neither is MERCHANTS_FILE');
+        const owners = merchantsOfKeys(API_KEYS, {})
+          .filter(hasPayments)
+          .map(({ name }) => name);
+        if (MERCHANT_WEBHOOK_URL === undefined || owners.length < 2) return;
+        refuse(
+          'MERCHANT_WEBHOOK_URL',
+          `would get the notifications of ${owners.join(' and ')} alike. Give each merchant its own address in a merchants' file, and set MERCHANTS_FILE instead of API_KEYS and MERCHANT_WEBHOOK_URL: see docs/settings.md`,
+        );
+      },
+      { when: areRead('API_KEYS', 'MERCHANTS_FILE', 'MERCHANT_WEBHOOK_URL') },
+    )
     .refine(({ POLL_FIRST, POLL_MAX }) => POLL_MAX >= POLL_FIRST, {
       path: ['POLL_MAX'],
       error: 'must be at least POLL_FIRST',
@@ -222,6 +211,7 @@ const schemas = {
       ...temporal,
       ...provider,
       LOG_LEVEL: logLevel,
+      MERCHANTS_FILE: merchantsFile.optional(),
       MERCHANT_WEBHOOK_URL: httpUrl.optional(),
       MERCHANT_WEBHOOK_SECRET: webhookSecrets.optional(),
       MERCHANT_WEBHOOK_ALLOW_PRIVATE: yesNo(false),
@@ -251,8 +241,27 @@ const schemas = {
         error: 'must be set when MERCHANT_WEBHOOK_URL is: notifications are never sent unsigned',
         when: areRead('MERCHANT_WEBHOOK_URL', 'MERCHANT_WEBHOOK_SECRET'),
       },
+    )
+    .refine(
+      (settings) => settings.MERCHANTS_FILE === undefined || settings.MERCHANT_WEBHOOK_URL === undefined,
+      {
+        path: ['MERCHANT_WEBHOOK_URL'],
+        error: ONE_DESCRIPTION,
+        when: areRead('MERCHANTS_FILE', 'MERCHANT_WEBHOOK_URL'),
+      },
     ),
 };
+
+/** Settings that can be kept in a file instead, whose path is in the setting with `_FILE` at its end. */
+export const SECRET_SETTINGS = [
+  'API_KEYS',
+  'WEBHOOK_TOKEN',
+  'PROVIDER_COLLECTION_API_USER',
+  'PROVIDER_COLLECTION_API_KEY',
+  'PROVIDER_PAYOUT_API_USER',
+  'PROVIDER_PAYOUT_API_KEY',
+  'MERCHANT_WEBHOOK_SECRET',
+] as const;
 
 /** A rule about several settings is checked when each of them is valid by itself, whatever else is wrong. */
 function areRead(...names: readonly string[]) {
@@ -279,16 +288,58 @@ export type Config<P extends Part> = z.infer<(typeof schemas)[P]>;
  */
 export function readConfig<P extends Part>(part: P, env: NodeJS.ProcessEnv): Config<P> {
   const schema: z.ZodType = schemas[part];
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const { given, mistakes } = withSecretFiles(set, settingNames(part));
+  const unread = mistakes.map(({ name }) => name);
   const read = schema.safeParse(given);
-  if (read.success) return read.data as Config<P>;
-  const lines = read.error.issues.map((issue) => {
-    const name = String(issue.path[0]);
-    return given[name] === undefined && issue.code !== 'custom'
-      ? `${name} is not set`
-      : `${name} ${issue.message}`;
-  });
-  throw new ConfigError(lines.join('\n'));
+  if (read.success && mistakes.length === 0) return read.data as Config<P>;
+  const lines = (read.error?.issues ?? [])
+    .filter(({ path: [name] }) => !unread.includes(String(name)))
+    .map((issue) => {
+      const name = String(issue.path[0]);
+      return given[name] === undefined && issue.code !== 'custom'
+        ? `${name} is not set`
+        : `${name} ${issue.message}`;
+    });
+  throw new ConfigError([...mistakes.map(({ line }) => line), ...lines].join('\n'));
+}
+
+interface SecretMistake {
+  readonly name: string;
+  readonly line: string;
+}
+
+/** The environment with the secrets that are kept in files, without the line break at the end of each. */
+function withSecretFiles(env: NodeJS.ProcessEnv, names: readonly string[]) {
+  const given: NodeJS.ProcessEnv = { ...env };
+  const mistakes: SecretMistake[] = [];
+  for (const name of SECRET_SETTINGS) {
+    const path = env[`${name}_FILE`];
+    if (path === undefined || !names.includes(name)) continue;
+    const refuse = (line: string) => mistakes.push({ name, line });
+    if (env[name] !== undefined) {
+      refuse(`${name}_FILE can't be set together with ${name}: set one of them`);
+      continue;
+    }
+    try {
+      given[name] = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+      if (given[name] === '') refuse(`${name}_FILE is empty`);
+    } catch (error) {
+      refuse(`${name}_FILE can't be read: ${reasonOf(error)}`);
+    }
+  }
+  return { given, mistakes };
+}
+
+/** The merchants that the API knows, with the limits that hold for each. */
+export function merchantsOf(config: Config<'api'>): readonly Merchant[] {
+  const usual = {
+    maxCollection: config.MAX_COLLECTION,
+    maxPayout: config.MAX_PAYOUT,
+    maxPayoutsPerDay: config.MAX_PAYOUTS_PER_DAY,
+  };
+  if (config.MERCHANTS_FILE === undefined) return merchantsOfKeys(config.API_KEYS ?? [], usual);
+  return config.MERCHANTS_FILE.map((merchant) => ({ ...merchant, limits: { ...usual, ...merchant.limits } }));
 }
 
 /** The names of the settings that a process reads; without `part`, of both processes. */

@@ -40,6 +40,29 @@ export async function runProcess(main: (stop: AbortSignal) => Promise<void>): Pr
   }
 }
 
+/**
+ * Reads settings again on every SIGHUP. If they are wrong, nothing changes, and the log has a line for each mistake.
+ *
+ * @param read reads the settings; throws {@link ConfigError}
+ * @param use puts them into use
+ */
+export function reloadOnHangUp<Settings>(
+  logger: Logger,
+  read: () => Settings,
+  use: (settings: Settings) => void,
+): void {
+  process.on('SIGHUP', () => {
+    try {
+      use(read());
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      for (const mistake of error.message.split('\n')) {
+        logger.error({ mistake }, 'the merchants were not read again, and nothing has changed');
+      }
+    }
+  });
+}
+
 interface RequiredNamespace {
   readonly connection: SetupConnection;
   readonly namespace: string;

@@ -1,14 +1,24 @@
 import { once } from 'node:events';
-import { createApp } from './api/app.js';
+import { createApi } from './api/app.js';
 import { Shutdown, serve } from './api/http/server.js';
-import { type Config, readConfig } from './config.js';
+import { type Config, merchantsOf, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import type { PaymentTerms } from './payments/order.js';
-import { createProviderServices, isNamespaceReady, runProcess, untilNamespaceIsReady } from './process.js';
+import {
+  createProviderServices,
+  isNamespaceReady,
+  reloadOnHangUp,
+  runProcess,
+  untilNamespaceIsReady,
+} from './process.js';
 import { connectClient, loadTemporalTarget } from './temporal/connection.js';
 
+/** Requests without a valid API key within a minute, after which an address is refused. */
+const MAX_FAILURES_PER_MINUTE = 20;
+
 /**
- * The API process: serves until SIGTERM or SIGINT, then finishes the responses it has begun. It starts without Temporal.
+ * The API process: serves until SIGTERM or SIGINT, then finishes the responses it has begun. It starts without Temporal. On
+ * SIGHUP it reads the merchants again.
  * Once Temporal answers, it ends if the namespace isn't set up for payments.
  */
 await runProcess(async (stop) => {
@@ -18,18 +28,32 @@ await runProcess(async (stop) => {
   const client = connectClient(target);
   const providers = createProviderServices(config);
   const shutdown = new Shutdown();
-  const app = createApp({
+  const { app, replaceMerchants } = createApi({
     client,
     taskQueue: config.TEMPORAL_TASK_QUEUE,
     namespace: target.namespace,
     temporalUiUrl: config.TEMPORAL_UI_URL,
     terms: toTerms(config),
-    apiKeys: config.API_KEYS,
+    merchants: merchantsOf(config),
+    trustedProxies: config.TRUSTED_PROXIES,
+    allowance: {
+      perMinute: config.MAX_REQUESTS_PER_MINUTE,
+      concurrent: config.MAX_CONCURRENT_REQUESTS,
+      failures: MAX_FAILURES_PER_MINUTE,
+    },
     webhookToken: config.WEBHOOK_TOKEN,
     providers,
     logger,
     shutdown,
   });
+  reloadOnHangUp(
+    logger,
+    () => merchantsOf(readConfig('api', process.env)),
+    (merchants) => {
+      replaceMerchants(merchants);
+      logger.info({ merchants: merchants.map(({ name }) => name) }, 'the merchants were read again');
+    },
+  );
   const required = { connection: client.connection, namespace: target.namespace, logger };
   try {
     const isReady = await isNamespaceReady(required);

@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { DefaultLogger, type NativeConnection, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from './activities/activities.js';
-import { createMerchantNotifier, type MerchantEndpoint } from './activities/merchant.js';
+import { createMerchantNotifier } from './activities/merchant.js';
 import { type Config, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import { createPaymentWorker } from './payment-worker.js';
 import { parsePaymentId } from './payments/payment-id.js';
-import { createProviderServices, runProcess, untilNamespaceIsReady } from './process.js';
+import { createProviderServices, reloadOnHangUp, runProcess, untilNamespaceIsReady } from './process.js';
 import { connectWorker, loadTemporalTarget } from './temporal/connection.js';
 
 /** The workflows, bundled when the project was built. */
@@ -17,7 +17,10 @@ const WORKFLOW_BUNDLE = fileURLToPath(new URL('./workflow-bundle.js', import.met
 /** Pause between two attempts to connect to Temporal at the start, in ms. */
 const CONNECT_AGAIN_MS = 2_000;
 
-/** The worker process: runs payments until SIGTERM or SIGINT, then stops within its grace period. */
+/**
+ * The worker process: runs payments until SIGTERM or SIGINT, then stops within its grace period. On SIGHUP it reads the
+ * merchants' webhook addresses again.
+ */
 await runProcess(async (stop) => {
   const config = readConfig('worker', process.env);
   const logger = createLogger('worker', config.LOG_LEVEL);
@@ -29,12 +32,26 @@ await runProcess(async (stop) => {
     }),
   });
 
-  const merchant = merchantEndpoint(config);
-  if (merchant === undefined) {
+  let endpointsOf = endpoints(config);
+  if (config.MERCHANTS_FILE === undefined && config.MERCHANT_WEBHOOK_URL === undefined) {
     logger.warn(
-      'MERCHANT_WEBHOOK_URL is not set: the merchant is not notified of the payments that this worker runs',
+      'neither MERCHANTS_FILE nor MERCHANT_WEBHOOK_URL is set: no merchant is notified of the payments that this worker runs',
     );
   }
+  reloadOnHangUp(
+    logger,
+    () => readConfig('worker', process.env),
+    (next) => {
+      endpointsOf = endpoints(next);
+      const merchants = next.MERCHANTS_FILE?.map(({ name }) => name);
+      logger.info({ merchants }, 'the merchants were read again');
+    },
+  );
+  const merchant = createMerchantNotifier({
+    endpointsOf: (name) => endpointsOf(name),
+    timeoutMs: config.MERCHANT_WEBHOOK_TIMEOUT,
+    allowPrivate: config.MERCHANT_WEBHOOK_ALLOW_PRIVATE,
+  });
   const providers = createProviderServices(config);
   const target = loadTemporalTarget(process.env);
   const connection = await connectPatiently(target, logger, stop);
@@ -46,7 +63,7 @@ await runProcess(async (stop) => {
       connection,
       namespace: target.namespace,
       taskQueue: config.TEMPORAL_TASK_QUEUE,
-      activities: createActivities({ providers, merchant: createMerchantNotifier(merchant) }),
+      activities: createActivities({ providers, merchant }),
       workflowBundle: { codePath: WORKFLOW_BUNDLE },
       limits: {
         maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
@@ -88,15 +105,18 @@ async function connectPatiently(
   return undefined;
 }
 
-function merchantEndpoint(config: Config<'worker'>): MerchantEndpoint | undefined {
-  const { MERCHANT_WEBHOOK_URL: url, MERCHANT_WEBHOOK_SECRET: secrets } = config;
-  if (url === undefined || secrets === undefined) return undefined;
-  return {
-    url,
-    secrets,
-    timeoutMs: config.MERCHANT_WEBHOOK_TIMEOUT,
-    allowPrivate: config.MERCHANT_WEBHOOK_ALLOW_PRIVATE,
-  };
+/**
+ * Where notifications go: to the addresses that the merchants' file has for their merchant, or all of them to the one address
+ * in the settings.
+ */
+function endpoints(config: Config<'worker'>) {
+  const { MERCHANTS_FILE: merchants, MERCHANT_WEBHOOK_URL: url, MERCHANT_WEBHOOK_SECRET: secrets } = config;
+  if (merchants !== undefined) {
+    const known = new Map(merchants.map(({ name, webhooks }) => [name, webhooks]));
+    return (merchant: string | undefined) => (merchant === undefined ? undefined : known.get(merchant));
+  }
+  const only = url === undefined || secrets === undefined ? [] : [{ url, secrets }];
+  return () => only;
 }
 
 /** Writes the Temporal SDK's log lines to our logger. A payment's id is called `paymentId`, as in the API's log. */

@@ -30,7 +30,7 @@ function roomOf(path: string, isProduct: boolean): string | undefined {
 
 /** Every import from one room to another. */
 function importsBetweenRooms(): string[] {
-  const files = globSync('{src,cli,lab,sandbox,stack}/**/*.ts', { cwd: root });
+  const files = globSync('{src,client,cli,lab,sandbox,stack}/**/*.ts', { cwd: root });
   const arrows = files.flatMap((file) => {
     const source = readFileSync(posix.join(root, file), 'utf8');
     return [...source.matchAll(/(?:\bfrom |\bimport\()'(\.[^']+)\.js'/g)].map(([, target = '']) => {

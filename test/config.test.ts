@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MAX_FIRST_SEND_AGE_MS } from '../src/activities/unless-reset.js';
-import { ConfigError, readConfig } from '../src/config.js';
+import { ConfigError, merchantsOf, readConfig, SECRET_SETTINGS } from '../src/config.js';
 
 const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;
 
@@ -18,6 +22,8 @@ const api = {
   WEBHOOK_TOKEN: '0123456789abcdef',
   API_KEYS: 'shop:secret-secret:collections+read',
 };
+
+const digestOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
 
 function mistakes(part: 'api' | 'worker', env: NodeJS.ProcessEnv): string[] {
   try {
@@ -188,14 +194,14 @@ describe('the settings', () => {
       readConfig('api', { ...api, API_KEYS: `shop:secret-secret:read,ops:sha256-${digest}:review+read` })
         .API_KEYS,
     ).toEqual([
-      { name: 'shop', secret: { plain: 'secret-secret' }, scopes: ['read'] },
-      { name: 'ops', secret: { sha256: digest }, scopes: ['review', 'read'] },
+      { name: 'shop', sha256: digestOf('secret-secret'), scopes: ['read'] },
+      { name: 'ops', sha256: digest, scopes: ['review', 'read'] },
     ]);
   });
 
   it('take a digest in upper case for the same digest', () => {
-    const [key] = readConfig('api', { ...api, API_KEYS: `ops:SHA256-${'AB'.repeat(32)}:read` }).API_KEYS;
-    expect(key?.secret).toEqual({ sha256: 'ab'.repeat(32) });
+    const { API_KEYS } = readConfig('api', { ...api, API_KEYS: `ops:SHA256-${'AB'.repeat(32)}:read` });
+    expect(API_KEYS?.map(({ sha256 }) => sha256)).toEqual(['ab'.repeat(32)]);
   });
 
   it.each(['a'.repeat(63), 'a'.repeat(65), `${'a'.repeat(63)}g`, 'not-hex-at-all'])(
@@ -207,7 +213,6 @@ describe('the settings', () => {
     },
   );
 
-  const digestOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
   it.each([
     ['both plain', 'hush-hush', 'hush-hush'],
     ['one plain and one as its digest', 'hush-hush', `sha256-${digestOf('hush-hush')}`],
@@ -239,5 +244,106 @@ describe('the settings', () => {
   it('want a webhook secret that Standard Webhooks can sign with', () => {
     expect(mistakes('worker', { ...provider, MERCHANT_WEBHOOK_SECRET: WEBHOOK_SECRET })).toEqual([]);
     expect(mistakes('worker', { ...provider, MERCHANT_WEBHOOK_SECRET: 'short' })).toHaveLength(1);
+  });
+});
+
+describe('secrets that are kept in files', () => {
+  let folder: string;
+  const write = async (name: string, content: string) => {
+    const file = join(folder, name);
+    await writeFile(file, content);
+    return file;
+  };
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sanaga-secrets-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  const secrets = {
+    API_KEYS: 'shop:secret-secret:read',
+    WEBHOOK_TOKEN: '0123456789abcdef',
+    PROVIDER_COLLECTION_API_USER: 'collector',
+    PROVIDER_COLLECTION_API_KEY: 'collection key',
+    PROVIDER_PAYOUT_API_USER: 'payer',
+    PROVIDER_PAYOUT_API_KEY: 'payout key',
+    MERCHANT_WEBHOOK_SECRET: WEBHOOK_SECRET,
+  };
+
+  it.each(SECRET_SETTINGS)('%s is one of them, without the line break at its end', async (name) => {
+    const value = secrets[name];
+    const file = await write(name, `${value}\n`);
+    const part = name === 'MERCHANT_WEBHOOK_SECRET' ? 'worker' : 'api';
+    const { [name]: _, ...others }: NodeJS.ProcessEnv = { ...api, ...secrets };
+    const usual = readConfig(part, { ...others, [name]: value });
+    expect(readConfig(part, { ...others, [`${name}_FILE`]: file })).toEqual(usual);
+  });
+
+  it('are a mistake when they are set themselves, too', async () => {
+    const file = await write('token', '0123456789abcdef');
+    expect(mistakes('api', { ...api, WEBHOOK_TOKEN_FILE: file })).toEqual([
+      "WEBHOOK_TOKEN_FILE can't be set together with WEBHOOK_TOKEN: set one of them",
+    ]);
+  });
+
+  it('are a mistake when they cannot be read, are empty, or hold no valid value, which is not shown', async () => {
+    const { API_KEYS: _, WEBHOOK_TOKEN: __, PROVIDER_PAYOUT_API_KEY: ___, ...others } = api;
+    const env = {
+      ...others,
+      API_KEYS_FILE: join(folder, 'nowhere'),
+      WEBHOOK_TOKEN_FILE: await write('short', 'hush-hush'),
+      PROVIDER_PAYOUT_API_KEY_FILE: await write('empty', '\n'),
+    };
+    const lines = mistakes('api', env);
+    expect(lines).toEqual([
+      "API_KEYS_FILE can't be read: ENOENT",
+      'PROVIDER_PAYOUT_API_KEY_FILE is empty',
+      expect.stringMatching(/^WEBHOOK_TOKEN must be 16 to 200 letters/),
+    ]);
+    expect(lines.join()).not.toContain('hush-hush');
+  });
+});
+
+describe('several merchants', () => {
+  const keys = 'shop:secret-secret:collections+read,market:other-secret:payouts,ops:third-secret:review';
+  const url = 'https://shop.example/hook';
+
+  it('never share one webhook address: the API does not start, and says what to do', () => {
+    expect(mistakes('api', { ...api, API_KEYS: keys, MERCHANT_WEBHOOK_URL: url })).toEqual([
+      expect.stringMatching(
+        /^MERCHANT_WEBHOOK_URL would get the notifications of shop and market alike.*set MERCHANTS_FILE instead/,
+      ),
+    ]);
+  });
+
+  it('may have keys without an address, and one merchant may share the settings with operators', () => {
+    expect(mistakes('api', { ...api, API_KEYS: keys })).toEqual([]);
+    const one = 'shop:secret-secret:collections,shop:new-secret:payouts,ops:third-secret:review';
+    expect(mistakes('api', { ...api, API_KEYS: one, MERCHANT_WEBHOOK_URL: url })).toEqual([]);
+  });
+
+  it('are described by the settings or by the file, not by both, and not by neither', () => {
+    const { API_KEYS: _, ...none } = api;
+    expect(mistakes('api', none)).toEqual(['API_KEYS is not set, and neither is MERCHANTS_FILE']);
+    const file = fileURLToPath(new URL('./fixtures/merchants.json', import.meta.url));
+    const both = { ...api, MERCHANTS_FILE: file, MERCHANT_WEBHOOK_URL: url };
+    const mistake =
+      "can't be set together with MERCHANTS_FILE: the file has the merchants' keys and webhook addresses";
+    expect(mistakes('api', both)).toEqual([`API_KEYS ${mistake}`, `MERCHANT_WEBHOOK_URL ${mistake}`]);
+    expect(mistakes('worker', { ...both, MERCHANT_WEBHOOK_SECRET: WEBHOOK_SECRET })).toEqual([
+      `MERCHANT_WEBHOOK_URL ${mistake}`,
+    ]);
+  });
+
+  it('have the limits of the settings, unless the file gives them their own', () => {
+    const { API_KEYS: _, ...none } = api;
+    const file = fileURLToPath(new URL('./fixtures/merchants.json', import.meta.url));
+    const config = readConfig('api', { ...none, MERCHANTS_FILE: file, MAX_PAYOUT: '50000' });
+    expect(merchantsOf(config).map(({ name, limits }) => [name, limits])).toEqual([
+      ['shop', { maxCollection: 500_000, maxPayout: 50_000, maxPayoutsPerDay: 1_000_000 }],
+      ['market', { maxCollection: 10_000_000, maxPayout: 50_000, maxPayoutsPerDay: undefined }],
+    ]);
+    expect(merchantsOf(readConfig('api', api)).map(({ limits }) => limits)).toEqual([
+      { maxCollection: 10_000_000, maxPayout: 2_000_000, maxPayoutsPerDay: undefined },
+    ]);
   });
 });

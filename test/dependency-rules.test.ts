@@ -20,7 +20,7 @@ const reportSchema = z.object({
 });
 
 /** The folders with code that are checked: every tree has something in each of them. */
-const rooms = ['src', 'cli', 'lab', 'sandbox', 'stack', 'test'];
+const rooms = ['src', 'client', 'cli', 'lab', 'sandbox', 'stack', 'test'];
 
 /** Packages as far as an import of them needs; `playwright-core` is for tests alone, `undeclared` is nobody's. */
 const packages = ['@temporalio/workflow', '@temporalio/common', 'zod', 'playwright-core', 'undeclared'];
@@ -92,7 +92,10 @@ const sound: Tree = {
     "import { start } from '../stack/temporal.js'; import { ledger } from '../sandbox/ledger.js'; import { app } from '../src/api/app.js'; void [start, ledger, app];",
   'lab/explore/search.ts': "import { most } from '../../src/payments/order.js'; export const search = most;",
   'lab/explore.ts': "import { search } from './explore/search.js'; void search;",
-  'cli/main.ts': "import { demo } from '../stack/demo.js'; void [demo, import('../src/worker.js')];",
+  'client/transport.ts': 'export const send = fetch;',
+  'client/index.ts': "import { send } from './transport.js'; export const client = send;",
+  'cli/main.ts':
+    "import { client } from '../client/index.js'; import { demo } from '../stack/demo.js'; void [client, demo, import('../src/worker.js')];",
   'test/clock.ts': "import { wire } from '../src/provider/schemas.js'; export const clock = wire;",
 };
 
@@ -168,6 +171,22 @@ const wrongImports: readonly WrongImport[] = [
     to: 'node_modules/playwright-core/index.js',
     text: "import 'playwright-core';",
   },
+  { rule: 'product-stands-alone', from: 'src/api/g.ts', to: 'client/index.ts' },
+  { rule: 'sandbox-is-another-company', from: 'sandbox/d.ts', to: 'client/index.ts' },
+  { rule: 'client-needs-nothing', from: 'client/a.ts', to: 'crypto', text: "import 'node:crypto';" },
+  {
+    rule: 'client-needs-nothing',
+    from: 'client/b.ts',
+    to: 'node_modules/zod/index.js',
+    text: "import 'zod';",
+  },
+  {
+    rule: 'client-needs-nothing',
+    from: 'client/c.ts',
+    to: 'src/payments/order.ts',
+    text: "import type { Order } from '../src/payments/order.js';",
+  },
+  { rule: 'client-has-one-door', from: 'cli/b.ts', to: 'client/transport.ts' },
   { rule: 'stack-knows-the-product-alone', from: 'stack/a.ts', to: 'sandbox/ledger.ts' },
   { rule: 'stack-knows-the-product-alone', from: 'stack/b.ts', to: 'lab/explore/search.ts' },
   { rule: 'exploration-knows-the-machine-alone', from: 'lab/explore/a.ts', to: 'src/workflows/messages.ts' },

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import ms, { type StringValue } from 'ms';
 import { readSettings, SETTING_NAMES } from '../sandbox/settings.js';
-import { type Part, readConfig, settingNames } from '../src/config.js';
+import { type Part, readConfig, SECRET_SETTINGS, settingNames } from '../src/config.js';
 import { withoutSettings } from '../stack/processes/settings.js';
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8');
@@ -26,7 +27,6 @@ const allNames = [...new Set([...settingNames(), ...SETTING_NAMES])];
 
 /** Everything that is required, for every process. */
 const required = {
-  API_KEYS: 'shop:12345678:read',
   WEBHOOK_TOKEN: '0123456789abcdef',
   PROVIDER_COLLECTION_URL: 'http://127.0.0.1',
   PROVIDER_COLLECTION_API_USER: 'user',
@@ -38,6 +38,8 @@ const required = {
 
 /** What is optional, filled in so that the processes that read it show it. */
 const optional = {
+  API_KEYS: 'shop:12345678:read',
+  MAX_PAYOUTS_PER_DAY: '1000000',
   TEMPORAL_UI_URL: 'http://127.0.0.1',
   MERCHANT_WEBHOOK_URL: 'http://127.0.0.1',
   MERCHANT_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}`,
@@ -48,15 +50,22 @@ const optional = {
   WORKER_METRICS_ADDRESS: '127.0.0.1:9464',
 };
 
+/** Not to be set together with the others. */
+const alternative = {
+  ...required,
+  MERCHANTS_FILE: fileURLToPath(new URL('./fixtures/merchants.json', import.meta.url)),
+};
+
 const config: Readonly<Record<Part | 'sandbox', Readonly<Record<string, unknown>>>> = {
-  api: readConfig('api', { ...required, ...optional }),
-  worker: readConfig('worker', { ...required, ...optional }),
+  api: { ...readConfig('api', alternative), ...readConfig('api', { ...required, ...optional }) },
+  worker: { ...readConfig('worker', alternative), ...readConfig('worker', { ...required, ...optional }) },
   sandbox: readSettings({ ...required, ...optional }),
 };
 
 describe('an environment without settings', () => {
   it('has none of the settings of any process', () => {
-    const env = Object.fromEntries(allNames.map((name) => [name, 'x']));
+    const files = SECRET_SETTINGS.map((name) => `${name}_FILE`);
+    const env = Object.fromEntries([...allNames, ...files].map((name) => [name, 'x']));
     expect(withoutSettings({ ...env, PATH: '/bin' })).toEqual({ PATH: '/bin' });
   });
 });
@@ -66,13 +75,19 @@ describe('docs/settings.md', () => {
     expect(rows.map(({ name }) => name).sort()).toEqual([...allNames].sort());
   });
 
+  it('names every secret that can be kept in a file', () => {
+    const [, chapter = ''] = guide.split('\n## Secrets in files');
+    const [list = ''] = chapter.split('\n## ');
+    expect(SECRET_SETTINGS.filter((name) => !list.includes(`\`${name}\``))).toEqual([]);
+  });
+
   it.each(rows)('says which processes read $name', ({ name, parts }) => {
     const readers = Object.entries(config).filter(([, settings]) => name in settings);
     expect(parts).toEqual(readers.map(([part]) => part));
   });
 
   it.each(rows)('says the default of $name', ({ name, parts, fallback }) => {
-    if (name in required || name in optional) {
+    if (name in alternative || name in optional) {
       expect(fallback).toBe('');
       return;
     }
@@ -86,14 +101,15 @@ describe('docs/settings.md', () => {
 describe('the settings of docker-compose.yml', () => {
   it('hand every setting on to the processes', async () => {
     const compose = await read('docker-compose.yml');
-    expect(allNames.filter((name) => !compose.includes(` ${name}: `))).toEqual([]);
+    const names = [...allNames, ...SECRET_SETTINGS.map((name) => `${name}_FILE`)];
+    expect(names.filter((name) => !compose.includes(` ${name}: `))).toEqual([]);
   });
 
   it('are named in .env.example where they have no default', async () => {
     const example = await read('.env.example');
     // The compose file itself knows where its processes find each other.
     const fixed = ['SANDBOX_PUBLIC_URL', 'SANDBOX_WEBHOOK_URL', 'WORKER_BUILD_ID'];
-    const needed = Object.keys({ ...required, ...optional }).filter((name) => !fixed.includes(name));
+    const needed = Object.keys({ ...alternative, ...optional }).filter((name) => !fixed.includes(name));
     expect(needed.filter((name) => !new RegExp(`^${name}=`, 'm').test(example))).toEqual([]);
   });
 });

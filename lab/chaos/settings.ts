@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasPayments } from '../../src/merchants.js';
 import { isPortFree } from '../../stack/processes/ports.js';
 import {
   makeSecrets,
@@ -7,12 +9,12 @@ import {
   stackSettings,
   withoutSettings,
 } from '../../stack/processes/settings.js';
-import { API_KEYS, MERCHANT_SECRET, SECRETS } from '../world/credentials.js';
+import { MERCHANT_SECRET, MERCHANTS } from '../world/credentials.js';
 
 /**
  * The settings of the four processes: short terms, so that a payment is through within a minute, and the provider's
  * clock at real time, so that its limit of six questions a minute is the true one. Its own end of a link, after a day,
- * doesn't come; Sanaga ends them.
+ * doesn't come; Sanaga ends them. The merchants are written to a file in the folder.
  */
 export function chaosSettings(
   own: NodeJS.ProcessEnv,
@@ -20,11 +22,19 @@ export function chaosSettings(
   folder: string,
   merchantUrl: string,
 ): NodeJS.ProcessEnv {
-  const keys = API_KEYS.map(({ name, scopes }) => [name, secretOf(name), scopes.join('+')].join(':'));
+  const merchants = MERCHANTS.map((merchant) => ({
+    ...merchant,
+    webhooks: hasPayments(merchant) ? [{ url: merchantUrl, secrets: [MERCHANT_SECRET] }] : [],
+  }));
+  const merchantsFile = join(folder, 'merchants.json');
+  writeFileSync(merchantsFile, JSON.stringify({ merchants }));
   return {
     ...withoutSettings(own),
     ...stackSettings(ports, makeSecrets()),
-    API_KEYS: keys.join(','),
+    API_KEYS: '',
+    MERCHANTS_FILE: merchantsFile,
+    MAX_REQUESTS_PER_MINUTE: '9999999',
+    MAX_CONCURRENT_REQUESTS: '9999999',
     PROVIDER_TIMEOUT: '3s',
     POLL_FIRST: '2s',
     POLL_MAX: '5s',
@@ -32,16 +42,8 @@ export function chaosSettings(
     RESOLVE_AFTER: '40s',
     LINK_LIFETIME: '40s',
     SANDBOX_JOURNAL: join(folder, 'provider.jsonl'),
-    MERCHANT_WEBHOOK_URL: merchantUrl,
-    MERCHANT_WEBHOOK_SECRET: MERCHANT_SECRET,
     MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
   };
-}
-
-function secretOf(name: string): string {
-  const secret = Object.entries(SECRETS).find(([owner]) => owner === name)?.[1];
-  if (secret === undefined) throw new Error(`there is no API key named ${name}`);
-  return secret;
 }
 
 /** Below what systems hand out by themselves: from 32768 on Linux, from 49152 elsewhere. */

@@ -2,7 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { objectionTo, step } from '../../src/payments/machine.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
-import { openPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/payment-state.js';
+import {
+  isFinalPayment,
+  openPayment,
+  type PaymentState,
+  statusOf,
+  transIdOf,
+} from '../../src/payments/payment-state.js';
 import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/timeline.js';
 import type { PaymentEvent, RequestEvent, Todo } from '../../src/payments/transitions.js';
 import type { PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
@@ -273,8 +279,10 @@ class StoryRun {
     );
     this.todo = todo;
     const [status, transId] = [statusOf(payment), transIdOf(payment)];
+    const isFinal = isFinalPayment(payment);
     const attributes = [
       ...(status === statusOf(before) ? [] : [['PaymentStatus', status]]),
+      ...(isFinal === isFinalPayment(before) ? [] : [['PaymentFinal', isFinal]]),
       ...(transId === undefined || transId === transIdOf(before) ? [] : [['TransId', transId]]),
     ];
     if (attributes.length > 0) this.expected.push(['searchAttributes', Object.fromEntries(attributes)]);

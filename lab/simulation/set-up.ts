@@ -142,7 +142,10 @@ export async function setUp(options: SimulationOptions, workflowBundle: string):
         listedFrom: entry.listedFrom,
         statusCalls: entry.statusCalls,
         isStray: gateway.isStray(entry.transId),
-        isKnown: entry.notifications.some(({ acknowledged }) => acknowledged),
+        isKnown: entry.notifications.some(
+          // One whose end was cut off is acknowledged, and names nothing.
+          ({ acknowledged, faults }) => acknowledged && !faults.includes('webhookMalformed'),
+        ),
       }));
   const booksOf = (record: PaymentRecord): BookedStatus[] =>
     transactionsOf(record).map(({ status, isStray }) => ({ status, isStray }));

@@ -1,4 +1,4 @@
-import type { ApiKeySetting } from '../../src/config.js';
+import { merchantsOfKeys, type NamedKey, sha256Of } from '../../src/merchants.js';
 
 /** Secrets that open nothing but a simulation's own servers, which listen on this machine alone. */
 
@@ -19,12 +19,19 @@ export const SECRETS = {
   operator: 'key-of-the-operator',
 };
 
-export const API_KEYS: readonly ApiKeySetting[] = [
-  { name: 'shop', secret: { plain: SECRETS.shop }, scopes: ['collections', 'payouts', 'read', 'balance'] },
+const KEYS: readonly NamedKey[] = [
   {
-    name: 'market',
-    secret: { plain: SECRETS.market },
+    name: 'shop',
+    sha256: sha256Of(SECRETS.shop),
     scopes: ['collections', 'payouts', 'read', 'balance'],
   },
-  { name: 'operator', secret: { plain: SECRETS.operator }, scopes: ['read', 'review'] },
+  {
+    name: 'market',
+    sha256: sha256Of(SECRETS.market),
+    scopes: ['collections', 'payouts', 'read', 'balance'],
+  },
+  { name: 'operator', sha256: sha256Of(SECRETS.operator), scopes: ['read', 'review'] },
 ];
+
+/** The merchants and the operator, without webhooks or limits. */
+export const MERCHANTS = merchantsOfKeys(KEYS, {});

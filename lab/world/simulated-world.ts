@@ -10,7 +10,7 @@ import type { PaymentTerms } from '../../src/payments/order.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.js';
-import { API_KEYS, CREDENTIALS, WEBHOOK_TOKEN } from './credentials.js';
+import { CREDENTIALS, MERCHANTS, WEBHOOK_TOKEN } from './credentials.js';
 import { LocalServer } from './local-server.js';
 import { TemporalWire, WorkerSuccession } from './orphaned-tasks.js';
 import { LastWebhookStatuses } from './provider-traffic.js';
@@ -123,7 +123,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
     taskQueue: TASK_QUEUE,
     namespace: NAMESPACE,
     terms: TERMS,
-    apiKeys: API_KEYS,
+    merchants: MERCHANTS,
     webhookToken: WEBHOOK_TOKEN,
     providers,
     logger: pino({ level: 'error' }, process.stderr),

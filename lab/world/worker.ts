@@ -50,13 +50,12 @@ export function providerClients(url: string, timeoutMs: number) {
 /** Everything a simulated worker needs but the connection, and how to let go of it. */
 export function workerParts(settings: WorkerSettings) {
   const providers = providerClients(settings.providerUrl, settings.providerTimeoutMs);
-  const endpoint = {
-    url: settings.merchantUrl,
-    secrets: [MERCHANT_SECRET],
+  const endpoints = [{ url: settings.merchantUrl, secrets: [MERCHANT_SECRET] }];
+  const merchant = createMerchantNotifier({
+    endpointsOf: () => endpoints,
     timeoutMs: settings.merchantTimeoutMs,
     allowPrivate: true,
-  };
-  const merchant = createMerchantNotifier(endpoint);
+  });
   return {
     options: {
       namespace: NAMESPACE,

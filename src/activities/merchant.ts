@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ClientRequest } from 'node:http';
 import got, { type Request, RequestError } from 'got';
 import { Webhook } from 'standardwebhooks';
@@ -11,19 +12,39 @@ export interface MerchantNotification {
   readonly type: PaymentEventType;
   /** When it happened, ISO 8601. */
   readonly timestamp: string;
+  /** The name of the merchant whose payment it is; missing if the API didn't start the payment. */
+  readonly merchant?: string | undefined;
   readonly payment: Payment;
+  /** The endpoints that took it at an earlier try, and don't get it again. */
+  readonly takenBy?: readonly string[] | undefined;
 }
 
-/** How a try ended; `noAddress` when MERCHANT_WEBHOOK_URL is not set. */
+/** How a try ended; `noAddress` when the merchant has no endpoint that takes this type. */
 export type Delivery =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'noAddress' }
-  | { readonly kind: 'failed'; readonly reason: string };
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      /** The endpoints that have taken it, at this try or an earlier one. */
+      readonly takenBy?: readonly string[] | undefined;
+    };
 
+/** An address that a merchant's notifications are sent to. */
 export interface MerchantEndpoint {
   readonly url: string;
   /** Standard Webhooks secrets, base64 with or without the prefix `whsec_`. Each signs, so that one can replace another. */
   readonly secrets: readonly string[];
+  /** The types that it takes; all of them when not given. */
+  readonly types?: readonly PaymentEventType[] | undefined;
+}
+
+interface NotifierOptions {
+  /**
+   * The endpoints of a merchant; `undefined` when the merchant isn't known. Asked at each try, so that they may change. As
+   * long as an endpoint is the same object, it is remembered whether it is down.
+   */
+  readonly endpointsOf: (merchant: string | undefined) => readonly MerchantEndpoint[] | undefined;
   /** Time limit of one try, in ms. */
   readonly timeoutMs: number;
   /** Deliver to addresses that aren't on the public internet too. */
@@ -39,27 +60,75 @@ export interface MerchantNotifier {
   readonly notifyMerchantAgain: (notification: MerchantNotification) => Promise<Delivery>;
 }
 
-/** Delivers notifications to the merchant as Standard Webhooks: a signed POST, acknowledged by any 2xx. */
-export function createMerchantNotifier(endpoint: MerchantEndpoint | undefined): MerchantNotifier {
-  if (endpoint === undefined) {
-    const nowhere = async (): Promise<Delivery> => ({ kind: 'noAddress' });
-    return { notifyMerchant: nowhere, notifyMerchantAgain: nowhere };
-  }
-  const deliver = createDelivery(endpoint);
-  const health = createEndpointHealth();
-  const notifyMerchantAgain = async (notification: MerchantNotification): Promise<Delivery> => {
-    const delivery = await deliver(notification);
-    health.record(delivery.kind === 'delivered');
-    return delivery;
+/** Sends a notification to one endpoint. @returns why it wasn't taken; `undefined` when it was. */
+type Send = (notification: MerchantNotification, isFirst: boolean) => Promise<string | undefined>;
+
+/**
+ * Delivers notifications to merchants as Standard Webhooks: a signed POST, acknowledged by any 2xx. A notification goes to
+ * every endpoint of its merchant that takes its type, and counts as delivered when all of them have acknowledged it.
+ */
+export function createMerchantNotifier(options: NotifierOptions): MerchantNotifier {
+  const senders = new WeakMap<MerchantEndpoint, Send>();
+  const senderOf = (endpoint: MerchantEndpoint): Send => {
+    const known = senders.get(endpoint) ?? createSend(endpoint, options);
+    senders.set(endpoint, known);
+    return known;
   };
-  const notifyMerchant = async (notification: MerchantNotification): Promise<Delivery> =>
-    health.isDown()
-      ? { kind: 'failed', reason: "the merchant's address has not taken the last notifications" }
-      : await notifyMerchantAgain(notification);
-  return { notifyMerchant, notifyMerchantAgain };
+
+  async function notify(notification: MerchantNotification, isFirst: boolean): Promise<Delivery> {
+    const { merchant, type, takenBy = [] } = notification;
+    const endpoints = options.endpointsOf(merchant);
+    if (endpoints === undefined) return failed(UNKNOWN_MERCHANT, takenBy);
+    const wanting = endpoints.filter(({ types }) => types === undefined || types.includes(type));
+    if (wanting.length === 0) return { kind: 'noAddress' };
+
+    const tries = await Promise.all(
+      wanting.map(async (endpoint) => {
+        const id = endpointId(endpoint);
+        const reason = takenBy.includes(id) ? undefined : await senderOf(endpoint)(notification, isFirst);
+        return { id, reason };
+      }),
+    );
+    const reasons = tries.flatMap(({ reason }, index) =>
+      reason === undefined ? [] : [wanting.length === 1 ? reason : `address ${index + 1}: ${reason}`],
+    );
+    if (reasons.length === 0) return { kind: 'delivered' };
+    const taken = tries.filter(({ reason }) => reason === undefined).map(({ id }) => id);
+    return failed(reasons.join('; '), taken);
+  }
+
+  return {
+    notifyMerchant: (notification) => notify(notification, true),
+    notifyMerchantAgain: (notification) => notify(notification, false),
+  };
 }
 
-function createDelivery({ url, secrets, timeoutMs, allowPrivate }: MerchantEndpoint) {
+const UNKNOWN_MERCHANT = 'not sent: the merchant is not known to the worker';
+
+function failed(reason: string, takenBy: readonly string[]): Delivery {
+  return { kind: 'failed', reason, ...(takenBy.length > 0 && { takenBy }) };
+}
+
+/** What an endpoint is remembered by: short, and without its address. */
+function endpointId({ url }: MerchantEndpoint): string {
+  return createHash('sha256').update(url).digest('hex').slice(0, 12);
+}
+
+function createSend(endpoint: MerchantEndpoint, options: NotifierOptions): Send {
+  const deliver = createDelivery(endpoint, options);
+  const health = createEndpointHealth();
+  return async (notification, isFirst) => {
+    if (isFirst && health.isDown()) return 'not sent: the address has not taken the last notifications';
+    const reason = await deliver(notification);
+    health.record(reason === undefined);
+    return reason;
+  };
+}
+
+function createDelivery(
+  { url, secrets }: MerchantEndpoint,
+  { timeoutMs, allowPrivate }: Pick<NotifierOptions, 'timeoutMs' | 'allowPrivate'>,
+) {
   const signers = secrets.map((secret) => new Webhook(secret));
   const client = got.extend({
     timeout: { request: timeoutMs },
@@ -72,8 +141,10 @@ function createDelivery({ url, secrets, timeoutMs, allowPrivate }: MerchantEndpo
     ...(allowPrivate ? {} : { dnsLookup: lookupPublic }),
   });
 
-  return async ({ id, type, timestamp, payment }: MerchantNotification): Promise<Delivery> => {
-    const body = JSON.stringify({ type, timestamp, data: payment });
+  /** @returns why it wasn't taken; `undefined` when it was. */
+  return async (notification: MerchantNotification): Promise<string | undefined> => {
+    const { id, type, timestamp, merchant, payment } = notification;
+    const body = JSON.stringify({ type, timestamp, merchant, data: payment });
     const sentAt = new Date();
     try {
       if (!allowPrivate) refusePrivateHost(new URL(url));
@@ -86,12 +157,11 @@ function createDelivery({ url, secrets, timeoutMs, allowPrivate }: MerchantEndpo
         },
       });
       const statusCode = await statusOf(request);
-      if (statusCode === undefined) return { kind: 'failed', reason: 'not delivered: no answer' };
-      if (statusCode >= 200 && statusCode < 300) return { kind: 'delivered' };
-      return { kind: 'failed', reason: `the merchant's address answered ${statusCode}` };
+      if (statusCode === undefined) return 'no answer';
+      return statusCode >= 200 && statusCode < 300 ? undefined : `answered ${statusCode}`;
     } catch (error) {
-      if (error instanceof PrivateAddressError) return { kind: 'failed', reason: error.message };
-      if (error instanceof RequestError) return { kind: 'failed', reason: reasonOf(error) };
+      if (error instanceof PrivateAddressError) return error.message;
+      if (error instanceof RequestError) return reasonOf(error);
       throw error;
     }
   };
@@ -132,8 +202,16 @@ async function statusOf(request: Request): Promise<number | undefined> {
   return statusCode;
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  ETIMEDOUT: 'timed out',
+  ECONNREFUSED: 'refused the connection',
+  ENOTFOUND: 'its name was not found',
+};
+
+/** Why there was no answer, in words for the merchant, without any address. */
 function reasonOf({ cause, code }: RequestError): string {
-  return cause instanceof PrivateAddressError ? cause.message : `not delivered: ${code}`;
+  if (cause instanceof PrivateAddressError) return cause.message;
+  return REASONS[code] ?? `no answer (${code})`;
 }
 
 /** Failures in a row after which an endpoint counts as down. */

@@ -1,10 +1,17 @@
 import { type LookupAddress, type LookupAllOptions, type LookupOptions, lookup } from 'node:dns';
 import ipaddr from 'ipaddr.js';
 
-/** Thrown when an address is not on the public internet, and so may be a machine of our own network. */
+/**
+ * Thrown when an address is not on the public internet, and so may be a machine of our own network. Its message names no
+ * address, because merchants read it.
+ */
 export class PrivateAddressError extends Error {
   override readonly name = 'PrivateAddressError';
   readonly code = 'EPRIVATE';
+
+  constructor() {
+    super('not sent: not a public address');
+  }
 }
 
 /** Whether an IP address (v4, v6, or v4 in v6) belongs to the public internet. */
@@ -19,8 +26,7 @@ export function isPublicAddress(address: string): boolean {
  */
 export function refusePrivateHost(url: URL): void {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (ipaddr.isValid(host) && !isPublicAddress(host))
-    throw new PrivateAddressError(`${host} is not a public address`);
+  if (ipaddr.isValid(host) && !isPublicAddress(host)) throw new PrivateAddressError();
 }
 
 type Callback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
@@ -33,12 +39,8 @@ export function lookupPublic(hostname: string, options: LookupOptions, callback:
   const all: LookupAllOptions = { ...options, all: true };
   lookup(hostname, all, (error, addresses) => {
     if (error) return callback(error, []);
-    const hidden = addresses.find(({ address }) => !isPublicAddress(address));
-    if (hidden)
-      return callback(
-        new PrivateAddressError(`${hostname} leads to ${hidden.address}, not a public address`),
-        [],
-      );
+    if (!addresses.every(({ address }) => isPublicAddress(address)))
+      return callback(new PrivateAddressError(), []);
     const [first] = addresses;
     if (options.all || first === undefined) return callback(null, addresses);
     callback(null, first.address, first.family);

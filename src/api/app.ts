@@ -1,15 +1,18 @@
 import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
-import type { ApiKeySetting } from '../config.js';
-import { createAuthenticate } from './http/auth.js';
+import type { Merchant } from '../merchants.js';
+import type { Service } from '../payments/order.js';
+import { createAuthenticator } from './http/auth.js';
 import { createLimits, type Limits } from './http/limits.js';
 import { createMetrics } from './http/metrics.js';
 import { notFound, sendProblem } from './http/problem.js';
+import { type RequestAllowance, RequestLimits } from './http/request-limits.js';
 import { logRequests, recordOf } from './http/request-log.js';
 import { Shutdown } from './http/server.js';
 import { Descriptions } from './payments/descriptions.js';
+import { PayoutLimits } from './payments/payout-limits.js';
 import { SharedUpdates } from './payments/update-payment.js';
-import { type ApiContext, mountRoutes, type Route } from './route.js';
+import { type ApiContext, type BalanceReader, mountRoutes, type Route } from './route.js';
 import { createCollection, expireCollection } from './routes/collections.js';
 import { listEvents } from './routes/events.js';
 import { listNotifications, resendNotification } from './routes/notifications.js';
@@ -47,11 +50,13 @@ export const routes: readonly Route[] = [
 ];
 
 export interface AppOptions
-  extends Pick<
-    ApiContext,
-    'client' | 'taskQueue' | 'namespace' | 'terms' | 'providers' | 'webhookToken' | 'logger'
-  > {
-  readonly apiKeys: readonly ApiKeySetting[];
+  extends Pick<ApiContext, 'client' | 'taskQueue' | 'namespace' | 'terms' | 'webhookToken' | 'logger'> {
+  readonly providers: Readonly<Record<Service, BalanceReader>>;
+  readonly merchants: readonly Merchant[];
+  /** How much each API key may ask for; as good as unlimited by default. */
+  readonly allowance?: RequestAllowance;
+  /** Proxies before the API that tell it the caller's address; none by default. */
+  readonly trustedProxies?: number;
   /** Base address of Temporal's Web UI. Without it, payments carry no link to it. */
   readonly temporalUiUrl?: string | undefined;
   /** See {@link ApiContext}; 10 seconds by default. */
@@ -60,24 +65,45 @@ export interface AppOptions
   readonly limits?: Limits;
 }
 
+/** The merchants' API. */
+export interface Api {
+  readonly app: Express;
+  /** Serves these merchants from now on, and no others. Requests under way are not disturbed. */
+  replaceMerchants(merchants: readonly Merchant[]): void;
+}
+
+const UNLIMITED: RequestAllowance = {
+  perMinute: Number.MAX_SAFE_INTEGER,
+  concurrent: Number.MAX_SAFE_INTEGER,
+  failures: Number.MAX_SAFE_INTEGER,
+};
+
 /**
  * The merchants' API as an Express app.
  *
  * @example createServer(createApp({ client, taskQueue: 'payments', … })).listen(3000)
  */
-export function createApp({
-  apiKeys,
+export function createApp(options: AppOptions): Express {
+  return createApi(options).app;
+}
+
+/** The merchants' API, whose merchants can be replaced while it serves. */
+export function createApi({
+  merchants,
+  allowance = UNLIMITED,
+  trustedProxies = 0,
   temporalUiUrl,
   answerWithinMs = 10_000,
   shutdown = new Shutdown(),
   limits = createLimits(),
   providers,
   ...options
-}: AppOptions): Express {
+}: AppOptions): Api {
   const metrics = createMetrics();
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.set('trust proxy', trustedProxies);
   app.use(metrics.observe, logRequests(options.logger), helmet(), setCommonHeaders(shutdown));
   const context: ApiContext = {
     ...options,
@@ -86,16 +112,19 @@ export function createApp({
     shutdown,
     answerWithinMs,
     limits,
+    requestLimits: new RequestLimits(allowance),
     descriptions: new Descriptions(options.client),
     updates: new SharedUpdates(),
+    payoutLimits: new PayoutLimits(),
     providers: { collection: sharedBalance(providers.collection), payout: sharedBalance(providers.payout) },
   };
-  mountRoutes(app, routes, context, createAuthenticate(apiKeys));
+  const authenticator = createAuthenticator(merchants);
+  mountRoutes(app, routes, context, authenticator);
   app.use(() => {
     throw notFound();
   });
   app.use(sendProblem);
-  return app;
+  return { app, replaceMerchants: (next) => authenticator.replace(next) };
 }
 
 function setCommonHeaders(shutdown: Shutdown): RequestHandler {

@@ -1,20 +1,33 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
-import type { Scope } from '../config.js';
+import type { Scope } from '../merchants.js';
 import type { Service } from '../payments/order.js';
 import type { BalanceAnswer } from '../payments/outcome.js';
-import type { Authenticate, Caller } from './http/auth.js';
+import { type Authenticator, type Caller, requireScope } from './http/auth.js';
 import { readBody, readJson, refuseRepeated, validate } from './http/body.js';
 import type { Limits } from './http/limits.js';
 import type { Metrics } from './http/metrics.js';
 import { methodNotAllowed } from './http/problem.js';
+import type { RequestLimits } from './http/request-limits.js';
 import { type RequestRecord, recordOf } from './http/request-log.js';
+import type { LimitContext } from './payments/payout-limits.js';
 import type { HintContext } from './payments/provider-notifications.js';
 import type { StartContext } from './payments/start-payment.js';
 
 /** Reads the balance of one of the provider's services. */
 export interface BalanceReader {
   balance(): Promise<BalanceAnswer>;
+}
+
+/** A balance, or why there is none, and when the provider was asked, in ms since the epoch. */
+export interface KnownBalance {
+  readonly answer: BalanceAnswer;
+  readonly asOf: number;
+}
+
+/** Reads the balance of a service for all callers together. */
+export interface SharedBalance {
+  balance(): Promise<KnownBalance>;
 }
 
 /** Temporal's Web UI, where payments' workflows can be looked at. */
@@ -24,13 +37,14 @@ export interface WebUi {
 }
 
 /** What the handlers of routes work with. */
-export interface ApiContext extends StartContext, HintContext {
+export interface ApiContext extends StartContext, HintContext, LimitContext {
   readonly namespace: string;
   readonly ui: WebUi;
-  readonly providers: Readonly<Record<Service, BalanceReader>>;
+  readonly providers: Readonly<Record<Service, SharedBalance>>;
   readonly webhookToken: string;
   readonly metrics: Metrics;
   readonly limits: Limits;
+  readonly requestLimits: RequestLimits;
 }
 
 /** A response. `text` is sent as it is, with the content type that the headers name. */
@@ -103,12 +117,12 @@ export function mountRoutes(
   app: Express,
   routes: readonly Route[],
   context: ApiContext,
-  authenticate: Authenticate,
+  authenticator: Authenticator,
 ): void {
   for (const path of new Set(routes.map((route) => route.path))) {
     const here = routes.filter((route) => route.path === path);
     const mounted = app.route(path);
-    for (const route of here) mounted[route.method](toHandler(route, context, authenticate));
+    for (const route of here) mounted[route.method](toHandler(route, context, authenticator));
     const allow = here.map(({ method }) => (method === 'get' ? 'GET, HEAD' : 'POST')).join(', ');
     mounted.all((request) => {
       recordOf(request).route = path;
@@ -117,10 +131,10 @@ export function mountRoutes(
   }
 }
 
-function toHandler(route: Route, context: ApiContext, authenticate: Authenticate): RequestHandler {
+function toHandler(route: Route, context: ApiContext, authenticator: Authenticator): RequestHandler {
   return async (request, response) => {
     recordOf(request).route = route.path;
-    send(response, await handle(route, request, response, context, authenticate));
+    send(response, await handle(route, request, response, context, authenticator));
   };
 }
 
@@ -129,17 +143,27 @@ async function handle(
   request: Request,
   response: Response,
   context: ApiContext,
-  authenticate: Authenticate,
+  authenticator: Authenticator,
 ): Promise<ApiResponse> {
   const received = toApiRequest(request, response);
   if (route.scopes === undefined) return await route.handle(received, context);
 
-  const caller = authenticate(request.headers.authorization, route.scopes);
+  const { requestLimits } = context;
+  const caller = await requestLimits.guard(request.ip ?? '', () =>
+    authenticator.authenticate(request.headers.authorization),
+  );
   received.record.caller = caller.owner;
-  if (route.query) refuseRepeated(request.query);
-  const query = route.query && validate(route.query, request.query, 'query');
-  const body = route.body && validate(route.body, await readJson(request, response), 'body');
-  return await route.handle({ ...received, caller, query, body }, context);
+  const admission = await requestLimits.admit(caller.key);
+  try {
+    response.set(admission.headers);
+    requireScope(caller, route.scopes);
+    if (route.query) refuseRepeated(request.query);
+    const query = route.query && validate(route.query, request.query, 'query');
+    const body = route.body && validate(route.body, await readJson(request, response), 'body');
+    return await route.handle({ ...received, caller, query, body }, context);
+  } finally {
+    admission.leave();
+  }
 }
 
 function toApiRequest(request: Request, response: Response): ApiRequest {

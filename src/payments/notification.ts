@@ -13,13 +13,18 @@ export interface PaymentNotification {
 
 /** How far its delivery has come; times in ms since the epoch. */
 export type Delivery =
-  /** To be tried at `at`; `since` is when it was first tried, and `lastError` why the last try failed. */
+  /**
+   * To be tried at `at`; `since` is when it was first tried. The rest is of the last try: when it was, why it failed, and
+   * which of several endpoints have taken the notification so far.
+   */
   | {
       readonly kind: 'due';
       readonly at: number;
       readonly tries: number;
       readonly since?: number | undefined;
+      readonly lastTriedAt?: number | undefined;
       readonly lastError?: string | undefined;
+      readonly takenBy?: readonly string[] | undefined;
     }
   | { readonly kind: 'delivered'; readonly at: number }
   /** There was no address to deliver it to. */
@@ -31,7 +36,11 @@ export type Delivery =
 export type DeliveryOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'noAddress' }
-  | { readonly kind: 'failed'; readonly reason: string };
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      readonly takenBy?: readonly string[] | undefined;
+    };
 
 const MINUTE_MS = 60 * 1000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -48,13 +57,14 @@ const PAUSES_MS = [5_000, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_M
  */
 export function afterTry(due: Due, outcome: DeliveryOutcome, now: number): Delivery {
   if (outcome.kind !== 'failed') return { kind: outcome.kind, at: now };
-  const { reason: lastError } = outcome;
+  const { reason: lastError, takenBy } = outcome;
   const tries = due.tries + 1;
   const since = due.since ?? now;
   const lastAt = since + DELIVERY_PATIENCE_MS;
   if (now >= lastAt) return { kind: 'abandoned', at: now, lastError };
   const pause = PAUSES_MS[Math.min(tries, PAUSES_MS.length) - 1] ?? PAUSES_MS[0];
-  return { kind: 'due', at: Math.min(now + pause, lastAt), tries, since, lastError };
+  const at = Math.min(now + pause, lastAt);
+  return { kind: 'due', at, tries, since, lastTriedAt: now, lastError, ...(takenBy && { takenBy }) };
 }
 
 /** Notifications remembered for a payment: the latest, so that a link of many attempts doesn't grow without end. */

@@ -3,8 +3,9 @@ import type { Resolution } from '../payments/decision.js';
 import type { PaymentNotification } from '../payments/notification.js';
 import type { PaymentOrder, PaymentTerms } from '../payments/order.js';
 import type { Payment } from '../payments/payment.js';
-import type { TransId } from '../payments/payment-id.js';
+import type { PaymentId, TransId } from '../payments/payment-id.js';
 import type { PaymentState } from '../payments/payment-state.js';
+import type { CountedPayout, PayoutTally } from '../payments/payout-tally.js';
 import type { Timeline } from '../payments/timeline.js';
 import type { ProviderStatus } from '../payments/transaction.js';
 
@@ -129,6 +130,35 @@ export interface UnmatchedNotification extends Hint {
 export const UNMATCHED_WORKFLOW = { type: 'keepUnmatched', id: 'unmatched-notifications' } as const;
 export const unmatchedSignal = defineSignal<[UnmatchedNotification]>('unmatched');
 export const unmatchedQuery = defineQuery<readonly UnmatchedNotification[]>('unmatched');
+
+/** The workflow that counts a merchant's payouts of one day; it is started with the first. */
+export const TALLY_WORKFLOW_TYPE = 'tallyPayouts';
+
+/** @param day such as `2026-11-21` */
+export const tallyWorkflowId = (merchant: string, day: string) => `payouts-of-${merchant}-on-${day}`;
+
+/** The one argument of the workflow that counts payouts. */
+export interface TallyInput {
+  /** When it may end, in ms since the epoch. */
+  readonly until: number;
+  /** What the previous run has counted, after a continue-as-new. */
+  readonly carried?: PayoutTally | undefined;
+}
+
+/** Argument of {@link countPayoutsUpdate}: payouts, and the limit of the day, in XAF. */
+interface PayoutsToCount {
+  readonly payouts: readonly CountedPayout[];
+  readonly max: number;
+}
+
+/** Which payouts were counted, and the sum of the day's so far, in XAF. The others would have exceeded the limit. */
+export interface PayoutCount {
+  readonly accepted: readonly PaymentId[];
+  readonly total: number;
+}
+
+/** Counts payouts, in their order. To send it again adds nothing. */
+export const countPayoutsUpdate = defineUpdate<PayoutCount, [PayoutsToCount]>('countPayouts');
 
 /** Type of the ApplicationFailure that a repeated request with another body is rejected with. */
 export const FINGERPRINT_MISMATCH = 'FingerprintMismatch';

@@ -38,7 +38,7 @@ export function stackSettings(ports: StackPorts, secrets: Secrets): Record<strin
 }
 
 const OURS =
-  /^(HOST|PORT|LOG_LEVEL|API_KEYS|WEBHOOK_TOKEN|LINK_LIFETIME|RESOLVE_AFTER|SEND_BY|(PROVIDER|SANDBOX|WORKER|MERCHANT|POLL|AMBIGUOUS)_.*|TEMPORAL_(TASK_QUEUE|UI_URL))$/;
+  /^(HOST|PORT|LOG_LEVEL|(API_KEYS|WEBHOOK_TOKEN|MERCHANTS)(_FILE)?|LINK_LIFETIME|RESOLVE_AFTER|SEND_BY|TRUSTED_PROXIES|(PROVIDER|SANDBOX|WORKER|MERCHANT|MAX|POLL|AMBIGUOUS)_.*|TEMPORAL_(TASK_QUEUE|UI_URL))$/;
 
 /** The environment without Sanaga's settings, for a stack that must be the same wherever it runs. */
 export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -90,6 +90,13 @@ export async function keptSecrets(folder: string): Promise<Secrets> {
   }
   await chmod(file, 0o600);
   return readSecrets(await readFile(file, 'utf8'), file);
+}
+
+/** The secrets that a folder has; `undefined` when it has none. @throws as {@link keptSecrets} does. */
+export async function existingSecrets(folder: string): Promise<Secrets | undefined> {
+  const file = join(folder, 'secrets.json');
+  const content = await readFile(file, 'utf8').catch(() => undefined);
+  return content === undefined ? undefined : readSecrets(content, file);
 }
 
 function readSecrets(content: string, file: string): Secrets {

@@ -6,9 +6,7 @@ import { keptSecrets, type StackPorts } from '../processes/settings.js';
 import { bringUpStack, PARTS } from '../processes/stack.js';
 import type { TemporalServer } from '../temporal/bring-up-temporal.js';
 import { startSettings, type TemporalPorts } from './start-settings.js';
-
-/** The folder, in the current one, that keeps everything a restart needs. */
-const STATE_FOLDER = '.sanaga';
+import { noteRunning, STATE_FOLDER } from './state-folder.js';
 
 /**
  * Brings the stack up and leaves it running until `stop` is aborted. Temporal's database, the sandbox's journal, the
@@ -43,12 +41,20 @@ export async function runStart({ stop }: { readonly stop: AbortSignal }): Promis
     },
     stop,
   });
+  const { address, namespace } = stack.temporal.target;
+  const forget = await noteRunning(folder, {
+    pid: process.pid,
+    ports,
+    temporal: { address, namespace },
+    taskQueue,
+    hasGeneratedKey: env.API_KEYS?.includes(secrets.apiKey) ?? false,
+  });
   try {
     const text = welcome({
       apiUrl: stack.apiUrl,
       sandboxUrl: stack.sandboxUrl,
       temporal: stack.temporal,
-      apiKey: own.API_KEYS ? undefined : secrets.apiKey,
+      apiKey: env.API_KEYS?.includes(secrets.apiKey) ? secrets.apiKey : undefined,
       keyNames,
       processes: PARTS.map((name) => `${name} ${stack.part(name).pid}`),
       folder: relative(process.cwd(), folder),
@@ -61,6 +67,7 @@ export async function runStart({ stop }: { readonly stop: AbortSignal }): Promis
     return 1;
   } finally {
     report('start: stopping');
+    await forget();
     await stack.stop();
     await unlock();
     report('start: stopped');
@@ -85,7 +92,7 @@ export interface WelcomeFacts {
   readonly apiUrl: string;
   readonly sandboxUrl: string;
   readonly temporal: Pick<TemporalServer, 'target' | 'uiUrl' | 'kind'>;
-  /** The generated key; `undefined` when the operator has set API_KEYS, which aren't shown. */
+  /** The generated key; `undefined` when the operator's settings have others, which aren't shown. */
   readonly apiKey: string | undefined;
   /** The names of the API keys. */
   readonly keyNames: readonly string[];
@@ -106,7 +113,7 @@ Sanaga is running. Ctrl-C stops it.
   Sandbox          ${sandboxUrl}   (ledger: ${sandboxUrl}/_sandbox/ledger)
   Temporal         ${temporal.target.address}, namespace ${temporal.target.namespace}
   Temporal Web UI  ${temporal.uiUrl ?? 'unknown (set TEMPORAL_UI_URL)'}
-  API key          ${apiKey ?? `from API_KEYS (${keyNames.join(', ')})`}
+  API key          ${apiKey ?? `from your settings (${keyNames.join(', ')})`}
   Processes        ${facts.processes.join(', ')}
   Logs             ${folder}/logs
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readSettings, SettingsError } from '../../sandbox/settings.js';
-import { ConfigError, readConfig } from '../../src/config.js';
+import { ConfigError, merchantsOf, readConfig } from '../../src/config.js';
 import { freePort } from '../processes/ports.js';
 import { type Secrets, type StackPorts, stackSettings } from '../processes/settings.js';
 
@@ -16,7 +16,7 @@ export interface StartSettings {
   readonly temporalPorts: TemporalPorts;
   readonly env: NodeJS.ProcessEnv;
   readonly taskQueue: string;
-  /** The names of the API keys. */
+  /** The names of the API keys' owners. */
   readonly keyNames: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export async function startSettings(own: NodeJS.ProcessEnv, secrets: Secrets): P
     MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
     ...own,
     ...stackSettings(ports, secrets),
-    ...(own.API_KEYS && { API_KEYS: own.API_KEYS }),
+    ...((own.API_KEYS || own.API_KEYS_FILE || own.MERCHANTS_FILE) && { API_KEYS: own.API_KEYS }),
   });
   // The addresses contain the ports, which aren't known before the settings are read: until then, any will do.
   const { PORT, SANDBOX_PORT } = own;
@@ -46,7 +46,7 @@ export async function startSettings(own: NodeJS.ProcessEnv, secrets: Secrets): P
     temporalPorts: { frontend: start.TEMPORAL_PORT, ui: start.TEMPORAL_UI_PORT },
     env: withStackSettings(ports),
     taskQueue: api.TEMPORAL_TASK_QUEUE,
-    keyNames: api.API_KEYS.map(({ name }) => name),
+    keyNames: merchantsOf(api).map(({ name }) => name),
   };
 }
 

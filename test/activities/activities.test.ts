@@ -6,9 +6,9 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
-import { createMerchantNotifier } from '../../src/activities/merchant.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import { directOrder, linkOrder, payoutOrder, transId } from '../payments/orders.js';
+import { noMerchant } from '../support/no-merchant.js';
 
 /** A provider that notes what it is asked, and answers as told. */
 const asked: { line: string; user: string | string[] | undefined; body: unknown }[] = [];
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const client = (service: 'collection' | 'payout') =>
     createProviderClient({ service, url, apiUser: `${service}-user`, apiKey: 'key', timeoutMs: 5_000 });
   const providers = { collection: client('collection'), payout: client('payout') };
-  activities = createActivities({ providers, merchant: createMerchantNotifier(undefined) });
+  activities = createActivities({ providers, merchant: noMerchant });
   stop = () => {
     for (const { close } of Object.values(providers)) close();
     provider.closeAllConnections();

@@ -4,7 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { createMerchantNotifier, type MerchantNotification } from '../../src/activities/merchant.js';
+import {
+  createMerchantNotifier,
+  type MerchantEndpoint,
+  type MerchantNotification,
+} from '../../src/activities/merchant.js';
 import { toPayment } from '../../src/payments/to-payment.js';
 import { begun, linkOrder } from '../payments/orders.js';
 
@@ -13,32 +17,48 @@ const notification: MerchantNotification = {
   id: 'evt_col_1_1',
   type: 'payment.succeeded',
   timestamp: '2026-01-01T00:00:00.000Z',
+  merchant: 'shop',
   payment: toPayment(begun(linkOrder)),
 };
 
-const got: { headers: IncomingHttpHeaders; body: string }[] = [];
-let answer: (number | { redirect: string }) | 'nothing' = 200;
+interface Got {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+const NOTHING: Got = { path: '', headers: {}, body: '' };
+const got: Got[] = [];
+let answer: number | { redirect: string } | 'nothing' | ((got: Got) => number) = 200;
 const merchant = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
-  got.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
+  const { url: path = '', headers } = request;
+  const one = { path, headers, body: Buffer.concat(chunks).toString() };
+  got.push(one);
+  if (typeof answer === 'function') {
+    response.writeHead(answer(one)).end();
+    return;
+  }
   if (answer === 'nothing') return;
   if (typeof answer === 'number') response.writeHead(answer).end();
   else response.writeHead(307, { location: answer.redirect }).end();
 });
 const url = () => `http://127.0.0.1:${(merchant.address() as AddressInfo).port}/hook`;
-const notify = () =>
-  createMerchantNotifier({
-    url: url(),
-    secrets: [SECRET],
-    timeoutMs: 300,
+/** A notifier with these endpoints for every merchant. */
+const notifierOf = (...endpoints: readonly MerchantEndpoint[]) =>
+  createMerchantNotifier({ endpointsOf: () => endpoints, timeoutMs: 5_000, allowPrivate: true });
+
+const notify = () => notifierOf({ url: url(), secrets: [SECRET] }).notifyMerchant(notification);
+
+const notifyAt = (url: string, timeoutMs: number) => {
+  const endpoint = { url, secrets: [SECRET] };
+  return createMerchantNotifier({
+    endpointsOf: () => [endpoint],
+    timeoutMs,
     allowPrivate: true,
   }).notifyMerchant(notification);
-
-const notifyAt = (url: string, timeoutMs: number) =>
-  createMerchantNotifier({ url, secrets: [SECRET], timeoutMs, allowPrivate: true }).notifyMerchant(
-    notification,
-  );
+};
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -78,11 +98,12 @@ beforeEach(() => {
 describe('a notification to the merchant', () => {
   it('is a Standard Webhook that the merchant can verify, with the payment as its data', async () => {
     expect(await notify()).toEqual({ kind: 'delivered' });
-    const [{ headers, body } = { headers: {}, body: '' }] = got;
+    const [{ headers, body } = NOTHING] = got;
     const verified = new Webhook(SECRET).verify(body, headers as Record<string, string>);
     expect(verified).toEqual({
       type: 'payment.succeeded',
       timestamp: notification.timestamp,
+      merchant: 'shop',
       data: JSON.parse(JSON.stringify(notification.payment)),
     });
     expect(headers['webhook-id']).toBe('evt_col_1_1');
@@ -90,9 +111,8 @@ describe('a notification to the merchant', () => {
 
   it('is signed with both secrets during a rotation, so that either verifies it', async () => {
     const next = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
-    const endpoint = { url: url(), secrets: [SECRET, next], timeoutMs: 300, allowPrivate: true };
-    await createMerchantNotifier(endpoint).notifyMerchant(notification);
-    const [{ headers, body } = { headers: {}, body: '' }] = got;
+    await notifierOf({ url: url(), secrets: [SECRET, next] }).notifyMerchant(notification);
+    const [{ headers, body } = NOTHING] = got;
     for (const secret of [SECRET, next]) {
       expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toBeDefined();
     }
@@ -100,8 +120,7 @@ describe('a notification to the merchant', () => {
 
   it('spares the first tries once the merchant is down, and not the later ones, which find out when it is back', async () => {
     answer = 500;
-    const endpoint = { url: url(), secrets: [SECRET], timeoutMs: 300, allowPrivate: true };
-    const { notifyMerchant, notifyMerchantAgain } = createMerchantNotifier(endpoint);
+    const { notifyMerchant, notifyMerchantAgain } = notifierOf({ url: url(), secrets: [SECRET] });
     for (let failure = 0; failure < 3; failure++) await notifyMerchant(notification);
     expect(await notifyMerchant(notification)).toMatchObject({ kind: 'failed' });
     expect(got).toHaveLength(3);
@@ -113,7 +132,7 @@ describe('a notification to the merchant', () => {
 
   it("can't be verified with another secret", async () => {
     await notify();
-    const [{ headers, body } = { headers: {}, body: '' }] = got;
+    const [{ headers, body } = NOTHING] = got;
     const other = new Webhook(`whsec_${Buffer.alloc(32, 8).toString('base64')}`);
     expect(() => other.verify(body, headers as Record<string, string>)).toThrow();
   });
@@ -127,7 +146,7 @@ describe('a notification to the merchant', () => {
     'is not delivered when the merchant answers %d, and is tried once',
     async (status) => {
       answer = status;
-      expect(await notify()).toEqual({ kind: 'failed', reason: `the merchant's address answered ${status}` });
+      expect(await notify()).toEqual({ kind: 'failed', reason: `answered ${status}` });
       expect(got).toHaveLength(1);
     },
   );
@@ -140,7 +159,7 @@ describe('a notification to the merchant', () => {
 
   it('is not delivered when the merchant does not answer in time', async () => {
     answer = 'nothing';
-    expect(await notify()).toEqual({ kind: 'failed', reason: 'not delivered: ETIMEDOUT' });
+    expect(await notifyAt(url(), 300)).toEqual({ kind: 'failed', reason: 'timed out' });
   });
 
   describe('with an answer', () => {
@@ -166,7 +185,7 @@ describe('a notification to the merchant', () => {
 
     it.each([
       ['of 200 OK', { kind: 'delivered' }],
-      ['of 500 Oh no', { kind: 'failed', reason: "the merchant's address answered 500" }],
+      ['of 500 Oh no', { kind: 'failed', reason: 'answered 500' }],
     ])('%s that never ends is judged by its status, and not read on', async (head, delivery) => {
       const raw = await answerForever(head.slice(3), Buffer.alloc(65_536, 'x'));
       const begun = performance.now();
@@ -232,8 +251,81 @@ describe('a notification to the merchant', () => {
   });
 
   it('has nowhere to go without an address', async () => {
-    expect(await createMerchantNotifier(undefined).notifyMerchant(notification)).toEqual({
-      kind: 'noAddress',
+    expect(await notifierOf().notifyMerchant(notification)).toEqual({ kind: 'noAddress' });
+  });
+
+  it('says that a connection was refused, without the address', async () => {
+    const raw = await answerRaw((socket) => socket.end());
+    await raw.closed();
+    expect(await notifyAt(raw.url, 1_000)).toEqual({ kind: 'failed', reason: 'refused the connection' });
+  });
+});
+
+describe("a merchant's endpoints", () => {
+  const SECOND = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
+  const first = () => ({ url: url(), secrets: [SECRET] });
+  const second = () => ({ url: `${url()}/second`, secrets: [SECOND] });
+
+  it('each get the notification, signed with their own secret', async () => {
+    expect(await notifierOf(first(), second()).notifyMerchant(notification)).toEqual({ kind: 'delivered' });
+    expect(got).toHaveLength(2);
+    const verified = got.map(({ headers, body, path }) =>
+      new Webhook(path === '/hook' ? SECRET : SECOND).verify(body, headers as Record<string, string>),
+    );
+    expect(verified).toEqual([
+      expect.objectContaining({ merchant: 'shop' }),
+      expect.objectContaining({ merchant: 'shop' }),
+    ]);
+  });
+
+  it('get the types alone that they take', async () => {
+    const failures = { ...second(), types: ['payment.failed'] as const };
+    expect(await notifierOf(first(), failures).notifyMerchant(notification)).toEqual({ kind: 'delivered' });
+    expect(got.map(({ path }) => path)).toEqual(['/hook']);
+    expect(await notifierOf(failures).notifyMerchant(notification)).toEqual({ kind: 'noAddress' });
+  });
+
+  it('that have not taken it get it again, and no others', async () => {
+    answer = ({ path }) => (path === '/hook' ? 500 : 204);
+    const { notifyMerchant, notifyMerchantAgain } = notifierOf(first(), second());
+    const failed = await notifyMerchant(notification);
+    expect(failed).toEqual({
+      kind: 'failed',
+      reason: 'address 1: answered 500',
+      takenBy: [expect.stringMatching(/^[0-9a-f]{12}$/)],
     });
+    got.length = 0;
+    answer = 200;
+    const again = { ...notification, takenBy: failed.kind === 'failed' ? failed.takenBy : [] };
+    expect(await notifyMerchantAgain(again)).toEqual({ kind: 'delivered' });
+    expect(got.map(({ path }) => path)).toEqual(['/hook']);
+  });
+
+  it('that are down hold up no others', async () => {
+    answer = ({ path }) => (path === '/hook' ? 500 : 204);
+    const { notifyMerchant } = notifierOf(first(), second());
+    for (let failure = 0; failure < 3; failure++) await notifyMerchant(notification);
+    got.length = 0;
+    expect(await notifyMerchant(notification)).toMatchObject({
+      kind: 'failed',
+      reason: 'address 1: not sent: the address has not taken the last notifications',
+    });
+    expect(got.map(({ path }) => path)).toEqual(['/hook/second']);
+  });
+
+  it('of one merchant are never sent what belongs to another', async () => {
+    const theirs = first();
+    const { notifyMerchant } = createMerchantNotifier({
+      endpointsOf: (merchant) => (merchant === 'rival' ? [theirs] : undefined),
+      timeoutMs: 5_000,
+      allowPrivate: true,
+    });
+    for (const merchant of ['shop', undefined]) {
+      expect(await notifyMerchant({ ...notification, merchant })).toEqual({
+        kind: 'failed',
+        reason: 'not sent: the merchant is not known to the worker',
+      });
+    }
+    expect(got).toEqual([]);
   });
 });

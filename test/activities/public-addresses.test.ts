@@ -43,8 +43,7 @@ describe('a notification to an address that is not public', () => {
       const url = `http://${host}:${(inner.address() as AddressInfo).port}/admin`;
       const secrets = [Buffer.alloc(32).toString('base64')];
       const { notifyMerchant } = createMerchantNotifier({
-        url,
-        secrets,
+        endpointsOf: () => [{ url, secrets }],
         timeoutMs: 500,
         allowPrivate: false,
       });

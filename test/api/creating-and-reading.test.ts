@@ -30,6 +30,11 @@ describe('a new payment', () => {
       transId: expect.any(String),
       externalId: 'o-17',
       metadata: {},
+    });
+    expect(body).not.toHaveProperty('temporalUrl');
+    expect((await stack.read(body.id, '', KEYS.operator)).body).toEqual({
+      ...body,
+      merchant: 'shop',
       temporalUrl: `http://127.0.0.1:8233/namespaces/default/workflows/${body.id}`,
     });
     expect(Date.parse(body.expiresAt) - Date.parse(body.createdAt)).toBeLessThan(3_700_000);
@@ -194,8 +199,10 @@ describe('the API with Temporal', () => {
   it("gives no link into a Web UI that it doesn't know", async () => {
     const other = await stack.startMore({ temporalUiUrl: undefined });
     const { body } = await other.ask('POST', '/v1/collections', { key, body: link });
+    const seen = await other.ask('GET', `/v1/payments/${body.id}`, { key: KEYS.operator });
     await other.stop();
-    expect(body).not.toHaveProperty('temporalUrl');
+    expect(seen.body).toMatchObject({ id: body.id, merchant: 'shop' });
+    expect(seen.body).not.toHaveProperty('temporalUrl');
   });
 });
 

@@ -42,7 +42,7 @@ describe('a list of payments', () => {
     // The index has the API's time of creation, and the payment the workflow's.
     expect(payment).toMatchObject({ ...shown, createdAt: expect.any(String) });
     expect(Math.abs(Date.parse(shown.createdAt) - Date.parse(payment.createdAt))).toBeLessThan(5_000);
-    expect(shown).toMatchObject({ status: 'SUCCESSFUL', final: true, temporalUrl: expect.any(String) });
+    expect(shown).toMatchObject({ status: 'SUCCESSFUL', final: true });
     expect(ids(await listed(`?userId=${user}`, 1, KEYS.rival))).toEqual([others.id]);
     expect(ids(await list(`?userId=${user}`, KEYS.reader))).toEqual([]);
   });
@@ -56,7 +56,22 @@ describe('a list of payments', () => {
       undefined,
       KEYS.rival,
     );
-    expect(ids(await listed(`?userId=${user}`, 2, KEYS.operator))).toEqual([others.id, mine.id]);
+    const all = await listed(`?userId=${user}`, 2, KEYS.operator);
+    expect(all.body.data).toMatchObject([
+      { id: others.id, merchant: 'rival', temporalUrl: expect.stringContaining(others.id) },
+      { id: mine.id, merchant: 'shop', temporalUrl: expect.stringContaining(mine.id) },
+    ]);
+    expect(ids(await list(`?userId=${user}&merchant=rival`, KEYS.operator))).toEqual([others.id]);
+  });
+
+  it("names neither the merchant nor an internal address to a merchant, and takes no other merchant's name", async () => {
+    const user = 'plain';
+    await stack.begun('/v1/payouts', { ...payout, userId: user });
+    const own = await listed(`?userId=${user}&merchant=shop`, 1);
+    expect(own.body.data[0]).not.toHaveProperty('merchant');
+    expect(own.body.data[0]).not.toHaveProperty('temporalUrl');
+    const { status, body } = await list('?merchant=rival');
+    expect([status, body.code]).toEqual([403, 'forbidden']);
   });
 
   it('has what is asked for alone', async () => {
@@ -171,7 +186,8 @@ describe('a list of payments', () => {
     it.each(['shop', 'operator'] as const)('names it beside the others to the key %s', async (name) => {
       const answer = await list(`?userId=${user}`, KEYS[name]);
       expect([answer.status, ids(answer)]).toEqual([200, [id]]);
-      expect(answer.body.unreadable).toMatchObject([{ id: unreadable }]);
+      const internal = { merchant: 'shop', temporalUrl: expect.stringContaining(unreadable) };
+      expect(answer.body.unreadable).toEqual([{ id: unreadable, ...(name === 'operator' && internal) }]);
     });
 
     it('names it to its own merchant alone', async () => {

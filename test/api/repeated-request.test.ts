@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import { derivePaymentId } from '../../src/payments/derive-payment-id.js';
 import { hintSignal } from '../../src/workflows/messages.js';
 import { KEYS } from '../support/api-under-test.js';
-import { ANSWER_WITHIN_MS, link, payout, useStack } from '../support/payment-stack.js';
+import { ANSWER_WITHIN_MS, eventually, link, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 
@@ -75,15 +76,45 @@ describe('a repeated request', () => {
     }
   });
 
-  it('made ten times at once begins one payment', async () => {
+  it('made fifty times at once, at two APIs, begins one payment', async () => {
+    const patient = { answerWithinMs: 10_000 };
+    const apis = [await stack.startMore(patient), await stack.startMore(patient)];
+    const headers = { 'idempotency-key': 'at-once' };
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => stack.post('/v1/payouts', payout, 'at-once')),
+      Array.from({ length: 25 }, () =>
+        apis.map((api) => api.ask('POST', '/v1/payouts', { key, body: payout, headers })),
+      ).flat(),
     );
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
-    expect(answers.map(({ status }) => status).sort()).toEqual([
-      200, 200, 200, 200, 200, 200, 200, 200, 200, 201,
-    ]);
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array.from({ length: 49 }, () => 200), 201]);
     expect(stack.transactionsOf(answers[0]?.body.id)).toHaveLength(1);
+  });
+
+  it('at another API, after the answer of the first was lost, leads to the payment that it began', async () => {
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: 1_000 });
+    const headers = { 'idempotency-key': 'broken-off' };
+    const slowed = () => stack.sandbox.faults.totals.get('slow') ?? 0;
+    const before = slowed();
+    const hangUp = new AbortController();
+    const first = await stack.startMore({ answerWithinMs: 10_000 });
+    const lost = first
+      .ask('POST', '/v1/payouts', { key, body: payout, headers, signal: hangUp.signal })
+      .catch(() => 'no answer');
+    await eventually(
+      async () => slowed(),
+      (now) => now > before,
+    );
+    hangUp.abort();
+    expect(await lost).toBe('no answer');
+    const { status, body } = await stack.post('/v1/payouts', payout, 'broken-off');
+    expect([200, 202]).toContain(status);
+    expect(body.id).toBe(derivePaymentId('payout', 'shop', 'broken-off'));
+    await eventually(
+      () => stack.read(body.id),
+      (answer) => answer.body.transId !== undefined,
+    );
+    expect(stack.transactionsOf(body.id)).toHaveLength(1);
   });
 
   it('while the provider is slow is answered 202 too', async () => {

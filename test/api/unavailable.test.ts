@@ -40,8 +40,8 @@ describe('while Temporal is down', () => {
   });
 
   it('a POST without one is told to look before it sends again', async () => {
-    const answer = await api.ask('POST', '/v1/payouts', { key, body });
-    expect(answer.body.paymentId).toMatch(/^pay_/);
+    const answer = await api.ask('POST', '/v1/collections', { key, body: { method: 'link', amount: 500 } });
+    expect(answer.body.paymentId).toMatch(/^col_/);
     expect(answer.body.detail).toContain(`/v1/payments/${answer.body.paymentId}`);
   });
 

@@ -32,12 +32,30 @@ async function read(line: string) {
   return { run, ...printed, exitCode: error?.exitCode };
 }
 
-const names = createProgram().commands.map((command) => command.name());
+const all = createProgram().commands.map((command) => command.name());
+/** `complete` is what a shell calls, and is hidden. */
+const names = all.filter((name) => name !== 'complete');
 const help = async (name: string) => (await read(`${name} --help`)).stdout;
 
 describe('the command line', () => {
   it('has these commands', () => {
-    expect(names).toEqual(['demo', 'start', 'server', 'worker', 'sandbox']);
+    expect(all).toEqual([
+      ...[
+        'demo',
+        'start',
+        'collect',
+        'payout',
+        'get',
+        'list',
+        'watch',
+        'events',
+        'review',
+        'listen',
+        'trigger',
+        'doctor',
+      ],
+      ...['server', 'worker', 'sandbox', 'completion', 'complete'],
+    ]);
   });
 
   it.each(['start', 'server', 'worker', 'sandbox'])('runs %s', async (command) => {
@@ -105,9 +123,14 @@ describe('the help', () => {
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120);
   });
 
-  it('names --json for the demo alone', async () => {
+  it('has --json for every command but those that run processes', async () => {
     const texts = await Promise.all(names.map(async (name) => ({ name, text: await help(name) })));
-    expect(texts.filter(({ text }) => text.includes('--json')).map(({ name }) => name)).toEqual(['demo']);
+    const without = texts.filter(({ text }) => !text.includes('--json')).map(({ name }) => name);
+    expect(without).toEqual(['start', 'server', 'worker', 'sandbox', 'completion']);
+  });
+
+  it.each(names.slice(2, -4))('of %s has an example', async (name) => {
+    expect(await help(name)).toMatch(new RegExp(`Examples?:\\n(.*\\n)*?.*sanaga ${name}`));
   });
 
   it.each([

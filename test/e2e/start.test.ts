@@ -78,6 +78,52 @@ describe('start', () => {
     expect(second.stderr).toMatch(/another process runs on .*\.sanaga/);
   }, 120_000);
 
+  describe('serves the command line in its folder', () => {
+    const sanaga = (...args: readonly string[]) => runToEnd('build/cli/main.js', args, machine(), folder);
+
+    it('without its address and its key', async () => {
+      const args = ['collect', '5000', '--external-id', 'order-1', '--idempotency-key', 'order-1', '--json'];
+      const created = await sanaga(...args);
+      expect(created).toMatchObject({ code: 0, stderr: '' });
+      const { id } = JSON.parse(created.stdout);
+      const shown = await sanaga('get', id, '--json');
+      expect(JSON.parse(shown.stdout)).toMatchObject({ id, amount: 5_000, externalId: 'order-1' });
+      expect((await sanaga(...args)).stdout).toContain(`"id":"${id}"`);
+    }, 60_000);
+
+    it.each([
+      ['link-paid', 'SUCCESSFUL'],
+      ['link-declined', 'FAILED'],
+      ['link-expired', 'EXPIRED'],
+      ['payout-failed', 'FAILED'],
+      ['payout-lost-answer', 'SUCCESSFUL'],
+    ])(
+      'has its sandbox play %s',
+      async (scenario, status) => {
+        const { code, stdout } = await sanaga('trigger', scenario, '--json');
+        expect(JSON.parse(stdout)).toMatchObject({ status, final: scenario !== 'link-declined' });
+        expect(code).toBe(0);
+      },
+      60_000,
+    );
+
+    it('and finds nothing wrong, but that nobody is notified', async () => {
+      const { code, stdout } = await sanaga('doctor', '--json');
+      const found = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(found.filter(({ status }) => status === 'fail')).toEqual([]);
+      expect(found.map(({ check }) => check)).toEqual([
+        ...['settings, api', 'settings, worker', 'temporal', 'namespace', 'worker'],
+        ...['provider, collections', 'provider, payouts', "the provider's clock"],
+        ...['api', 'api key', "the API's clock", 'webhooks'],
+      ]);
+      expect(found.at(-1)).toMatchObject({ status: 'warn' });
+      expect(code).toBe(0);
+    }, 60_000);
+  });
+
   it('leaves nothing running when it is killed, and loses nothing: the next one knows its payments', async () => {
     const first = await (await merchant()).create('/v1/collections', order, 'kept');
     started.at(-1)?.kill('SIGKILL');

@@ -101,6 +101,7 @@ describe('the delivery of a notification', () => {
       at: START + MINUTE + 5_000,
       tries: 1,
       since: START + MINUTE,
+      lastTriedAt: START + MINUTE,
       lastError: FAILED.reason,
     });
   });

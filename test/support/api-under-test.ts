@@ -1,12 +1,18 @@
-import { createHash } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll } from '@jest/globals';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { pino } from 'pino';
-import { type AppOptions, createApp } from '../../src/api/app.js';
+import { type AppOptions, createApi } from '../../src/api/app.js';
 import { Shutdown, serve } from '../../src/api/http/server.js';
 import type { BalanceReader } from '../../src/api/route.js';
-import type { ApiKeySetting } from '../../src/config.js';
+import {
+  type Merchant,
+  type MerchantLimits,
+  merchantsOfKeys,
+  type Scope,
+  sha256Of,
+} from '../../src/merchants.js';
 import type { PaymentTerms } from '../../src/payments/order.js';
 import { connectClient } from '../../src/temporal/connection.js';
 
@@ -20,20 +26,21 @@ export const KEYS = {
   reader: 'reader-secret',
 } as const;
 
-const apiKeys: readonly ApiKeySetting[] = [
-  {
-    name: 'shop',
-    secret: { plain: KEYS.shop },
-    scopes: ['collections', 'payouts', 'read', 'balance'],
-  },
-  {
-    name: 'rival',
-    secret: { sha256: createHash('sha256').update(KEYS.rival).digest('hex') },
-    scopes: ['collections', 'payouts', 'read'],
-  },
-  { name: 'operator', secret: { plain: KEYS.operator }, scopes: ['review'] },
-  { name: 'reader', secret: { plain: KEYS.reader }, scopes: ['read'] },
-];
+/** Merchants with one key each, and neither webhooks nor limits. */
+export function merchantsWith(
+  keys: readonly { readonly name: string; readonly secret: string; readonly scopes: readonly Scope[] }[],
+  limits: MerchantLimits = {},
+): Merchant[] {
+  const named = keys.map(({ name, secret, scopes }) => ({ name, sha256: sha256Of(secret), scopes }));
+  return merchantsOfKeys(named, limits);
+}
+
+const merchants = merchantsWith([
+  { name: 'shop', secret: KEYS.shop, scopes: ['collections', 'payouts', 'read', 'balance'] },
+  { name: 'rival', secret: KEYS.rival, scopes: ['collections', 'payouts', 'read'] },
+  { name: 'operator', secret: KEYS.operator, scopes: ['review'] },
+  { name: 'reader', secret: KEYS.reader, scopes: ['read'] },
+]);
 
 export const terms: PaymentTerms = {
   linkLifetimeMs: 24 * 60 * 60 * 1000,
@@ -91,12 +98,12 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
   );
   const shutdown = new Shutdown();
   const none: BalanceReader = { balance: async () => ({ kind: 'unavailable', reason: 'not there' }) };
-  const app = createApp({
+  const { app, replaceMerchants } = createApi({
     client,
     taskQueue: 'payments',
     namespace,
     terms,
-    apiKeys,
+    merchants,
     webhookToken: WEBHOOK_TOKEN,
     providers: { collection: none, payout: none },
     logger,
@@ -114,6 +121,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
       headers: {
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(path === '/v1/payouts' && { 'idempotency-key': randomUUID() }),
         ...headers,
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -142,6 +150,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     client,
     shutdown,
     serving,
+    replaceMerchants,
     ask,
     stop(): Promise<void> {
       stopped ??= stop();

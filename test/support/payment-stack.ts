@@ -4,12 +4,7 @@ import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { scaledClock } from '../../sandbox/clock.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import { createActivities } from '../../src/activities/activities.js';
-import {
-  createMerchantNotifier,
-  type Delivery,
-  type MerchantNotification,
-  type MerchantNotifier,
-} from '../../src/activities/merchant.js';
+import type { Delivery, MerchantNotification, MerchantNotifier } from '../../src/activities/merchant.js';
 import { createPaymentWorker } from '../../src/payment-worker.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';
@@ -23,6 +18,7 @@ import {
   WEBHOOK_TOKEN,
 } from './api-under-test.js';
 import { workflowBundle } from './bundle-workflows.js';
+import { noMerchant } from './no-merchant.js';
 
 const services = {
   collection: { apiUser: 'collector', apiKey: 'collector-key' },
@@ -47,7 +43,7 @@ type PaymentStack = Awaited<ReturnType<typeof startStack>>;
  * Temporal's dev server, a worker, the provider's sandbox and the API over real HTTP. The sandbox sends no
  * notifications, and the worker doesn't poll for minutes, so that a payment moves only when a test moves it.
  */
-async function startStack({ merchant = createMerchantNotifier(undefined) }: StackOptions = {}) {
+async function startStack({ merchant = noMerchant }: StackOptions = {}) {
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const server = await startDevServer({ report: () => undefined, ui: false });
   const sandbox = createSandbox({ clock: scaledClock(), merchantName: 'Shop', services, settleDelayMs: 1 });

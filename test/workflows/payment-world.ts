@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,12 +11,9 @@ import { type ManualClock, manualClock } from '../../sandbox/clock.js';
 import type { Entry } from '../../sandbox/entry.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
-import {
-  createMerchantNotifier,
-  type Delivery,
-  type MerchantNotification,
-} from '../../src/activities/merchant.js';
+import type { Delivery, MerchantNotification } from '../../src/activities/merchant.js';
 import { createApp } from '../../src/api/app.js';
+import { merchantsOfKeys, sha256Of } from '../../src/merchants.js';
 import { createPaymentWorker, type PaymentWorker } from '../../src/payment-worker.js';
 import type { PaymentTerms } from '../../src/payments/order.js';
 import type { Payment } from '../../src/payments/payment.js';
@@ -25,6 +23,7 @@ import { startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
 import { terms as usualTerms } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
+import { noMerchant } from '../support/no-merchant.js';
 import { saveHistory } from './saved-histories.js';
 
 const { EventType } = temporal.api.enums.v1;
@@ -100,13 +99,16 @@ export class PaymentWorld {
         taskQueue: 'payments',
         namespace: 'default',
         terms,
-        apiKeys: [
-          {
-            name: 'shop',
-            secret: { plain: SECRET },
-            scopes: ['collections', 'payouts', 'read', 'balance', 'review'],
-          },
-        ],
+        merchants: merchantsOfKeys(
+          [
+            {
+              name: 'shop',
+              sha256: sha256Of(SECRET),
+              scopes: ['collections', 'payouts', 'read', 'balance', 'review'],
+            },
+          ],
+          {},
+        ),
         webhookToken: TOKEN,
         providers: clients,
         logger: pino({ level: 'silent' }),
@@ -147,7 +149,7 @@ export class PaymentWorld {
       addressOf(this.servers.provider),
       this.options.terms?.providerTimeoutMs ?? 2_000,
     );
-    const deliver = this.options.notify ?? createMerchantNotifier(undefined).notifyMerchant;
+    const deliver = this.options.notify ?? noMerchant.notifyMerchant;
     const notify = async (notification: MerchantNotification) => {
       this.notifications.push(notification);
       return await deliver(notification);
@@ -327,7 +329,12 @@ export class PaymentWorld {
   private async call(path: string, { headers, ...request }: RequestInit): Promise<Answer> {
     const response = await fetch(`${addressOf(this.servers.api)}${path}`, {
       ...request,
-      headers: { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json', ...headers },
+      headers: {
+        authorization: `Bearer ${SECRET}`,
+        'content-type': 'application/json',
+        ...(path === '/v1/payouts' && { 'idempotency-key': randomUUID() }),
+        ...headers,
+      },
     });
     const text = await response.text();
     return {

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler } from 'express';
-import type { Scope } from '../../config.js';
+import type { Scope } from '../../merchants.js';
 import type { Payment } from '../../payments/payment.js';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { recordOf } from './request-log.js';
@@ -8,6 +8,7 @@ import { recordOf } from './request-log.js';
 export const PROBLEMS = {
   invalid_request: { status: 400, title: 'The request is not valid' },
   malformed_json: { status: 400, title: 'The body is not valid JSON' },
+  idempotency_key_required: { status: 400, title: 'A payout needs an Idempotency-Key' },
   invalid_idempotency_key: { status: 400, title: 'The Idempotency-Key is not valid' },
   unauthenticated: { status: 401, title: 'A valid API key is required' },
   forbidden: { status: 403, title: 'The API key does not allow this' },
@@ -24,6 +25,9 @@ export const PROBLEMS = {
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   rejected_by_provider: { status: 422, title: 'The provider rejected the payment' },
+  daily_limit_reached: { status: 422, title: "The payouts of the day have reached the merchant's limit" },
+  rate_limited: { status: 429, title: 'Too many requests with one API key' },
+  too_many_attempts: { status: 429, title: 'Too many requests without a valid API key' },
   too_many_requests: { status: 429, title: 'Too many simultaneous requests for one payment' },
   too_many_notifications: { status: 429, title: 'Too many notifications' },
   internal_error: { status: 500, title: 'Internal error' },
@@ -125,6 +129,43 @@ export const tooManyRequests = (): ApiError =>
     {
       headers: retryAfter(1_000),
     },
+  );
+
+/**
+ * @param perMinute requests that a key may make in a minute
+ * @param waitMs ms until it may make the next
+ */
+export const tooManyOfKey = (
+  perMinute: number,
+  waitMs: number,
+  headers: Readonly<Record<string, string>>,
+): ApiError =>
+  new ApiError(
+    'rate_limited',
+    `This API key may make ${perMinute} requests a minute. Try again after the time in Retry-After.`,
+    { headers: { ...headers, ...retryAfter(waitMs) } },
+  );
+
+export const tooManyConcurrent = (max: number, headers: Readonly<Record<string, string>>): ApiError =>
+  new ApiError(
+    'rate_limited',
+    `This API key may have ${max} requests in progress at the same time. Wait for some of them to be answered.`,
+    { headers: { ...headers, ...retryAfter(1_000) } },
+  );
+
+export const tooManyWaits = (max: number): ApiError =>
+  new ApiError(
+    'rate_limited',
+    `With this API key, ${max} requests may wait for an outcome at the same time. Ask without "wait", or listen to notifications.`,
+    { headers: retryAfter(1_000) },
+  );
+
+/** @param waitMs ms until the address may try again */
+export const tooManyAttempts = (waitMs: number): ApiError =>
+  new ApiError(
+    'too_many_attempts',
+    'Too many requests without a valid API key came from this address. Try again after the time in Retry-After.',
+    { headers: retryAfter(waitMs) },
   );
 
 /** When a repeated request is likely to succeed, in ms. */

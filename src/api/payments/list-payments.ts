@@ -18,11 +18,17 @@ export interface Place {
   readonly id: PaymentId;
 }
 
+/** A payment of a list, with its owner. */
+export interface ListedPayment {
+  readonly payment: PaymentSummary;
+  readonly owner: string;
+}
+
 /** One page of a list. */
 export interface Page {
-  readonly payments: readonly PaymentSummary[];
+  readonly payments: readonly ListedPayment[];
   /** Payments that belong in the list, but whose entry in the index can't be read. */
-  readonly unreadable: readonly PaymentId[];
+  readonly unreadable: readonly { readonly id: PaymentId; readonly owner: string }[];
   /** The place after which the next page begins; without it, this one is the last. */
   readonly last?: Place | undefined;
 }
@@ -74,8 +80,12 @@ export async function listPayments(
 
 function toPage(runs: readonly Run[], last: Place | undefined): Page {
   return {
-    payments: runs.flatMap(({ summary }) => summary ?? []),
-    unreadable: runs.filter(({ summary }) => summary === undefined).map(({ id }) => id),
+    payments: runs.flatMap(({ summary, merchant = '' }) =>
+      summary === undefined ? [] : [{ payment: summary, owner: merchant }],
+    ),
+    unreadable: runs
+      .filter(({ summary }) => summary === undefined)
+      .map(({ id, merchant = '' }) => ({ id, owner: merchant })),
     last: last && { createdAt: last.createdAt, id: last.id },
   };
 }

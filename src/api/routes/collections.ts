@@ -9,7 +9,7 @@ import { paymentNotFound } from '../http/problem.js';
 import { endPayment, isWithdrawn } from '../payments/update-payment.js';
 import { authenticatedRoute } from '../route.js';
 import { amount, createPayment, name, orderFields, phone } from './create-payment.js';
-import { ownPayment, refusal, viewPayment } from './payment-resource.js';
+import { ownPayment, refusal, viewerOf } from './payment-resource.js';
 
 /** The shortest lifetime of a link, in ms: a shorter one would end before the payer could open it. */
 const MIN_LINK_LIFETIME_MS = 10_000;
@@ -93,7 +93,7 @@ export const expireCollection = authenticatedRoute({
 
     const ending = await endPayment(context, found);
     const { payment } = ending.result;
-    const json = viewPayment(payment, context.ui);
+    const json = viewerOf(context, request.caller, found.owner)(payment);
     if (payment.status === 'EXPIRED' || isWithdrawn(payment)) return { status: 200, json };
     if (ending.kind === 'refused' && !payment.final) throw refusal(ending.code, json, ending.message);
     if (payment.method !== 'link' && ending.kind !== 'underway') throw refusal('not_a_link', json);

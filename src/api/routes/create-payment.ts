@@ -6,9 +6,10 @@ import { IDENTIFIER_PATTERN, MINIMUM_AMOUNT } from '../../payments/limits.js';
 import type { PaymentOrder } from '../../payments/order.js';
 import { type PaymentId, type PaymentKind, parsePaymentId } from '../../payments/payment-id.js';
 import { ApiError } from '../http/problem.js';
+import { refuseBeyondLimits } from '../payments/payout-limits.js';
 import { startPayment } from '../payments/start-payment.js';
 import type { ApiContext, ApiResponse, AuthenticatedRequest } from '../route.js';
-import { viewPayment } from './payment-resource.js';
+import { viewerOf } from './payment-resource.js';
 
 /** What collections and payouts have in common: fields, the Idempotency-Key, and the response. */
 
@@ -96,25 +97,29 @@ export const orderFields = {
  * 202 if the provider has not answered in time.
  *
  * @throws {ApiError} `rejected_by_provider` with the provider's message, `idempotency_key_reused`,
- * `invalid_idempotency_key`, `temporarily_unavailable`.
+ * `idempotency_key_required`, `invalid_idempotency_key`, `invalid_request` and `daily_limit_reached` beyond the merchant's
+ * limits, `temporarily_unavailable`.
  */
 export async function createPayment<Body>(
   kind: PaymentKind,
   toOrder: (id: PaymentId, body: Body) => PaymentOrder,
-  { caller: { owner }, body, record, headers: headersOf }: AuthenticatedRequest<Body, unknown>,
+  { caller, body, record, headers: headersOf }: AuthenticatedRequest<Body, unknown>,
   context: ApiContext,
 ): Promise<ApiResponse> {
+  const { owner } = caller;
   const { id, repeatable } = choosePaymentId(kind, owner, headersOf('idempotency-key'));
   record.paymentId = id;
+  const order = toOrder(id, body);
+  await refuseBeyondLimits(context, caller, order);
   const started = await startPayment(context, {
-    order: toOrder(id, body),
+    order,
     owner,
     fingerprint: fingerprint(body),
     httpRequestId: record.id,
     repeatable,
   });
 
-  const json = viewPayment(started.payment, context.ui);
+  const json = viewerOf(context, caller, owner)(started.payment);
   const headers = { Location: `/v1/payments/${id}` };
   switch (started.kind) {
     case 'new':
@@ -129,13 +134,13 @@ export async function createPayment<Body>(
 }
 
 /**
- * The id of a new payment: derived from the owner and the Idempotency-Key, or random without a key. A key can be used
- * once for each kind of payment.
+ * The id of a new payment: derived from the owner and the Idempotency-Key; random for a collection without a key. A
+ * payout needs one. A key can be used once for each kind of payment.
  *
  * @param keys the value of each Idempotency-Key header. Two are refused: joined with a comma, as HTTP allows, they
  * would be a third key, and the payment could be created again with either of them
  * @returns the id, and whether repeating the request leads to the same id
- * @throws {ApiError} `invalid_idempotency_key`.
+ * @throws {ApiError} `idempotency_key_required`, `invalid_idempotency_key`.
  */
 function choosePaymentId(
   kind: PaymentKind,
@@ -143,7 +148,10 @@ function choosePaymentId(
   keys: readonly string[],
 ): { readonly id: PaymentId; readonly repeatable: boolean } {
   const [key, ...more] = keys;
-  if (key === undefined) return { id: randomPaymentId(kind), repeatable: false };
+  if (key === undefined) {
+    if (kind === 'payout') throw keyRequired();
+    return { id: randomPaymentId(kind), repeatable: false };
+  }
   if (more.length > 0) {
     throw new ApiError('invalid_idempotency_key', 'Send only one Idempotency-Key header.');
   }
@@ -155,6 +163,13 @@ function choosePaymentId(
   }
   return { id: derivePaymentId(kind, owner, key), repeatable: true };
 }
+
+const keyRequired = (): ApiError =>
+  new ApiError(
+    'idempotency_key_required',
+    "Send an Idempotency-Key that is new for each payout, such as your order's id. Without one, a payout whose answer " +
+      'is lost could only be repeated at the risk of paying twice.',
+  );
 
 /**
  * SHA-256 (hex) of a parsed body. Bodies with the same meaning have the same fingerprint, whatever the order of their

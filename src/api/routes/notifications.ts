@@ -10,7 +10,7 @@ import { askRunning, type FoundPayment, stateAtStart, wasNeverBegun } from '../p
 import { endedState, updateOrReopen } from '../payments/reopen-payment.js';
 import { callTemporal, failureTypeOf, type WaitResult } from '../payments/temporal-calls.js';
 import { type ApiContext, authenticatedRoute } from '../route.js';
-import { ownPayment, viewPayment } from './payment-resource.js';
+import { ownPayment, viewerOf } from './payment-resource.js';
 
 export const listNotifications = authenticatedRoute({
   method: 'get',
@@ -48,18 +48,27 @@ function view(payment: PaymentId, notification: PaymentNotification) {
   return { number, id, type, at: iso(at), delivery: viewDelivery(delivery) };
 }
 
-/** `at` is when the next attempt is due, or when the delivery ended; `lastError` says why the last attempt failed. */
+/**
+ * `at` is when the next attempt is due, or when the delivery ended; `lastTriedAt` and `lastError` say when the last attempt
+ * was, and why it failed.
+ */
 function viewDelivery(delivery: Delivery) {
   const at = iso(delivery.at);
   switch (delivery.kind) {
     case 'due':
-      return { status: 'due', at, tries: delivery.tries, lastError: delivery.lastError };
+      return {
+        status: 'due',
+        at,
+        tries: delivery.tries,
+        ...(delivery.lastTriedAt !== undefined && { lastTriedAt: iso(delivery.lastTriedAt) }),
+        lastError: delivery.lastError,
+      };
     case 'delivered':
       return { status: 'delivered', at };
     case 'noAddress':
       return { status: 'no_address', at };
     case 'abandoned':
-      return { status: 'abandoned', at, lastError: delivery.lastError };
+      return { status: 'abandoned', at, lastTriedAt: at, lastError: delivery.lastError };
   }
 }
 
@@ -74,11 +83,11 @@ export const resendNotification = authenticatedRoute({
   summary: 'Send a notification again',
   scopes: ['collections', 'payouts', 'review'],
   async handle(request, context) {
-    const { id } = await ownPayment(context, request);
+    const { id, owner } = await ownPayment(context, request);
     const { number = '' } = request.params;
     if (!/^[1-9]\d{0,8}$/.test(number)) throw noSuchNotification();
     const { payment } = await resend(context, id, Number(number));
-    return { status: 202, json: viewPayment(payment, context.ui) };
+    return { status: 202, json: viewerOf(context, request.caller, owner)(payment) };
   },
 });
 

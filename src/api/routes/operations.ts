@@ -4,7 +4,13 @@ import { describeGaps, findSetupGaps } from '../../temporal/namespace.js';
 import { ApiError, providerUnavailable, temporarilyUnavailable } from '../http/problem.js';
 import { readUnmatched } from '../payments/provider-notifications.js';
 import { callTemporal } from '../payments/temporal-calls.js';
-import { authenticatedRoute, type BalanceReader, type PublicRoute } from '../route.js';
+import {
+  authenticatedRoute,
+  type BalanceReader,
+  type KnownBalance,
+  type PublicRoute,
+  type SharedBalance,
+} from '../route.js';
 
 /** Liveness: the process is up. */
 export const healthz: PublicRoute = {
@@ -58,8 +64,19 @@ export const getBalance = authenticatedRoute({
   scopes: ['balance'],
   query: z.strictObject({ service: z.enum(['collection', 'payout']) }),
   async handle({ query: { service } }, { providers }) {
-    const { service: serviceName, balance, currency } = known(await providers[service].balance());
-    return { status: 200, json: { object: 'balance', service, serviceName, balance, currency } };
+    const { answer, asOf } = await providers[service].balance();
+    const { service: serviceName, balance, currency } = known(answer);
+    return {
+      status: 200,
+      json: {
+        object: 'balance',
+        service,
+        serviceName,
+        balance,
+        currency,
+        asOf: new Date(asOf).toISOString(),
+      },
+    };
   },
 });
 
@@ -81,16 +98,20 @@ function known(answer: BalanceAnswer): Extract<BalanceAnswer, { kind: 'balance' 
 }
 
 /** How long a balance is reused, in ms. It changes with each payment, but no decision depends on it. */
-const REUSED_MS = 2_000;
+const REUSED_MS = 3_000;
 
-/** Makes one call for the balance at a time, shared by all requests, and reuses its answer for {@link REUSED_MS}. */
-export function sharedBalance(reader: BalanceReader): BalanceReader {
-  let shared: Promise<BalanceAnswer> | undefined;
+/**
+ * Makes one call for the balance at a time, shared by all requests of all merchants, and reuses its answer for
+ * {@link REUSED_MS}.
+ */
+export function sharedBalance(reader: BalanceReader): SharedBalance {
+  let shared: Promise<KnownBalance> | undefined;
   let freshUntil = 0;
 
-  async function read(): Promise<BalanceAnswer> {
+  async function read(): Promise<KnownBalance> {
+    const asOf = Date.now();
     try {
-      return await reader.balance();
+      return { answer: await reader.balance(), asOf };
     } finally {
       freshUntil = Date.now() + REUSED_MS;
     }

@@ -1,13 +1,26 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Payment } from '../../payments/payment.js';
 import { parsePaymentId } from '../../payments/payment-id.js';
-import { maySee } from '../http/auth.js';
+import { type Caller, isOperator, maySee } from '../http/auth.js';
 import { ApiError, paymentNotFound } from '../http/problem.js';
 import { type FoundPayment, findPayment } from '../payments/find-payment.js';
 import type { RefusalCode } from '../payments/update-payment.js';
-import type { ApiContext, AuthenticatedRequest, WebUi } from '../route.js';
+import type { ApiContext, AuthenticatedRequest } from '../route.js';
 
-/** A payment, or a part of it, with the address of its workflow in Temporal's Web UI, if there is one. */
-type View<Shown> = Shown & { readonly temporalUrl?: string };
+/**
+ * A payment, or a part of it, as a caller sees it. Operators also see whose it is and, if there is a Web UI, the address of
+ * its workflow there.
+ */
+type View<Shown> = Shown & { readonly merchant?: string; readonly temporalUrl?: string };
+
+/** Shows payments of one owner to a caller. */
+export type Viewer = <Shown extends Pick<Payment, 'id'>>(payment: Shown) => View<Shown>;
+
+/**
+ * When a payment is reported as not found, in ms. Temporal takes a little longer for a payment of somebody else's than for
+ * none: without the pause, somebody who knows another merchant's order numbers could time which of them were paid.
+ */
+const NOT_FOUND_AFTER_MS = 100;
 
 /**
  * The payment that the address names, if the caller may see it.
@@ -22,19 +35,24 @@ export async function ownPayment(
   if (id === undefined) throw paymentNotFound();
   record.paymentId = id;
 
+  const begun = performance.now();
   const found = await findPayment(context, id);
-  if (found === undefined || !maySee(caller, found.owner)) throw paymentNotFound();
-  return found;
+  if (found !== undefined && maySee(caller, found.owner)) return found;
+  await pause(Math.max(0, NOT_FOUND_AFTER_MS - (performance.now() - begun)));
+  throw paymentNotFound();
 }
 
-/** The payment as the API returns it: with `temporalUrl`, if there is a Web UI. */
-export function viewPayment<Shown extends Pick<Payment, 'id'>>(
-  payment: Shown,
-  { url, namespace }: WebUi,
-): View<Shown> {
-  if (url === undefined) return payment;
+/** How the payments of an owner are shown to a caller. */
+export function viewerOf({ ui }: Pick<ApiContext, 'ui'>, caller: Caller, owner: string): Viewer {
+  if (!isOperator(caller)) return (payment) => payment;
+  const { url, namespace } = ui;
+  if (url === undefined) return (payment) => ({ ...payment, merchant: owner });
   const base = `${url.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}`;
-  return { ...payment, temporalUrl: `${base}/workflows/${payment.id}` };
+  return (payment) => ({
+    ...payment,
+    merchant: owner,
+    temporalUrl: `${base}/workflows/${payment.id}`,
+  });
 }
 
 /**

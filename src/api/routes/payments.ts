@@ -5,8 +5,9 @@ import { PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payme
 import { type PaymentId, parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { pathSegment } from '../../provider/client.js';
 import { recheckUpdate, refreshUpdate, resolveUpdate } from '../../workflows/messages.js';
+import { isOperator } from '../http/auth.js';
 import { onlyFor } from '../http/body.js';
-import { notChecked } from '../http/problem.js';
+import { forbidden, notChecked } from '../http/problem.js';
 import { currentState, type FoundPayment, waitUntilFinal } from '../payments/find-payment.js';
 import { listPayments as list, type Place } from '../payments/list-payments.js';
 import { updateOrReopen } from '../payments/reopen-payment.js';
@@ -15,7 +16,7 @@ import { updatePayment } from '../payments/update-payment.js';
 import { findByTransId, isQueryable } from '../payments/visibility.js';
 import { type ApiContext, type ApiResponse, authenticatedRoute } from '../route.js';
 import { identifier } from './create-payment.js';
-import { ownPayment, refusal, viewPayment } from './payment-resource.js';
+import { ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
 
 /** Shorter than the usual time limit of proxies. */
 const MAX_WAIT_SECONDS = 60;
@@ -38,9 +39,11 @@ export const getPayment = authenticatedRoute({
     const { wait } = request.query;
     const { payment } =
       found.running && wait > 0
-        ? await waitUntilFinal(context, found, wait * 1_000, request.hangUp)
+        ? await context.requestLimits.whileWaiting(request.caller.key, () =>
+            waitUntilFinal(context, found, wait * 1_000, request.hangUp),
+          )
         : await currentState(context, found);
-    return { status: 200, json: viewPayment(payment, context.ui) };
+    return { status: 200, json: viewerOf(context, request.caller, found.owner)(payment) };
   },
 });
 
@@ -92,6 +95,9 @@ const cursor = z.string().transform((given, context) => {
   return z.NEVER;
 });
 
+/** The name of a merchant: operators alone may name another than their own. */
+const merchantName = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, "must be a merchant's name");
+
 /**
  * The caller's payments, or those of every owner for operators, as Temporal's index has them; as CSV when the caller
  * prefers that. The next page is in `nextCursor`, and in the header `Link`.
@@ -106,6 +112,7 @@ export const listPayments = authenticatedRoute({
     kind: z.enum(['collection', 'payout']).optional(),
     externalId: identifier.optional(),
     userId: identifier.optional(),
+    merchant: merchantName.optional(),
     transId: z.string().refine(isQueryable, "must be a transaction's id").optional(),
     'created[gte]': time.optional(),
     'created[lt]': time.optional(),
@@ -118,9 +125,12 @@ export const listPayments = authenticatedRoute({
       cursor: after,
       'created[gte]': createdFrom,
       'created[lt]': createdBefore,
+      merchant,
       ...wanted
     } = query;
-    const owner = caller.scopes.has('review') ? undefined : caller.owner;
+    if (!isOperator(caller) && merchant !== undefined && merchant !== caller.owner)
+      throw forbidden(['review']);
+    const owner = isOperator(caller) ? merchant : caller.owner;
     const filter = { ...wanted, owner, createdFrom, createdBefore };
     const { payments, unreadable, last } = await list(context, filter, pageSize, after);
     const nextCursor = last && toCursor(last);
@@ -129,15 +139,18 @@ export const listPayments = authenticatedRoute({
       ...(nextCursor && { Link: `<${nextPage(address, nextCursor)}>; rel="next"` }),
     };
     if (preferred(['application/json', 'text/csv']) === 'text/csv') {
-      const text = toCsv(payments, unreadable);
+      const text = toCsv(
+        payments.map(({ payment }) => payment),
+        unreadable.map(({ id }) => id),
+      );
       return { status: 200, headers: { ...headers, 'Content-Type': 'text/csv; charset=utf-8' }, text };
     }
     return {
       status: 200,
       headers,
       json: {
-        data: payments.map((payment) => viewPayment(payment, context.ui)),
-        unreadable: unreadable.map((id) => viewPayment({ id }, context.ui)),
+        data: payments.map(({ payment, owner }) => viewerOf(context, caller, owner)(payment)),
+        unreadable: unreadable.map(({ id, owner }) => viewerOf(context, caller, owner)({ id })),
         ...(nextCursor && { nextCursor }),
       },
     };
@@ -191,25 +204,26 @@ export const refreshPayment = authenticatedRoute({
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
-    if (!request.caller.scopes.has('review')) return await refresh(context, found);
+    const view = viewerOf(context, request.caller, found.owner);
+    if (!isOperator(request.caller)) return await refresh(context, found, view);
     const { payment } = await currentState(context, found);
-    return payment.final ? await recheck(context, payment) : await refresh(context, found);
+    return payment.final ? await recheck(context, payment, view) : await refresh(context, found, view);
   },
 });
 
-async function refresh(context: ApiContext, found: FoundPayment): Promise<ApiResponse> {
+async function refresh(context: ApiContext, found: FoundPayment, view: Viewer): Promise<ApiResponse> {
   const update = await updatePayment(context, found, (handle) =>
     context.updates.send(found.id, 'refresh', (updateId) =>
       handle.executeUpdate(refreshUpdate, { updateId }),
     ),
   );
-  const json = viewPayment(update.result.payment, context.ui);
+  const json = view(update.result.payment);
   if (update.kind === 'refused') throw refusal(update.code, json, update.message);
   return { status: update.kind === 'underway' && !json.final ? 202 : 200, json };
 }
 
-async function recheck(context: ApiContext, before: Payment): Promise<ApiResponse> {
-  const json = viewPayment(before, context.ui);
+async function recheck(context: ApiContext, before: Payment, view: Viewer): Promise<ApiResponse> {
+  const json = view(before);
   try {
     const answer = await updateOrReopen(context, before.id, {
       name: 'recheck',
@@ -226,7 +240,7 @@ async function recheck(context: ApiContext, before: Payment): Promise<ApiRespons
         context.client.workflow.executeUpdateWithStart(recheckUpdate, { updateId, startWorkflowOperation }),
     });
     if (answer === undefined) return { status: 202, json };
-    return { status: 200, json: viewPayment(answer.value.payment, context.ui) };
+    return { status: 200, json: view(answer.value.payment) };
   } catch (error) {
     throw failureTypeOf(error) === 'NotChecked' ? notChecked(json) : error;
   }
@@ -267,13 +281,14 @@ export const resolvePayment = authenticatedRoute({
     const { review, why, force, ...decided } = request.body;
     const decision: Decision =
       decided.action === 'match' ? { action: 'match', transId: decided.transId } : { action: decided.action };
-    await refuseTaken(context, found, decision);
+    const view = viewerOf(context, request.caller, found.owner);
+    await refuseTaken(context, found, decision, view);
     const resolution = { decision, review, why, force, by: request.caller.owner };
 
     const update = await updatePayment(context, found, (handle) =>
       handle.executeUpdate(resolveUpdate, { args: [resolution] }),
     );
-    const json = viewPayment(update.result.payment, context.ui);
+    const json = view(update.result.payment);
     switch (update.kind) {
       case 'done':
         return { status: 200, json };
@@ -297,12 +312,17 @@ export const resolvePayment = authenticatedRoute({
  * Refuses to match a transaction that another payment already has. The workflow asks the provider whose transaction it
  * is, but only Temporal's index, which can lag behind, shows that another payment has it.
  */
-async function refuseTaken(context: ApiContext, found: FoundPayment, decision: Decision): Promise<void> {
+async function refuseTaken(
+  context: ApiContext,
+  found: FoundPayment,
+  decision: Decision,
+  view: Viewer,
+): Promise<void> {
   if (decision.action !== 'match') return;
   const holders = await findByTransId(context, decision.transId);
   const other = holders.find((id) => id !== found.id);
   if (other === undefined) return;
   const { payment } = await currentState(context, found);
   const message = `Transaction ${decision.transId} already belongs to the payment ${other}.`;
-  throw refusal('resolution_refused', viewPayment(payment, context.ui), message);
+  throw refusal('resolution_refused', view(payment), message);
 }

@@ -6,7 +6,7 @@ import { paymentNotFound } from '../http/problem.js';
 import { endPayment, isWithdrawn } from '../payments/update-payment.js';
 import { authenticatedRoute } from '../route.js';
 import { amount, createPayment, name, orderFields, phone } from './create-payment.js';
-import { ownPayment, refusal, viewPayment } from './payment-resource.js';
+import { ownPayment, refusal, viewerOf } from './payment-resource.js';
 
 /**
  * Body of `POST /v1/payouts`. The provider identifies an account on its own platform by e-mail address, and any other
@@ -62,7 +62,7 @@ export const cancelPayout = authenticatedRoute({
 
     const ending = await endPayment(context, found);
     const { payment } = ending.result;
-    const json = viewPayment(payment, context.ui);
+    const json = viewerOf(context, request.caller, found.owner)(payment);
     if (isWithdrawn(payment)) return { status: 200, json };
     if (ending.kind === 'underway' && !payment.final) return { status: 202, json };
     throw refusal('not_cancelable', json);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { KEYS, startApi, useApi } from '../../support/api-under-test.js';
+import { KEYS, merchantsWith, startApi, useApi } from '../../support/api-under-test.js';
 
 describe('an API key', () => {
   const api = useApi();
@@ -61,7 +61,7 @@ describe('an API key', () => {
     ['POST', '/v1/payments/col_1/refresh'],
   ])('needs the scope read or review for %s %s', async (method, path) => {
     const collecting = await startApi({
-      apiKeys: [{ name: 'till', secret: { plain: 'till-secret' }, scopes: ['collections'] }],
+      merchants: merchantsWith([{ name: 'till', secret: 'till-secret', scopes: ['collections'] }]),
     });
     const refused = await collecting.ask(method, path, { key: 'till-secret' });
     await collecting.stop();

@@ -75,9 +75,9 @@ describe('payments, newest first', () => {
       const { payments: page, unreadable, last } = await listPayments({ client }, filter, pageSize, after);
       expect(page.length).toBeLessThanOrEqual(pageSize);
       expect(unreadable).toEqual([]);
-      payments.push(...page);
+      payments.push(...page.map(({ payment }) => payment));
       if (last === undefined) return payments;
-      expect(last.id).toBe(page.at(-1)?.id);
+      expect(last.id).toBe(page.at(-1)?.payment.id);
       after = last;
     }
   }

@@ -336,6 +336,18 @@ describe('an Idempotency-Key', () => {
     expect([status, problem.code]).toEqual([400, 'invalid_idempotency_key']);
   });
 
+  it('is required for a payout, and not for a collection', async () => {
+    const post = async (path: string, body: object) => {
+      const headers = { authorization: `Bearer ${KEYS.shop}`, 'content-type': 'application/json' };
+      const response = await fetch(api.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+      return [response.status, (await response.json()) as { code: string; detail: string }] as const;
+    };
+    const [status, problem] = await post('/v1/payouts', payout);
+    expect([status, problem.code]).toEqual([400, 'idempotency_key_required']);
+    expect(problem.detail).toContain('Send an Idempotency-Key');
+    expect((await post('/v1/collections', link))[0]).toBe(503);
+  });
+
   it('leads to the same payment each time', async () => {
     const [one, other] = [await sendWith('k 1 ~'), await sendWith('k 1 ~')];
     expect(one.body.paymentId).toBe(other.body.paymentId);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readSettings } from '../../../sandbox/settings.js';
 import { readConfig } from '../../../src/config.js';
+import { sha256Of } from '../../../src/merchants.js';
 import {
   keptSecrets,
   makeSecrets,
@@ -33,12 +34,13 @@ describe("a stack's settings", () => {
   });
 
   it('give the key every scope', () => {
-    const [key] = readConfig('api', env).API_KEYS;
-    expect(key).toEqual({
-      name: 'merchant',
-      secret: { plain: secrets.apiKey },
-      scopes: ['collections', 'payouts', 'read', 'balance', 'review'],
-    });
+    expect(readConfig('api', env).API_KEYS).toEqual([
+      {
+        name: 'merchant',
+        sha256: sha256Of(secrets.apiKey),
+        scopes: ['collections', 'payouts', 'read', 'balance', 'review'],
+      },
+    ]);
   });
 });
 

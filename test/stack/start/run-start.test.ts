@@ -30,7 +30,7 @@ describe('what start prints', () => {
 
   it("does not show keys of the operator's own", () => {
     const text = welcome({ ...facts, apiKey: undefined, keyNames: ['shop', 'desk'] });
-    expect(text).toContain('from API_KEYS (shop, desk)');
+    expect(text).toContain('from your settings (shop, desk)');
     expect(text).toContain('Bearer <key>');
   });
 

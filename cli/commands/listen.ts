@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { type Command, InvalidArgumentError } from 'commander';
+import { verifyWebhook, type WebhookEvent, WebhookVerificationError } from '../../client/index.js';
+import { amountOf, note, paint, print, printJson, statusOf, timeOf } from '../output.js';
+import { EXIT, UsageError, untilDone } from '../run.js';
+
+interface ListenOptions {
+  readonly port: number;
+  readonly secret?: string;
+  readonly forwardTo?: string;
+  readonly json?: boolean;
+}
+
+/** Sanaga waits 5 s for the answer; ours must be there before. */
+const FORWARD_LIMIT_MS = 4_500;
+
+/** Larger ones aren't Sanaga's. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** The command `listen`: a webhook address on this machine. */
+export function addListenCommand(program: Command): void {
+  program
+    .command('listen')
+    .summary('receive your notifications on this machine, and show or forward them')
+    .description(
+      'Receives the notifications that Sanaga sends to your webhook address, verifies their signatures, shows them and, with ' +
+        '--forward-to, passes them on unchanged and answers Sanaga as that address does. It prints the settings that make ' +
+        'Sanaga send them here.',
+    )
+    .option('--port <port>', 'port to listen on, at 127.0.0.1', readPort, 4242)
+    .option(
+      '--secret <secret>',
+      'secret that signs them: whsec_… (default: $SANAGA_WEBHOOK_SECRET, or a new one)',
+    )
+    .option('--forward-to <address>', 'pass them on to this address')
+    .option('--json', 'print each notification as a line of JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sanaga listen
+  sanaga listen --forward-to http://127.0.0.1:8080/sanaga
+  SANAGA_WEBHOOK_SECRET=whsec_… sanaga listen --json | jq .data.status
+
+Exit code: 0 after Ctrl-C.`,
+    )
+    .action((options: ListenOptions) => untilDone((stop) => listen(options, stop), options));
+}
+
+async function listen(options: ListenOptions, stop: AbortSignal): Promise<number> {
+  const given = options.secret ?? (process.env.SANAGA_WEBHOOK_SECRET || undefined);
+  const secret = given ?? `whsec_${randomBytes(32).toString('base64')}`;
+  const secrets = secret.split(',').map((one) => one.trim());
+  if (!secrets.every((one) => /^(whsec_)?[A-Za-z0-9+/]{32,}={0,2}$/.test(one))) {
+    throw new UsageError('the secret must be whsec_ and the base64 of 24 to 64 bytes');
+  }
+  const { forwardTo } = options;
+  if (
+    forwardTo !== undefined &&
+    !/^https?:$/.test(URL.canParse(forwardTo) ? new URL(forwardTo).protocol : '')
+  ) {
+    throw new UsageError('--forward-to must be an http or https address');
+  }
+  const server = createServer((request, response) => {
+    receive(request, { secrets, forwardTo, json: options.json ?? false }).then(
+      (status) => response.writeHead(status).end(),
+      (error: unknown) => {
+        note(`not received: ${error instanceof Error ? error.message : String(error)}`);
+        response.writeHead(500).end();
+      },
+    );
+  });
+  server.listen(options.port, '127.0.0.1');
+  await once(server, 'listening').catch((error: unknown) => {
+    throw new UsageError(
+      `port ${options.port} can't be listened on (${String(error)}): choose another with --port`,
+    );
+  });
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : options.port;
+  note(instructions(`http://127.0.0.1:${port}/`, secret, given !== undefined));
+  if (!stop.aborted) await once(stop, 'abort');
+  server.closeAllConnections();
+  server.close();
+  return EXIT.ok;
+}
+
+function instructions(url: string, secret: string, isGiven: boolean): string {
+  return `Listening on ${url} for notifications. Ctrl-C ends it.
+
+Sanaga sends them here when its worker has these settings; in the project's folder, for example:
+
+  export MERCHANT_WEBHOOK_URL=${url}
+  export MERCHANT_WEBHOOK_SECRET='${isGiven ? '<the secret that you gave>' : secret}'
+  npm start
+${isGiven ? '' : "\nThe secret is new. To use it again: export SANAGA_WEBHOOK_SECRET='…'\n"}`;
+}
+
+interface Receiver {
+  readonly secrets: readonly string[];
+  readonly forwardTo: string | undefined;
+  readonly json: boolean;
+}
+
+/** @returns the status to answer with. */
+async function receive(request: IncomingMessage, { secrets, forwardTo, json }: Receiver): Promise<number> {
+  if (request.method !== 'POST') return 405;
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 413;
+  const body = await buffer(request);
+  let event: WebhookEvent;
+  try {
+    event = await verifyWebhook(body, request.headers, secrets);
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) throw error;
+    note(`${paint('red', 'refused')}  ${error.message}`);
+    return 400;
+  }
+  const forwarded = forwardTo === undefined ? undefined : await forward(forwardTo, request, body);
+  if (json) printJson({ ...event, ...(forwarded && { forwarded }) });
+  else print(eventLine(event, forwarded && `${forwardTo} ${forwarded.status ?? forwarded.error}`));
+  if (forwarded === undefined) return 204;
+  // Sanaga tries again then, as it would without anybody in between.
+  return forwarded.status ?? 502;
+}
+
+interface Forwarded {
+  readonly status?: number;
+  readonly error?: string;
+}
+
+async function forward(address: string, { headers }: IncomingMessage, body: Buffer): Promise<Forwarded> {
+  const passedOn = ['content-type', 'webhook-id', 'webhook-timestamp', 'webhook-signature'];
+  const entries = passedOn.flatMap((name) => {
+    const value = headers[name];
+    return value === undefined ? [] : [[name, String(value)] as [string, string]];
+  });
+  try {
+    const answer = await fetch(address, {
+      method: 'POST',
+      headers: entries,
+      body: Uint8Array.from(body),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(FORWARD_LIMIT_MS),
+    });
+    await answer.body?.cancel();
+    return { status: answer.status };
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    return { error: cause instanceof Error && cause.name === 'TimeoutError' ? 'no answer in time' : code };
+  }
+}
+
+function eventLine({ type, timestamp, data }: WebhookEvent, forwarded: string | undefined): string {
+  return [
+    paint('dim', timeOf(timestamp)),
+    paint('bold', type.padEnd('payment.attempt_failed'.length)),
+    data.id,
+    amountOf(data),
+    statusOf(data),
+    ...(data.externalId === undefined ? [] : [data.externalId]),
+    ...(forwarded === undefined ? [] : [paint('dim', `→ ${forwarded}`)]),
+  ].join('  ');
+}
+
+function readPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw new InvalidArgumentError('It must be a port, from 0 to 65535.');
+  return port;
+}

@@ -1,0 +1,343 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  ApiError,
+  ConnectionError,
+  type ListParams,
+  type Payment,
+  type PaymentKind,
+  type PaymentStatus,
+  type Sanaga,
+  UnexpectedResponseError,
+  WaitTimeoutError,
+} from '../../client/index.js';
+import { Interrupted } from '../../stack/processes/stop-signal.js';
+import {
+  amountOf,
+  describePayment,
+  kindOf,
+  note,
+  outcomeCode,
+  paint,
+  print,
+  printJson,
+  statusOf,
+  table,
+  timeOf,
+} from '../output.js';
+import { EXIT, untilDone } from '../run.js';
+import { clientFor, paymentId, type TargetOptions, withTarget } from '../target.js';
+import { secondsOf, waitOption } from './create.js';
+
+interface GetOptions extends TargetOptions {
+  readonly wait?: number | true;
+  readonly refresh?: boolean;
+}
+
+interface ListOptions extends TargetOptions {
+  readonly status?: PaymentStatus;
+  readonly kind?: PaymentKind;
+  readonly externalId?: string;
+  readonly userId?: string;
+  readonly transId?: string;
+  readonly merchant?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit: number;
+}
+
+const STATUSES: readonly PaymentStatus[] = [
+  'CREATED',
+  'PENDING',
+  'SUCCESSFUL',
+  'FAILED',
+  'EXPIRED',
+  'REVIEW',
+];
+
+/** The commands that read payments: `get`, `list`, `watch` and `events`. */
+export function addReadCommands(program: Command): void {
+  withTarget(
+    program
+      .command('get')
+      .summary('show a payment')
+      .description('Shows a payment as it is now or, with --wait, once it is final.')
+      .argument('<id>', 'col_… or pay_…')
+      .addOption(waitOption())
+      .option('--refresh', 'have Sanaga ask the provider first'),
+  )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sanaga get col_2775d55233b9d4be2a8db3491967ed92
+  sanaga get pay_5e0f… --wait 60 && echo paid
+  sanaga get pay_5e0f… --json | jq .status
+
+Exit code: 0 when it was read; with --wait, 0 when it has succeeded, 1 when it
+has failed or expired, and 3 when it isn't final yet.`,
+    )
+    .action((id: string, options: GetOptions) => untilDone((stop) => get(id, options, stop), options));
+
+  withTarget(
+    program
+      .command('list')
+      .summary('list payments, newest first')
+      .description('Lists payments, newest first. With --json, each is a line of its own.')
+      .addOption(
+        new Option('--status <status>', 'payments with this status').choices(STATUSES).argParser(readStatus),
+      )
+      .addOption(new Option('--kind <kind>', 'only these').choices(['collection', 'payout']))
+      .option('--external-id <id>', 'with this identifier of yours')
+      .option('--user-id <id>', 'of this customer of yours')
+      .option('--trans-id <id>', "with this transaction of the provider's")
+      .option('--merchant <name>', "this merchant's alone (operators)")
+      .option('--since <time>', 'created at or after: 2026-11-21 or 2026-11-21T08:20:32Z')
+      .option('--until <time>', 'created before')
+      .option('-n, --limit <number>', 'at most this many; 0 for all', readCount, 20),
+  )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sanaga list --status REVIEW
+  sanaga list --kind payout --since 2026-11-21 --limit 0 --json | jq -s 'map(.amount) | add'
+
+A list can lag behind by a moment; "sanaga get" never does.
+
+Exit code: 0; 3 when payments that belong in the list can't be read at the
+moment, which are named on stderr.`,
+    )
+    .action((options: ListOptions) => untilDone((stop) => list(options, stop), options));
+
+  withTarget(
+    program
+      .command('watch')
+      .summary('follow a payment until it is final, or all of them')
+      .description(
+        'Shows each change of a payment as it happens, until the payment is final. Without an id, shows the changes of all ' +
+          'recent payments, until you press Ctrl-C.',
+      )
+      .argument('[id]', 'col_… or pay_…'),
+  )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sanaga watch col_2775d55233b9d4be2a8db3491967ed92
+  sanaga watch
+
+Exit code: 0 when the payment has succeeded, 1 when it has failed or expired,
+130 after Ctrl-C.`,
+    )
+    .action((id: string | undefined, options: TargetOptions) =>
+      untilDone(async (stop) => {
+        const sanaga = await clientFor(options);
+        const watching =
+          id === undefined ? watchAll(sanaga, options, stop) : watchOne(sanaga, paymentId(id), options, stop);
+        return await watching.catch((error: unknown) => {
+          // Ctrl-C is how it is ended.
+          if (stop.reason instanceof Interrupted) return stop.reason.exitCode;
+          throw error;
+        });
+      }, options),
+    );
+
+  withTarget(
+    program
+      .command('events')
+      .summary("show a payment's timeline")
+      .description('Shows what happened to a payment, when, and on whose word: oldest first.')
+      .argument('<id>', 'col_… or pay_…'),
+  )
+    .addHelpText(
+      'after',
+      `
+Example:
+  sanaga events col_2775d55233b9d4be2a8db3491967ed92`,
+    )
+    .action((id: string, options: TargetOptions) => untilDone((stop) => events(id, options, stop), options));
+}
+
+async function get(given: string, options: GetOptions, stop: AbortSignal): Promise<number> {
+  const id = paymentId(given);
+  const sanaga = await clientFor(options);
+  const show = (payment: Payment) => (options.json ? printJson(payment) : print(describePayment(payment)));
+  const request = { signal: stop };
+  if (options.refresh) await sanaga.payments.refresh(id, request);
+  const wait = secondsOf(options.wait);
+  if (wait === undefined) {
+    show(await sanaga.payments.retrieve(id, {}, request));
+    return EXIT.ok;
+  }
+  try {
+    const payment = await sanaga.payments.waitForOutcome(id, { timeoutMs: wait * 1_000, ...request });
+    show(payment);
+    return outcomeCode(payment);
+  } catch (error) {
+    if (!(error instanceof WaitTimeoutError)) throw error;
+    show(error.payment);
+    note(`Not final after ${wait} s.`);
+    return EXIT.unknown;
+  }
+}
+
+async function list(options: ListOptions, stop: AbortSignal): Promise<number> {
+  const sanaga = await clientFor(options);
+  const { payments, unreadable } = await read(sanaga, options, stop);
+  if (options.json) payments.forEach(printJson);
+  else if (payments.length > 0) print(paymentTable(payments));
+  else if (unreadable.length === 0) note('No payments.');
+  for (const id of unreadable)
+    note(`${id} belongs in the list, but can't be read at the moment: read it later.`);
+  return unreadable.length > 0 ? EXIT.unknown : EXIT.ok;
+}
+
+async function read(sanaga: Sanaga, options: ListOptions, signal: AbortSignal) {
+  const { status, kind, externalId, userId, transId, merchant, since, until, limit } = options;
+  const params: ListParams = {
+    ...(status !== undefined && { status }),
+    ...(kind !== undefined && { kind }),
+    ...(externalId !== undefined && { externalId }),
+    ...(userId !== undefined && { userId }),
+    ...(transId !== undefined && { transId }),
+    ...(merchant !== undefined && { merchant }),
+    created: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lt: until }) },
+    limit: limit === 0 ? 100 : Math.min(limit, 100),
+  };
+  const payments: Payment[] = [];
+  const unreadable: string[] = [];
+  const all = sanaga.payments.list(params, { signal, onUnreadable: (id) => unreadable.push(id) });
+  for await (const payment of all) {
+    payments.push(payment);
+    if (payments.length === limit) break;
+  }
+  return { payments, unreadable };
+}
+
+function paymentTable(payments: readonly Payment[]): string {
+  const head = ['Created', 'Payment', 'Kind', 'Amount', 'Status', 'Your id'];
+  const rows = payments.map((payment) => [
+    timeOf(payment.createdAt),
+    payment.id,
+    kindOf(payment),
+    amountOf(payment),
+    statusOf(payment),
+    payment.externalId ?? payment.userId ?? '',
+  ]);
+  return table(head, rows, ['Amount']);
+}
+
+/** How often a payment is read, and how often all of them are, in ms. */
+const EVERY_MS = { one: 1_000, all: 2_000 } as const;
+
+/** How many of the latest payments are watched. */
+const WATCHED = 50;
+
+async function watchOne(
+  sanaga: Sanaga,
+  id: string,
+  { json = false }: TargetOptions,
+  stop: AbortSignal,
+): Promise<number> {
+  const shown = changes(json);
+  // A wrong id or key ends it at once; what fails later may be over soon.
+  let payment = await sanaga.payments.retrieve(id, {}, { signal: stop });
+  for (;;) {
+    shown.show(payment);
+    if (payment.final) return outcomeCode(payment);
+    await pause(EVERY_MS.one, undefined, { signal: stop }).catch(() => stop.throwIfAborted());
+    payment =
+      (await shown.unlessAway(() => sanaga.payments.retrieve(id, {}, { signal: stop, maxRetries: 0 }))) ??
+      payment;
+  }
+}
+
+async function watchAll(sanaga: Sanaga, { json = false }: TargetOptions, stop: AbortSignal): Promise<number> {
+  const shown = changes(json);
+  const readAll = () => sanaga.payments.list({ limit: WATCHED }, { signal: stop, maxRetries: 0 });
+  const first = await readAll();
+  if (!json) note('Watching all payments. Ctrl-C ends it.');
+  first.data.forEach(shown.remember);
+  for (;;) {
+    await pause(EVERY_MS.all, undefined, { signal: stop }).catch(() => stop.throwIfAborted());
+    const page = await shown.unlessAway(readAll);
+    for (const payment of [...(page?.data ?? [])].reverse()) shown.show(payment);
+  }
+}
+
+/** Shows each payment when it has changed, and once when Sanaga is away. */
+function changes(json: boolean) {
+  const seen = new Map<string, string>();
+  let isAway = false;
+  const stateOf = ({ status, final, reason, transId }: Payment) =>
+    JSON.stringify([status, final, reason, transId]);
+  return {
+    remember: (payment: Payment) => seen.set(payment.id, stateOf(payment)),
+    show(payment: Payment): void {
+      const state = stateOf(payment);
+      if (seen.get(payment.id) === state) return;
+      seen.set(payment.id, state);
+      if (json) printJson(payment);
+      else print(changeLine(payment));
+    },
+    async unlessAway<Result>(call: () => Promise<Result>): Promise<Result | undefined> {
+      try {
+        const result = await call();
+        if (isAway) note('Sanaga is back.');
+        isAway = false;
+        return result;
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        if (!isAway) note(`${error.message} Trying again…`);
+        isAway = true;
+        return undefined;
+      }
+    },
+  };
+}
+
+function changeLine(payment: Payment): string {
+  const { id, reason, link, updatedAt, externalId, final } = payment;
+  const more = reason ?? (final ? undefined : link);
+  return [
+    paint('dim', timeOf(updatedAt)),
+    id,
+    amountOf(payment),
+    kindOf(payment),
+    statusOf(payment),
+    ...(externalId === undefined ? [] : [externalId]),
+    ...(more === undefined ? [] : [paint('dim', more)]),
+  ].join('  ');
+}
+
+function isOutage(error: unknown): error is Error {
+  if (error instanceof ConnectionError) return true;
+  const isAnswer = error instanceof ApiError || error instanceof UnexpectedResponseError;
+  return isAnswer && (error.status >= 500 || error.status === 429);
+}
+
+async function events(given: string, options: TargetOptions, stop: AbortSignal): Promise<number> {
+  const sanaga = await clientFor(options);
+  const entries = await sanaga.payments.events(paymentId(given), { signal: stop });
+  if (options.json) entries.forEach(printJson);
+  else
+    print(
+      table(
+        ['When', 'Source', 'What happened'],
+        entries.map(({ at, source, summary }) => [timeOf(at), source, summary]),
+      ),
+    );
+  return EXIT.ok;
+}
+
+function readStatus(text: string): PaymentStatus {
+  const status = STATUSES.find((one) => one === text.toUpperCase());
+  if (status === undefined) throw new InvalidArgumentError(`Allowed choices are ${STATUSES.join(', ')}.`);
+  return status;
+}
+
+function readCount(text: string): number {
+  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}

@@ -1,0 +1,177 @@
+import { createInterface } from 'node:readline/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Payment, ResolveParams } from '../../client/index.js';
+import { amountOf, describePayment, kindOf, note, print, printJson, table, timeOf } from '../output.js';
+import { EXIT, UsageError, untilDone } from '../run.js';
+import { clientFor, paymentId, type TargetOptions, withTarget } from '../target.js';
+
+interface DecisionOptions extends TargetOptions {
+  readonly number: number;
+  readonly why: string;
+  readonly transId?: string;
+  readonly force?: boolean;
+  readonly yes?: boolean;
+}
+
+type Action = ResolveParams['action'];
+
+/** What each decision does, and what the operator confirms by it. */
+const DECISIONS: Readonly<
+  Record<Action, { readonly summary: string; readonly question: (payment: Payment) => string }>
+> = {
+  resend: {
+    summary: 'send the payment to the provider once more: it has no transaction for it',
+    question: (payment) =>
+      `Send ${amountOf(payment)} once more (${kindOf(payment)} ${payment.id})? If the provider has taken it before, it is paid twice.`,
+  },
+  fail: {
+    summary: 'call the payment FAILED: no money has moved, and none will',
+    question: (payment) =>
+      `Call ${payment.id} FAILED, so that ${amountOf(payment)} (${kindOf(payment)}) counts as not moved? Its merchant may pay again.`,
+  },
+  match: {
+    summary: "say which of the provider's transactions is this payment's",
+    question: (payment) =>
+      `Take this transaction for that of ${payment.id}, ${amountOf(payment)} (${kindOf(payment)})?`,
+  },
+};
+
+/** The command `review`, which lists what an operator has to look at, with a subcommand for each decision. */
+export function addReviewCommand(program: Command): void {
+  const review = program
+    .command('review')
+    .summary('list payments in REVIEW, and decide on them (operators)')
+    .description(
+      'Lists the payments that an operator has to look into. The key needs the scope review to decide. Read ' +
+        'docs/operators.md before you do: a decision can move money.',
+    );
+  withTarget(review)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sanaga review
+  sanaga review match pay_5e0f… --number 1 --trans-id PbyCuFjOcKUumnR0 --why "found in the portal"
+  sanaga review fail pay_5e0f… --number 1 --why "the provider confirms that there is none"
+
+Exit code: 0 when the list is empty, or the decision was carried out; 1 when
+there are payments in REVIEW, or the decision was refused; 3 when it isn't known.`,
+    )
+    .action((options: TargetOptions) => untilDone((stop) => list(options, stop), options));
+
+  for (const [action, { summary }] of Object.entries(DECISIONS) as [Action, (typeof DECISIONS)[Action]][]) {
+    const decision = review
+      .command(action)
+      .summary(summary)
+      .description(
+        `Decides on a payment in REVIEW: ${summary}. You are asked to confirm it, with the amount.`,
+      )
+      .argument('<id>', 'col_… or pay_…')
+      .requiredOption('--number <number>', 'the number of the review that you decide on', readNumber)
+      .requiredOption('--why <text>', 'your reason, which is kept with the payment and shown to its merchant')
+      .option('--force', 'overrule an objection, or decide before the time given in the review')
+      .option('--yes', "don't ask");
+    if (action === 'match')
+      decision.requiredOption('--trans-id <id>', "the provider's id of the transaction");
+    withTarget(decision).action((id: string, _: object, command: Command) => {
+      // Options of `review` itself, such as --url, can come before the decision.
+      const options = command.optsWithGlobals<DecisionOptions>();
+      return untilDone((stop) => decide(action, id, options, stop), options);
+    });
+  }
+}
+
+async function list(options: TargetOptions, stop: AbortSignal): Promise<number> {
+  const sanaga = await clientFor(options);
+  const payments: Payment[] = [];
+  const unreadable: string[] = [];
+  const all = sanaga.payments.list(
+    { status: 'REVIEW', limit: 100 },
+    { signal: stop, onUnreadable: (id) => unreadable.push(id) },
+  );
+  for await (const payment of all) payments.push(payment);
+
+  if (options.json) payments.forEach(printJson);
+  else if (payments.length > 0) print(reviewTable(payments));
+  else note('No payment is in REVIEW.');
+  for (const id of unreadable)
+    note(`${id} may be in REVIEW, but can't be read at the moment: read it later.`);
+  if (unreadable.length > 0) return EXIT.unknown;
+  return payments.length > 0 ? EXIT.failed : EXIT.ok;
+}
+
+function reviewTable(payments: readonly Payment[]): string {
+  const head = ['Since', 'Payment', 'Kind', 'Amount', 'No.', 'Decide from', 'Merchant', 'Why'];
+  const rows = payments.map((payment) => [
+    payment.review === undefined ? '' : timeOf(payment.review.since),
+    payment.id,
+    kindOf(payment),
+    amountOf(payment),
+    String(payment.review?.number ?? ''),
+    payment.review === undefined ? '' : timeOf(payment.review.decideFrom),
+    payment.merchant ?? '',
+    payment.reason ?? '',
+  ]);
+  return table(head, rows, ['Amount', 'No.']);
+}
+
+async function decide(
+  action: Action,
+  given: string,
+  options: DecisionOptions,
+  stop: AbortSignal,
+): Promise<number> {
+  const id = paymentId(given);
+  const sanaga = await clientFor(options);
+  const { number, why, force, transId } = options;
+  const decision = {
+    review: number,
+    why,
+    ...(force && { force }),
+    ...(action === 'match' ? { action, transId: transId ?? '' } : { action }),
+  };
+  if (!options.yes) {
+    const payment = await sanaga.payments.retrieve(id, {}, { signal: stop });
+    note(describePayment(payment));
+    if (payment.review === undefined) {
+      note(`\n${id} is not in REVIEW: there is nothing to decide.`);
+      return EXIT.failed;
+    }
+    if (payment.review.number !== number) {
+      throw new UsageError(
+        `the review is number ${payment.review.number} by now, and not ${number}: what is known has changed. Look at it again.`,
+      );
+    }
+    if (!(await confirmed(DECISIONS[action].question(payment), stop))) {
+      note('Nothing was decided.');
+      return EXIT.failed;
+    }
+  }
+  const after = await sanaga.payments.resolve(id, decision, { signal: stop });
+  if (options.json) printJson(after);
+  else print(describePayment(after));
+  return EXIT.ok;
+}
+
+/** @throws UsageError where nobody can be asked. */
+async function confirmed(question: string, stop: AbortSignal): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw new UsageError(`${question}\nConfirm it with --yes: there is no terminal to ask in.`);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // readline keeps Ctrl-C to itself.
+  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  try {
+    const answer = await terminal.question(`\n${question} [y/N] `, { signal: stop });
+    return /^y(es)?$/i.test(answer.trim());
+  } catch (error) {
+    stop.throwIfAborted();
+    throw error;
+  } finally {
+    terminal.close();
+  }
+}
+
+function readNumber(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be the number of the review.');
+  return Number(text);
+}

@@ -1,0 +1,202 @@
+import { lookup } from 'node:dns/promises';
+import { ApiError, Sanaga } from '../../client/index.js';
+import { isPublicAddress } from '../../src/activities/public-addresses.js';
+import type { Config } from '../../src/config.js';
+import { createProviderClient } from '../../src/provider/client.js';
+import type { Target } from '../target.js';
+import { type Finding, fail, ok, reasonOf, warn } from './finding.js';
+
+const LIMIT_MS = 10_000;
+
+/** A clock that is off by more than this is worth a word; signatures of notifications are refused from 5 min on. */
+const SKEW_MS = { warn: 5_000, fail: 60_000 } as const;
+
+/** Whether the API answers, is ready, and takes the key. */
+export async function checkApi({ url, apiKey }: Target): Promise<Finding[]> {
+  let readiness: Response;
+  try {
+    readiness = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(LIMIT_MS) });
+  } catch (error) {
+    const todo = 'Start it ("sanaga server"), or correct the address (SANAGA_URL, --url).';
+    return [fail('api', `no answer from ${url}: ${reasonOf(error)}`, todo)];
+  }
+  const body = await readiness.text();
+  return [
+    readiness.ok
+      ? ok('api', `${url} is ready`)
+      : fail(
+          'api',
+          `${url} is not ready: ${detailOf(body) ?? `it answered ${readiness.status}`}`,
+          'See its log.',
+        ),
+    await checkKey(url, apiKey),
+    ...checkClock("the API's clock", readiness.headers),
+  ];
+}
+
+async function checkKey(baseUrl: string, apiKey: string): Promise<Finding> {
+  try {
+    await new Sanaga({ baseUrl, apiKey, maxRetries: 0 }).payments.list({ limit: 1 });
+    return ok('api key', 'it is accepted, and can read payments');
+  } catch (error) {
+    const code = error instanceof ApiError ? error.code : undefined;
+    const detail = error instanceof Error ? error.message : String(error);
+    if (code === 'unauthenticated')
+      return fail('api key', detail, 'Set SANAGA_API_KEY to a key that is in API_KEYS.');
+    if (code === 'forbidden')
+      return warn('api key', detail, 'Give the key the scope read in API_KEYS, if it should read.');
+    return fail('api key', detail, "See the API's log.");
+  }
+}
+
+type Service = 'collection' | 'payout';
+type ProviderSettings = Pick<
+  Config<'worker'>,
+  `PROVIDER_${'COLLECTION' | 'PAYOUT'}_${'URL' | 'API_USER' | 'API_KEY'}`
+>;
+
+/** Whether the provider answers, and takes the credentials of a service: asks for its balance. */
+export async function checkProvider(service: Service, settings: ProviderSettings): Promise<Finding[]> {
+  const [url, apiUser, apiKey] =
+    service === 'collection'
+      ? [
+          settings.PROVIDER_COLLECTION_URL,
+          settings.PROVIDER_COLLECTION_API_USER,
+          settings.PROVIDER_COLLECTION_API_KEY,
+        ]
+      : [settings.PROVIDER_PAYOUT_URL, settings.PROVIDER_PAYOUT_API_USER, settings.PROVIDER_PAYOUT_API_KEY];
+  const name = `provider, ${service}s`;
+  const prefix = `PROVIDER_${service.toUpperCase()}`;
+  const client = createProviderClient({ service, url, apiUser, apiKey, timeoutMs: LIMIT_MS });
+  try {
+    const answer = await client.balance();
+    switch (answer.kind) {
+      case 'balance':
+        return [
+          ok(
+            name,
+            `${answer.service} takes the credentials: ${answer.balance.toLocaleString('en-US')} ${answer.currency}`,
+          ),
+        ];
+      case 'unauthorized':
+        return [
+          fail(
+            name,
+            `the credentials are refused: ${answer.message}`,
+            `Correct ${prefix}_API_USER and ${prefix}_API_KEY.`,
+          ),
+        ];
+      case 'refused':
+        return [
+          fail(name, `it refuses: ${answer.message}`, 'Ask the provider whether this service is enabled.'),
+        ];
+      case 'throttled':
+        return [warn(name, 'it has too many requests at the moment', 'Try again in a minute.')];
+      case 'unavailable':
+        return [
+          fail(
+            name,
+            `no answer from ${new URL(url).origin}: ${answer.reason}`,
+            `Check ${prefix}_URL, and the network.`,
+          ),
+        ];
+    }
+  } finally {
+    client.close();
+  }
+}
+
+/** Compares this machine's clock with the provider's. */
+export async function checkProviderClock(url: string): Promise<Finding[]> {
+  try {
+    const answer = await fetch(url, {
+      method: 'HEAD',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(LIMIT_MS),
+    });
+    return checkClock("the provider's clock", answer.headers);
+  } catch {
+    // That there is no answer is told by the check of its credentials.
+    return [];
+  }
+}
+
+function checkClock(name: string, headers: Headers): Finding[] {
+  const theirs = Date.parse(headers.get('date') ?? '');
+  if (Number.isNaN(theirs)) return [];
+  // The header has whole seconds.
+  const skewMs = Date.now() - theirs - 500;
+  const apart = `${Math.round(Math.abs(skewMs) / 1_000)} s ${skewMs > 0 ? 'behind' : 'ahead of'} the one here`;
+  const todo = 'Set the clocks by NTP: signatures, link ends and times in records depend on them.';
+  if (Math.abs(skewMs) >= SKEW_MS.fail) return [fail(name, `it is ${apart}`, todo)];
+  if (Math.abs(skewMs) >= SKEW_MS.warn) return [warn(name, `it is ${apart}`, todo)];
+  return [ok(name, 'it agrees with the one here')];
+}
+
+type WebhookSettings = Pick<
+  Config<'worker'>,
+  'MERCHANTS_FILE' | 'MERCHANT_WEBHOOK_URL' | 'MERCHANT_WEBHOOK_ALLOW_PRIVATE'
+>;
+
+/** Whether the merchants' webhook addresses can be reached. Nothing is delivered. */
+export async function checkWebhooks(settings: WebhookSettings): Promise<Finding[]> {
+  const {
+    MERCHANTS_FILE: merchants,
+    MERCHANT_WEBHOOK_URL: url,
+    MERCHANT_WEBHOOK_ALLOW_PRIVATE: privately,
+  } = settings;
+  if (merchants !== undefined) {
+    const checks = merchants.map(({ name, webhooks }) => {
+      const check = `webhooks, ${name}`;
+      if (webhooks.length > 0)
+        return Promise.all(webhooks.map((webhook) => checkWebhook(check, webhook.url, privately)));
+      return [
+        warn(
+          check,
+          'it has no address, so that it is not notified of outcomes',
+          "Give it one in the merchants' file.",
+        ),
+      ];
+    });
+    return (await Promise.all(checks)).flat();
+  }
+  if (url !== undefined) return [await checkWebhook('webhooks', url, privately)];
+  const todo =
+    'Set MERCHANT_WEBHOOK_URL and MERCHANT_WEBHOOK_SECRET. "sanaga listen" shows how on this machine.';
+  return [warn('webhooks', 'no address is set, so that nobody is notified of outcomes', todo)];
+}
+
+async function checkWebhook(name: string, url: string, allowsPrivate: boolean): Promise<Finding> {
+  const { origin, hostname } = new URL(url);
+  try {
+    const addresses = await lookup(hostname.replace(/^\[|\]$/g, ''), { all: true });
+    const hidden = addresses.find(({ address }) => !isPublicAddress(address));
+    if (hidden !== undefined && !allowsPrivate) {
+      const todo =
+        'Use a public address, or set MERCHANT_WEBHOOK_ALLOW_PRIVATE=true for one on your own network.';
+      return fail(
+        name,
+        `${hostname} leads to ${hidden.address}, which is not public: nothing is sent there`,
+        todo,
+      );
+    }
+    const answer = await fetch(url, {
+      method: 'HEAD',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(LIMIT_MS),
+    });
+    return ok(name, `${origin} can be reached (it answered ${answer.status} to a HEAD request)`);
+  } catch (error) {
+    const todo = 'Start the server there, or correct the address. Notifications are tried for 72 hours.';
+    return fail(name, `no answer from ${origin}: ${reasonOf(error)}`, todo);
+  }
+}
+
+function detailOf(body: string): string | undefined {
+  try {
+    const said: unknown = JSON.parse(body);
+    return typeof said === 'object' && said !== null && 'detail' in said ? String(said.detail) : undefined;
+  } catch {
+    return undefined;
+  }
+}

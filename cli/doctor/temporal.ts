@@ -1,0 +1,59 @@
+import proto from '@temporalio/proto';
+import { lazyConnection, loadTemporalTarget, type TemporalTarget } from '../../src/temporal/connection.js';
+import { describeGaps, findSetupGaps, setupCommands } from '../../src/temporal/namespace.js';
+import { type Finding, fail, ok, reasonOf } from './finding.js';
+
+const LIMIT_MS = 10_000;
+
+/** Whether Temporal answers, its namespace has what payments need, and a worker takes them. */
+export async function checkTemporal(env: NodeJS.ProcessEnv, taskQueue: string): Promise<Finding[]> {
+  let target: TemporalTarget;
+  try {
+    target = loadTemporalTarget(env);
+  } catch (error) {
+    const todo =
+      "Correct Temporal's configuration file, or TEMPORAL_CONFIG_FILE, TEMPORAL_PROFILE and TEMPORAL_TLS_….";
+    return [fail('temporal', `where it is can't be read: ${reasonOf(error)}`, todo)];
+  }
+  const { address, namespace } = target;
+  const connection = lazyConnection(target);
+  const within = <Result>(calls: () => Promise<Result>) =>
+    connection.withDeadline(Date.now() + LIMIT_MS, calls);
+  try {
+    const info = await within(() => connection.workflowService.getSystemInfo({}));
+    const found = [ok('temporal', `${address} answers (version ${info.serverVersion ?? 'unknown'})`)];
+    const gaps = await within(() => findSetupGaps(connection, namespace));
+    if (gaps.length > 0) {
+      const todo = `Run:\n${setupCommands(namespace, gaps).join('\n')}`;
+      return [...found, fail('namespace', describeGaps(namespace, gaps), todo)];
+    }
+    const { pollers } = await within(() =>
+      connection.workflowService.describeTaskQueue({
+        namespace,
+        taskQueue: { name: taskQueue },
+        taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+      }),
+    );
+    const names = [...new Set(pollers.map(({ identity }) => identity ?? 'unnamed'))];
+    return [
+      ...found,
+      ok('namespace', `${namespace} has the search attributes, and keeps ended payments long enough`),
+      names.length > 0
+        ? ok(
+            'worker',
+            `${names.join(', ')} ${names.length === 1 ? 'polls' : 'poll'} the task queue ${taskQueue}`,
+          )
+        : fail(
+            'worker',
+            `nobody polls the task queue ${taskQueue}, so that no payment moves`,
+            'Start a worker ("sanaga worker"), with the same TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and TEMPORAL_TASK_QUEUE. Its log says why, if it ends.',
+          ),
+    ];
+  } catch (error) {
+    const todo =
+      'Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TLS and the API key, and whether the server is up.';
+    return [fail('temporal', `no answer from ${address}: ${reasonOf(error)}`, todo)];
+  } finally {
+    await connection.close();
+  }
+}

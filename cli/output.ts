@@ -1,0 +1,114 @@
+import { styleText } from 'node:util';
+import Table from 'cli-table3';
+import type { Payment, PaymentStatus } from '../client/index.js';
+import { EXIT } from './run.js';
+
+/** Writes a line to stdout. */
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Writes a value as a line of JSON to stdout. */
+export function printJson(value: unknown): void {
+  print(JSON.stringify(value));
+}
+
+/** Writes a line to stderr: progress, and what isn't the result. */
+export function note(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+type Format = Parameters<typeof styleText>[0];
+
+/** Colours text, if stdout is a terminal and NO_COLOR doesn't forbid it. */
+export function paint(format: Format, text: string): string {
+  return styleText(format, text, { stream: process.stdout });
+}
+
+/** @example amountOf({ amount: 5000, currency: 'XAF' }) // '5,000 XAF' */
+export function amountOf({ amount, currency }: Pick<Payment, 'amount' | 'currency'>): string {
+  return `${amount.toLocaleString('en-US')} ${currency}`;
+}
+
+const COLOURS: Readonly<Record<PaymentStatus, Format>> = {
+  CREATED: 'dim',
+  PENDING: 'yellow',
+  SUCCESSFUL: 'green',
+  FAILED: 'red',
+  EXPIRED: 'red',
+  REVIEW: ['bold', 'magenta'],
+};
+
+/** The status, and whether it is the outcome. */
+export function statusOf({ status, final }: Pick<Payment, 'status' | 'final'>): string {
+  return paint(COLOURS[status] ?? 'dim', final ? `${status}, final` : status);
+}
+
+export function kindOf({ kind, method }: Pick<Payment, 'kind' | 'method'>): string {
+  if (method === undefined) return kind;
+  return method === 'link' ? 'collection by link' : 'direct collection';
+}
+
+/** Said in the first line, or of no use to a reader. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'id',
+  'object',
+  'kind',
+  'method',
+  'status',
+  'final',
+  'amount',
+  'currency',
+]);
+
+/** A payment: a line that says what it is, then its fields by their names in the API. */
+export function describePayment(payment: Payment): string {
+  const head = `${paint('bold', payment.id)}  ${amountOf(payment)}  ${kindOf(payment)}  ${statusOf(payment)}`;
+  return [head, ...fieldLines(payment)].join('\n');
+}
+
+function fieldLines(payment: Payment): string[] {
+  const fields = Object.entries(payment).flatMap(([name, value]: [string, unknown]) => {
+    if (LEFT_OUT.has(name) || value === false) return [];
+    if (typeof value !== 'object' || value === null) return [[name, String(value)] as const];
+    return Object.entries(value).map(([inner, text]) => [`${name}.${inner}`, String(text)] as const);
+  });
+  const width = Math.max(0, ...fields.map(([name]) => name.length));
+  return fields.map(([name, text]) => `  ${paint('dim', name.padEnd(width))}  ${text}`);
+}
+
+/** Rows in columns, with a head and without lines. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  right: readonly string[] = [],
+): string {
+  const made = new Table({
+    head: head.map((text) => paint('dim', text)),
+    colAligns: head.map((text) => (right.includes(text) ? 'right' : 'left')),
+    chars: NO_LINES,
+    style: { 'padding-left': 0, 'padding-right': 2, head: [], border: [], compact: true },
+  });
+  made.push(...rows.map((row) => [...row]));
+  return made.toString().replace(/ +$/gm, '');
+}
+
+const NO_LINES = Object.fromEntries(
+  ['top', 'bottom', 'left', 'right']
+    .flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`])
+    .concat('mid', 'mid-mid', 'middle')
+    .map((name) => [name, '']),
+);
+
+/** A time of the API as this machine's clock shows it: `2026-11-21 09:20:32`. */
+export function timeOf(iso: string): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return iso;
+  return at.toLocaleString('sv-SE');
+}
+
+/** The exit code that tells the outcome of a payment. */
+export function outcomeCode({ status, final }: Pick<Payment, 'status' | 'final'>): number {
+  if (!final) return EXIT.unknown;
+  return status === 'SUCCESSFUL' ? EXIT.ok : EXIT.failed;
+}

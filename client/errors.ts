@@ -1,0 +1,274 @@
+import type { ErrorCode, FieldError, Payment } from './types.js';
+
+/** Every error of this client, save a TypeError for an argument that can't be right. */
+export class SanagaError extends Error {
+  override readonly name: string = 'SanagaError';
+}
+
+/**
+ * There is no answer: the connection failed, or broke. For a request that changes something you get an
+ * {@link OutcomeUnknownError} instead, unless it is certain that nothing was sent.
+ */
+export class ConnectionError extends SanagaError {
+  override readonly name: string = 'ConnectionError';
+
+  constructor(
+    message: string,
+    /** `false` when the request certainly didn't reach the API. */
+    readonly sent: boolean,
+    cause: unknown,
+  ) {
+    super(message, { cause });
+  }
+}
+
+/** There is no answer within `timeoutMs`. */
+export class TimeoutError extends ConnectionError {
+  override readonly name = 'TimeoutError';
+
+  constructor(readonly timeoutMs: number) {
+    super(`Sanaga did not answer within ${timeoutMs} ms.`, true, undefined);
+  }
+}
+
+/** The answer isn't one of Sanaga's: most likely a proxy gave it, or `baseUrl` is wrong. */
+export class UnexpectedResponseError extends SanagaError {
+  override readonly name = 'UnexpectedResponseError';
+
+  constructor(
+    message: string,
+    readonly status: number,
+    /** From the header Retry-After. */
+    readonly retryAfterMs: number | undefined,
+  ) {
+    super(message);
+  }
+}
+
+/** The fields of an error document that the client reads. */
+export interface Problem {
+  readonly code: string;
+  readonly detail: string;
+  readonly requestId?: string | undefined;
+  readonly errors?: readonly FieldError[] | undefined;
+  readonly payment?: Payment | undefined;
+  readonly paymentId?: string | undefined;
+}
+
+/** The API refused the request or failed, and said why. The message is the API's `detail`. */
+export class ApiError extends SanagaError {
+  override readonly name: string = 'ApiError';
+  /** Stable; see docs/merchants.md. A later version of the API can have others than these. */
+  readonly code: ErrorCode | (string & {});
+  /** Give this to your operator. */
+  readonly requestId: string | undefined;
+  /** What is wrong with each field; empty when the request's fields are fine. */
+  readonly errors: readonly FieldError[];
+  /** The payment as it is now, where the error is about one. */
+  readonly payment: Payment | undefined;
+  /** The payment that the error is about. */
+  readonly paymentId: string | undefined;
+
+  constructor(
+    readonly status: number,
+    problem: Problem,
+    /** From the header Retry-After. */
+    readonly retryAfterMs: number | undefined,
+  ) {
+    super(problem.detail);
+    this.code = problem.code;
+    this.requestId = problem.requestId;
+    this.errors = problem.errors ?? [];
+    this.payment = problem.payment;
+    this.paymentId = problem.paymentId ?? problem.payment?.id;
+  }
+}
+
+/** The request itself is wrong. `errors` says which fields are. */
+export class InvalidRequestError extends ApiError {
+  override readonly name = 'InvalidRequestError';
+}
+
+/** The API key is missing or unknown. */
+export class AuthenticationError extends ApiError {
+  override readonly name = 'AuthenticationError';
+}
+
+/** The API key lacks the scope that the message names. */
+export class PermissionError extends ApiError {
+  override readonly name = 'PermissionError';
+}
+
+/** There is no such payment or notification, or it isn't yours. */
+export class NotFoundError extends ApiError {
+  override readonly name = 'NotFoundError';
+}
+
+/** The Idempotency-Key was used for another request: `paymentId` is the payment that has it. */
+export class IdempotencyError extends ApiError {
+  override readonly name = 'IdempotencyError';
+}
+
+/** The payment isn't in a state that allows this: see `payment`. */
+export class ConflictError extends ApiError {
+  override readonly name = 'ConflictError';
+}
+
+/** The provider rejected the payment. `payment` is FAILED and final; a new attempt needs a new Idempotency-Key. */
+export class PaymentRejectedError extends ApiError {
+  override readonly name = 'PaymentRejectedError';
+}
+
+/** Your payouts of the day have reached your limit. Nothing was sent. */
+export class LimitError extends ApiError {
+  override readonly name = 'LimitError';
+}
+
+/** Too many requests: repeat after `retryAfterMs`. Nothing was done. */
+export class RateLimitError extends ApiError {
+  override readonly name = 'RateLimitError';
+}
+
+/** Sanaga or the provider is unavailable at the moment: repeat after `retryAfterMs`. */
+export class UnavailableError extends ApiError {
+  override readonly name = 'UnavailableError';
+}
+
+/** Something went wrong at Sanaga or the provider. */
+export class ServerError extends ApiError {
+  override readonly name = 'ServerError';
+}
+
+const CLASSES: Readonly<Record<ErrorCode, typeof ApiError>> = {
+  invalid_request: InvalidRequestError,
+  malformed_json: InvalidRequestError,
+  idempotency_key_required: InvalidRequestError,
+  invalid_idempotency_key: InvalidRequestError,
+  method_not_allowed: InvalidRequestError,
+  body_too_large: InvalidRequestError,
+  unsupported_media_type: InvalidRequestError,
+  unauthenticated: AuthenticationError,
+  forbidden: PermissionError,
+  not_found: NotFoundError,
+  no_such_notification: NotFoundError,
+  idempotency_key_reused: IdempotencyError,
+  not_a_link: ConflictError,
+  not_expirable: ConflictError,
+  not_initiated: ConflictError,
+  not_cancelable: ConflictError,
+  not_under_review: ConflictError,
+  resolution_refused: ConflictError,
+  rejected_by_provider: PaymentRejectedError,
+  daily_limit_reached: LimitError,
+  rate_limited: RateLimitError,
+  too_many_attempts: RateLimitError,
+  too_many_requests: RateLimitError,
+  too_many_notifications: RateLimitError,
+  internal_error: ServerError,
+  provider_refused: ServerError,
+  temporarily_unavailable: UnavailableError,
+  provider_unavailable: UnavailableError,
+};
+
+/** The error of an error document. A code of a later version of the API gets the class of its status. */
+export function toApiError(status: number, problem: Problem, retryAfterMs: number | undefined): ApiError {
+  const { code } = problem;
+  const Class = isErrorCode(code) ? CLASSES[code] : classOfStatus(status);
+  return new Class(status, problem, retryAfterMs);
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(CLASSES, code);
+}
+
+function classOfStatus(status: number): typeof ApiError {
+  if (status === 429) return RateLimitError;
+  if (status === 503) return UnavailableError;
+  return status >= 500 ? ServerError : ApiError;
+}
+
+/**
+ * Nobody can say whether a request that changes something took effect: there was no answer, or one that doesn't tell.
+ * The `cause` is the last failure. A payment may have been created, and be paid.
+ *
+ * - When you were creating a payment, repeat the call with this `idempotencyKey` and the same parameters. That never
+ *   pays twice. With another key, it might.
+ * - Otherwise, read the payment to see what became of it.
+ */
+export class OutcomeUnknownError extends SanagaError {
+  override readonly name = 'OutcomeUnknownError';
+  /** The key to repeat the request with. Only for requests that create a payment. */
+  readonly idempotencyKey: string | undefined;
+  /** The payment, where it is known. */
+  readonly paymentId: string | undefined;
+
+  constructor(
+    facts: { readonly idempotencyKey: string | undefined; readonly paymentId: string | undefined },
+    cause: unknown,
+  ) {
+    super(`${whatToDo(facts)} (${cause instanceof Error ? cause.message : String(cause)})`, { cause });
+    this.idempotencyKey = facts.idempotencyKey;
+    this.paymentId = facts.paymentId;
+  }
+}
+
+function whatToDo({ idempotencyKey, paymentId }: Pick<OutcomeUnknownError, 'idempotencyKey' | 'paymentId'>) {
+  if (idempotencyKey !== undefined) {
+    return `It isn't known whether the payment was created. Repeat the request with the Idempotency-Key ${idempotencyKey}: that never pays twice.`;
+  }
+  const subject = paymentId === undefined ? 'the payment' : `the payment ${paymentId}`;
+  return `It isn't known whether the request took effect. Read ${subject} to find out.`;
+}
+
+/** The payment wasn't final in time. That says nothing about its outcome. */
+export class WaitTimeoutError extends SanagaError {
+  override readonly name = 'WaitTimeoutError';
+
+  constructor(
+    readonly timeoutMs: number,
+    /** The payment when it was last read. */
+    readonly payment: Payment,
+  ) {
+    super(`The payment ${payment.id} is ${payment.status}, and not final after ${timeoutMs} ms.`);
+  }
+}
+
+/** Payments of a list can't be read at the moment, so that the list would have a gap. */
+export class IncompleteListError extends SanagaError {
+  override readonly name = 'IncompleteListError';
+
+  constructor(
+    /** The payment that can't be read. */
+    readonly paymentId: string,
+    cause: unknown,
+  ) {
+    super(`The payment ${paymentId} belongs in the list, but can't be read at the moment.`, { cause });
+  }
+}
+
+/** Why a webhook isn't accepted. */
+export type WebhookRefusal =
+  /** One of the headers webhook-id, webhook-timestamp and webhook-signature is missing. */
+  | 'missing_header'
+  /** webhook-timestamp isn't a time. */
+  | 'invalid_timestamp'
+  /** It was signed longer ago than the tolerance: it is old, or this machine's clock is wrong. */
+  | 'too_old'
+  /** It was signed in the future: this machine's clock is wrong. */
+  | 'too_new'
+  /** It wasn't signed with any of the secrets, or was changed on the way. */
+  | 'wrong_signature'
+  /** It is signed correctly, but isn't a notification of Sanaga's. */
+  | 'invalid_payload';
+
+/** A webhook isn't Sanaga's, or not of this moment: answer 400, and do nothing else. */
+export class WebhookVerificationError extends SanagaError {
+  override readonly name = 'WebhookVerificationError';
+
+  constructor(
+    readonly reason: WebhookRefusal,
+    message: string,
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,76 @@
+import { ApiError, ConnectionError, IncompleteListError } from './errors.js';
+import type { RequestOptions, Send } from './transport.js';
+import type { ListParams, Payment, PaymentPage } from './types.js';
+
+export interface PaymentListOptions extends RequestOptions {
+  /**
+   * Called while iterating for each payment that can't be read at the moment. Without it, iterating throws an
+   * {@link IncompleteListError}: a payment must not be missed silently.
+   */
+  readonly onUnreadable?: (id: string) => void;
+}
+
+/** One page when awaited; all payments of all pages when iterated over. */
+export type PaymentList = Promise<PaymentPage> & AsyncIterable<Payment>;
+
+/** Payments, newest first. */
+export function listPayments(send: Send, params: ListParams, options: PaymentListOptions): PaymentList {
+  const { onUnreadable, ...request } = options;
+  const first = readPage(send, params, request);
+  // Whoever awaits it, or iterates, gets its error: until then, it isn't an unhandled one.
+  first.catch(() => undefined);
+  return Object.assign(first, {
+    async *[Symbol.asyncIterator](): AsyncGenerator<Payment> {
+      let page = await first;
+      for (;;) {
+        yield* await complete(send, page, params, options);
+        if (page.nextCursor === undefined) return;
+        page = await readPage(send, { ...params, cursor: page.nextCursor }, request);
+      }
+    },
+  });
+}
+
+async function readPage(send: Send, params: ListParams, options: RequestOptions): Promise<PaymentPage> {
+  const { created, limit, ...filter } = params;
+  const query = {
+    ...filter,
+    'created[gte]': toTime(created?.gte),
+    'created[lt]': toTime(created?.lt),
+    limit: limit?.toString(),
+  };
+  const request = { method: 'GET', path: '/v1/payments', query, changes: 'nothing' } as const;
+  return (await send<PaymentPage>({ ...request, expects: ['data', 'unreadable'] }, options)).body;
+}
+
+function toTime(time: string | Date | undefined): string | undefined {
+  return time instanceof Date ? time.toISOString() : time;
+}
+
+/** The payments of a page, with those that couldn't be read when the page was made. */
+async function complete(
+  send: Send,
+  page: PaymentPage,
+  { status }: ListParams,
+  { onUnreadable, ...options }: PaymentListOptions,
+): Promise<readonly Payment[]> {
+  if (page.unreadable.length === 0) return page.data;
+  const late: Payment[] = [];
+  for (const { id } of page.unreadable) {
+    try {
+      const request = { method: 'GET', path: `/v1/payments/${id}`, changes: 'nothing' } as const;
+      late.push((await send<Payment>({ ...request, expects: ['id', 'status'] }, options)).body);
+    } catch (error) {
+      if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error;
+      if (onUnreadable === undefined) throw new IncompleteListError(id, error);
+      onUnreadable(id);
+    }
+  }
+  const fitting = late.filter((payment) => status === undefined || payment.status === status);
+  return [...page.data, ...fitting].sort(newestFirst);
+}
+
+function newestFirst(one: Payment, other: Payment): number {
+  if (one.createdAt !== other.createdAt) return one.createdAt < other.createdAt ? 1 : -1;
+  return one.id < other.id ? -1 : 1;
+}

@@ -1,0 +1,307 @@
+import { ApiError, ConnectionError, UnexpectedResponseError, WaitTimeoutError } from './errors.js';
+import { listPayments, type PaymentList, type PaymentListOptions } from './payment-list.js';
+import {
+  type ApiRequest,
+  type ClientOptions,
+  createTransport,
+  pause,
+  type RequestOptions,
+  type Send,
+} from './transport.js';
+import type {
+  Balance,
+  CollectionParams,
+  CreatedPayment,
+  ListParams,
+  Notification,
+  Payment,
+  PaymentKind,
+  PayoutParams,
+  ResolveParams,
+  RetrieveParams,
+  TimelineEntry,
+  UnmatchedNotification,
+} from './types.js';
+
+export interface CreateOptions extends RequestOptions {
+  /**
+   * One for each payment that you want to make, such as the order's number: 1 to 255 printable ASCII characters. Store it
+   * before the call: with the same key, a repeated call never pays twice. Without one, the client makes a random key,
+   * which is in the payment that is returned and in the {@link OutcomeUnknownError}, and lost if your process dies.
+   */
+  readonly idempotencyKey?: string;
+}
+
+export interface WaitOptions {
+  /** How long to wait altogether, in ms: 5 minutes by default. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * A client of Sanaga's API. It needs fetch and WebCrypto, and nothing else: Node 20 and later, and edge runtimes.
+ *
+ * @example
+ * const sanaga = new Sanaga({ apiKey: process.env.SANAGA_API_KEY, baseUrl: 'https://sanaga.example' });
+ * const payment = await sanaga.collections.create(
+ *   { method: 'link', amount: 5000, externalId: 'order-1001' },
+ *   { idempotencyKey: 'order-1001' },
+ * );
+ * redirect(payment.link);
+ */
+export class Sanaga {
+  readonly collections: Collections;
+  readonly payouts: Payouts;
+  readonly payments: Payments;
+  readonly notifications: Notifications;
+  readonly balance: Balances;
+
+  /** @throws {TypeError} for options that can't be right */
+  constructor(options: ClientOptions) {
+    const send = createTransport(options);
+    this.collections = new Collections(send);
+    this.payouts = new Payouts(send);
+    this.payments = new Payments(send);
+    this.notifications = new Notifications(send);
+    this.balance = new Balances(send);
+  }
+}
+
+class Collections {
+  readonly #send: Send;
+
+  constructor(send: Send) {
+    this.#send = send;
+  }
+
+  /**
+   * Collects money, by a link or on the payer's phone. A payment that comes back without `link` or `transId` hasn't been
+   * answered by the provider yet: read it again later.
+   *
+   * @throws {PaymentRejectedError} when the provider rejected it
+   * @throws {OutcomeUnknownError} when it isn't known whether the payment was created: repeat with its `idempotencyKey`
+   */
+  create(params: CollectionParams, options?: CreateOptions): Promise<CreatedPayment> {
+    return create(this.#send, '/v1/collections', params, options);
+  }
+
+  /**
+   * Ends a link now, or withdraws a collection that hasn't been sent. The payment isn't final yet when the provider
+   * hasn't answered in time.
+   *
+   * @throws {ConflictError} when it was paid, or has ended otherwise: see `payment`
+   */
+  expire(id: string, options?: RequestOptions): Promise<Payment> {
+    const path = `${pathOf('collections', id)}/expire`;
+    return askPayment(this.#send, { method: 'POST', path, changes: 'once', paymentId: id }, options);
+  }
+}
+
+class Payouts {
+  readonly #send: Send;
+
+  constructor(send: Send) {
+    this.#send = send;
+  }
+
+  /**
+   * Sends money.
+   *
+   * @throws {PaymentRejectedError} when the provider rejected it
+   * @throws {OutcomeUnknownError} when it isn't known whether the payment was created: repeat with its `idempotencyKey`,
+   * and with no other key
+   */
+  create(params: PayoutParams, options?: CreateOptions): Promise<CreatedPayment> {
+    return create(this.#send, '/v1/payouts', params, options);
+  }
+
+  /**
+   * Withdraws a payout that hasn't been sent.
+   *
+   * @returns the payment. Only if it is FAILED and final was it withdrawn: otherwise, it is being sent at this moment
+   * @throws {ConflictError} when it was sent, may have been, or has ended: see `payment`
+   */
+  cancel(id: string, options?: RequestOptions): Promise<Payment> {
+    const path = `${pathOf('payouts', id)}/cancel`;
+    return askPayment(this.#send, { method: 'POST', path, changes: 'once', paymentId: id }, options);
+  }
+}
+
+/** Seconds for which one request waits: less than the time limit of most proxies. */
+const WAIT_SECONDS = 25;
+
+/** The pause before the next request when one was answered before its time, in ms. */
+const EARLY_PAUSE_MS = 1_000;
+
+const OUTCOME_TIMEOUT_MS = 5 * 60_000;
+
+class Payments {
+  readonly #send: Send;
+
+  constructor(send: Send) {
+    this.#send = send;
+  }
+
+  /** A payment as it is now or, with `wait`, once it is final or that many seconds have passed. */
+  retrieve(id: string, { wait }: RetrieveParams = {}, options?: RequestOptions): Promise<Payment> {
+    const waiting = wait === undefined ? {} : { query: { wait: String(wait) }, waitMs: wait * 1_000 };
+    const path = pathOf('payments', id);
+    return askPayment(this.#send, { method: 'GET', path, changes: 'nothing', ...waiting }, options);
+  }
+
+  /**
+   * Payments, newest first. Await it for one page, or iterate over it for all of them:
+   *
+   * @example
+   * for await (const payment of sanaga.payments.list({ status: 'REVIEW' })) console.log(payment.id);
+   */
+  list(params: ListParams = {}, options: PaymentListOptions = {}): PaymentList {
+    return listPayments(this.#send, params, options);
+  }
+
+  /** Asks the provider for the status now, within its rate limit, and returns the payment. */
+  refresh(id: string, options?: RequestOptions): Promise<Payment> {
+    const path = `${pathOf('payments', id)}/refresh`;
+    return askPayment(this.#send, { method: 'POST', path, changes: 'nothing' }, options);
+  }
+
+  /**
+   * Waits until a payment is final, whatever its outcome: look at its `status`. Once the payment was read, it keeps
+   * waiting while Sanaga can't be reached.
+   *
+   * @throws {WaitTimeoutError} when it isn't final in time, with the payment as it was read last. Its outcome is still to come
+   */
+  async waitForOutcome(id: string, options: WaitOptions = {}): Promise<Payment> {
+    const { timeoutMs = OUTCOME_TIMEOUT_MS, signal } = options;
+    const deadline = Date.now() + timeoutMs;
+    const request = signal === undefined ? {} : { signal };
+    let last = await this.retrieve(id, {}, request);
+    while (!last.final) {
+      const leftMs = deadline - Date.now();
+      if (leftMs <= 0) throw new WaitTimeoutError(timeoutMs, last);
+      const wait = Math.min(WAIT_SECONDS, Math.ceil(leftMs / 1_000));
+      const begun = Date.now();
+      try {
+        last = await this.retrieve(id, { wait }, { ...request, maxRetries: 0 });
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+      }
+      const isEarly = !last.final && Date.now() - begun < EARLY_PAUSE_MS;
+      if (isEarly) await pause(Math.min(EARLY_PAUSE_MS, Math.max(0, deadline - Date.now())), signal);
+    }
+    return last;
+  }
+
+  /** What happened to a payment, oldest first. */
+  events(id: string, options?: RequestOptions): Promise<readonly TimelineEntry[]> {
+    return askList(this.#send, `${pathOf('payments', id)}/events`, options);
+  }
+
+  /**
+   * An operator's decision on a payment in REVIEW. It is sent once: after an {@link OutcomeUnknownError}, read the payment.
+   *
+   * @throws {ConflictError} when it was refused: the message says why, and `payment` has the review as it is now
+   */
+  resolve(id: string, decision: ResolveParams, options?: RequestOptions): Promise<Payment> {
+    const path = `${pathOf('payments', id)}/resolve`;
+    const request = { method: 'POST', path, body: decision, changes: 'each time', paymentId: id } as const;
+    return askPayment(this.#send, request, options);
+  }
+}
+
+class Notifications {
+  readonly #send: Send;
+
+  constructor(send: Send) {
+    this.#send = send;
+  }
+
+  /** A payment's notifications to your webhook address, oldest first, and how far each has come. */
+  list(paymentId: string, options?: RequestOptions): Promise<readonly Notification[]> {
+    return askList(this.#send, `${pathOf('payments', paymentId)}/notifications`, options);
+  }
+
+  /** Sends a notification again, whatever became of it. */
+  resend(paymentId: string, number: number, options?: RequestOptions): Promise<Payment> {
+    if (!Number.isInteger(number)) throw new TypeError(`not the number of a notification: ${number}`);
+    const path = `${pathOf('payments', paymentId)}/notifications/${number}/resend`;
+    return askPayment(this.#send, { method: 'POST', path, changes: 'once', paymentId }, options);
+  }
+
+  /** For operators: the provider's notifications that match no payment, newest first. */
+  listUnmatched(options?: RequestOptions): Promise<readonly UnmatchedNotification[]> {
+    return askList(this.#send, '/v1/notifications/unmatched', options);
+  }
+}
+
+class Balances {
+  readonly #send: Send;
+
+  constructor(send: Send) {
+    this.#send = send;
+  }
+
+  /** The balance of one of your services at the provider, in XAF, a few seconds old at most. */
+  async retrieve({ service }: { readonly service: PaymentKind }, options?: RequestOptions): Promise<Balance> {
+    const request = {
+      method: 'GET',
+      path: '/v1/balance',
+      query: { service },
+      changes: 'nothing',
+      expects: ['balance', 'currency'],
+    } as const;
+    return (await this.#send<Balance>(request, options)).body;
+  }
+}
+
+/** What every payment has. */
+const PAYMENT_FIELDS = ['id', 'status', 'final', 'amount'] as const;
+
+async function askPayment(
+  send: Send,
+  request: Omit<ApiRequest, 'expects'>,
+  options: RequestOptions | undefined,
+): Promise<Payment> {
+  return (await send<Payment>({ ...request, expects: PAYMENT_FIELDS }, options)).body;
+}
+
+async function askList<Item>(
+  send: Send,
+  path: string,
+  options: RequestOptions | undefined,
+): Promise<readonly Item[]> {
+  const request = { method: 'GET', path, changes: 'nothing', expects: ['data'] } as const;
+  return (await send<{ readonly data: readonly Item[] }>(request, options)).body.data;
+}
+
+/** As long as the API takes them; none can be empty, since that would count as none. */
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]([\x20-\x7e]{0,253}[\x21-\x7e])?$/;
+
+async function create(
+  send: Send,
+  path: string,
+  params: CollectionParams | PayoutParams,
+  { idempotencyKey = crypto.randomUUID(), ...options }: CreateOptions = {},
+): Promise<CreatedPayment> {
+  if (!IDEMPOTENCY_KEY.test(idempotencyKey)) {
+    throw new TypeError('idempotencyKey must have 1 to 255 printable ASCII characters');
+  }
+  const { body, headers } = await send<Payment>(
+    { method: 'POST', path, body: params, changes: 'once', idempotencyKey, expects: PAYMENT_FIELDS },
+    options,
+  );
+  return { ...body, idempotencyKey, replayed: headers.get('idempotent-replayed') === 'true' };
+}
+
+/** @throws {TypeError} for what can't be a payment's id, and could lead to another address. */
+function pathOf(resource: 'collections' | 'payouts' | 'payments', id: string): string {
+  if (!/^(col|pay)_[\w-]+$/.test(id)) throw new TypeError(`not a payment's id: ${JSON.stringify(id)}`);
+  return `/v1/${resource}/${id}`;
+}
+
+/** Whether it may be over soon, so that it is worth waiting. */
+function isOutage(error: unknown): boolean {
+  if (error instanceof ConnectionError) return true;
+  const isAnswer = error instanceof ApiError || error instanceof UnexpectedResponseError;
+  return isAnswer && (error.status >= 500 || error.status === 429 || error.status === 408);
+}

@@ -1,0 +1,170 @@
+import { type WebhookRefusal, WebhookVerificationError } from './errors.js';
+import type { WebhookEvent } from './types.js';
+
+/** A request's headers: those of fetch, of Node, or a plain object. */
+export type WebhookHeaders =
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export interface VerifyOptions {
+  /** How far the time of signing may be from this machine's clock, in ms: 5 minutes by default. */
+  readonly toleranceMs?: number;
+}
+
+const TOLERANCE_MS = 5 * 60_000;
+
+/**
+ * Verifies a notification after Standard Webhooks, and returns what it says.
+ *
+ * @param body the raw body, before any JSON parser has touched it
+ * @param secrets the secret of your webhook address (`whsec_…`), or several while it is being changed
+ * @throws {WebhookVerificationError} when it isn't Sanaga's, or not of this moment: answer 400
+ * @throws {TypeError} for a body that was parsed already, or a secret that isn't one
+ *
+ * @example
+ * const event = await verifyWebhook(await request.text(), request.headers, process.env.SANAGA_WEBHOOK_SECRET);
+ * if (event.data.final) await settle(event.data.externalId, event.data.status);
+ */
+export async function verifyWebhook(
+  body: string | Uint8Array | ArrayBuffer,
+  headers: WebhookHeaders,
+  secrets: string | readonly string[],
+  { toleranceMs = TOLERANCE_MS }: VerifyOptions = {},
+): Promise<WebhookEvent> {
+  const keys = (typeof secrets === 'string' ? [secrets] : secrets).map(toKey);
+  if (keys.length === 0) throw new TypeError('verifyWebhook needs a secret');
+  const bytes = toBytes(body);
+  const id = required(headers, 'webhook-id');
+  const timestamp = required(headers, 'webhook-timestamp');
+  const signatures = required(headers, 'webhook-signature');
+
+  checkTime(timestamp, toleranceMs);
+  const signed = concat(encode(`${id}.${timestamp}.`), bytes);
+  if (!(await isSigned(signed, signatures, keys))) {
+    throw refused('wrong_signature', 'The webhook has no signature that was made with this secret.');
+  }
+  return toEvent(id, bytes);
+}
+
+function checkTime(timestamp: string, toleranceMs: number): void {
+  if (!/^\d{1,12}$/.test(timestamp)) {
+    throw refused('invalid_timestamp', 'The header webhook-timestamp is not a time in seconds.');
+  }
+  const ageMs = Date.now() - Number(timestamp) * 1_000;
+  const seconds = Math.round(Math.abs(ageMs) / 1_000);
+  if (ageMs > toleranceMs) {
+    throw refused(
+      'too_old',
+      `The webhook was signed ${seconds} s ago: it is old, or the clock here is fast.`,
+    );
+  }
+  if (ageMs < -toleranceMs) {
+    throw refused('too_new', `The webhook was signed ${seconds} s in the future: the clock here is slow.`);
+  }
+}
+
+/** WebCrypto compares signatures in constant time. */
+async function isSigned(
+  signed: Uint8Array<ArrayBuffer>,
+  signatures: string,
+  secrets: readonly Uint8Array<ArrayBuffer>[],
+): Promise<boolean> {
+  const given = signatures.split(' ').flatMap((entry) => {
+    const [version, signature = ''] = entry.split(',');
+    return version === 'v1' ? (fromBase64(signature) ?? []) : [];
+  });
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  for (const secret of secrets) {
+    const key = await crypto.subtle.importKey('raw', secret, algorithm, false, ['verify']);
+    for (const signature of given) {
+      if (await crypto.subtle.verify(algorithm, key, signature, signed)) return true;
+    }
+  }
+  return false;
+}
+
+function toEvent(id: string, bytes: Uint8Array): WebhookEvent {
+  const said = parse(new TextDecoder().decode(bytes));
+  if (!isNotification(said)) {
+    throw refused('invalid_payload', 'The webhook is signed correctly, but is not a notification of Sanaga.');
+  }
+  const { type, timestamp, data } = said;
+  return { id, type, timestamp, data };
+}
+
+/** The signature shows that Sanaga has written it; this only makes sure that it is a notification at all. */
+function isNotification(said: unknown): said is Omit<WebhookEvent, 'id'> {
+  if (typeof said !== 'object' || said === null) return false;
+  const { type, timestamp, data } = said as Partial<Record<string, unknown>>;
+  if (typeof type !== 'string' || typeof timestamp !== 'string') return false;
+  if (typeof data !== 'object' || data === null) return false;
+  const { id, status, final } = data as Partial<Record<string, unknown>>;
+  return typeof id === 'string' && typeof status === 'string' && typeof final === 'boolean';
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function required(headers: WebhookHeaders, name: string): string {
+  const value = headerOf(headers, name);
+  if (value === undefined || value === '') {
+    throw refused('missing_header', `The webhook has no header ${name}.`);
+  }
+  return value;
+}
+
+function headerOf(headers: WebhookHeaders, name: string): string | undefined {
+  if (hasGet(headers)) return headers.get(name) ?? undefined;
+  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name) ?? [];
+  return typeof value === 'string' ? value : value?.[0];
+}
+
+function hasGet(headers: WebhookHeaders): headers is { get(name: string): string | null } {
+  return typeof headers.get === 'function';
+}
+
+function toKey(secret: string): Uint8Array<ArrayBuffer> {
+  const key = typeof secret === 'string' ? fromBase64(secret.trim().replace(/^whsec_/, '')) : undefined;
+  // The secret itself stays out of the message.
+  if (key === undefined || key.length === 0) {
+    throw new TypeError('A webhook secret must be whsec_ and base64, as your operator gave it to you');
+  }
+  return key;
+}
+
+function toBytes(body: string | Uint8Array | ArrayBuffer): Uint8Array<ArrayBuffer> {
+  if (typeof body === 'string') return encode(body);
+  // `instanceof` would miss the buffers of another realm, such as an edge runtime's.
+  const isBuffer =
+    ArrayBuffer.isView(body) || Object.prototype.toString.call(body) === '[object ArrayBuffer]';
+  if (isBuffer) return Uint8Array.from(new Uint8Array(body));
+  throw new TypeError('verifyWebhook needs the raw body, as text or bytes: verify it before you parse it');
+}
+
+function encode(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(new TextEncoder().encode(text));
+}
+
+function concat(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(one.length + other.length);
+  both.set(one);
+  both.set(other, one.length);
+  return both;
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(reason: WebhookRefusal, message: string): WebhookVerificationError {
+  return new WebhookVerificationError(reason, message);
+}

@@ -1,0 +1,142 @@
+import ipaddr from 'ipaddr.js';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { tooManyAttempts, tooManyConcurrent, tooManyOfKey, tooManyWaits } from './problem.js';
+
+/**
+ * Limits on what callers of the API may ask for, so that none of them takes the service from the others. Each process counts
+ * for itself. The provider's notifications are limited elsewhere: see limits.ts.
+ */
+
+/** How much each API key, and each address without one, may ask for. */
+export interface RequestAllowance {
+  readonly perMinute: number;
+  /** Requests in progress at the same time. Half of them may be waiting for an outcome. */
+  readonly concurrent: number;
+  /** Failed authentications within a minute after which an address is refused. */
+  readonly failures: number;
+}
+
+const MINUTE_S = 60;
+
+/** Pairs of an address and a key that are remembered. Beyond that, the one used longest ago is forgotten. */
+const MAX_KNOWN = 10_000;
+
+/** A request of a key that is in progress. */
+export interface Admission {
+  /** What is left for the key, as draft-ietf-httpapi-ratelimit-headers-10 says it. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** To be called once, when the request is over. */
+  leave(): void;
+}
+
+export class RequestLimits {
+  readonly #requests: RateLimiterMemory;
+  readonly #failures: RateLimiterMemory;
+  readonly #inProgress = new Counts();
+  readonly #waiting = new Counts();
+  readonly #known = new Set<string>();
+
+  constructor(private readonly allowance: RequestAllowance) {
+    this.#requests = new RateLimiterMemory({ points: allowance.perMinute, duration: MINUTE_S });
+    this.#failures = new RateLimiterMemory({ points: allowance.failures, duration: MINUTE_S });
+  }
+
+  /**
+   * Authenticates a caller, unless too many others have failed to from the same address: keys could be guessed otherwise. A
+   * key that was used from the address before is let in all the same, because many callers may share one address.
+   *
+   * @param address the caller's IP address
+   * @throws {ApiError} as `authenticate`, and `too_many_attempts`.
+   */
+  async guard<Caller extends { readonly key: string }>(
+    address: string,
+    authenticate: () => Caller,
+  ): Promise<Caller> {
+    const network = networkOf(address);
+    const before = await this.#failures.get(network);
+    const isBlocked = before !== null && before.consumedPoints > this.allowance.failures;
+    let caller: Caller | undefined;
+    let failure: unknown;
+    try {
+      caller = authenticate();
+    } catch (error) {
+      failure = error;
+    }
+    if (caller !== undefined && (!isBlocked || this.#known.has(`${network} ${caller.key}`))) {
+      this.#remember(`${network} ${caller.key}`);
+      return caller;
+    }
+    if (isBlocked) throw tooManyAttempts(before.msBeforeNext);
+    const after = await this.#failures.penalty(network);
+    throw after.consumedPoints > this.allowance.failures ? tooManyAttempts(after.msBeforeNext) : failure;
+  }
+
+  /**
+   * Lets a request of a key in, and counts it.
+   *
+   * @throws {ApiError} `rate_limited`, also when too many of the key's requests are in progress.
+   */
+  async admit(key: string): Promise<Admission> {
+    const { perMinute, concurrent } = this.allowance;
+    const taken = await this.#requests.consume(key).catch((refused: unknown) => {
+      if (refused instanceof RateLimiterRes) return refused;
+      throw refused;
+    });
+    const headers = {
+      'RateLimit-Policy': `"key";q=${perMinute};w=${MINUTE_S}`,
+      RateLimit: `"key";r=${taken.remainingPoints};t=${Math.ceil(taken.msBeforeNext / 1_000)}`,
+    };
+    if (taken.consumedPoints > perMinute) throw tooManyOfKey(perMinute, taken.msBeforeNext, headers);
+    const leave = this.#inProgress.enter(key, concurrent);
+    if (leave === undefined) throw tooManyConcurrent(concurrent, headers);
+    return { headers, leave };
+  }
+
+  /**
+   * Runs something that may keep a request waiting for a minute.
+   *
+   * @throws {ApiError} `rate_limited` when too many requests of the key wait.
+   */
+  async whileWaiting<T>(key: string, wait: () => Promise<T>): Promise<T> {
+    const max = Math.max(1, Math.floor(this.allowance.concurrent / 2));
+    const leave = this.#waiting.enter(key, max);
+    if (leave === undefined) throw tooManyWaits(max);
+    try {
+      return await wait();
+    } finally {
+      leave();
+    }
+  }
+
+  #remember(pair: string): void {
+    this.#known.delete(pair);
+    this.#known.add(pair);
+    const [oldest] = this.#known;
+    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+  }
+}
+
+/** How many of something are open, by key. */
+class Counts {
+  readonly #open = new Map<string, number>();
+
+  /** @returns what to call at the end; `undefined` when there are `max` already. */
+  enter(key: string, max: number): (() => void) | undefined {
+    const before = this.#open.get(key) ?? 0;
+    if (before >= max) return undefined;
+    this.#open.set(key, before + 1);
+    return () => {
+      const left = (this.#open.get(key) ?? 1) - 1;
+      if (left === 0) this.#open.delete(key);
+      else this.#open.set(key, left);
+    };
+  }
+}
+
+/** What counts as one address: an IPv4 address, or an IPv6 network of 64 bits, which a single customer usually has. */
+export function networkOf(address: string): string {
+  if (!ipaddr.isValid(address)) return 'unknown';
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return parsed.toByteArray().slice(0, 8).join('.');
+}

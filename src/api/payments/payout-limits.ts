@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
+import type { MerchantLimits } from '../../merchants.js';
+import type { PaymentOrder } from '../../payments/order.js';
+import { type CountedPayout, dayOf, endOfDay } from '../../payments/payout-tally.js';
+import {
+  countPayoutsUpdate,
+  type PayoutCount,
+  TALLY_WORKFLOW_TYPE,
+  type TallyInput,
+  tallyWorkflowId,
+} from '../../workflows/messages.js';
+import { ApiError, invalidRequest, temporarilyUnavailable } from '../http/problem.js';
+import { findPayment } from './find-payment.js';
+import { waitFor, wasOvertaken } from './temporal-calls.js';
+import type { UpdateContext } from './update-payment.js';
+
+/** What keeping merchants' limits needs. */
+export interface LimitContext extends UpdateContext {
+  readonly payoutLimits: PayoutLimits;
+}
+
+/** Whose limits they are. */
+interface LimitedOwner {
+  readonly owner: string;
+  readonly limits: MerchantLimits;
+}
+
+/**
+ * Refuses an order for more than the merchant may collect or pay out. A payout is counted against the limit of the day
+ * before it is started, so that a payment never exists that wasn't counted. An order whose payment exists, because the
+ * request is repeated, is never refused and never counted again.
+ *
+ * @throws {ApiError} `invalid_request`, `daily_limit_reached`; `temporarily_unavailable` when it can't be counted.
+ */
+export async function refuseBeyondLimits(
+  context: LimitContext,
+  { owner, limits }: LimitedOwner,
+  order: PaymentOrder,
+): Promise<void> {
+  const maxAmount = order.kind === 'payout' ? limits.maxPayout : limits.maxCollection;
+  const isTooMuch = maxAmount !== undefined && order.amount > maxAmount;
+  const maxPerDay = order.kind === 'payout' ? limits.maxPayoutsPerDay : undefined;
+  if (!isTooMuch && maxPerDay === undefined) return;
+  if ((await findPayment(context, order.id)) !== undefined) return;
+  if (isTooMuch) throw invalidRequest([{ field: 'amount', message: `must be at most ${xaf(maxAmount)}` }]);
+  if (maxPerDay === undefined) return;
+
+  const { id, amount } = order;
+  const now = Date.now();
+  // Refused without the count: a refused payout leaves nothing behind.
+  const count =
+    amount > maxPerDay
+      ? undefined
+      : await context.payoutLimits.count(context, owner, { id, amount }, maxPerDay, now);
+  if (count?.isAccepted) return;
+  // An equal request may have been counted on the day before, in the moment before midnight.
+  if ((await findPayment(context, id)) !== undefined) return;
+  throw dailyLimitReached(maxPerDay, count?.total, now);
+}
+
+function dailyLimitReached(max: number, total: number | undefined, now: number): ApiError {
+  const soFar = total === undefined ? '' : ` Payouts of ${xaf(total)} have been ordered today.`;
+  const again = new Date(endOfDay(now)).toISOString();
+  return new ApiError(
+    'daily_limit_reached',
+    `Payouts of a day may amount to ${xaf(max)} at most.${soFar} The next day begins at ${again}.`,
+  );
+}
+
+const xaf = (amount: number) => `${amount.toLocaleString('en-US')} XAF`;
+
+/** Whether a payout was counted, and the sum of the day's so far, in XAF. */
+interface Counted {
+  readonly isAccepted: boolean;
+  readonly total: number;
+}
+
+interface Batch {
+  readonly payouts: CountedPayout[];
+  readonly counted: Promise<PayoutCount>;
+}
+
+/** For how long after its day a tally still takes payouts, in ms: API processes' clocks differ a little. */
+const LINGER_MS = 60 * 60 * 1_000;
+
+/** How long it may take to count a payout, in ms. It usually takes some milliseconds. */
+const COUNT_LIMIT_MS = 5_000;
+
+/** Payouts that one update counts. */
+const MAX_BATCH = 200;
+
+/** Tries of an update that is overtaken by the end of the tally's run. */
+const MAX_TRIES = 4;
+
+/**
+ * Counts payouts against merchants' limits of a day, in a workflow for each merchant and day. Payouts that come while an
+ * update is under way go together in the next one, because Temporal takes few updates of one workflow at a time.
+ */
+export class PayoutLimits {
+  /** The batch that is being gathered for each tally and limit, and the end of the one before it. */
+  readonly #gathering = new Map<string, Batch>();
+  readonly #underway = new Map<string, Promise<unknown>>();
+
+  /**
+   * @param max the limit, in XAF
+   * @param now ms since the epoch
+   * @throws {ApiError} `temporarily_unavailable` when it isn't known whether it was counted.
+   */
+  async count(
+    context: UpdateContext,
+    owner: string,
+    payout: CountedPayout,
+    max: number,
+    now: number,
+  ): Promise<Counted> {
+    const workflowId = tallyWorkflowId(owner, dayOf(now));
+    const key = `${workflowId} ${max}`;
+    const gathering = this.#gathering.get(key);
+    const batch =
+      gathering === undefined || gathering.payouts.length >= MAX_BATCH
+        ? this.#begin(context, key, { workflowId, max, until: endOfDay(now) + LINGER_MS })
+        : gathering;
+    batch.payouts.push(payout);
+    const { accepted, total } = await batch.counted;
+    return { isAccepted: accepted.includes(payout.id), total };
+  }
+
+  #begin(context: UpdateContext, key: string, tally: Tally): Batch {
+    const payouts: CountedPayout[] = [];
+    const before = this.#underway.get(key) ?? Promise.resolve();
+    const counted = before.then(() => {
+      if (this.#gathering.get(key) === batch) this.#gathering.delete(key);
+      return send(context, tally, payouts);
+    });
+    const batch: Batch = { payouts, counted };
+    const ended = counted
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#underway.get(key) === ended) this.#underway.delete(key);
+      });
+    this.#gathering.set(key, batch);
+    this.#underway.set(key, ended);
+    return batch;
+  }
+}
+
+interface Tally {
+  readonly workflowId: string;
+  readonly max: number;
+  readonly until: number;
+}
+
+async function send(
+  { client, taskQueue, shutdown, answerWithinMs }: UpdateContext,
+  tally: Tally,
+  payouts: readonly CountedPayout[],
+): Promise<PayoutCount> {
+  const limitMs = Math.min(answerWithinMs, COUNT_LIMIT_MS);
+  try {
+    const count = await shutdown.commands.within(limitMs, (signal) =>
+      waitFor(client, signal, limitMs, () => update(client, taskQueue, tally, payouts)),
+    );
+    if (count !== undefined) return count.value;
+  } catch (error) {
+    if (error instanceof ApiError) throw notCounted(error.cause);
+    throw wasOvertaken(error) ? notCounted(error) : error;
+  }
+  throw notCounted(new Error('no worker counted the payout in time'));
+}
+
+async function update(
+  client: Client,
+  taskQueue: string,
+  { workflowId, max, until }: Tally,
+  payouts: readonly CountedPayout[],
+): Promise<PayoutCount> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await client.workflow.executeUpdateWithStart(countPayoutsUpdate, {
+        updateId: randomUUID(),
+        args: [{ payouts, max }],
+        startWorkflowOperation: new WithStartWorkflowOperation<(input: TallyInput) => Promise<void>>(
+          TALLY_WORKFLOW_TYPE,
+          {
+            workflowId,
+            taskQueue,
+            args: [{ until }],
+            workflowIdConflictPolicy: 'USE_EXISTING',
+            // A tally that has ended can't be begun anew: what it had counted would be forgotten.
+            workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          },
+        ),
+      });
+    } catch (error) {
+      if (!wasOvertaken(error) || tries === MAX_TRIES) throw error;
+    }
+  }
+}
+
+const notCounted = (cause: unknown): ApiError =>
+  temporarilyUnavailable(
+    "It can't be checked at the moment whether the payout is within the limit of the day, so it was not made. Try again shortly.",
+    { cause },
+  );

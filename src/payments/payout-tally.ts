@@ -1,0 +1,58 @@
+import type { PaymentId } from './payment-id.js';
+
+/**
+ * The payouts that a merchant has ordered on one day, counted against the merchant's limit for a day. Each counts on the day
+ * it was ordered, whatever becomes of it.
+ */
+export interface PayoutTally {
+  /** The sum of all that were counted, in XAF. */
+  readonly total: number;
+  /** The latest that were counted. One of them that is counted again, because its request is repeated, adds nothing. */
+  readonly latest: readonly CountedPayout[];
+}
+
+/** A payout and its amount, in XAF. */
+export interface CountedPayout {
+  readonly id: PaymentId;
+  readonly amount: number;
+}
+
+export const EMPTY_TALLY: PayoutTally = { total: 0, latest: [] };
+
+/**
+ * How many payouts are remembered. A request is repeated soon, if at all; one that is repeated after so many others, and has
+ * no payment yet, counts twice. That errs on the side of paying less.
+ */
+const REMEMBERED = 1_000;
+
+/**
+ * Counts a payout, if the limit leaves room for it.
+ *
+ * @param max the limit of the day's payouts, in XAF
+ * @returns the tally with it; `undefined` when it would exceed the limit
+ */
+export function withPayout(tally: PayoutTally, payout: CountedPayout, max: number): PayoutTally | undefined {
+  const before = tally.latest.find(({ id }) => id === payout.id);
+  const counted = before?.amount ?? 0;
+  // Repeated with another amount, it may be either of the two that is paid.
+  const amount = Math.max(counted, payout.amount);
+  if (before !== undefined && amount === counted) return tally;
+  const total = tally.total - counted + amount;
+  if (total > max) return undefined;
+  const others = tally.latest.filter(({ id }) => id !== payout.id);
+  return { total, latest: [...others, { id: payout.id, amount }].slice(-REMEMBERED) };
+}
+
+/** Cameroon's time is an hour ahead of UTC all year. */
+const CAMEROON_OFFSET_MS = 60 * 60 * 1_000;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** The calendar day in Cameroon at a time in ms since the epoch, such as `2026-11-21`. */
+export function dayOf(now: number): string {
+  return new Date(now + CAMEROON_OFFSET_MS).toISOString().slice(0, 10);
+}
+
+/** When the day in Cameroon ends that a time falls on; both in ms since the epoch. */
+export function endOfDay(now: number): number {
+  return (Math.floor((now + CAMEROON_OFFSET_MS) / DAY_MS) + 1) * DAY_MS - CAMEROON_OFFSET_MS;
+}

@@ -1,0 +1,53 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+/** The folder, in the current one, that keeps everything a restart needs. */
+export const STATE_FOLDER = '.sanaga';
+
+const runningSchema = z.object({
+  pid: z.int().positive(),
+  ports: z.object({ api: z.int(), sandbox: z.int() }),
+  temporal: z.object({ address: z.string(), namespace: z.string() }),
+  taskQueue: z.string(),
+  /** Whether the API takes the generated key, and not those of the operator's settings. */
+  hasGeneratedKey: z.boolean(),
+});
+
+/** What other commands need to know of a running `start`. */
+export type Running = z.infer<typeof runningSchema>;
+
+const fileIn = (folder: string) => join(folder, 'running.json');
+
+/** Notes down that `start` runs on this folder. @returns a function that takes the note away. */
+export async function noteRunning(folder: string, running: Running): Promise<() => Promise<void>> {
+  await writeFile(fileIn(folder), `${JSON.stringify(running, null, 2)}\n`, { mode: 0o600 });
+  return () => rm(fileIn(folder), { force: true });
+}
+
+/** The `start` that runs on a folder; `undefined` when none does. */
+export async function findRunning(folder: string): Promise<Running | undefined> {
+  const text = await readFile(fileIn(folder), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const running = runningSchema.safeParse(parse(text)).data;
+  return running !== undefined && isAlive(running.pid) ? running : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A `start` that was killed leaves its note behind. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it is running, as another user.
+    return typeof error === 'object' && error !== null && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,151 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { networkOf } from '../../../src/api/http/request-limits.js';
+import type { BalanceAnswer } from '../../../src/payments/outcome.js';
+import {
+  type ApiUnderTest,
+  type ApiUnderTestOptions,
+  KEYS,
+  startApi,
+  WEBHOOK_TOKEN,
+} from '../../support/api-under-test.js';
+
+const ALLOWANCE = { perMinute: 10, concurrent: 4, failures: 5 };
+
+let api: ApiUnderTest;
+afterEach(() => api.stop());
+
+async function start(options: ApiUnderTestOptions = {}) {
+  api = await startApi({ allowance: ALLOWANCE, ...options });
+}
+
+/** A request that is answered without Temporal and the provider. */
+const ask = (key: string, headers: Readonly<Record<string, string>> = {}) =>
+  api.ask('GET', '/v1/balance?service=none', { key, headers });
+
+const times = <T>(count: number, run: () => Promise<T>) => Promise.all(Array.from({ length: count }, run));
+const from = (address: string) => ({ 'x-forwarded-for': address });
+
+describe('the requests of an API key', () => {
+  it('are limited in a minute, and each answer says what is left', async () => {
+    await start();
+    const first = await ask(KEYS.rival);
+    expect(first.headers.get('ratelimit-policy')).toBe('"key";q=10;w=60');
+    expect(first.headers.get('ratelimit')).toMatch(/^"key";r=9;t=(60|59)$/);
+    await times(9, async () => {
+      const { status } = await ask(KEYS.rival);
+      expect(status).toBe(403);
+    });
+    const { status, headers, body } = await ask(KEYS.rival);
+    expect([status, body.code]).toEqual([429, 'rate_limited']);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(50);
+    expect(headers.get('ratelimit')).toMatch(/^"key";r=0;t=\d+$/);
+  });
+
+  it('take nothing from those of other keys', async () => {
+    await start();
+    await times(30, () => ask(KEYS.rival));
+    const { status, headers } = await ask(KEYS.shop);
+    expect(status).toBe(400);
+    expect(headers.get('ratelimit')).toContain('r=9;');
+  });
+
+  it('leave the provider its own limits', async () => {
+    await start();
+    await times(15, () => ask(KEYS.shop));
+    const { status, headers } = await api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body: {} });
+    expect(status).toBe(200);
+    expect(headers.has('ratelimit')).toBe(false);
+  });
+
+  it('are limited in number at the same time, so that one merchant cannot keep the others waiting', async () => {
+    let answer: (balance: BalanceAnswer) => void = () => undefined;
+    const slow = { balance: () => new Promise<BalanceAnswer>((resolve) => (answer = resolve)) };
+    await start({
+      allowance: { ...ALLOWANCE, perMinute: 100 },
+      providers: { collection: slow, payout: slow },
+    });
+    const balance = () => api.ask('GET', '/v1/balance?service=payout', { key: KEYS.shop });
+    const held = [balance(), balance(), balance(), balance()];
+    let refused = await ask(KEYS.shop);
+    for (let tries = 0; refused.status !== 429 && tries < 50; tries++) {
+      await pause(20);
+      refused = await ask(KEYS.shop);
+    }
+    expect([refused.status, refused.body.code]).toEqual([429, 'rate_limited']);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect((await ask(KEYS.rival)).status).toBe(403);
+
+    answer({ kind: 'balance', service: 'x', balance: 1, currency: 'XAF' });
+    expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect((await ask(KEYS.shop)).status).toBe(400);
+  });
+});
+
+describe('requests without a valid API key', () => {
+  it('are refused after some, from the same address alone', async () => {
+    await start({ trustedProxies: 1 });
+    for (let number = 0; number < 5; number++) {
+      expect((await ask(`guess-${number}`, from('192.0.2.1'))).status).toBe(401);
+    }
+    const { status, headers, body } = await ask('guess-6', from('192.0.2.1'));
+    expect([status, body.code]).toEqual([429, 'too_many_attempts']);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await ask('guess-7', from('192.0.2.2'))).status).toBe(401);
+  });
+
+  it('tell nothing once they are refused: the right key is answered as a wrong one is', async () => {
+    await start({ trustedProxies: 1 });
+    for (let number = 0; number < 6; number++) await ask(`guess-${number}`, from('192.0.2.1'));
+    const right = await ask(KEYS.shop, from('192.0.2.1'));
+    const wrong = await ask('guess', from('192.0.2.1'));
+    expect([right.status, right.body.code]).toEqual([429, 'too_many_attempts']);
+    expect(right.body).toEqual({ ...wrong.body, requestId: right.body.requestId });
+    expect((await ask(KEYS.shop, from('192.0.2.2'))).status).toBe(400);
+  });
+
+  it('shut out no merchant who calls from that address already', async () => {
+    await start();
+    expect((await ask(KEYS.shop)).status).toBe(400);
+    for (let number = 0; number < 8; number++) await ask(`guess-${number}`);
+    expect((await ask(KEYS.shop)).status).toBe(400);
+    expect((await ask(KEYS.rival)).status).toBe(429);
+  });
+
+  it('count for the address of the connection when no proxy is trusted', async () => {
+    await start();
+    const guess = (number: number) => ask(`guess-${number}`, from(`192.0.2.${number}`));
+    const answers = [];
+    for (let number = 0; number < 7; number++) answers.push((await guess(number)).status);
+    expect(answers).toEqual([401, 401, 401, 401, 401, 429, 429]);
+  });
+});
+
+describe('an address', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2::1', '32.1.13.184.0.1.0.2'],
+    ['2001:db8:1:2:3:4:5:6', '32.1.13.184.0.1.0.2'],
+    ['nonsense', 'unknown'],
+  ])('%s counts as %s', (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+});
+
+describe('a replaced list of merchants', () => {
+  it('is in use from the next request on, and disturbs none that is under way', async () => {
+    let answer: (balance: BalanceAnswer) => void = () => undefined;
+    const slow = { balance: () => new Promise<BalanceAnswer>((resolve) => (answer = resolve)) };
+    await start({
+      allowance: { ...ALLOWANCE, perMinute: 100 },
+      providers: { collection: slow, payout: slow },
+    });
+    const held = api.ask('GET', '/v1/balance?service=payout', { key: KEYS.shop });
+    await pause(200);
+    api.replaceMerchants([]);
+    expect((await ask(KEYS.shop)).status).toBe(401);
+    answer({ kind: 'balance', service: 'x', balance: 1, currency: 'XAF' });
+    expect((await held).status).toBe(200);
+  });
+});

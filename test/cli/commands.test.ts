@@ -1,0 +1,463 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import type { Payment } from '../../client/index.js';
+import { built, runToEnd } from '../e2e/built.js';
+import { closeServers, type HttpServer, type Seen, serveHttp } from '../provider/local-servers.js';
+
+afterEach(closeServers);
+
+const payment: Payment = {
+  id: 'pay_1',
+  object: 'payment',
+  kind: 'payout',
+  status: 'CREATED',
+  final: false,
+  amount: 43_000,
+  currency: 'XAF',
+  externalId: 'refund-77',
+  metadata: { cart: '7' },
+  createdAt: '2026-11-21T08:20:32.843Z',
+  updatedAt: '2026-11-21T08:20:32.843Z',
+};
+const paid: Payment = { ...payment, status: 'SUCCESSFUL', final: true };
+const failed: Payment = { ...payment, status: 'FAILED', final: true, reason: 'The payment was declined' };
+const inReview: Payment = {
+  ...payment,
+  status: 'REVIEW',
+  reason: 'not found in time',
+  review: { number: 2, since: '2026-11-21T08:20:32.843Z', decideFrom: '2026-11-21T09:20:32.843Z' },
+};
+
+const serve = (answer: (request: Seen, count: number) => readonly [number, unknown]) =>
+  serveHttp((response, request, count) => {
+    const [status, body] = answer(request, count);
+    response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '0' });
+    response.end(JSON.stringify(body));
+  });
+const problem = (status: number, code: string, extras: object = {}) =>
+  [status, { code, detail: `Because of ${code}.`, requestId: 'req-1', ...extras }] as const;
+
+const sanaga = (server: HttpServer | undefined, ...args: readonly string[]) =>
+  runToEnd('build/cli/main.js', args, {
+    ...(server && { SANAGA_URL: server.url, SANAGA_API_KEY: 'sk_test' }),
+    PATH: process.env.PATH,
+    TZ: 'UTC',
+  });
+const page = (...data: readonly Payment[]) => [200, { data, unreadable: [] }] as const;
+
+describe('sanaga collect', () => {
+  it('makes a link, and tells its key', async () => {
+    const server = await serve(() => [
+      201,
+      { ...payment, id: 'col_1', kind: 'collection', method: 'link', link: 'http://pay' },
+    ]);
+    const { code, stdout } = await sanaga(
+      server,
+      'collect',
+      '43,000',
+      '--external-id',
+      'refund-77',
+      '--metadata',
+      'cart=7',
+    );
+    expect(server.seen[0]).toMatchObject({
+      path: '/v1/collections',
+      headers: { authorization: 'Bearer sk_test' },
+      body: JSON.stringify({
+        method: 'link',
+        amount: 43_000,
+        externalId: 'refund-77',
+        metadata: { cart: '7' },
+      }),
+    });
+    expect(stdout).toContain('col_1  43,000 XAF  collection by link  CREATED\n');
+    expect(stdout).toMatch(/ {2}link +http:\/\/pay\n/);
+    expect(stdout).toContain(String(server.seen[0]?.headers['idempotency-key']));
+    expect(code).toBe(0);
+  });
+
+  it('asks on a phone when one is given', async () => {
+    const server = await serve(() => [201, { ...payment, id: 'col_1' }]);
+    await sanaga(server, 'collect', '500', '--phone', '677 000 000');
+    expect(server.seen[0]?.body).toBe(
+      JSON.stringify({ method: 'direct', amount: 500, phone: '677 000 000' }),
+    );
+  });
+
+  it.each([
+    ['collect'],
+    ['collect', '5.000'],
+    ['collect', '1,00'],
+    ['collect', '-5'],
+    ['collect', '500', '--phone', '677000000', '--expires-in', '1h'],
+    ['collect', '500', '--medium', 'orange money'],
+    ['collect', '500', '--wait', 'long'],
+    ['collect', '500', '--metadata', 'cart'],
+  ])('sends nothing when the command line is wrong: %p %p %p', async (...args) => {
+    const server = await serve(() => [201, payment]);
+    const { code, stdout, stderr } = await sanaga(server, ...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^sanaga: /);
+    expect(server.seen).toEqual([]);
+  });
+});
+
+describe('sanaga payout', () => {
+  it.each([
+    ['has succeeded', paid, 0],
+    ['has failed', failed, 1],
+  ])('tells by its exit code that the payment %s, once it has waited', async (_, outcome, expected) => {
+    const server = await serve((_, count) => (count === 1 ? [201, payment] : [200, outcome]));
+    const args = [
+      'payout',
+      '43000',
+      '--phone',
+      '677000000',
+      '--wait',
+      '--json',
+      '--idempotency-key',
+      'refund-77',
+    ];
+    const { code, stdout } = await sanaga(server, ...args);
+    expect(JSON.parse(stdout)).toEqual({ ...outcome, idempotencyKey: 'refund-77' });
+    expect(code).toBe(expected);
+  });
+
+  it('tells the key to repeat it with when nobody knows whether it was created', async () => {
+    const server = await serve(() => problem(503, 'temporarily_unavailable'));
+    const { code, stderr } = await sanaga(server, 'payout', '43000', '--phone', '677000000');
+    const key = server.seen[0]?.headers['idempotency-key'];
+    expect(stderr).toContain(`Run the same command again with --idempotency-key ${key}`);
+    expect(code).toBe(3);
+  });
+
+  it('says what is wrong with which field', async () => {
+    const errors = [{ field: 'amount', message: 'must be at least 100 XAF' }];
+    const server = await serve(() => problem(400, 'invalid_request', { errors }));
+    const { code, stderr } = await sanaga(server, 'payout', '5');
+    expect(stderr).toContain('  amount must be at least 100 XAF\n(400 invalid_request, request req-1)');
+    expect(code).toBe(2);
+  });
+
+  it('gives programs its errors as JSON', async () => {
+    const server = await serve(() => problem(422, 'rejected_by_provider', { payment: failed }));
+    const { code, stdout, stderr } = await sanaga(server, 'payout', '43000', '--json');
+    expect(stdout).toBe('');
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: 'PaymentRejectedError',
+      code: 'rejected_by_provider',
+      paymentId: 'pay_1',
+    });
+    expect(code).toBe(1);
+  });
+});
+
+describe('sanaga get', () => {
+  it('shows a payment as it is, without colours where there is no terminal', async () => {
+    const server = await serve(() => [200, failed]);
+    const { code, stdout } = await sanaga(server, 'get', 'pay_1');
+    expect(stdout).toContain('pay_1  43,000 XAF  payout  FAILED, final\n');
+    expect(stdout).toMatch(/ {2}reason +The payment was declined\n/);
+    expect(stdout).not.toContain('\u001b');
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    [paid, 0],
+    [failed, 1],
+    [payment, 3],
+  ])('tells the outcome by its exit code with --wait: %#', async (shown, expected) => {
+    const server = await serve(() => [200, shown]);
+    expect((await sanaga(server, 'get', 'pay_1', '--wait', '0')).code).toBe(expected);
+  });
+
+  it('fails for a payment that is not there', async () => {
+    const server = await serve(() => problem(404, 'not_found'));
+    expect(await sanaga(server, 'get', 'pay_1')).toMatchObject({ code: 1, stdout: '' });
+  });
+});
+
+describe('sanaga list', () => {
+  it('prints a table', async () => {
+    const server = await serve(() => page(paid, { ...payment, id: 'pay_2' }));
+    const { stdout } = await sanaga(server, 'list', '--status', 'successful');
+    expect(stdout.split('\n').slice(1)).toEqual([
+      '2026-11-21 08:20:32  pay_1    payout  43,000 XAF  SUCCESSFUL, final  refund-77',
+      '2026-11-21 08:20:32  pay_2    payout  43,000 XAF  CREATED            refund-77',
+      '',
+    ]);
+    expect(server.seen[0]?.path).toBe('/v1/payments?status=SUCCESSFUL&limit=20');
+  });
+
+  it('prints one payment a line for programs', async () => {
+    const server = await serve(() => page(paid, failed));
+    const { stdout } = await sanaga(server, 'list', '--json');
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([paid, failed]);
+  });
+
+  it('names what it cannot read, and is not called complete', async () => {
+    const server = await serve(({ path }) =>
+      path.startsWith('/v1/payments?')
+        ? [200, { data: [paid], unreadable: [{ id: 'pay_9' }] }]
+        : problem(503, 'temporarily_unavailable'),
+    );
+    const { code, stdout, stderr } = await sanaga(server, 'list');
+    expect(stdout).toContain('pay_1');
+    expect(stderr).toContain("pay_9 belongs in the list, but can't be read");
+    expect(code).toBe(3);
+  });
+});
+
+describe('sanaga watch', () => {
+  it('prints each change, until the payment is final', async () => {
+    const readings = [payment, payment, { ...payment, status: 'PENDING' }, paid];
+    const server = await serve((_, count) => [200, readings[Math.min(count, readings.length) - 1]]);
+    const { code, stdout } = await sanaga(server, 'watch', 'pay_1');
+    expect(stdout.match(/CREATED|PENDING|SUCCESSFUL, final/g)).toEqual([
+      'CREATED',
+      'PENDING',
+      'SUCCESSFUL, final',
+    ]);
+    expect(code).toBe(0);
+  });
+
+  it('goes on when Sanaga was away, and says so once', async () => {
+    const server = await serve((_, count) => {
+      if (count === 2 || count === 3) return problem(503, 'temporarily_unavailable');
+      return [200, count === 1 ? payment : failed];
+    });
+    const { code, stderr } = await sanaga(server, 'watch', 'pay_1');
+    expect(stderr).toBe('Because of temporarily_unavailable. Trying again…\nSanaga is back.\n');
+    expect(code).toBe(1);
+  });
+});
+
+describe('sanaga events', () => {
+  it('prints the timeline', async () => {
+    const data = [
+      {
+        at: '2026-11-21T08:20:32.843Z',
+        type: 'created',
+        source: 'merchant',
+        summary: 'The payment was ordered',
+      },
+    ];
+    const server = await serve(() => [200, { data }]);
+    const { stdout } = await sanaga(server, 'events', 'pay_1');
+    expect(stdout).toContain('2026-11-21 08:20:32  merchant  The payment was ordered\n');
+    expect(server.seen[0]?.path).toBe('/v1/payments/pay_1/events');
+    expect((await sanaga(server, 'events', 'pay_1', '--json')).stdout).toBe(`${JSON.stringify(data[0])}\n`);
+  });
+});
+
+describe('sanaga review', () => {
+  const decide = ['review', 'resend', 'pay_1', '--number', '2', '--why', 'absent'];
+
+  it('lists what is in REVIEW, and fails while there is something', async () => {
+    const server = await serve(() => page(inReview));
+    const { code, stdout } = await sanaga(server, 'review');
+    expect(stdout).toMatch(/pay_1 +payout +43,000 XAF +2 +2026-11-21 09:20:32 +not found in time/);
+    expect(server.seen[0]?.path).toBe('/v1/payments?status=REVIEW&limit=100');
+    expect(code).toBe(1);
+    expect((await sanaga(await serve(() => page()), 'review')).code).toBe(0);
+  });
+
+  it('decides nothing where nobody can confirm it, and repeats the amount', async () => {
+    const server = await serve(() => [200, inReview]);
+    const { code, stderr } = await sanaga(server, ...decide);
+    expect(stderr).toContain('Send 43,000 XAF once more (payout pay_1)?');
+    expect(server.seen.map(({ method }) => method)).toEqual(['GET']);
+    expect(code).toBe(2);
+  });
+
+  it('decides with --yes', async () => {
+    const server = await serve(() => [200, payment]);
+    expect((await sanaga(server, ...decide, '--yes')).code).toBe(0);
+    expect(server.seen).toMatchObject([
+      {
+        method: 'POST',
+        path: '/v1/payments/pay_1/resolve',
+        body: JSON.stringify({ review: 2, why: 'absent', action: 'resend' }),
+      },
+    ]);
+  });
+
+  it('does not decide on a review that has changed', async () => {
+    const server = await serve(() => [200, { ...inReview, review: { ...inReview.review, number: 3 } }]);
+    const { code, stderr } = await sanaga(server, ...decide);
+    expect(stderr).toContain('the review is number 3 by now');
+    expect({ code, requests: server.seen.length }).toEqual({ code: 2, requests: 1 });
+  });
+
+  it.each([
+    ['review', 'resend', 'pay_1', '--why', 'x'],
+    ['review', 'resend', 'pay_1', '--number', '1'],
+    ['review', 'match', 'pay_1', '--number', '1', '--why', 'x'],
+    ['review', 'pay', 'pay_1'],
+  ])('needs the number, a reason, and the transaction: %p %p', async (...args) => {
+    const server = await serve(() => [200, payment]);
+    expect((await sanaga(server, ...args, '--yes')).code).toBe(2);
+    expect(server.seen).toEqual([]);
+  });
+});
+
+describe('sanaga trigger', () => {
+  it('never plays with a provider that may be a real one', async () => {
+    const server = await serve(() => [201, payment]);
+    const { code, stderr } = await sanaga(server, 'trigger', 'payout-paid');
+    expect(stderr).toContain('its provider may be a real one');
+    expect({ code, seen: server.seen }).toEqual({ code: 2, seen: [] });
+  });
+});
+
+describe('sanaga doctor', () => {
+  it('has nothing to check without settings', async () => {
+    expect(await sanaga(undefined, 'doctor')).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('fails with a line for each part that is not as it must be', async () => {
+    const { code, stdout } = await runToEnd('build/cli/main.js', ['doctor', '--json'], {
+      PROVIDER_COLLECTION_URL: 'not an address',
+      TEMPORAL_ADDRESS: '127.0.0.1:9',
+    });
+    const found = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(found).toEqual([
+      {
+        check: 'settings, api',
+        status: 'fail',
+        detail: expect.stringContaining('WEBHOOK_TOKEN is not set'),
+        todo: expect.any(String),
+      },
+      {
+        check: 'settings, worker',
+        status: 'fail',
+        detail: expect.stringContaining('PROVIDER_COLLECTION_URL must be'),
+        todo: expect.any(String),
+      },
+      {
+        check: 'temporal',
+        status: 'fail',
+        detail: expect.stringContaining('127.0.0.1:9'),
+        todo: expect.any(String),
+      },
+      {
+        check: 'api',
+        status: 'fail',
+        detail: expect.any(String),
+        todo: expect.stringContaining('SANAGA_URL'),
+      },
+    ]);
+    expect(code).toBe(1);
+  });
+});
+
+describe('sanaga completion', () => {
+  it.each(['bash', 'zsh', 'fish'])('prints a script for %s', async (shell) => {
+    const { code, stdout } = await sanaga(undefined, 'completion', shell);
+    expect(stdout).toContain('sanaga complete --');
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    [['rev'], 'review'],
+    [['review', ''], 'resend'],
+    [['trigger', 'link-p'], 'link-paid'],
+    [['list', '--sta'], '--status'],
+    [['list', '--status', ''], 'REVIEW'],
+  ])('completes %p', async (words, expected) => {
+    const { stdout } = await sanaga(undefined, 'complete', '--', ...words);
+    expect(stdout.split('\n').map((line) => line.split('\t')[0])).toContain(expected);
+  });
+});
+
+describe('a command without an API to talk to', () => {
+  it('says how to name one', async () => {
+    const { code, stderr } = await sanaga(undefined, 'list');
+    expect(stderr).toContain('Set SANAGA_URL and SANAGA_API_KEY');
+    expect(code).toBe(2);
+  });
+});
+
+describe('sanaga listen', () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+  /** Runs it, sends it a notification, and stops it by Ctrl-C. */
+  async function deliver(args: readonly string[], signedWith = secret) {
+    const child = spawn(process.execPath, [built('build/cli/main.js'), 'listen', '--port', '0', ...args], {
+      env: { SANAGA_WEBHOOK_SECRET: secret, TZ: 'UTC' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const stdout = text(child.stdout);
+    let stderr = '';
+    const url = await new Promise<string>((resolve) => {
+      child.stderr.on('data', (chunk: Buffer) => {
+        stderr += chunk.toString();
+        const [, found] = /Listening on (\S+)/.exec(stderr) ?? [];
+        if (found !== undefined && stderr.includes('npm start')) resolve(found);
+      });
+    });
+    const body = JSON.stringify({
+      type: 'payment.succeeded',
+      timestamp: '2026-11-21T08:20:34.191Z',
+      data: paid,
+    });
+    const at = new Date();
+    const { status } = await fetch(url, {
+      method: 'POST',
+      body,
+      headers: {
+        'webhook-id': 'evt_1',
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+        'webhook-signature': new Webhook(signedWith).sign('evt_1', at, body),
+      },
+    });
+    child.kill('SIGINT');
+    const [code] = await once(child, 'exit');
+    return { status, code, stdout: await stdout, stderr, body };
+  }
+
+  it('shows what is signed, and ends with Ctrl-C', async () => {
+    const { status, code, stdout, stderr } = await deliver([]);
+    expect(stdout).toMatch(
+      /^2026-11-21 08:20:34 {2}payment.succeeded +pay_1 {2}43,000 XAF {2}SUCCESSFUL, final {2}refund-77\n$/,
+    );
+    expect({ status, code }).toEqual({ status: 204, code: 0 });
+    expect(stderr).not.toContain(secret);
+  });
+
+  it('refuses what is not', async () => {
+    const { status, stdout, stderr } = await deliver([], `whsec_${Buffer.alloc(32, 8).toString('base64')}`);
+    expect({ status, stdout }).toEqual({ status: 400, stdout: '' });
+    expect(stderr).toContain('refused');
+  });
+
+  it('forwards a notification unchanged, and answers as it was answered', async () => {
+    const shop = await serveHttp((response) => response.writeHead(503).end());
+    const { status, stdout, body } = await deliver(['--forward-to', `${shop.url}/sanaga`, '--json']);
+    expect(status).toBe(503);
+    expect(shop.seen).toMatchObject([
+      {
+        method: 'POST',
+        path: '/sanaga',
+        body,
+        headers: { 'webhook-id': 'evt_1', 'webhook-signature': expect.stringMatching(/^v1,/) },
+      },
+    ]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      type: 'payment.succeeded',
+      data: paid,
+      forwarded: { status: 503 },
+    });
+  });
+});

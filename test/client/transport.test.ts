@@ -1,0 +1,387 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  ApiError,
+  AuthenticationError,
+  ConnectionError,
+  IdempotencyError,
+  InvalidRequestError,
+  OutcomeUnknownError,
+  type Payment,
+  PaymentRejectedError,
+  RateLimitError,
+  Sanaga,
+  TimeoutError,
+  UnavailableError,
+  UnexpectedResponseError,
+} from '../../client/index.js';
+import {
+  closeServers,
+  type HttpServer,
+  type Reply,
+  serveHttp,
+  serveSockets,
+} from '../provider/local-servers.js';
+
+afterEach(closeServers);
+
+const payment: Payment = {
+  id: 'pay_1',
+  object: 'payment',
+  kind: 'payout',
+  status: 'CREATED',
+  final: false,
+  amount: 500,
+  currency: 'XAF',
+  metadata: {},
+  createdAt: '2026-11-21T08:20:32.843Z',
+  updatedAt: '2026-11-21T08:20:32.843Z',
+};
+const order = { amount: 500, phone: '677000000' };
+const FAST = { 'retry-after': '0' };
+
+const clientOf = (
+  { url }: { readonly url: string },
+  options: Partial<ConstructorParameters<typeof Sanaga>[0]> = {},
+) => new Sanaga({ apiKey: 'sk_test', baseUrl: url, ...options });
+
+type Answer = readonly [status: number, body: unknown, headers?: Record<string, string>];
+const problem = (status: number, code: string, extras: object = {}): Answer => [
+  status,
+  { code, detail: `Because of ${code}.`, requestId: 'req-1', ...extras },
+  FAST,
+];
+
+/** A server that gives these answers one after the other, and the last one for ever. */
+function serve(...answers: readonly (Answer | 'reset')[]): Promise<HttpServer> {
+  const reply: Reply = (response, _, count) => {
+    const answer = answers[Math.min(count, answers.length) - 1];
+    if (answer === undefined || answer === 'reset') return response.destroy();
+    const [status, body, headers] = answer;
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+  return serveHttp(reply);
+}
+
+/** What a promise rejects with. */
+async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return await promise.then(
+    () => {
+      throw new Error('it did not fail');
+    },
+    (error: unknown) => error,
+  );
+}
+
+const keysOf = ({ seen }: HttpServer) => seen.map(({ headers }) => headers['idempotency-key']);
+
+describe('a request', () => {
+  it('carries the key, says what it accepts and who it is, and sends JSON', async () => {
+    const server = await serve([201, payment]);
+    await clientOf(server).payouts.create(order, { idempotencyKey: 'refund-77' });
+    expect(server.seen).toMatchObject([
+      {
+        method: 'POST',
+        path: '/v1/payouts',
+        headers: {
+          authorization: 'Bearer sk_test',
+          'content-type': 'application/json',
+          'idempotency-key': 'refund-77',
+          'user-agent': expect.stringMatching(/^sanaga-client\/\d/),
+        },
+        body: JSON.stringify(order),
+      },
+    ]);
+  });
+
+  it.each(['', '/', '/v1', '/v1/'])('goes to a base address that ends with "%s"', async (end) => {
+    const server = await serve([200, payment]);
+    await clientOf({ url: `${server.url}${end}` }).payments.retrieve('pay_1');
+    expect(server.seen[0]?.path).toBe('/v1/payments/pay_1');
+  });
+
+  it('goes below the path of a base address', async () => {
+    const server = await serve([200, payment]);
+    await clientOf({ url: `${server.url}/pay/` }).payments.retrieve('pay_1');
+    expect(server.seen[0]?.path).toBe('/pay/v1/payments/pay_1');
+  });
+
+  it.each(['', '..', 'pay_1/resolve', 'pay_1?x', 'order-1'])(
+    'is not sent for "%s", which is no payment',
+    async (id) => {
+      const server = await serve([200, payment]);
+      expect(() => clientOf(server).payments.retrieve(id)).toThrow(TypeError);
+      expect(server.seen).toEqual([]);
+    },
+  );
+
+  it('is not followed where it is redirected to, so that the key goes nowhere else', async () => {
+    const elsewhere = await serve([200, payment]);
+    const server = await serve([302, '', { location: `${elsewhere.url}/v1/payments/pay_1` }]);
+    const error = await errorOf(clientOf(server).payments.retrieve('pay_1'));
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toMatchObject({ message: expect.stringContaining('baseUrl') });
+    expect(elsewhere.seen).toEqual([]);
+  });
+
+  it.each([
+    { apiKey: '', baseUrl: 'http://127.0.0.1' },
+    { apiKey: 'sk_a b', baseUrl: 'http://127.0.0.1' },
+    { apiKey: 'sk_a', baseUrl: 'sanaga.example' },
+    { apiKey: 'sk_a', baseUrl: 'ftp://sanaga.example' },
+    { apiKey: 'sk_a', baseUrl: 'https://sanaga.example?x=1' },
+  ])('is not possible with $apiKey and $baseUrl', (options) => {
+    expect(() => new Sanaga(options)).toThrow(TypeError);
+  });
+});
+
+describe('the key of a creation', () => {
+  it('is made by the client when none is given, one for each payment, and returned', async () => {
+    const server = await serve([201, payment]);
+    const sanaga = clientOf(server);
+    const one = await sanaga.payouts.create(order);
+    const other = await sanaga.payouts.create(order);
+    expect(keysOf(server)).toEqual([one.idempotencyKey, other.idempotencyKey]);
+    expect(one.idempotencyKey).not.toBe(other.idempotencyKey);
+  });
+
+  it.each([
+    ['an answer that never comes', ['reset', [201, payment]]],
+    ['503', [problem(503, 'temporarily_unavailable'), [201, payment]]],
+    ['429', [problem(429, 'too_many_requests'), [201, payment]]],
+    [
+      "a proxy's 502",
+      [
+        [502, '<html>', FAST],
+        [201, payment],
+      ],
+    ],
+  ] as const)('stays the same when it is repeated after %s', async (_, answers) => {
+    const server = await serve(...answers);
+    const created = await clientOf(server).payouts.create(order);
+    expect(keysOf(server)).toEqual([created.idempotencyKey, created.idempotencyKey]);
+    expect(server.seen[0]?.body).toBe(server.seen[1]?.body);
+  });
+
+  it.each(['', ' ', 'clé', 'a\nb', 'x'.repeat(256)])(
+    'is refused when it is %j, before anything is sent',
+    async (key) => {
+      const server = await serve([201, payment]);
+      await expect(clientOf(server).payouts.create(order, { idempotencyKey: key })).rejects.toThrow(
+        TypeError,
+      );
+      expect(server.seen).toEqual([]);
+    },
+  );
+
+  it('tells whether the payment was there before', async () => {
+    const server = await serve([201, payment], [200, payment, { 'idempotent-replayed': 'true' }]);
+    const sanaga = clientOf(server);
+    const options = { idempotencyKey: 'k' };
+    expect((await sanaga.payouts.create(order, options)).replayed).toBe(false);
+    expect((await sanaga.payouts.create(order, options)).replayed).toBe(true);
+  });
+});
+
+describe('an outcome that nobody knows', () => {
+  it.each([
+    ['there is no answer', ['reset'], ConnectionError],
+    ['Sanaga is unavailable', [problem(503, 'temporarily_unavailable')], UnavailableError],
+    ['Sanaga fails', [problem(500, 'internal_error')], ApiError],
+    ['a proxy fails', [[502, '<html>', FAST]], UnexpectedResponseError],
+    ['the answer is not a payment', [[200, '<html>welcome']], UnexpectedResponseError],
+    ["the answer is another server's", [[200, { ok: true }]], UnexpectedResponseError],
+  ] as const)('is what %s means for a creation, with the key', async (_, answers, cause) => {
+    const server = await serve(...answers);
+    const error = await errorOf(clientOf(server).payouts.create(order, { maxRetries: 1 }));
+    expect(error).toBeInstanceOf(OutcomeUnknownError);
+    expect(error).toMatchObject({
+      idempotencyKey: keysOf(server)[0],
+      cause: expect.any(cause),
+      message: expect.stringContaining(`Idempotency-Key ${keysOf(server)[0]}`),
+    });
+  });
+
+  it('has the payment that the API names', async () => {
+    const server = await serve(problem(503, 'temporarily_unavailable', { paymentId: 'pay_9' }));
+    const error = await errorOf(clientOf(server).payouts.create(order, { maxRetries: 0 }));
+    expect(error).toMatchObject({ paymentId: 'pay_9' });
+  });
+
+  it('stays unknown when the repeated request is refused for a reason of its own', async () => {
+    const server = await serve('reset', problem(401, 'unauthenticated'));
+    const error = await errorOf(clientOf(server).payouts.create(order));
+    expect(error).toBeInstanceOf(OutcomeUnknownError);
+    expect(error).toMatchObject({ cause: expect.any(AuthenticationError) });
+  });
+
+  it('is settled by a repeated request that is answered with the payment', async () => {
+    const rejected = { ...payment, status: 'FAILED', final: true };
+    const server = await serve('reset', problem(422, 'rejected_by_provider', { payment: rejected }));
+    const error = await errorOf(clientOf(server).payouts.create(order));
+    expect(error).toBeInstanceOf(PaymentRejectedError);
+    expect(error).toMatchObject({ payment: rejected, paymentId: 'pay_1' });
+  });
+
+  it('is what stopping a request means, once it may have been sent', async () => {
+    const server = await serveHttp(() => undefined);
+    const stop = new AbortController();
+    const creating = clientOf(server).payouts.create(order, { signal: stop.signal });
+    while (server.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    stop.abort(new Error('closing time'));
+    const error = await errorOf(creating);
+    expect(error).toBeInstanceOf(OutcomeUnknownError);
+    expect(error).toMatchObject({ cause: new Error('closing time') });
+  });
+
+  it('is not what stopping it before it begins means', async () => {
+    const server = await serve([201, payment]);
+    const signal = AbortSignal.abort(new Error('closing time'));
+    await expect(clientOf(server).payouts.create(order, { signal })).rejects.toThrow('closing time');
+    expect(server.seen).toEqual([]);
+  });
+
+  it.each([
+    ['collections', 'expire', 'col_1'],
+    ['payouts', 'cancel', 'pay_1'],
+  ] as const)('names the payment that %s.%s was about', async (resource, call, id) => {
+    const server = await serve('reset');
+    const sanaga = clientOf(server, { maxRetries: 1 });
+    const error = await errorOf(
+      resource === 'payouts' ? sanaga.payouts.cancel(id) : sanaga.collections.expire(id),
+    );
+    expect(server.seen).toHaveLength(2);
+    expect(error).toBeInstanceOf(OutcomeUnknownError);
+    expect(error).toMatchObject({
+      paymentId: id,
+      idempotencyKey: undefined,
+      message: expect.stringContaining(`Read the payment ${id}`),
+    });
+    expect(call).toBeTruthy();
+  });
+
+  it('is never guessed at for a decision: it is sent once', async () => {
+    const server = await serve('reset', [200, payment]);
+    const decision = { action: 'resend', review: 1, why: 'absent' } as const;
+    const error = await errorOf(clientOf(server).payments.resolve('pay_1', decision));
+    expect(error).toBeInstanceOf(OutcomeUnknownError);
+    expect(server.seen).toHaveLength(1);
+  });
+});
+
+describe('a refusal', () => {
+  it.each([
+    [400, 'invalid_request', InvalidRequestError],
+    [401, 'unauthenticated', AuthenticationError],
+    [409, 'idempotency_key_reused', IdempotencyError],
+  ] as const)('%i %s is an error of its own, and not repeated', async (status, code, Class) => {
+    const errors = [{ field: 'amount', message: 'must be at least 100 XAF' }];
+    const server = await serve(problem(status, code, { errors, paymentId: 'pay_7' }));
+    const error = await errorOf(clientOf(server).payouts.create(order));
+    expect(error).toBeInstanceOf(Class);
+    expect(error).toMatchObject({
+      status,
+      code,
+      requestId: 'req-1',
+      errors,
+      paymentId: 'pay_7',
+      message: `Because of ${code}.`,
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('with a code of a later version has the class of its status', async () => {
+    const server = await serve(problem(429, 'daily_limit'));
+    const error = await errorOf(clientOf(server).payouts.create(order, { maxRetries: 0 }));
+    expect(error).toBeInstanceOf(RateLimitError);
+    expect(error).toMatchObject({ code: 'daily_limit' });
+  });
+
+  it('never shows the API key', async () => {
+    const server = await serve(problem(401, 'unauthenticated'));
+    const sanaga = clientOf(server, { apiKey: 'sk_very_secret' });
+    const { inspect } = await import('node:util');
+    const error = await errorOf(sanaga.payouts.create(order));
+    expect(inspect([error, sanaga], { depth: 9, showHidden: true })).not.toContain('sk_very_secret');
+  });
+});
+
+describe('a repetition', () => {
+  it('waits as long as Retry-After says', async () => {
+    const server = await serve(
+      [503, problem(503, 'temporarily_unavailable')[1], { 'retry-after': '1' }],
+      [200, payment],
+    );
+    const begun = performance.now();
+    await clientOf(server).payments.retrieve('pay_1');
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(990);
+  });
+
+  it('is left to the caller when Retry-After is long', async () => {
+    const server = await serve([429, problem(429, 'too_many_requests')[1], { 'retry-after': '3600' }]);
+    const error = await errorOf(clientOf(server).payments.retrieve('pay_1'));
+    expect(error).toMatchObject({ retryAfterMs: 3_600_000 });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('reads a Retry-After that is a date', async () => {
+    const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
+    const server = await serve([429, problem(429, 'too_many_requests')[1], { 'retry-after': inAnHour }]);
+    const error = await errorOf(clientOf(server).payments.retrieve('pay_1'));
+    expect(error).toMatchObject({ retryAfterMs: expect.any(Number) });
+    expect(Math.abs(Number((error as RateLimitError).retryAfterMs) - 3_600_000)).toBeLessThan(10_000);
+  });
+
+  it.each([
+    [undefined, 3],
+    [0, 1],
+    [1, 2],
+  ])('happens as often as maxRetries says: %p, %i requests', async (maxRetries, requests) => {
+    const server = await serve(problem(503, 'temporarily_unavailable'));
+    const options = maxRetries === undefined ? {} : { maxRetries };
+    const error = await errorOf(clientOf(server, options).payments.retrieve('pay_1'));
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(server.seen).toHaveLength(requests);
+  });
+
+  it('ends with the time limit of each attempt', async () => {
+    const server = await serveHttp(() => undefined);
+    const error = await errorOf(
+      clientOf(server, { timeoutMs: 50, maxRetries: 1 }).payments.retrieve('pay_1'),
+    );
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({ timeoutMs: 50 });
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it('ends when the caller stops it between two attempts', async () => {
+    const server = await serve([503, problem(503, 'temporarily_unavailable')[1], { 'retry-after': '20' }]);
+    const stop = new AbortController();
+    const reading = clientOf(server).payments.retrieve('pay_1', {}, { signal: stop.signal });
+    setTimeout(() => stop.abort(new Error('closing time')), 100);
+    await expect(reading).rejects.toThrow('closing time');
+    expect(server.seen).toHaveLength(1);
+  });
+});
+
+describe('no connection', () => {
+  it('is not in doubt: nothing was sent', async () => {
+    const server = await serveSockets(() => undefined);
+    await server.close();
+    const error = await errorOf(clientOf(server, { maxRetries: 0 }).payouts.create(order));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ sent: false, message: expect.stringContaining(server.url) });
+  });
+
+  it('that breaks in the middle of an answer is repeated', async () => {
+    const server = await serveSockets((socket, count) => {
+      const body = JSON.stringify(payment);
+      socket.once('data', () => {
+        const sent = count === 1 ? body.slice(0, 20) : body;
+        socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${sent}`);
+      });
+    });
+    expect(await clientOf(server).payments.retrieve('pay_1')).toEqual(payment);
+    expect(server.connections()).toBe(2);
+  });
+});

@@ -1,0 +1,138 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { merchantsFile } from '../src/merchants.js';
+
+const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+const digest = (character: string) => character.repeat(64);
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sanaga-merchants-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function read(content: unknown) {
+  const file = join(folder, 'merchants.json');
+  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return merchantsFile.safeParse(file);
+}
+
+async function mistakesIn(content: unknown): Promise<string[]> {
+  const { error } = await read(content);
+  return error?.issues.map(({ message }) => message) ?? [];
+}
+
+const shop = {
+  name: 'shop',
+  keys: [{ sha256: digest('a'), scopes: ['collections', 'payouts', 'read'] }],
+};
+
+describe("the merchants' file", () => {
+  it('describes each merchant: keys, webhooks and limits', async () => {
+    const { data } = await read({
+      merchants: [
+        {
+          name: 'shop',
+          keys: [
+            { sha256: digest('A'), scopes: ['collections', 'read'] },
+            { sha256: digest('b'), scopes: ['payouts'] },
+          ],
+          webhooks: [
+            { url: 'https://shop.example/hook', secrets: [SECRET] },
+            { url: 'https://shop.example/failures', secrets: [SECRET, SECRET], types: ['payment.failed'] },
+          ],
+          limits: { maxCollection: 500_000, maxPayout: 100_000, maxPayoutsPerDay: 1_000_000 },
+        },
+        { name: 'ops', keys: [{ sha256: digest('c'), scopes: ['review', 'balance'] }] },
+      ],
+    });
+    expect(data).toEqual([
+      {
+        name: 'shop',
+        keys: [
+          { sha256: digest('a'), scopes: ['collections', 'read'] },
+          { sha256: digest('b'), scopes: ['payouts'] },
+        ],
+        webhooks: [
+          { url: 'https://shop.example/hook', secrets: [SECRET] },
+          { url: 'https://shop.example/failures', secrets: [SECRET, SECRET], types: ['payment.failed'] },
+        ],
+        limits: { maxCollection: 500_000, maxPayout: 100_000, maxPayoutsPerDay: 1_000_000 },
+      },
+      {
+        name: 'ops',
+        keys: [{ sha256: digest('c'), scopes: ['review', 'balance'] }],
+        webhooks: [],
+        limits: {},
+      },
+    ]);
+  });
+
+  it('has each mistake named with its place, and no secret', async () => {
+    const mistakes = await mistakesIn({
+      merchants: [
+        {
+          name: 'my shop',
+          keys: [{ sha256: 'hush-hush', scopes: ['everything'], secret: 'hush-hush' }, { scopes: [] }],
+          webhooks: [
+            { url: 'https://user:hush-hush@shop.example', secrets: ['hush-hush'], types: ['payment.lost'] },
+            { url: 'ftp://shop.example', secrets: [] },
+          ],
+          limits: { maxPayout: 99, maxPayoutsPerDay: '1000000', maxRefund: 5 },
+        },
+      ],
+      note: 1,
+    });
+    expect(mistakes).toEqual([
+      'merchants[0].name must have 1 to 40 letters, digits and "-"',
+      "merchants[0].keys[0].sha256 must be the 64 hex digits of the secret's SHA-256",
+      'merchants[0].keys[0].scopes[0] must be one of collections, payouts, read, balance, review',
+      'merchants[0].keys[0].secret is not a known field',
+      'merchants[0].keys[1].sha256 is required',
+      'merchants[0].keys[1].scopes must have at least one scope',
+      'merchants[0].webhooks[0].url must not contain a user or a password',
+      'merchants[0].webhooks[0].secrets[0] must be a Standard Webhooks secret: whsec_ and the base64 of 24 to 64 random bytes',
+      'merchants[0].webhooks[0].types[0] must be one of payment.succeeded, payment.failed, payment.expired, payment.attempt_failed, payment.review',
+      'merchants[0].webhooks[1].url must be an http or https address',
+      'merchants[0].webhooks[1].secrets must have one secret, or two while it is being changed',
+      'merchants[0].limits.maxPayout must be at least 100 XAF',
+      'merchants[0].limits.maxPayoutsPerDay must be a whole number of XAF',
+      'merchants[0].limits.maxRefund is not a known field',
+      'note is not a known field',
+    ]);
+    expect(mistakes.join()).not.toContain('hush-hush');
+  });
+
+  it.each([
+    ['{"merchants": [{"name": "hush-hush" "keys": []}]}', /^is not valid JSON, at character \d+$/],
+    ['', /^is not valid JSON/],
+    ['[]', /^the content must be of type object$/],
+    ['{"merchants": []}', /^merchants must have at least one merchant$/],
+    ['{}', /^merchants is required$/],
+  ])('is refused when it is %s', async (content, message) => {
+    const mistakes = await mistakesIn(content);
+    expect(mistakes).toEqual([expect.stringMatching(message)]);
+    expect(mistakes.join()).not.toContain('hush-hush');
+  });
+
+  it('has no name, no key and no address of a merchant twice', async () => {
+    const webhook = { url: 'https://shop.example', secrets: [SECRET] };
+    const other = {
+      ...shop,
+      keys: [{ sha256: digest('A'), scopes: ['read'] }],
+      webhooks: [webhook, webhook],
+    };
+    expect(await mistakesIn({ merchants: [shop, other] })).toEqual([
+      'merchants[1].name is the same as merchants[0].name: each merchant needs its own name',
+      'merchants[1].keys[0].sha256 is the same as merchants[0].keys[0].sha256: each key needs its own secret',
+      'merchants[1].webhooks[1].url is the same as merchants[1].webhooks[0].url: each webhook of a merchant needs its own address',
+    ]);
+  });
+
+  it('that is not there is named with the reason', () => {
+    const { error } = merchantsFile.safeParse(join(folder, 'nowhere.json'));
+    expect(error?.issues.map(({ message }) => message)).toEqual(["can't be read: ENOENT"]);
+  });
+});

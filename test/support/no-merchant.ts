@@ -1,0 +1,8 @@
+import { createMerchantNotifier } from '../../src/activities/merchant.js';
+
+/** Notifies nobody: no merchant has an address. */
+export const noMerchant = createMerchantNotifier({
+  endpointsOf: () => [],
+  timeoutMs: 1_000,
+  allowPrivate: false,
+});
