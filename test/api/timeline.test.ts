@@ -151,11 +151,9 @@ describe('the timeline of a payment', () => {
   });
 
   it('tells why a payout failed', async () => {
-    const payment = await stack.begun('/v1/payouts', {
-      amount: 700,
-      medium: 'platform',
-      email: 'f@example.com',
-    });
+    // A number that stays PENDING until it is settled.
+    const order = { amount: 700, phone: '677000800', email: 'f@example.com' };
+    const payment = await stack.begun('/v1/payouts', order);
     for (const transaction of stack.transactionsOf(payment.id)) {
       stack.sandbox.ledger.settle(transaction, 'FAILED');
     }
@@ -178,7 +176,7 @@ describe('the timeline of a payment', () => {
       },
       notified(1, 'payment.failed'),
     ]);
-    expect(JSON.stringify(all)).not.toContain('@example.com');
+    expect(JSON.stringify(all)).not.toMatch(/@example\.com|677000800/);
   });
 
   it("is its own merchant's, and the operators'", async () => {
