@@ -10,10 +10,7 @@ export type PaymentStatus = 'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'E
 
 export type PhoneMedium = 'mobile money' | 'orange money';
 
-/** `platform` is an account at the provider itself, for payouts alone. */
-export type Medium = PhoneMedium | 'platform';
-
-/** Why a payment is FAILED or EXPIRED. Expect further codes. */
+/** Why a final payment is not SUCCESSFUL. */
 export type FailureCode =
   | 'rejected_by_provider'
   | 'failed_at_provider'
@@ -22,6 +19,9 @@ export type FailureCode =
   | 'link_not_created'
   | 'withdrawn'
   | 'decided_by_operator';
+
+/** `platform` is an account at the provider itself, for payouts alone. */
+export type Medium = PhoneMedium | 'platform';
 
 export interface Payment {
   /** `col_…` or `pay_…` */
@@ -42,12 +42,15 @@ export interface Payment {
   /** The provider's id of the transaction. */
   readonly transId?: string;
   readonly medium?: Medium;
+  /** The last three digits of the phone number: `•••• 205`. */
+  readonly phone?: string;
   /** The amount less the provider's fees. */
   readonly revenue?: number;
-  /** The amount less `revenue`, once the money has moved. */
+  /** The provider's fees, once the money has moved. */
   readonly fee?: number;
   /** Why it failed or is in REVIEW, for people. */
   readonly reason?: string;
+  /** Why it is FAILED, a link's failed attempt included, or EXPIRED; for programs. */
   readonly failureCode?: FailureCode;
   /** The mobile operator's reference. */
   readonly financialTransId?: string;
@@ -55,13 +58,11 @@ export interface Payment {
   readonly review?: PaymentReview;
   /** The operator's decision that ended the last review. */
   readonly resolution?: PaymentResolution;
-  /** The last three digits of the phone, such as `•••• 000`. */
-  readonly phone?: string;
-  readonly message?: string;
-  readonly redirectUrl?: string;
   /** Your own identifiers, as you gave them. */
   readonly externalId?: string;
   readonly userId?: string;
+  readonly message?: string;
+  readonly redirectUrl?: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly createdAt: string;
   readonly updatedAt: string;

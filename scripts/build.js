@@ -1,10 +1,10 @@
 /*
  * Builds lib/, which is all that production runs: src compiled, and its workflows bundled, so that a worker starts without
- * a bundler. Then, unless `--production` says not to, build/: the sandbox, the stack, the lab and the command line; and
- * dist/: the merchants' client as a package of its own, with its types.
+ * a bundler, and the script that shows the API's reference. Then, unless `--production` says not to, build/: the sandbox,
+ * the stack, the lab and the command line; and dist/: the merchants' client as a package of its own, with its types.
  */
 import { spawnSync } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
@@ -12,6 +12,7 @@ const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.u
 
 await compile('lib', 'tsconfig.build.json');
 await bundleWorkflows();
+await copyFile(path('node_modules/rapidoc/dist/rapidoc-min.js'), path('lib/rapidoc.js'));
 if (!process.argv.includes('--production')) {
   await compile('build', 'tsconfig.tools.json');
   await compile('dist', 'tsconfig.client.json');

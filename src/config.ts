@@ -99,8 +99,9 @@ const yesNo = (fallback: boolean) =>
 /** An amount in XAF. */
 const xaf = z
   .string()
-  .regex(/^\d{1,15}$/, 'must be a whole number of XAF')
+  .regex(/^\d{1,16}$/, 'must be a whole number of XAF')
   .transform(Number)
+  .refine(Number.isSafeInteger, `must be at most ${Number.MAX_SAFE_INTEGER} XAF`)
   .refine((value) => value >= MINIMUM_AMOUNT, `must be at least ${MINIMUM_AMOUNT} XAF`);
 
 /** The last segment of a URL path: with any other character, the address could never match. */

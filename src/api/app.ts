@@ -1,5 +1,5 @@
 import express, { type Express, type RequestHandler } from 'express';
-import helmet from 'helmet';
+import helmet, { type HelmetOptions } from 'helmet';
 import type { Merchant } from '../merchants.js';
 import type { Service } from '../payments/order.js';
 import { createAuthenticator } from './http/auth.js';
@@ -9,11 +9,13 @@ import { notFound, sendProblem } from './http/problem.js';
 import { type RequestAllowance, RequestLimits } from './http/request-limits.js';
 import { logRequests, recordOf } from './http/request-log.js';
 import { Shutdown } from './http/server.js';
+import { describeApi } from './openapi.js';
 import { Descriptions } from './payments/descriptions.js';
 import { PayoutLimits } from './payments/payout-limits.js';
 import { SharedUpdates } from './payments/update-payment.js';
 import { type ApiContext, type BalanceReader, mountRoutes, type Route } from './route.js';
 import { createCollection, expireCollection } from './routes/collections.js';
+import { getErrors, getOpenApi, getReference, getReferenceScript } from './routes/documentation.js';
 import { listEvents } from './routes/events.js';
 import { listNotifications, resendNotification } from './routes/notifications.js';
 import {
@@ -47,6 +49,10 @@ export const routes: readonly Route[] = [
   healthz,
   readyz,
   getMetrics,
+  getOpenApi,
+  getReference,
+  getErrors,
+  getReferenceScript,
 ];
 
 export interface AppOptions
@@ -104,7 +110,7 @@ export function createApi({
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', trustedProxies);
-  app.use(metrics.observe, logRequests(options.logger), helmet(), setCommonHeaders(shutdown));
+  app.use(metrics.observe, logRequests(options.logger), helmet(SECURITY), setCommonHeaders(shutdown));
   const context: ApiContext = {
     ...options,
     ui: { url: temporalUiUrl, namespace: options.namespace },
@@ -115,6 +121,7 @@ export function createApi({
     requestLimits: new RequestLimits(allowance),
     descriptions: new Descriptions(options.client),
     updates: new SharedUpdates(),
+    openApi: JSON.stringify(describeApi(routes)),
     payoutLimits: new PayoutLimits(),
     providers: { collection: sharedBalance(providers.collection), payout: sharedBalance(providers.payout) },
   };
@@ -126,6 +133,15 @@ export function createApi({
   app.use(sendProblem);
   return { app, replaceMerchants: (next) => authenticator.replace(next) };
 }
+
+/** Responses are JSON: a browser that shows one may load nothing with it. The page of `/docs` has a policy of its own. */
+const SECURITY: HelmetOptions = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  xDownloadOptions: false,
+};
 
 function setCommonHeaders(shutdown: Shutdown): RequestHandler {
   return (request, response, next) => {

@@ -4,10 +4,10 @@ import type { Scope } from '../merchants.js';
 import type { Service } from '../payments/order.js';
 import type { BalanceAnswer } from '../payments/outcome.js';
 import { type Authenticator, type Caller, requireScope } from './http/auth.js';
-import { readBody, readJson, refuseRepeated, validate } from './http/body.js';
+import { readBody, readJson, validate, validateQuery } from './http/body.js';
 import type { Limits } from './http/limits.js';
 import type { Metrics } from './http/metrics.js';
-import { methodNotAllowed } from './http/problem.js';
+import { methodNotAllowed, type ProblemCode } from './http/problem.js';
 import type { RequestLimits } from './http/request-limits.js';
 import { type RequestRecord, recordOf } from './http/request-log.js';
 import type { LimitContext } from './payments/payout-limits.js';
@@ -44,14 +44,48 @@ export interface ApiContext extends StartContext, HintContext, LimitContext {
   readonly webhookToken: string;
   readonly metrics: Metrics;
   readonly limits: Limits;
+  /** The OpenAPI document, as JSON. */
+  readonly openApi: string;
   readonly requestLimits: RequestLimits;
 }
 
-/** A response. `text` is sent as it is, with the content type that the headers name. */
-export type ApiResponse = {
+/** A response: JSON, or text that is sent as it is, with the content type that the headers name. */
+interface ApiResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-} & ({ readonly json: unknown } | { readonly text: string });
+  readonly json?: unknown;
+  readonly text?: string | Buffer;
+}
+
+/** Headers that only some responses have, beside those of problems. */
+export type ResponseHeader = 'Location' | 'Idempotent-Replayed' | 'Link';
+
+/** A response that a route can give, problems apart: JSON of a schema, text in its place, or text. */
+type ResponseDescription = {
+  /** When it is given, as a sentence. */
+  readonly description: string;
+  readonly headers?: readonly ResponseHeader[];
+} & ({ readonly schema: z.ZodType; readonly alternative?: string } | { readonly contentType: string });
+
+/** A route's responses by status. */
+export type Responses = Readonly<Record<number, ResponseDescription>>;
+
+type Content<Description> = Description extends {
+  readonly schema: infer Schema extends z.ZodType;
+  readonly alternative: string;
+}
+  ? { readonly json: z.output<Schema> } | { readonly text: string }
+  : Description extends { readonly schema: infer Schema extends z.ZodType }
+    ? { readonly json: z.output<Schema> }
+    : { readonly text: string | Buffer };
+
+/** What a handler may return: one of the responses that its route describes. */
+export type ResponseOf<Described extends Responses> = ApiResponse &
+  {
+    [Status in keyof Described & number]: {
+      readonly status: Status;
+    } & Content<Described[Status]>;
+  }[keyof Described & number];
 
 /** A request, as a route's handler sees it. */
 export interface ApiRequest {
@@ -76,40 +110,73 @@ export interface AuthenticatedRequest<Body, Query> extends ApiRequest {
   readonly query: Query;
 }
 
+/** The parts that the OpenAPI document is divided into. */
+export type RouteTag = 'Collections' | 'Payouts' | 'Payments' | 'Notifications' | 'Balance' | 'Operations';
+
 interface RouteCommon {
   readonly method: 'get' | 'post';
   /** Express's pattern, such as `/v1/payments/:id`. */
   readonly path: string;
   /** What it does, in a few words. */
   readonly summary: string;
+  /** The rest of what a caller has to know, in Markdown. */
+  readonly description?: string;
+  /** What generated clients call it. */
+  readonly operationId: string;
+  /** Without it, the OpenAPI document leaves the route out. */
+  readonly tag?: RouteTag;
+  readonly responses: Responses;
+  /** Codes of the problems that it responds with, beside those that follow from its other properties. */
+  readonly problems?: readonly ProblemCode[];
 }
 
 /** A route that needs no API key. */
-export interface PublicRoute extends RouteCommon {
+export interface PublicRoute<Response extends ApiResponse = ApiResponse> extends RouteCommon {
   readonly scopes?: undefined;
-  handle(request: ApiRequest, context: ApiContext): Promise<ApiResponse> | ApiResponse;
+  /** What is described as its body, which the handler reads itself. */
+  readonly rawBody?: z.ZodType;
+  handle(request: ApiRequest, context: ApiContext): Promise<Response> | Response;
+}
+
+/** A request body to show, as a caller would send it. */
+export interface RequestExample {
+  readonly summary: string;
+  readonly value: unknown;
 }
 
 /** A route for API keys that have one of the scopes. */
-export interface AuthenticatedRoute<Body = unknown, Query = unknown> extends RouteCommon {
+export interface AuthenticatedRoute<
+  Body = unknown,
+  Query = unknown,
+  Response extends ApiResponse = ApiResponse,
+> extends RouteCommon {
   readonly scopes: readonly [Scope, ...Scope[]];
   /** Without it, the body isn't read. */
   readonly body?: z.ZodType<Body>;
-  /** Without it, query parameters are ignored. */
+  /** Bodies by name, each of which the schema accepts. */
+  readonly examples?: Readonly<Record<string, RequestExample>>;
+  /** An object with a schema for each parameter. Without it, query parameters are ignored. */
   readonly query?: z.ZodType<Query>;
-  handle(request: AuthenticatedRequest<Body, Query>, context: ApiContext): Promise<ApiResponse>;
+  /** It takes an Idempotency-Key header, which the schema accepts. */
+  readonly idempotencyKey?: { readonly schema: z.ZodType<string>; readonly required: boolean };
+  handle(request: AuthenticatedRequest<Body, Query>, context: ApiContext): Promise<Response>;
 }
 
 export type Route = PublicRoute | AuthenticatedRoute;
 
+/** A route that needs no API key. The type of its handler follows from its responses. */
+export const publicRoute = <const Described extends Responses>(
+  route: PublicRoute<ResponseOf<NoInfer<Described>>> & { readonly responses: Described },
+): Route => route;
+
 /**
  * A route that needs an API key. The types of its handler follow from its schemas.
  *
- * @example authenticatedRoute({ method: 'get', path: '/v1/balance', scopes: ['balance'], query, handle: ({
- * query }) => … })
+ * @example authenticatedRoute({ method: 'get', path: '/v1/balance', scopes: ['balance'], query, responses: {
+ * 200: { description: 'The balance.', schema: balanceSchema } }, handle: ({ query }) => … })
  */
-export const authenticatedRoute = <Body = undefined, Query = undefined>(
-  route: AuthenticatedRoute<Body, Query>,
+export const authenticatedRoute = <const Described extends Responses, Body = undefined, Query = undefined>(
+  route: AuthenticatedRoute<Body, Query, ResponseOf<NoInfer<Described>>> & { readonly responses: Described },
 ): Route => route;
 
 /** Adds the routes to the app. A body is read only once the key and the query are found valid. */
@@ -157,8 +224,7 @@ async function handle(
   try {
     response.set(admission.headers);
     requireScope(caller, route.scopes);
-    if (route.query) refuseRepeated(request.query);
-    const query = route.query && validate(route.query, request.query, 'query');
+    const query = route.query && validateQuery(route.query, request.query);
     const body = route.body && validate(route.body, await readJson(request, response), 'body');
     return await route.handle({ ...received, caller, query, body }, context);
   } finally {
@@ -183,6 +249,6 @@ function toApiRequest(request: Request, response: Response): ApiRequest {
 
 function send(response: Response, answer: ApiResponse): void {
   response.status(answer.status).set(answer.headers ?? {});
-  if ('text' in answer) response.send(answer.text);
+  if (answer.text !== undefined) response.send(answer.text);
   else response.type('application/json').send(JSON.stringify(answer.json));
 }

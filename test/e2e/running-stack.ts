@@ -13,6 +13,7 @@ import {
 import { freePort } from '../../stack/processes/ports.js';
 import { makeSecrets, type Secrets, stackSettings } from '../../stack/processes/settings.js';
 import { bringUpStack, type Stack } from '../../stack/processes/stack.js';
+import { expectDocumented } from '../support/documented.js';
 import { built, machine, PROJECT } from './built.js';
 
 /** The real thing: Temporal's dev server, and the API, a worker and the sandbox as processes of their own. */
@@ -22,7 +23,7 @@ export interface RunningStack {
   readonly hook: MerchantHook;
   readonly secrets: Secrets;
   readonly client: Client;
-  /** A request to the API, with the merchant's key. */
+  /** A request to the API, with the merchant's key, whose response is compared with the OpenAPI document. */
   call(
     method: 'GET' | 'POST',
     path: string,
@@ -75,8 +76,8 @@ export async function bringUp(settings: Readonly<Record<string, string>> = {}): 
     hook,
     secrets,
     client,
-    call: (method, path, body, headers = {}) =>
-      fetch(stack.apiUrl + path, {
+    async call(method, path, body, headers = {}) {
+      const response = await fetch(stack.apiUrl + path, {
         method,
         headers: {
           authorization: `Bearer ${secrets.apiKey}`,
@@ -84,7 +85,11 @@ export async function bringUp(settings: Readonly<Record<string, string>> = {}): 
           ...headers,
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
-      }),
+      });
+      const { status, headers: received } = response;
+      expectDocumented(method, path, { status, headers: received, text: await response.clone().text() });
+      return response;
+    },
     async transactionsOf(id) {
       const ledger = await readLedger(stack.sandboxUrl);
       return ledger.filter(({ transaction }) => transaction.externalId === id);

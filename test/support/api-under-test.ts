@@ -15,6 +15,7 @@ import {
 } from '../../src/merchants.js';
 import type { PaymentTerms } from '../../src/payments/order.js';
 import { connectClient } from '../../src/temporal/connection.js';
+import { expectDocumented } from './documented.js';
 
 export const WEBHOOK_TOKEN = 'hook-token-0123456789';
 
@@ -81,7 +82,7 @@ export interface ApiUnderTestOptions extends Partial<AppOptions> {
   readonly interceptor?: WorkflowClientInterceptor;
 }
 
-/** The API over real HTTP. */
+/** The API over real HTTP. Each response is compared with the OpenAPI document. */
 export async function startApi(options: ApiUnderTestOptions = {}) {
   const {
     address = `127.0.0.1:${await closedPort()}`,
@@ -128,6 +129,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
       ...(signal && { signal }),
     });
     const text = await response.text();
+    expectDocumented(method, path, { status: response.status, headers: response.headers, text });
     const isJson = response.headers.get('content-type')?.includes('json') ?? false;
     return {
       status: response.status,

@@ -43,6 +43,7 @@ const refusal = (code: number) =>
 const allAttributes = [
   ['Merchant', 'Keyword'],
   ['PaymentStatus', 'Keyword'],
+  ['PaymentFinal', 'Bool'],
   ['PaymentKind', 'Keyword'],
   ['ExternalId', 'Keyword'],
   ['UserId', 'Keyword'],

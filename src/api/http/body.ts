@@ -72,11 +72,30 @@ export async function readJson(request: Request, response: Response): Promise<un
 
 /** @throws {ApiError} `malformed_json`, without what was sent: it may be personal. */
 export function parseJson(body: Buffer): unknown {
+  if (body.length === 0) throw new ApiError('malformed_json', 'The body is empty: send a JSON object.');
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    throw new ApiError('malformed_json', 'Send the body as JSON, encoded in UTF-8.');
+    return JSON.parse(decodeUtf8(body));
+  } catch (error) {
+    throw error instanceof ApiError
+      ? error
+      : new ApiError('malformed_json', `The body is not valid JSON${whereBroken(error)}.`);
   }
+}
+
+function decodeUtf8(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    throw new ApiError('malformed_json', 'The body is not valid UTF-8.');
+  }
+}
+
+/** Where JSON.parse met the mistake, as far as it says: the rest of its message repeats the body. */
+function whereBroken(error: unknown): string {
+  const message = error instanceof SyntaxError ? error.message : '';
+  if (message.endsWith('end of JSON input')) return ': it ends too early';
+  const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(message) ?? [];
+  return line === undefined ? '' : `: see line ${line}, column ${column}`;
 }
 
 /** Strings, which may contain any other token, and the punctuation that structures JSON. */
@@ -127,10 +146,10 @@ export function repeatedFields(json: string): string[] {
 /**
  * Parses a value by its schema.
  *
- * @param whole what errors call the value itself: `body` or `query`
+ * @param whole what errors call the value itself
  * @throws {ApiError} `invalid_request` with an error for each wrong field.
  */
-export function validate<T>(schema: z.ZodType<T>, value: unknown, whole: string): T {
+export function validate<T>(schema: z.ZodType<T>, value: unknown, whole: 'body' | 'query'): T {
   const parsed = schema.safeParse(value, { error: describeIssue });
   if (parsed.success) return parsed.data;
   throw invalidRequest(
@@ -139,12 +158,14 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, whole: string)
 }
 
 /**
+ * Query parameters that match a schema.
+ *
  * @param query parameters as Express parses them: one that is given twice is an array
- * @throws {ApiError} `invalid_request` with an error for each parameter that is given more than once.
+ * @throws {ApiError} `invalid_request` with an error for each parameter that is wrong or given more than once.
  */
-export function refuseRepeated(query: Readonly<Record<string, unknown>>): void {
+export function validateQuery<T>(schema: z.ZodType<T>, query: Readonly<Record<string, unknown>>): T {
   const repeated = Object.keys(query).filter((name) => Array.isArray(query[name]));
-  if (repeated.length === 0) return;
+  if (repeated.length === 0) return validate(schema, query, 'query');
   throw invalidRequest(
     repeated
       .slice(0, MAX_ERRORS)
@@ -152,12 +173,10 @@ export function refuseRepeated(query: Readonly<Record<string, unknown>>): void {
   );
 }
 
-function toFieldErrors(issue: z.core.$ZodIssue, whole: string): FieldError[] {
+function toFieldErrors(issue: z.core.$ZodIssue, whole: 'body' | 'query'): FieldError[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
-      field: nameOf([...issue.path, key], whole),
-      message: 'is not a known field',
-    }));
+    const message = `is not a known ${whole === 'body' ? 'field' : 'parameter'}`;
+    return issue.keys.map((key) => ({ field: nameOf([...issue.path, key], whole), message }));
   }
   return [{ field: nameOf(issue.path, whole), message: issue.message }];
 }
@@ -185,6 +204,17 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
       return undefined;
   }
 }
+
+/**
+ * The message for a body whose variant can't be told, because the field that names it is missing or wrong.
+ *
+ * @example z.discriminatedUnion('method', [...], { error: variantError('method', 'must be "link" or "direct"') })
+ */
+export const variantError = (field: string, message: string) => (issue: z.core.$ZodRawIssue) => {
+  if (issue.code !== 'invalid_union') return undefined;
+  const isGiven = issue.input instanceof Object && Object.hasOwn(issue.input, field);
+  return isGiven ? message : message.replace('must be', 'is required:');
+};
 
 function withArticle(type: string): string {
   if (type === 'record') return 'an object';

@@ -4,37 +4,185 @@ import type { Payment } from '../../payments/payment.js';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { recordOf } from './request-log.js';
 
-/** The codes of problem documents, with status and title. Codes are stable: programs act on them. */
+/**
+ * The codes of problem documents, with status and title, what the caller should do (in Markdown), and an example of
+ * their detail. Codes are stable: programs act on them.
+ */
 export const PROBLEMS = {
-  invalid_request: { status: 400, title: 'The request is not valid' },
-  malformed_json: { status: 400, title: 'The body is not valid JSON' },
-  idempotency_key_required: { status: 400, title: 'A payout needs an Idempotency-Key' },
-  invalid_idempotency_key: { status: 400, title: 'The Idempotency-Key is not valid' },
-  unauthenticated: { status: 401, title: 'A valid API key is required' },
-  forbidden: { status: 403, title: 'The API key does not allow this' },
-  not_found: { status: 404, title: 'Not found' },
-  no_such_notification: { status: 404, title: 'The payment has no such notification' },
-  method_not_allowed: { status: 405, title: 'Method not allowed' },
-  idempotency_key_reused: { status: 409, title: 'The Idempotency-Key was used for another request' },
-  not_a_link: { status: 409, title: 'Only a payment link can be expired once it was sent' },
-  not_expirable: { status: 409, title: 'The payment can no longer be expired' },
-  not_initiated: { status: 409, title: 'The provider has not confirmed the payment yet' },
-  not_cancelable: { status: 409, title: 'The payout can no longer be cancelled' },
-  not_under_review: { status: 409, title: 'The payment is not under review' },
-  resolution_refused: { status: 409, title: 'The decision was refused' },
-  body_too_large: { status: 413, title: 'The body is too large' },
-  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
-  rejected_by_provider: { status: 422, title: 'The provider rejected the payment' },
-  daily_limit_reached: { status: 422, title: "The payouts of the day have reached the merchant's limit" },
-  rate_limited: { status: 429, title: 'Too many requests with one API key' },
-  too_many_attempts: { status: 429, title: 'Too many requests without a valid API key' },
-  too_many_requests: { status: 429, title: 'Too many simultaneous requests for one payment' },
-  too_many_notifications: { status: 429, title: 'Too many notifications' },
-  internal_error: { status: 500, title: 'Internal error' },
-  provider_refused: { status: 502, title: 'The provider refused the request' },
-  temporarily_unavailable: { status: 503, title: 'Temporarily unavailable' },
-  provider_unavailable: { status: 503, title: 'The provider is temporarily unavailable' },
-} as const satisfies Record<string, { status: number; title: string }>;
+  invalid_request: {
+    status: 400,
+    title: 'The request is not valid',
+    cure: 'correct the fields or parameters in `errors`',
+    example: 'amount must be at least 100 XAF',
+  },
+  malformed_json: {
+    status: 400,
+    title: 'The body is not valid JSON',
+    cure: 'send JSON in UTF-8',
+    example: 'The body is not valid JSON: see line 1, column 17.',
+  },
+  idempotency_key_required: {
+    status: 400,
+    title: 'A payout needs an Idempotency-Key',
+    cure: 'send an Idempotency-Key with every payout',
+    example:
+      "Send an Idempotency-Key that is new for each payout, such as your order's id. Without one, a payout whose answer is lost could only be repeated at the risk of paying twice.",
+  },
+  invalid_idempotency_key: {
+    status: 400,
+    title: 'The Idempotency-Key is not valid',
+    cure: 'send one header of 1 to 255 printable ASCII characters',
+    example: 'Send only one Idempotency-Key header.',
+  },
+  unauthenticated: {
+    status: 401,
+    title: 'A valid API key is required',
+    cure: 'send a valid API key',
+    example: 'The API key is unknown.',
+  },
+  forbidden: {
+    status: 403,
+    title: 'The API key does not allow this',
+    cure: 'use a key with the scope in `detail`',
+    example: 'Use an API key with the scope payouts.',
+  },
+  not_found: {
+    status: 404,
+    title: 'Not found',
+    cure: 'check the address and the id; the payment must be your own',
+    example: 'This API key has no payment with this id.',
+  },
+  no_such_notification: {
+    status: 404,
+    title: 'The payment has no such notification',
+    cure: "check the number against the list of the payment's notifications",
+    example: 'The payment has no notification with this number, or it is no longer kept.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    cure: 'use a method in the header `Allow`',
+    example: 'This address allows only POST.',
+  },
+  idempotency_key_reused: {
+    status: 409,
+    title: 'The Idempotency-Key was used for another request',
+    cure: 'use a new key for a new payment; `paymentId` is the payment that has this key',
+    example: 'This Idempotency-Key was used with another body.',
+  },
+  not_a_link: {
+    status: 409,
+    title: 'Only a payment link can be expired once it was sent',
+    cure: "wait for the outcome: the direct collection was sent, or may have been, and can't be expired",
+    example:
+      "The request was sent to the payer's phone, or may have been sent: it can't be withdrawn any more.",
+  },
+  not_expirable: {
+    status: 409,
+    title: 'The payment can no longer be expired',
+    cure: 'see `payment`: it has ended, or is in REVIEW',
+    example: 'The payment is SUCCESSFUL and can no longer be expired.',
+  },
+  not_initiated: {
+    status: 409,
+    title: 'The provider has not confirmed the payment yet',
+    cure: "try again in a moment: it isn't known yet whether the provider has accepted the payment",
+    example: 'The provider has not confirmed the payment yet. Try again in a moment.',
+  },
+  not_cancelable: {
+    status: 409,
+    title: 'The payout can no longer be cancelled',
+    cure: 'see `payment`, and wait for its outcome: the payout was sent, may have been, or has ended',
+    example: 'The payout was sent: the provider has accepted it.',
+  },
+  not_under_review: {
+    status: 409,
+    title: 'The payment is not under review',
+    cure: 'operators only: see `payment`; there is nothing to decide',
+    example: 'The payment is SUCCESSFUL: there is nothing to decide. Refresh it to check its outcome again.',
+  },
+  resolution_refused: {
+    status: 409,
+    title: 'The decision was refused',
+    cure: 'operators only: see `detail` for the reason, and `payment` for the review as it is now',
+    example:
+      'Transaction ntLE9hHMsiKRMFBw already belongs to the payment pay_428b1c9a6c0e4d7f8a1b2c3d4e5f6071.',
+  },
+  body_too_large: {
+    status: 413,
+    title: 'The body is too large',
+    cure: 'send at most 64 KiB',
+    example: 'A body may have at most 65536 bytes.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'Unsupported media type',
+    cure: 'send `Content-Type: application/json`',
+    example: 'Send a JSON object with "Content-Type: application/json".',
+  },
+  rejected_by_provider: {
+    status: 422,
+    title: 'The provider rejected the payment',
+    cure: "see `detail` for the provider's message; use a new Idempotency-Key for a new attempt",
+    example: 'Insufficient balance',
+  },
+  daily_limit_reached: {
+    status: 422,
+    title: "The payouts of the day have reached the merchant's limit",
+    cure: 'nothing was made: send a smaller payout, or wait until the time in `detail`',
+    example:
+      'Payouts of a day may amount to 2,000,000 XAF at most. The next day begins at 2026-11-21T23:00:00.000Z.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests with one API key',
+    cure: 'wait for as long as `Retry-After` says, and make fewer requests with this key, or fewer at the same time',
+    example: 'This API key may make 6000 requests a minute. Try again after the time in Retry-After.',
+  },
+  too_many_attempts: {
+    status: 429,
+    title: 'Too many requests without a valid API key',
+    cure: 'wait for as long as `Retry-After` says, and send a valid API key',
+    example:
+      'Too many requests without a valid API key came from this address. Try again after the time in Retry-After.',
+  },
+  too_many_requests: {
+    status: 429,
+    title: 'Too many simultaneous requests for one payment',
+    cure: 'repeat after `Retry-After`: four different requests for this payment are in progress',
+    example: 'Too many requests for this payment are in progress. Try again in a moment.',
+  },
+  too_many_notifications: {
+    status: 429,
+    title: 'Too many notifications',
+    cure: "only for the provider's notifications",
+    example: 'Too many notifications. Send this one again after the time in Retry-After.',
+  },
+  internal_error: {
+    status: 500,
+    title: 'Internal error',
+    cure: 'repeat with the same Idempotency-Key; if it persists, give your operator the `requestId`',
+    example: 'An internal error occurred. It was logged with this requestId.',
+  },
+  provider_refused: {
+    status: 502,
+    title: 'The provider refused the request',
+    cure: 'only for balances: see `detail` for why the provider refused',
+    example: 'The provider refused the request for the balance: Invalid credentials',
+  },
+  temporarily_unavailable: {
+    status: 503,
+    title: 'Temporarily unavailable',
+    cure: 'repeat after `Retry-After`, with the same Idempotency-Key',
+    example: "Payments can't be read or changed at the moment. Try again shortly.",
+  },
+  provider_unavailable: {
+    status: 503,
+    title: 'The provider is temporarily unavailable',
+    cure: "only for balances and operators' checks of a final payment: repeat after `Retry-After`; the provider didn't answer",
+    example: 'The provider did not answer. Try again shortly.',
+  },
+} as const satisfies Record<string, { status: number; title: string; cure: string; example: string }>;
 export type ProblemCode = keyof typeof PROBLEMS;
 
 /** What is wrong with one field. `${field} ${message}` is a sentence. */
@@ -79,9 +227,13 @@ export const invalidRequest = (errors: readonly FieldError[]): ApiError =>
 
 export const unauthenticated = (key: 'missing' | 'unknown'): ApiError =>
   key === 'missing'
-    ? new ApiError('unauthenticated', 'Send an API key as "Authorization: Bearer <key>".', {
-        headers: { 'WWW-Authenticate': 'Bearer realm="sanaga"' },
-      })
+    ? new ApiError(
+        'unauthenticated',
+        'Send an API key as "Authorization: Bearer <key>". Basic is not accepted.',
+        {
+          headers: { 'WWW-Authenticate': 'Bearer realm="sanaga"' },
+        },
+      )
     : new ApiError('unauthenticated', 'The API key is unknown.', {
         headers: { 'WWW-Authenticate': 'Bearer realm="sanaga", error="invalid_token"' },
       });
@@ -196,6 +348,9 @@ export const notChecked = (payment: Payment): ApiError =>
     { headers: retryAfter(RETRY_AFTER_MS), payment },
   );
 
+/** Where a kind of problem is described, relative to the address of the request (RFC 9457 allows that). */
+export const problemType = (code: ProblemCode) => `/docs/errors#${code}`;
+
 /** Turns errors into problem documents (RFC 9457). Only an {@link ApiError} shows its message; others are logged. */
 export const sendProblem: ErrorRequestHandler = (thrown: unknown, request, response, next) => {
   const record = recordOf(request);
@@ -203,17 +358,33 @@ export const sendProblem: ErrorRequestHandler = (thrown: unknown, request, respo
   const { code, message: detail, extras } = error;
   const { status, title } = PROBLEMS[code];
   record.code = code;
+  if (extras.errors) record.fields = [...new Set(extras.errors.map(({ field }) => loggable(field)))];
   if (status >= 500) record.error = error.cause ?? error;
   // Too late for a problem document: Express closes the connection, so that the response is seen to be incomplete.
   if (response.headersSent) return next(thrown);
 
-  const type = `urn:sanaga:problem:${code}`;
   response
     .status(status)
     .set(error.headers)
     .type('application/problem+json')
-    .send(JSON.stringify({ type, title, status, detail, code, requestId: record.id, ...extras }));
+    .send(
+      JSON.stringify({
+        type: problemType(code),
+        title,
+        status,
+        detail,
+        code,
+        requestId: record.id,
+        ...extras,
+      }),
+    );
 };
+
+/** A field's name without what is below it. A name that isn't a word may be anything, including personal data. */
+function loggable(field: string): string {
+  const [name = ''] = field.split('.');
+  return /^[A-Za-z_[\]]{1,30}$/.test(name) ? name : 'another';
+}
 
 function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;

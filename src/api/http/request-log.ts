@@ -16,6 +16,8 @@ export interface RequestRecord {
   paymentId?: PaymentId;
   /** Code of the problem that it was answered with. */
   code?: string;
+  /** The fields and parameters that were wrong. */
+  fields?: readonly string[];
   /** The cause of a 5xx. */
   error?: unknown;
   /** What became of a provider's notification. */

@@ -1,60 +1,92 @@
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
-import { PROVIDER_LINK_LIFETIME_MS } from '../../payments/limits.js';
 import type { DirectOrder, LinkOrder } from '../../payments/order.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/payment-id.js';
 import { phoneMediumSchema } from '../../provider/schemas.js';
-import { onlyFor } from '../http/body.js';
+import { onlyFor, variantError } from '../http/body.js';
 import { paymentNotFound } from '../http/problem.js';
 import { endPayment, isWithdrawn } from '../payments/update-payment.js';
+import { paymentSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
-import { amount, createPayment, name, orderFields, phone } from './create-payment.js';
+import {
+  amount,
+  createPayment,
+  creationProblems,
+  creationResponses,
+  idempotencyKey,
+  name,
+  orderFields,
+  phone,
+} from './create-payment.js';
 import { ownPayment, refusal, viewerOf } from './payment-resource.js';
 
-/** The shortest lifetime of a link, in ms: a shorter one would end before the payer could open it. */
-const MIN_LINK_LIFETIME_MS = 10_000;
+/**
+ * Durations from 10 seconds, because a shorter link would end before the payer could open it, to the
+ * provider's 24 hours: 10 to 86400 s, 1 to 1440 m, 1 to 24 h. As a
+ * pattern, so that the OpenAPI document says the same.
+ */
+const LIFETIME_PATTERN =
+  /^(?:(?:[1-9][0-9]{1,3}|[1-7][0-9]{4}|8[0-5][0-9]{3}|86[0-3][0-9]{2}|86400)s|(?:[1-9][0-9]{0,2}|1[0-3][0-9]{2}|14[0-3][0-9]|1440)m|(?:[1-9]|1[0-9]|2[0-4])h)$/;
 
-const LIFETIME = 'must be a duration from 10s to 24h, such as "90s", "15m" or "24h"';
-
-/** A link's lifetime: a whole number with a unit, at most the provider's 24 hours. Parsed into ms. */
+/** A link's lifetime: a whole number with a unit. Parsed into ms. */
 export const expiresIn = z
   .string()
-  .regex(/^\d{1,6}[smh]$/, LIFETIME)
-  .transform((text) => ms(text as StringValue))
-  .refine((value) => value >= MIN_LINK_LIFETIME_MS && value <= PROVIDER_LINK_LIFETIME_MS, LIFETIME);
+  .regex(LIFETIME_PATTERN, 'must be a duration from 10s to 24h, such as "90s", "15m" or "24h"')
+  .meta({
+    description:
+      'How long the link can be paid: from `10s` to `24h`, a whole number of `s`, `m` or `h`. By default 24 hours, unless your operator has set another time',
+    examples: ['15m'],
+  })
+  .transform((text) => ms(text as StringValue));
 
-/** The slashes are required: the URL parser accepts `https:shop.example`, which is not an address. */
+const WEB_ADDRESS = 'must be an http or https address without a user name';
+
+/**
+ * The slashes are required: the URL parser accepts `https:shop.example`, which is not an address. A user name could
+ * make the payer believe in another host, as in `https://shop.example@evil.example`.
+ */
 const redirectUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https address', abort: true })
-  .regex(/^https?:\/\//i, 'must be an http or https address');
+  .url({ protocol: /^https?$/, error: WEB_ADDRESS, abort: true })
+  .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#\\@]+(?:[/?#][^\s]*)?$/, WEB_ADDRESS)
+  .meta({
+    format: 'uri',
+    description:
+      "Where the payer's browser goes after paying. Coming back proves nothing: read the payment, or wait for the notification",
+  });
 
 /** Body of `POST /v1/collections`: with a link, or directly on the payer's phone. */
-export const collectionBody = z.discriminatedUnion(
-  'method',
-  [
-    z.strictObject({
-      method: z.literal('link'),
-      amount,
-      ...orderFields,
-      redirectUrl: redirectUrl.optional(),
-      expiresIn: expiresIn.optional(),
-      phone: onlyFor('direct'),
-      medium: onlyFor('direct'),
-      name: onlyFor('direct'),
-    }),
-    z.strictObject({
-      method: z.literal('direct'),
-      amount,
-      ...orderFields,
-      phone,
-      medium: phoneMediumSchema.optional(),
-      name: name.optional(),
-      redirectUrl: onlyFor('link'),
-      expiresIn: onlyFor('link'),
-    }),
-  ],
-  { error: (issue) => (issue.code === 'invalid_union' ? 'must be "link" or "direct"' : undefined) },
-);
+export const collectionBody = z
+  .discriminatedUnion(
+    'method',
+    [
+      z
+        .strictObject({
+          method: z.literal('link'),
+          amount,
+          ...orderFields,
+          redirectUrl: redirectUrl.optional(),
+          expiresIn: expiresIn.optional(),
+          phone: onlyFor('direct'),
+          medium: onlyFor('direct'),
+          name: onlyFor('direct'),
+        })
+        .meta({ id: 'LinkCollectionRequest' }),
+      z
+        .strictObject({
+          method: z.literal('direct'),
+          amount,
+          ...orderFields,
+          phone: phone.describe("The payer's Cameroonian mobile number, with or without +237"),
+          medium: phoneMediumSchema.optional().describe('By default, it follows from the number'),
+          name: name.optional().describe("The payer's name"),
+          redirectUrl: onlyFor('link'),
+          expiresIn: onlyFor('link'),
+        })
+        .meta({ id: 'DirectCollectionRequest' }),
+    ],
+    { error: variantError('method', 'must be "link" or "direct"') },
+  )
+  .meta({ id: 'CollectionRequest' });
 
 /** The order that a parsed body describes. */
 export function toCollectionOrder(
@@ -73,8 +105,23 @@ export const createCollection = authenticatedRoute({
   method: 'post',
   path: '/v1/collections',
   summary: 'Collect money from a payer, with a link or directly',
+  operationId: 'createCollection',
+  tag: 'Collections',
   scopes: ['collections'],
+  idempotencyKey: { schema: idempotencyKey, required: false },
   body: collectionBody,
+  examples: {
+    link: {
+      summary: 'With a link, which you give to the payer',
+      value: { method: 'link', amount: 5000, externalId: 'order-1001', message: 'Two tickets' },
+    },
+    direct: {
+      summary: "With a request on the payer's phone",
+      value: { method: 'direct', amount: 5000, phone: '677000000', externalId: 'order-1002' },
+    },
+  },
+  responses: creationResponses,
+  problems: creationProblems,
   handle: (request, context) => createPayment('collection', toCollectionOrder, request, context),
 });
 
@@ -86,6 +133,28 @@ export const expireCollection = authenticatedRoute({
   method: 'post',
   path: '/v1/collections/:id/expire',
   summary: 'Expire a payment link now, or withdraw a collection that has not been sent',
+  operationId: 'expireCollection',
+  tag: 'Collections',
+  responses: {
+    200: {
+      description:
+        'The link is EXPIRED, or the collection was withdrawn before it was sent: it is FAILED and final.',
+      schema: paymentSchema,
+    },
+    202: {
+      description:
+        "The provider hasn't answered yet, or the payment is being sent at this moment: read it later.",
+      schema: paymentSchema,
+    },
+  },
+  problems: [
+    'not_found',
+    'not_a_link',
+    'not_expirable',
+    'not_initiated',
+    'too_many_requests',
+    'temporarily_unavailable',
+  ],
   scopes: ['collections'],
   async handle(request, context) {
     const found = await ownPayment(context, request);

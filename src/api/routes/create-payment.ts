@@ -4,11 +4,12 @@ import { z } from 'zod';
 import { derivePaymentId, randomPaymentId } from '../../payments/derive-payment-id.js';
 import { IDENTIFIER_PATTERN, MINIMUM_AMOUNT } from '../../payments/limits.js';
 import type { PaymentOrder } from '../../payments/order.js';
-import { type PaymentId, type PaymentKind, parsePaymentId } from '../../payments/payment-id.js';
+import type { PaymentId, PaymentKind } from '../../payments/payment-id.js';
 import { ApiError } from '../http/problem.js';
 import { refuseBeyondLimits } from '../payments/payout-limits.js';
 import { startPayment } from '../payments/start-payment.js';
-import type { ApiContext, ApiResponse, AuthenticatedRequest } from '../route.js';
+import { paymentSchema } from '../resources.js';
+import type { ApiContext, AuthenticatedRequest, ResponseOf } from '../route.js';
 import { viewerOf } from './payment-resource.js';
 
 /** What collections and payouts have in common: fields, the Idempotency-Key, and the response. */
@@ -18,9 +19,24 @@ const MAX_TEXT_LENGTH = 200;
 
 const MAX_METADATA = { pairs: 50, name: 40, value: 500 } as const;
 
-const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
+/**
+ * Text of one line, without spaces at its ends. Characters are counted as people do, and JSON Schema does, not in
+ * units of UTF-16.
+ */
+export const textOf = (maxLength: number) =>
+  z
+    .string()
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it refuses
+    .regex(/^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/, {
+      error: 'must not contain line breaks or other control characters',
+      abort: true,
+    })
+    .regex(/[^\s\ufeff]/, { error: 'must not be empty', abort: true })
+    .trim()
+    .refine((given) => [...given].length <= maxLength, `must have at most ${maxLength} characters`)
+    .meta({ maxLength });
 
-const text = z.string().trim().min(1, 'must not be empty').max(MAX_TEXT_LENGTH);
+const text = textOf(MAX_TEXT_LENGTH);
 
 /** The message for a wrong value, and `is required` for a missing one. */
 const orRequired = (message: string) => (issue: { readonly input?: unknown }) =>
@@ -29,7 +45,8 @@ const orRequired = (message: string) => (issue: { readonly input?: unknown }) =>
 /** In XAF. The provider has a minimum; it documents no maximum. */
 export const amount = z
   .int({ error: orRequired('must be a whole number of XAF') })
-  .min(MINIMUM_AMOUNT, `must be at least ${MINIMUM_AMOUNT} XAF`);
+  .min(MINIMUM_AMOUNT, `must be at least ${MINIMUM_AMOUNT} XAF`)
+  .describe('In XAF, which has no smaller unit');
 
 /** An identifier of the merchant's own. It matches the pattern that the provider has for identifiers. */
 export const identifier = z
@@ -40,10 +57,9 @@ export const identifier = z
  * The merchant's identifier of its customer. It can't be a payment's id, because the provider's records are searched by
  * payment ids.
  */
-const userId = identifier.refine(
-  (given) => parsePaymentId(given) === undefined,
-  "must not look like a payment's id: col_… and pay_… are reserved",
-);
+const userId = identifier
+  .regex(/^(?!(?:col|pay)_.)/, "must not look like a payment's id: col_… and pay_… are reserved")
+  .describe('Your own identifier of the customer, returned with the payment');
 
 const email = z.email({ error: orRequired('must be an e-mail address') });
 export const name = text;
@@ -55,15 +71,12 @@ export const name = text;
  */
 export const phone = z
   .string()
-  .transform((given) => given.replace(/[\s-]/g, '').replace(/^\+?237/, ''))
-  .pipe(
-    z
-      .string()
-      .regex(
-        /^6\d{8}$/,
-        'must be a Cameroonian mobile number: nine digits beginning with 6, with or without +237',
-      ),
-  );
+  .regex(
+    /^[ \t\u00a0\u202f-]*(?:\+?[ \t\u00a0\u202f-]*2[ \t\u00a0\u202f-]*3[ \t\u00a0\u202f-]*7[ \t\u00a0\u202f-]*)?6(?:[ \t\u00a0\u202f-]*[0-9]){8}[ \t\u00a0\u202f-]*$/,
+    'must be a Cameroonian mobile number: nine digits beginning with 6, with or without +237',
+  )
+  .meta({ examples: ['677000000'] })
+  .transform((given) => given.replace(/[^0-9]/g, '').slice(-9));
 
 /** The merchant's own data, returned unchanged. The provider doesn't get it. */
 const metadata = z
@@ -73,24 +86,72 @@ const metadata = z
     const entries = Object.entries(pairs);
     if (entries.length > MAX_METADATA.pairs) refuse([], `must have at most ${MAX_METADATA.pairs} pairs`);
     for (const [key, value] of entries) {
-      if (key.length === 0 || key.length > MAX_METADATA.name) {
+      if (key === '' || [...key].length > MAX_METADATA.name) {
         refuse([key], `must have a name of 1 to ${MAX_METADATA.name} characters`);
       }
-      if (value.length > MAX_METADATA.value) {
+      if ([...value].length > MAX_METADATA.value) {
         refuse([key], `must have at most ${MAX_METADATA.value} characters`);
       }
     }
+  })
+  // The same in JSON Schema, which can't be made from a function.
+  .meta({
+    description: `Your own data, returned with the payment: up to ${MAX_METADATA.pairs} strings. The provider doesn't get it`,
+    examples: [{ cart: '17' }],
+    maxProperties: MAX_METADATA.pairs,
+    propertyNames: { type: 'string', minLength: 1, maxLength: MAX_METADATA.name },
+    additionalProperties: { type: 'string', maxLength: MAX_METADATA.value },
   })
   .default({});
 
 /** Fields that every order has, besides its amount. */
 export const orderFields = {
-  email: email.optional(),
+  email: email.optional().describe('Where the provider sends the receipt'),
   userId: userId.optional(),
-  externalId: identifier.optional(),
-  message: text.optional(),
+  externalId: identifier.optional().describe('Your own identifier of the payment, returned with it'),
+  message: text.optional().describe('What the payment is for'),
   metadata,
 };
+
+/** HTTP takes spaces at either end away. */
+export const idempotencyKey = z
+  .string()
+  .regex(/^[!-~](?:[ -~]{0,253}[!-~])?$/)
+  .meta({
+    description:
+      'A different key for each payment that you want to make. Repeating a request with the same key never pays twice: it returns the payment that the first request created, as it is now',
+    examples: ['order-1001'],
+  });
+
+const location = ['Location'] as const;
+
+/** The responses to a request for a payment. */
+export const creationResponses = {
+  201: {
+    description: 'The provider has accepted the payment.',
+    headers: location,
+    schema: paymentSchema,
+  },
+  200: {
+    description:
+      'An earlier request with this Idempotency-Key created the payment, which is returned as it is now.',
+    headers: ['Location', 'Idempotent-Replayed'],
+    schema: paymentSchema,
+  },
+  202: {
+    description:
+      "The provider hasn't answered within 10 seconds, or the payment can't be sent yet. Sanaga continues: read the payment later, or wait for the notification.",
+    headers: location,
+    schema: paymentSchema,
+  },
+} as const;
+
+/** Codes of the problems that requests for a payment have in common. */
+export const creationProblems = [
+  'idempotency_key_reused',
+  'rejected_by_provider',
+  'temporarily_unavailable',
+] as const;
 
 /**
  * Creates a payment. Responds with 201 for a new payment, with 200 for one that an earlier request created, and with
@@ -105,7 +166,7 @@ export async function createPayment<Body>(
   toOrder: (id: PaymentId, body: Body) => PaymentOrder,
   { caller, body, record, headers: headersOf }: AuthenticatedRequest<Body, unknown>,
   context: ApiContext,
-): Promise<ApiResponse> {
+): Promise<ResponseOf<typeof creationResponses>> {
   const { owner } = caller;
   const { id, repeatable } = choosePaymentId(kind, owner, headersOf('idempotency-key'));
   record.paymentId = id;
@@ -155,7 +216,7 @@ function choosePaymentId(
   if (more.length > 0) {
     throw new ApiError('invalid_idempotency_key', 'Send only one Idempotency-Key header.');
   }
-  if (!IDEMPOTENCY_KEY.test(key)) {
+  if (!idempotencyKey.safeParse(key).success) {
     throw new ApiError(
       'invalid_idempotency_key',
       'An Idempotency-Key must have 1 to 255 printable ASCII characters.',

@@ -1,6 +1,7 @@
 import { FIRST_KEPT, type Occurrence, type TimelineEntry } from '../../payments/timeline.js';
 import { type ReadTimeline, readTimeline } from '../payments/read-timeline.js';
 import { type ShownOccurrence, sourceOf, summaryOf } from '../payments/timeline-words.js';
+import { type TimelineResource, timelineSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
 import { ownPayment } from './payment-resource.js';
 
@@ -9,6 +10,10 @@ export const listEvents = authenticatedRoute({
   method: 'get',
   path: '/v1/payments/:id/events',
   summary: "The payment's timeline: every step, when, and whose doing it was",
+  operationId: 'listEvents',
+  tag: 'Payments',
+  responses: { 200: { description: 'Every step, oldest first.', schema: timelineSchema } },
+  problems: ['not_found', 'temporarily_unavailable'],
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
@@ -48,7 +53,7 @@ function viewEntry(entry: TimelineEntry) {
 
 type Shown = ShownOccurrence & Pick<TimelineEntry, 'at' | 'count' | 'lastAt'>;
 
-function view({ at, count, lastAt, ...occurrence }: Shown) {
+function view({ at, count, lastAt, ...occurrence }: Shown): TimelineResource {
   const { type, ...details } = occurrence;
   return {
     at: iso(at),

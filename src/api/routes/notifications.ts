@@ -9,6 +9,7 @@ import { noSuchNotification, temporarilyUnavailable } from '../http/problem.js';
 import { askRunning, type FoundPayment, stateAtStart, wasNeverBegun } from '../payments/find-payment.js';
 import { endedState, updateOrReopen } from '../payments/reopen-payment.js';
 import { callTemporal, failureTypeOf, type WaitResult } from '../payments/temporal-calls.js';
+import { type DeliveryResource, notificationListSchema, paymentSchema } from '../resources.js';
 import { type ApiContext, authenticatedRoute } from '../route.js';
 import { ownPayment, viewerOf } from './payment-resource.js';
 
@@ -16,6 +17,10 @@ export const listNotifications = authenticatedRoute({
   method: 'get',
   path: '/v1/payments/:id/notifications',
   summary: "The payment's notifications to the merchant, sent and pending",
+  operationId: 'listNotifications',
+  tag: 'Notifications',
+  responses: { 200: { description: 'The notifications, oldest first.', schema: notificationListSchema } },
+  problems: ['not_found', 'temporarily_unavailable'],
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
@@ -52,7 +57,7 @@ function view(payment: PaymentId, notification: PaymentNotification) {
  * `at` is when the next attempt is due, or when the delivery ended; `lastTriedAt` and `lastError` say when the last attempt
  * was, and why it failed.
  */
-function viewDelivery(delivery: Delivery) {
+function viewDelivery(delivery: Delivery): DeliveryResource {
   const at = iso(delivery.at);
   switch (delivery.kind) {
     case 'due':
@@ -81,6 +86,16 @@ export const resendNotification = authenticatedRoute({
   method: 'post',
   path: '/v1/payments/:id/notifications/:number/resend',
   summary: 'Send a notification again',
+  description: 'It has the same `webhook-id` and the payment as it is now.',
+  operationId: 'resendNotification',
+  tag: 'Notifications',
+  responses: {
+    202: {
+      description: "The delivery is due; the list of the payment's notifications shows its progress.",
+      schema: paymentSchema,
+    },
+  },
+  problems: ['not_found', 'no_such_notification', 'too_many_requests', 'temporarily_unavailable'],
   scopes: ['collections', 'payouts', 'review'],
   async handle(request, context) {
     const { id, owner } = await ownPayment(context, request);

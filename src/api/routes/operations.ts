@@ -4,53 +4,69 @@ import { describeGaps, findSetupGaps } from '../../temporal/namespace.js';
 import { ApiError, providerUnavailable, temporarilyUnavailable } from '../http/problem.js';
 import { readUnmatched } from '../payments/provider-notifications.js';
 import { callTemporal } from '../payments/temporal-calls.js';
+import { balanceSchema, unmatchedListSchema } from '../resources.js';
 import {
   authenticatedRoute,
   type BalanceReader,
   type KnownBalance,
-  type PublicRoute,
+  publicRoute,
   type SharedBalance,
 } from '../route.js';
 
 /** Liveness: the process is up. */
-export const healthz: PublicRoute = {
+export const healthz = publicRoute({
   method: 'get',
   path: '/healthz',
   summary: 'Whether the process is up',
-  handle: () => ({ status: 200, json: { status: 'ok' } }),
-};
+  operationId: 'getHealth',
+  tag: 'Operations',
+  responses: { 200: { description: 'It is.', schema: z.object({ status: z.literal('ok') }) } },
+  handle: () => ({ status: 200, json: { status: 'ok' as const } }),
+});
 
 /**
  * Readiness: Temporal answers, the namespace has what payments need, and the process isn't stopping. The namespace was
  * checked at the start; this shows later changes to it.
  */
-export const readyz: PublicRoute = {
+export const readyz = publicRoute({
   method: 'get',
   path: '/readyz',
   summary: 'Whether the process can serve requests',
+  operationId: 'getReadiness',
+  tag: 'Operations',
+  responses: { 200: { description: 'It can.', schema: z.object({ status: z.literal('ready') }) } },
+  problems: ['temporarily_unavailable'],
   async handle(_, { client, namespace, shutdown }) {
     if (shutdown.begun) throw temporarilyUnavailable('This process is stopping.');
     const gaps = await callTemporal(client, () => findSetupGaps(client.connection, namespace));
     if (gaps.length > 0) throw temporarilyUnavailable(describeGaps(namespace, gaps));
-    return { status: 200, json: { status: 'ready' } };
+    return { status: 200, json: { status: 'ready' as const } };
   },
-};
+});
 
 /** The metrics have no secrets, but they show business figures: the proxy should keep them private. */
-export const getMetrics: PublicRoute = {
+export const getMetrics = publicRoute({
   method: 'get',
   path: '/metrics',
   summary: 'Metrics in Prometheus format',
+  operationId: 'getMetrics',
+  tag: 'Operations',
+  responses: { 200: { description: 'The metrics.', contentType: 'text/plain' } },
   async handle(_, { metrics: { registry } }) {
     return { status: 200, headers: { 'Content-Type': registry.contentType }, text: await registry.metrics() };
   },
-};
+});
 
 /** They come from payments made by hand at the provider, from another system, or from forged requests. */
 export const listUnmatched = authenticatedRoute({
   method: 'get',
   path: '/v1/notifications/unmatched',
   summary: "The provider's latest notifications that match no payment",
+  description: 'For operators.',
+  operationId: 'listUnmatchedNotifications',
+  tag: 'Operations',
+  responses: { 200: { description: 'The notifications, newest first.', schema: unmatchedListSchema } },
+  problems: ['temporarily_unavailable'],
   scopes: ['review'],
   async handle(_, context) {
     return { status: 200, json: { data: await readUnmatched(context) } };
@@ -61,6 +77,10 @@ export const getBalance = authenticatedRoute({
   method: 'get',
   path: '/v1/balance',
   summary: 'The balance of a service at the provider',
+  operationId: 'getBalance',
+  tag: 'Balance',
+  responses: { 200: { description: 'The balance, up to two seconds old.', schema: balanceSchema } },
+  problems: ['provider_refused', 'provider_unavailable'],
   scopes: ['balance'],
   query: z.strictObject({ service: z.enum(['collection', 'payout']) }),
   async handle({ query: { service } }, { providers }) {
@@ -69,7 +89,7 @@ export const getBalance = authenticatedRoute({
     return {
       status: 200,
       json: {
-        object: 'balance',
+        object: 'balance' as const,
         service,
         serviceName,
         balance,

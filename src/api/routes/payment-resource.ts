@@ -5,13 +5,14 @@ import { type Caller, isOperator, maySee } from '../http/auth.js';
 import { ApiError, paymentNotFound } from '../http/problem.js';
 import { type FoundPayment, findPayment } from '../payments/find-payment.js';
 import type { RefusalCode } from '../payments/update-payment.js';
+import type { PaymentResource } from '../resources.js';
 import type { ApiContext, AuthenticatedRequest } from '../route.js';
 
 /**
  * A payment, or a part of it, as a caller sees it. Operators also see whose it is and, if there is a Web UI, the address of
  * its workflow there.
  */
-type View<Shown> = Shown & { readonly merchant?: string; readonly temporalUrl?: string };
+type View<Shown> = Shown & Pick<PaymentResource, 'merchant' | 'temporalUrl'>;
 
 /** Shows payments of one owner to a caller. */
 export type Viewer = <Shown extends Pick<Payment, 'id'>>(payment: Shown) => View<Shown>;

@@ -6,7 +6,7 @@ import { type PaymentId, parsePaymentId, type TransId } from '../../payments/pay
 import { pathSegment } from '../../provider/client.js';
 import { recheckUpdate, refreshUpdate, resolveUpdate } from '../../workflows/messages.js';
 import { isOperator } from '../http/auth.js';
-import { onlyFor } from '../http/body.js';
+import { onlyFor, variantError } from '../http/body.js';
 import { forbidden, notChecked } from '../http/problem.js';
 import { currentState, type FoundPayment, waitUntilFinal } from '../payments/find-payment.js';
 import { listPayments as list, type Place } from '../payments/list-payments.js';
@@ -14,9 +14,23 @@ import { updateOrReopen } from '../payments/reopen-payment.js';
 import { failureTypeOf } from '../payments/temporal-calls.js';
 import { updatePayment } from '../payments/update-payment.js';
 import { findByTransId, isQueryable } from '../payments/visibility.js';
-import { type ApiContext, type ApiResponse, authenticatedRoute } from '../route.js';
-import { identifier } from './create-payment.js';
+import { paymentPageSchema, paymentSchema } from '../resources.js';
+import { type ApiContext, authenticatedRoute, type ResponseOf } from '../route.js';
+import { identifier, textOf } from './create-payment.js';
 import { ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
+
+/** A parameter that is a number. */
+const wholeNumber = (range: { min: number; max: number; fallback: number; unit?: string }) => {
+  const { min, max, fallback, unit = '' } = range;
+  const message = `must be a whole number${unit} from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^[0-9]{1,9}$/, { error: message, abort: true })
+    .refine((text) => Number(text) >= min && Number(text) <= max, message)
+    .transform(Number)
+    .default(fallback)
+    .meta({ parameter: { type: 'integer', minimum: min, maximum: max, default: fallback } });
+};
 
 /** Shorter than the usual time limit of proxies. */
 const MAX_WAIT_SECONDS = 60;
@@ -25,14 +39,15 @@ export const getPayment = authenticatedRoute({
   method: 'get',
   path: '/v1/payments/:id',
   summary: 'A payment, at once or as soon as it is final',
+  operationId: 'getPayment',
+  tag: 'Payments',
+  responses: { 200: { description: 'The payment as it is now.', schema: paymentSchema } },
+  problems: ['not_found', 'temporarily_unavailable'],
   scopes: ['read', 'review'],
   query: z.strictObject({
-    wait: z
-      .string()
-      .regex(/^\d{1,2}$/, `must be a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}`)
-      .transform(Number)
-      .refine((seconds) => seconds <= MAX_WAIT_SECONDS, `must be at most ${MAX_WAIT_SECONDS} seconds`)
-      .default(0),
+    wait: wholeNumber({ min: 0, max: MAX_WAIT_SECONDS, fallback: 0, unit: ' of seconds' }).describe(
+      'How many seconds to wait for the payment to become final',
+    ),
   }),
   async handle(request, context) {
     const found = await ownPayment(context, request);
@@ -56,12 +71,9 @@ const time = z
 
 const PAGE_SIZE = { max: 100, default: 20 } as const;
 
-const limit = z
-  .string()
-  .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${PAGE_SIZE.max}`)
-  .transform(Number)
-  .refine((count) => count <= PAGE_SIZE.max, `must be at most ${PAGE_SIZE.max}`)
-  .default(PAGE_SIZE.default);
+const limit = wholeNumber({ min: 1, max: PAGE_SIZE.max, fallback: PAGE_SIZE.default }).describe(
+  'Payments per page',
+);
 
 const placeSchema = z.tuple([z.int().nonnegative(), z.string()]);
 
@@ -88,12 +100,15 @@ function decode(cursor: string): z.infer<typeof placeSchema> | undefined {
   }
 }
 
-const cursor = z.string().transform((given, context) => {
-  const place = readCursor(given);
-  if (place !== undefined) return place;
-  context.addIssue({ code: 'custom', message: 'must be the nextCursor of another page, unchanged' });
-  return z.NEVER;
-});
+const cursor = z
+  .string()
+  .describe('The `nextCursor` of the previous page, unchanged')
+  .transform((given, context) => {
+    const place = readCursor(given);
+    if (place !== undefined) return place;
+    context.addIssue({ code: 'custom', message: 'must be the nextCursor of another page, unchanged' });
+    return z.NEVER;
+  });
 
 /** The name of a merchant: operators alone may name another than their own. */
 const merchantName = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, "must be a merchant's name");
@@ -106,16 +121,33 @@ export const listPayments = authenticatedRoute({
   method: 'get',
   path: '/v1/payments',
   summary: 'Payments, newest first',
+  description:
+    'Your payments, as the index has them; those of every merchant for operators. The index can lag behind by a moment: read a payment itself before you act on it.',
+  operationId: 'listPayments',
+  tag: 'Payments',
+  responses: {
+    200: {
+      description: 'A page of payments; as CSV with `Accept: text/csv`.',
+      headers: ['Link'],
+      schema: paymentPageSchema,
+      alternative: 'text/csv',
+    },
+  },
+  problems: ['temporarily_unavailable'],
   scopes: ['read', 'review'],
   query: z.strictObject({
     status: z.enum(PAYMENT_STATUSES).optional(),
     kind: z.enum(['collection', 'payout']).optional(),
     externalId: identifier.optional(),
     userId: identifier.optional(),
-    merchant: merchantName.optional(),
-    transId: z.string().refine(isQueryable, "must be a transaction's id").optional(),
-    'created[gte]': time.optional(),
-    'created[lt]': time.optional(),
+    merchant: merchantName.optional().describe('For operators: the payments of one merchant'),
+    transId: z
+      .string()
+      .refine(isQueryable, "must be a transaction's id")
+      .optional()
+      .describe("The transaction's id in the provider's records"),
+    'created[gte]': time.optional().describe('Created at or after this time. In curl, use `-g`'),
+    'created[lt]': time.optional().describe('Created before this time'),
     limit,
     cursor: cursor.optional(),
   }),
@@ -193,6 +225,14 @@ function toCsv(payments: readonly PaymentSummary[], unreadable: readonly Payment
   });
 }
 
+const refreshResponses = {
+  200: { description: 'The payment, after the provider was asked.', schema: paymentSchema },
+  202: {
+    description: "The provider hasn't answered within 10 seconds: read the payment later.",
+    schema: paymentSchema,
+  },
+} as const;
+
 /**
  * Responds with the payment once the provider has been asked. A final payment is returned as it is, unless the caller
  * is an operator: then it is compared with the provider's records again.
@@ -201,6 +241,19 @@ export const refreshPayment = authenticatedRoute({
   method: 'post',
   path: '/v1/payments/:id/refresh',
   summary: 'Ask the provider for the status now, within its rate limit',
+  description:
+    "A final payment is returned as it is, unless the key has the scope `review`: then it is compared with the provider's records again.",
+  operationId: 'refreshPayment',
+  tag: 'Payments',
+  responses: refreshResponses,
+  problems: [
+    'not_found',
+    'not_initiated',
+    'resolution_refused',
+    'too_many_requests',
+    'temporarily_unavailable',
+    'provider_unavailable',
+  ],
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
@@ -211,7 +264,11 @@ export const refreshPayment = authenticatedRoute({
   },
 });
 
-async function refresh(context: ApiContext, found: FoundPayment, view: Viewer): Promise<ApiResponse> {
+async function refresh(
+  context: ApiContext,
+  found: FoundPayment,
+  view: Viewer,
+): Promise<ResponseOf<typeof refreshResponses>> {
   const update = await updatePayment(context, found, (handle) =>
     context.updates.send(found.id, 'refresh', (updateId) =>
       handle.executeUpdate(refreshUpdate, { updateId }),
@@ -222,7 +279,11 @@ async function refresh(context: ApiContext, found: FoundPayment, view: Viewer): 
   return { status: update.kind === 'underway' && !json.final ? 202 : 200, json };
 }
 
-async function recheck(context: ApiContext, before: Payment, view: Viewer): Promise<ApiResponse> {
+async function recheck(
+  context: ApiContext,
+  before: Payment,
+  view: Viewer,
+): Promise<ResponseOf<typeof refreshResponses>> {
   const json = view(before);
   try {
     const answer = await updateOrReopen(context, before.id, {
@@ -249,15 +310,23 @@ async function recheck(context: ApiContext, before: Payment, view: Viewer): Prom
 const WHERE_REVIEW_IS =
   'must be the number of the review that you decide on: review.number in GET /v1/payments/{id}';
 
-const why = z.string().trim().min(1, 'must not be empty').max(500);
+const why = textOf(500).describe('Shown to the merchant');
 /** The number of the review that the operator has seen: if it has changed, the decision is refused. */
-const review = z.int(WHERE_REVIEW_IS).min(1, WHERE_REVIEW_IS);
-const force = z.boolean().default(false);
+const review = z
+  .int(WHERE_REVIEW_IS)
+  .min(1, WHERE_REVIEW_IS)
+  .describe('The number of the review that you decide on: `review.number` of the payment');
+const force = z
+  .boolean()
+  .describe('Overrule the objection that it is too early, or that a notification says otherwise')
+  .default(false);
 const transId = z
   .string()
   .min(1, { error: 'must not be empty', abort: true })
   .max(200)
+  .regex(/^(?!\.{1,2}$)/, { error: "must be a transaction's id", abort: true })
   .refine((given) => pathSegment(given) !== undefined, "must be a transaction's id")
+  .describe("The transaction's id in the provider's records")
   .transform((given) => given as TransId);
 
 /** Responds with 200 when the decision is carried out, and with 409 and the reason when it is refused. */
@@ -265,17 +334,40 @@ export const resolvePayment = authenticatedRoute({
   method: 'post',
   path: '/v1/payments/:id/resolve',
   summary: 'Decide on a payment in REVIEW',
-  scopes: ['review'],
-  body: z.discriminatedUnion(
-    'action',
-    [
-      z.strictObject({ action: z.enum(['resend', 'fail']), review, why, force, transId: onlyFor('match') }),
-      z.strictObject({ action: z.literal('match'), review, why, force, transId }),
-    ],
-    {
-      error: (issue) => (issue.code === 'invalid_union' ? 'must be "resend", "fail" or "match"' : undefined),
+  description:
+    'For operators. A decision is checked with the provider before it is carried out, and can be refused.',
+  operationId: 'resolvePayment',
+  tag: 'Payments',
+  examples: {
+    match: {
+      summary: "The provider's records show the transaction",
+      value: { action: 'match', review: 1, why: 'Found in the portal', transId: 'ntLE9hHMsiKRMFBw' },
     },
-  ),
+    fail: {
+      summary: 'No money has moved',
+      value: { action: 'fail', review: 1, why: 'The provider has confirmed by phone that nothing was sent' },
+    },
+  },
+  responses: {
+    200: { description: 'The decision was carried out.', schema: paymentSchema },
+    202: { description: "The provider hasn't answered yet: read the payment later.", schema: paymentSchema },
+  },
+  problems: ['not_found', 'not_under_review', 'resolution_refused', 'temporarily_unavailable'],
+  scopes: ['review'],
+  body: z
+    .discriminatedUnion(
+      'action',
+      [
+        z
+          .strictObject({ action: z.enum(['resend', 'fail']), review, why, force, transId: onlyFor('match') })
+          .meta({ id: 'ResendOrFailRequest' }),
+        z
+          .strictObject({ action: z.literal('match'), review, why, force, transId })
+          .meta({ id: 'MatchRequest' }),
+      ],
+      { error: variantError('action', 'must be "resend", "fail" or "match"') },
+    )
+    .meta({ id: 'ResolutionRequest' }),
   async handle(request, context) {
     const found = await ownPayment(context, request);
     const { review, why, force, ...decided } = request.body;

@@ -4,8 +4,18 @@ import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/payment-id.js'
 import { mediumSchema } from '../../provider/schemas.js';
 import { paymentNotFound } from '../http/problem.js';
 import { endPayment, isWithdrawn } from '../payments/update-payment.js';
+import { paymentSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
-import { amount, createPayment, name, orderFields, phone } from './create-payment.js';
+import {
+  amount,
+  createPayment,
+  creationProblems,
+  creationResponses,
+  idempotencyKey,
+  name,
+  orderFields,
+  phone,
+} from './create-payment.js';
 import { ownPayment, refusal, viewerOf } from './payment-resource.js';
 
 /**
@@ -15,9 +25,17 @@ import { ownPayment, refusal, viewerOf } from './payment-resource.js';
 export const payoutBody = z
   .strictObject({
     amount,
-    phone: phone.optional(),
-    medium: mediumSchema.optional(),
-    name: name.optional(),
+    phone: phone
+      .optional()
+      .describe(
+        "The recipient's Cameroonian mobile number, with or without +237. Required unless `medium` is `platform`",
+      ),
+    medium: mediumSchema
+      .optional()
+      .describe(
+        'By default, it follows from the number. `platform` is an account at the provider itself: then `email` is required, and `phone` is refused',
+      ),
+    name: name.optional().describe("The recipient's name"),
     ...orderFields,
   })
   .superRefine((body, context) => {
@@ -31,6 +49,14 @@ export const payoutBody = z
     } else if (body.phone === undefined) {
       refuse('phone', 'is required unless medium is platform');
     }
+  })
+  // The same in JSON Schema, which can't be made from a function.
+  .meta({
+    id: 'PayoutRequest',
+    if: { properties: { medium: { const: 'platform' } }, required: ['medium'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { properties: { phone: false, email: true }, required: ['email'] },
+    else: { properties: { phone: true }, required: ['phone'] },
   });
 
 /** The order that a parsed body describes. */
@@ -42,8 +68,23 @@ export const createPayout = authenticatedRoute({
   method: 'post',
   path: '/v1/payouts',
   summary: 'Send money to a recipient',
+  operationId: 'createPayout',
+  tag: 'Payouts',
   scopes: ['payouts'],
+  idempotencyKey: { schema: idempotencyKey, required: true },
   body: payoutBody,
+  examples: {
+    phone: {
+      summary: 'To a mobile number',
+      value: { amount: 2500, phone: '677000000', externalId: 'refund-77' },
+    },
+    platform: {
+      summary: 'To an account at the provider itself',
+      value: { amount: 2500, medium: 'platform', email: 'jane@example.org' },
+    },
+  },
+  responses: creationResponses,
+  problems: [...creationProblems, 'idempotency_key_required', 'daily_limit_reached'],
   handle: (request, context) => createPayment('payout', toPayoutOrder, request, context),
 });
 
@@ -55,6 +96,16 @@ export const cancelPayout = authenticatedRoute({
   method: 'post',
   path: '/v1/payouts/:id/cancel',
   summary: 'Withdraw a payout that has not been sent',
+  operationId: 'cancelPayout',
+  tag: 'Payouts',
+  responses: {
+    200: {
+      description: 'The payout was withdrawn: it is FAILED and final. Nothing was sent, and nothing will be.',
+      schema: paymentSchema,
+    },
+    202: { description: 'The payout is being sent at this moment: read it later.', schema: paymentSchema },
+  },
+  problems: ['not_found', 'not_cancelable', 'too_many_requests', 'temporarily_unavailable'],
   scopes: ['payouts'],
   async handle(request, context) {
     const found = await ownPayment(context, request);

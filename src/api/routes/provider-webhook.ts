@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { IDENTIFIER_PATTERN } from '../../payments/limits.js';
 import { type PaymentId, parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { pathSegment } from '../../provider/client.js';
@@ -9,7 +10,7 @@ import type { WebhookResult } from '../http/metrics.js';
 import { ApiError, notFound } from '../http/problem.js';
 import { deliverHint, keepUnmatched } from '../payments/provider-notifications.js';
 import { findByTransId } from '../payments/visibility.js';
-import type { ApiContext, ApiRequest, PublicRoute } from '../route.js';
+import { type ApiContext, type ApiRequest, publicRoute } from '../route.js';
 
 /**
  * The part of the provider's notification that a hint needs; the rest is ignored, and nothing in it is trusted. A
@@ -35,10 +36,24 @@ const UNMATCHED = ' ';
  * Those beyond a limit are answered 429, so that the provider repeats them later. They are also kept for an operator,
  * because such a notification may be the only trace of a transaction that is not polled.
  */
-export const providerWebhook: PublicRoute = {
+export const providerWebhook = publicRoute({
   method: 'post',
   path: '/webhooks/provider/:token',
   summary: 'Receive a notification from the provider',
+  description:
+    'For the provider alone: the address contains a secret. A notification proves nothing, it only makes a payment ask the provider. One that is malformed is accepted, too, because repeating it would not help.',
+  operationId: 'receiveProviderNotification',
+  rawBody: z.unknown().describe("The provider's transaction"),
+  tag: 'Operations',
+  responses: { 200: { description: 'It was received.', schema: z.object({ received: z.literal(true) }) } },
+  problems: [
+    'not_found',
+    'invalid_request',
+    'body_too_large',
+    'unsupported_media_type',
+    'too_many_notifications',
+    'temporarily_unavailable',
+  ],
   async handle(request, context) {
     if (!sameSecret(request.params.token ?? '', context.webhookToken)) throw notFound();
     try {
@@ -47,9 +62,9 @@ export const providerWebhook: PublicRoute = {
       if (error instanceof ApiError) count(request, context, RESULTS[error.code] ?? 'malformed');
       throw error;
     }
-    return { status: 200, json: { received: true } };
+    return { status: 200, json: { received: true as const } };
   },
-};
+});
 
 const RESULTS: Readonly<Record<string, WebhookResult>> = {
   temporarily_unavailable: 'unavailable',

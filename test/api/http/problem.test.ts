@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { MAX_BODY_BYTES } from '../../../src/api/http/body.js';
+import { PROBLEMS } from '../../../src/api/http/problem.js';
 import { KEYS, startApi, useApi } from '../../support/api-under-test.js';
 
 const key = KEYS.shop;
@@ -16,7 +17,7 @@ describe('a problem', () => {
     expect(status).toBe(404);
     expect(headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
     expect(body).toEqual({
-      type: 'urn:sanaga:problem:not_found',
+      type: '/docs/errors#not_found',
       title: 'Not found',
       status: 404,
       detail: expect.any(String),
@@ -54,6 +55,20 @@ describe('a problem', () => {
       expect([answer.status, answer.body.code]).toEqual([400, 'malformed_json']);
     },
   );
+
+  it.each([
+    ['', 'The body is empty: send a JSON object.'],
+    ['{"amount": 500', 'The body is not valid JSON: see line 1, column 15.'],
+    ['{"amount":\n 500,,}', 'The body is not valid JSON: see line 2, column 6.'],
+    ['{"amount":', 'The body is not valid JSON: it ends too early.'],
+  ])('says what is wrong with the JSON %p', async (body, detail) => {
+    expect((await api.ask('POST', '/v1/payouts', { key, body })).body.detail).toBe(detail);
+  });
+
+  it('calls a field of the address a parameter', async () => {
+    const { body } = await api.ask('GET', '/v1/payments?expand=all', { key });
+    expect(body.errors).toEqual([{ field: 'expand', message: 'is not a known parameter' }]);
+  });
 
   it('answers JSON that is no UTF-8 with 400', async () => {
     const response = await fetch(`${api.url}/v1/payouts`, {
@@ -150,6 +165,24 @@ describe('every answer', () => {
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.has('x-powered-by')).toBe(false);
+    expect(headers.get('content-security-policy')).toBe("default-src 'none';frame-ancestors 'none'");
     expect(headers.has('etag')).toBe(false);
+  });
+});
+
+describe("a problem's type", () => {
+  const api = useApi();
+
+  it('leads to what is wrong and what to do, for each code', async () => {
+    const { body } = await api.ask('GET', '/v1/nothing', { key });
+    const { pathname, hash } = new URL(body.type, `${api.url}/v1/nothing`);
+    expect([pathname, hash]).toEqual(['/docs/errors', '#not_found']);
+    const { status, headers, text } = await api.ask('GET', pathname);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    for (const [code, { title }] of Object.entries(PROBLEMS)) {
+      expect(text).toContain(`<h2 id="${code}">`);
+      expect(text).toContain(title);
+    }
   });
 });

@@ -53,6 +53,15 @@ describe('the log', () => {
     });
   });
 
+  it('names the fields that were wrong, but none that could be anything', async () => {
+    const ask = (requestId: string, body: object) =>
+      api.ask('POST', '/v1/payouts', { key: KEYS.shop, body, headers: { 'x-request-id': requestId } });
+    await ask('wrong', { amount: 1, metadata: { jane: 1 }, 'jane@example.org': 1, 677123456: 2 });
+    const line = api.lines.find((text) => text.includes('"requestId":"wrong"')) ?? '{}';
+    expect(JSON.parse(line)).toMatchObject({ status: 400 });
+    expect(JSON.parse(line).fields.sort()).toEqual(['amount', 'another', 'metadata']);
+  });
+
   it("names the webhook's route and what came of the notification, but not its address", () => {
     const line = api.lines.find((text) => text.includes('"route":"/webhooks/provider/:token"')) ?? '{}';
     expect(JSON.parse(line)).toMatchObject({ result: 'unavailable', paymentId: 'col_1' });

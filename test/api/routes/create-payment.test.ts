@@ -92,7 +92,17 @@ describe('an order', () => {
       { field: 'message', message: 'must have at most 200 characters' },
     ]);
     expect(await payoutErrors({ ...payout, message: '  ' })).toMatchObject([{ field: 'message' }]);
+    expect(await payoutErrors({ ...payout, message: '💐'.repeat(200) })).toEqual([]);
   });
+
+  it.each(['two\nlines', 'nul\u0000', 'bell\u0007', 'del\u007f', 'separated\u2028'])(
+    'is refused with %p as its message, which a phone could not show',
+    async (message) => {
+      expect(await payoutErrors({ ...payout, message })).toEqual([
+        { field: 'message', message: 'must not contain line breaks or other control characters' },
+      ]);
+    },
+  );
 
   it('has metadata of at most 50 pairs of text', async () => {
     const pairs = (count: number) =>
@@ -115,7 +125,13 @@ describe('an order', () => {
 });
 
 describe('a collection', () => {
-  it.each([undefined, 'card', 5])('is refused with the method %p', async (method) => {
+  it('is refused without a method', async () => {
+    expect(await collectionErrors({ amount: 500 })).toEqual([
+      { field: 'method', message: 'is required: "link" or "direct"' },
+    ]);
+  });
+
+  it.each(['card', 5, null])('is refused with the method %p', async (method) => {
     expect(await collectionErrors({ ...link, method })).toEqual([
       { field: 'method', message: 'must be "link" or "direct"' },
     ]);
@@ -174,6 +190,9 @@ describe('a collection', () => {
     '//shop.example',
     'https:shop.example',
     'shop.example',
+    'https://jane:secret@shop.example',
+    'https://shop.example@evil.example/',
+    'https://shop.example/a b',
     '',
   ])('refuses to send the payer to %p', async (redirectUrl) => {
     expect(await collectionErrors({ ...link, redirectUrl })).toMatchObject([{ field: 'redirectUrl' }]);
@@ -278,6 +297,16 @@ describe('a phone number', () => {
 });
 
 describe("a link's lifetime", () => {
+  it('is from 10 seconds to 24 hours, in any unit', () => {
+    const bounds = { s: [10, 86_400], m: [1, 1_440], h: [1, 24] } as const;
+    for (const [unit, [min, max]] of Object.entries(bounds)) {
+      const accepted = Array.from({ length: 100_000 }, (_, n) => n).filter(
+        (n) => expiresIn.safeParse(`${n}${unit}`).success,
+      );
+      expect([accepted.length, accepted[0], accepted.at(-1)]).toEqual([max - min + 1, min, max]);
+    }
+  });
+
   it.each([
     ['10s', 10_000],
     ['90s', 90_000],

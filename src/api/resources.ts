@@ -1,0 +1,414 @@
+import { z } from 'zod';
+import { CURRENCY } from '../payments/limits.js';
+import {
+  FAILURE_CODES,
+  PAYMENT_EVENT_TYPES,
+  PAYMENT_STATUSES,
+  type Payment,
+  type PaymentResolution,
+  type PaymentReview,
+  type PaymentSummary,
+} from '../payments/payment.js';
+import { MEDIUMS, PROVIDER_STATUSES } from '../payments/transaction.js';
+import type { UnmatchedNotification } from '../workflows/messages.js';
+import { type FieldError, PROBLEMS, type ProblemCode } from './http/problem.js';
+
+/**
+ * What the API responds with, as schemas. The OpenAPI document shows them, the compiler compares them with the types of
+ * the payments and with what handlers return, and tests check every response against them. Production doesn't: nothing
+ * is gained by withholding a response.
+ */
+
+/** A type as it is on the wire: an id is a string. */
+type Wire<T> = T extends { readonly __brand: string }
+  ? string
+  : T extends object
+    ? { [Key in keyof T]: Wire<T[Key]> }
+    : T;
+
+/** One schema for each field of a type, optional ones too. */
+type FieldSchemas<T> = { readonly [Key in keyof T]-?: z.ZodType<Wire<T[Key]>> };
+
+/** Those of the schemas that accept all that the field can be; `never` for others, and for what isn't a field. */
+type Complete<T, Schemas> = {
+  [Key in keyof Schemas]: Key extends keyof T
+    ? Wire<T[Key]> extends z.output<Schemas[Key]>
+      ? Schemas[Key]
+      : never
+    : never;
+};
+
+/**
+ * The schema of a type. A field that the type has and the schema hasn't doesn't compile, nor does the reverse, nor a
+ * schema that accepts less or more than the field can be.
+ *
+ * @example schemaOf<PaymentReview>()({ number: z.int(), since: time, decideFrom: time })
+ */
+function schemaOf<T extends object>() {
+  return <Schemas extends FieldSchemas<T>>(fields: Schemas & Complete<T, Schemas>) =>
+    z.object(fields as Schemas);
+}
+
+const time = z.string().meta({ format: 'date-time' });
+const described = <Schema extends z.ZodType>(schema: Schema, description: string) =>
+  schema.meta({ description });
+const xaf = (description: string) => described(z.int(), `${description}, in XAF`);
+
+const paymentId = described(
+  z.string().meta({ examples: ['col_2775d55233b9d4be2a8db3491967ed92'] }),
+  "The payment's id. It begins with `col_` for a collection and with `pay_` for a payout",
+);
+
+const reviewSchema = schemaOf<PaymentReview>()({
+  number: described(z.int(), 'Grows with every new finding; a decision has to name it'),
+  since: described(time, 'Since when an operator has been needed'),
+  decideFrom: described(
+    time,
+    "The earliest time at which an operator can decide without `force` that no money has moved: until then, the provider's records may be incomplete",
+  ),
+}).meta({ id: 'PaymentReview', description: 'The review that the payment is under' });
+
+const resolutionSchema = schemaOf<PaymentResolution>()({
+  action: z.enum(['resend', 'fail', 'match']),
+  transId: described(z.string().optional(), 'The transaction that the payment was matched with'),
+  review: described(z.int(), 'The number of the review that was decided on'),
+  by: described(z.string(), "The operator's name"),
+  why: z.string(),
+  forced: described(
+    z.literal(true).optional(),
+    'The operator overruled an objection, or decided before `decideFrom`',
+  ),
+  at: time,
+}).meta({ id: 'PaymentResolution', description: "The operator's decision that ended the last review" });
+
+/** A payment as the API returns it. */
+export interface PaymentResource extends Payment {
+  /** Whose it is. */
+  readonly merchant?: string | undefined;
+  /** The address of its workflow in Temporal's Web UI. */
+  readonly temporalUrl?: string | undefined;
+}
+
+export const examplePayment = {
+  id: 'col_2775d55233b9d4be2a8db3491967ed92',
+  object: 'payment',
+  kind: 'collection',
+  method: 'link',
+  status: 'CREATED',
+  final: false,
+  amount: 5_000,
+  currency: CURRENCY,
+  link: 'https://pay.example/ntLE9hHMsiKRMFBw',
+  transId: 'ntLE9hHMsiKRMFBw',
+  externalId: 'order-1001',
+  metadata: {},
+  createdAt: '2026-11-21T08:20:32.843Z',
+  updatedAt: '2026-11-21T08:20:32.870Z',
+  expiresAt: '2026-11-22T08:20:32.870Z',
+} as const satisfies Wire<PaymentResource>;
+
+export const paymentSchema = schemaOf<PaymentResource>()({
+  id: paymentId,
+  object: z.literal('payment'),
+  kind: z.enum(['collection', 'payout']),
+  method: described(z.enum(['link', 'direct']).optional(), 'How a collection reaches the payer'),
+  status: described(
+    z.enum(PAYMENT_STATUSES),
+    [
+      '- `CREATED`: the provider has not confirmed the payment yet, or nobody has tried to pay it',
+      '- `PENDING`: the payment is in progress',
+      '- `SUCCESSFUL`: the money has moved',
+      '- `FAILED`: no money has moved. The payer of a link can try again: rely on `final`',
+      '- `EXPIRED`: the link ended without being paid',
+      '- `REVIEW`: the outcome is not known, or is in doubt: an operator has to look into it. The money may have moved',
+    ].join('\n'),
+  ),
+  final: described(
+    z.boolean(),
+    'Whether the outcome is certain. Do not pay by other means while it is `false`. It becomes `false` again if an outcome is called into question; the status is then `REVIEW`',
+  ),
+  amount: xaf('What the payer pays or the recipient is sent'),
+  currency: z.literal(CURRENCY),
+  link: described(
+    z.string().meta({ format: 'uri' }).optional(),
+    'The page where the payer pays; collections by link only',
+  ),
+  transId: described(z.string().optional(), "The provider's transaction, once it is known"),
+  medium: described(z.enum(MEDIUMS).optional(), 'How the money moves, once the provider has said so'),
+  phone: described(z.string().optional(), 'The last three digits of the phone number: `•••• 205`'),
+  revenue: xaf("The amount less the provider's fees, once the provider has said so").optional(),
+  fee: xaf("The provider's fees: the amount less `revenue`, once the money has moved").optional(),
+  reason: described(z.string().optional(), 'Why the payment failed or is in REVIEW, in words for people'),
+  failureCode: described(
+    z.enum(FAILURE_CODES).optional(),
+    'Why a final payment is not SUCCESSFUL. Stable: let programs act on it. Further codes can be added',
+  ),
+  financialTransId: described(z.string().optional(), "The mobile operator's reference"),
+  review: reviewSchema.optional(),
+  resolution: resolutionSchema.optional(),
+  externalId: described(z.string().optional(), 'Your own identifier, as you sent it'),
+  userId: described(z.string().optional(), 'Your own identifier of the customer, as you sent it'),
+  message: described(z.string().optional(), 'As you sent it'),
+  redirectUrl: described(
+    z.string().meta({ format: 'uri' }).optional(),
+    'Where the payer of a link is sent afterwards, as you sent it',
+  ),
+  metadata: described(z.record(z.string(), z.string()), 'Your own data, as you sent it'),
+  createdAt: time,
+  updatedAt: described(time, 'When the payment last changed'),
+  expiresAt: described(time.optional(), 'When the link ends; collections by link only'),
+  merchant: described(z.string().optional(), 'For operators: whose payment it is'),
+  temporalUrl: described(
+    z.string().meta({ format: 'uri' }).optional(),
+    "For operators: the payment's workflow in Temporal's Web UI",
+  ),
+}).meta({ id: 'Payment', description: 'A payment as it is now', examples: [examplePayment] });
+
+/** A payment as lists return it. */
+type SummaryResource = PaymentSummary & Pick<PaymentResource, 'merchant' | 'temporalUrl'>;
+
+const summaryFields = paymentSchema.shape;
+const summarySchema = schemaOf<SummaryResource>()({
+  id: summaryFields.id,
+  object: summaryFields.object,
+  kind: summaryFields.kind,
+  method: summaryFields.method,
+  status: summaryFields.status,
+  final: summaryFields.final,
+  amount: summaryFields.amount,
+  currency: summaryFields.currency,
+  transId: summaryFields.transId,
+  externalId: summaryFields.externalId,
+  userId: summaryFields.userId,
+  metadata: summaryFields.metadata,
+  createdAt: summaryFields.createdAt,
+  merchant: summaryFields.merchant,
+  temporalUrl: summaryFields.temporalUrl,
+}).meta({ id: 'PaymentSummary', description: 'What a list shows of a payment' });
+
+/** A payment of a list that can't be read at the moment. */
+const unreadableSchema = z
+  .object({
+    id: paymentId,
+    merchant: paymentSchema.shape.merchant,
+    temporalUrl: z.string().meta({ format: 'uri' }).optional(),
+  })
+  .meta({ id: 'UnreadablePayment', description: "A payment that exists, but can't be read at the moment" });
+
+export const paymentPageSchema = z
+  .object({
+    data: described(z.array(summarySchema), 'Newest first'),
+    unreadable: described(
+      z.array(unreadableSchema),
+      "The payments of this page that can't be read at the moment. They may or may not have the `status` asked for",
+    ),
+    nextCursor: described(
+      z.string().optional(),
+      'Pass it as `cursor` for the next page; the last page has none',
+    ),
+  })
+  .meta({ id: 'PaymentPage' });
+
+const lastError = described(z.string().optional(), 'Why the last attempt failed');
+const tries = described(z.int(), 'Attempts that have failed');
+
+const deliverySchema = z
+  .discriminatedUnion('status', [
+    z
+      .object({
+        status: z.literal('due'),
+        at: described(time, 'When the next attempt is due'),
+        tries,
+        lastTriedAt: described(time.optional(), 'When the last attempt was made'),
+        lastError,
+      })
+      .meta({ id: 'DueDelivery' }),
+    z
+      .object({ status: z.literal('delivered'), at: described(time, 'When you acknowledged it') })
+      .meta({ id: 'CompletedDelivery' }),
+    z
+      .object({
+        status: z.literal('no_address'),
+        at: described(time, 'When it would have been sent, but no webhook address was set'),
+      })
+      .meta({ id: 'UndeliverableNotification' }),
+    z
+      .object({
+        status: z.literal('abandoned'),
+        at: described(time, 'When Sanaga gave up, after 72 hours'),
+        lastTriedAt: described(time, 'When the last attempt was made'),
+        lastError,
+      })
+      .meta({ id: 'AbandonedDelivery' }),
+  ])
+  .meta({ id: 'Delivery', description: 'How far the delivery has come' });
+export type DeliveryResource = z.output<typeof deliverySchema>;
+
+export const notificationListSchema = z
+  .object({
+    data: z.array(
+      z
+        .object({
+          number: described(z.int(), "1 for the payment's first notification"),
+          id: described(z.string(), 'The `webhook-id`: the same for every attempt'),
+          type: z.enum(PAYMENT_EVENT_TYPES),
+          at: described(time, 'When the event occurred'),
+          delivery: deliverySchema,
+        })
+        .meta({ id: 'Notification' }),
+    ),
+  })
+  .meta({
+    id: 'NotificationList',
+    description: "A payment's notifications, oldest first. At least the latest 50 are kept",
+    examples: [
+      {
+        data: [
+          {
+            number: 1,
+            id: 'evt_col_2775d55233b9d4be2a8db3491967ed92_succeeded_1',
+            type: 'payment.succeeded',
+            at: '2026-11-21T08:20:34.191Z',
+            delivery: { status: 'delivered', at: '2026-11-21T08:20:34.402Z' },
+          },
+        ],
+      },
+    ],
+  });
+
+const eventSchema = z
+  .object({
+    at: described(time, 'When it happened, for the first time if several times'),
+    lastAt: described(time.optional(), 'When it happened for the last time'),
+    count: described(z.int().optional(), 'How often it happened, unless once'),
+    type: z.enum([
+      'created',
+      'sending',
+      'accepted',
+      'rejected',
+      'send_failed',
+      'unanswered',
+      'looked_up',
+      'asked',
+      'provider_notification',
+      'expiring',
+      'expiry_answered',
+      'refresh_requested',
+      'recheck_requested',
+      'review_opened',
+      'decided',
+      'status_changed',
+      'merchant_notification',
+      'notification_requested',
+      'omitted',
+      'stopped',
+    ]),
+    source: described(
+      z.enum(['merchant', 'provider', 'timer', 'operator', 'system', 'notification']),
+      "Whose word or doing it was. `notification`: it came in the provider's name, and proves nothing",
+    ),
+    summary: described(z.string(), 'What happened, for people'),
+    status: described(z.enum(PAYMENT_STATUSES).optional(), "The payment's status from then on"),
+    final: z.literal(true).optional(),
+    reason: z.string().optional(),
+    failureCode: z.enum(FAILURE_CODES).optional(),
+    transId: z.string().optional(),
+    by: described(z.string().optional(), 'The operator who decided, or on whose decision it was sent again'),
+    cause: z.enum(['credentials', 'throttled', 'connection', 'unchecked']).optional(),
+    answer: described(z.string().optional(), "The provider's answer"),
+    transactions: z
+      .array(z.object({ transId: z.string(), status: z.enum(PROVIDER_STATUSES) }))
+      .readonly()
+      .optional(),
+    other: described(
+      z.literal(true).optional(),
+      "It is about a transaction that isn't the payment's, so far",
+    ),
+    providerStatus: z.enum(PROVIDER_STATUSES).optional(),
+    review: z.int().optional(),
+    action: z.enum(['resend', 'fail', 'match']).optional(),
+    forced: z.literal(true).optional(),
+    number: described(z.int().optional(), "The notification's number"),
+    event: z.enum(PAYMENT_EVENT_TYPES).optional(),
+    delivery: z.enum(['delivered', 'failed', 'abandoned', 'no_address']).optional(),
+    entries: described(z.int().optional(), 'How many entries are left out here'),
+  })
+  .meta({ id: 'TimelineEntry' });
+export type TimelineResource = z.output<typeof eventSchema>;
+
+export const timelineSchema = z
+  .object({ data: z.array(eventSchema) })
+  .meta({ id: 'Timeline', description: 'What has happened to a payment, oldest first' });
+
+/** The body of a notification to the merchant. */
+export const paymentEventSchema = (type: (typeof PAYMENT_EVENT_TYPES)[number]) =>
+  z.object({
+    type: z.literal(type),
+    timestamp: described(time, 'When the event occurred'),
+    merchant: described(z.string().optional(), 'Your own name'),
+    data: described(
+      paymentSchema,
+      'The payment at the time of sending, which can be ahead of `type`: act on it',
+    ),
+  });
+
+const unmatchedSchema = schemaOf<UnmatchedNotification>()({
+  transId: z.string(),
+  status: z.enum(PROVIDER_STATUSES),
+  externalId: z.string().optional(),
+  at: described(time, 'When it was received'),
+}).meta({ id: 'UnmatchedNotification' });
+
+export const unmatchedListSchema = z
+  .object({ data: described(z.array(unmatchedSchema), 'Newest first') })
+  .meta({ id: 'UnmatchedNotificationList' });
+
+export const balanceSchema = z
+  .object({
+    object: z.literal('balance'),
+    service: z.enum(['collection', 'payout']),
+    serviceName: described(z.string(), "The service's name at the provider"),
+    balance: described(z.int(), 'In `currency`'),
+    currency: z.string(),
+    asOf: described(time, 'When the provider was asked'),
+  })
+  .meta({
+    id: 'Balance',
+    examples: [
+      {
+        object: 'balance',
+        service: 'payout',
+        serviceName: 'Shop payouts',
+        balance: 8_850_786,
+        currency: 'XAF',
+        asOf: '2026-11-21T08:20:32.843Z',
+      },
+    ],
+  });
+
+/** The codes of all problems. A tuple with a first element is what an enum is made of. */
+const problemCodes = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
+
+const fieldErrorSchema = schemaOf<FieldError>()({
+  field: described(z.string(), 'A field by its path, such as `metadata.colour`, or a parameter by its name'),
+  message: z.string(),
+}).meta({ id: 'FieldError', description: 'What is wrong with one field. `field message` is a sentence' });
+
+/** A problem document (RFC 9457). */
+export const problemSchema = z
+  .object({
+    type: described(
+      z.string().meta({ format: 'uri-reference' }),
+      'Where the kind of problem is described; relative to the address of the request',
+    ),
+    title: z.string(),
+    status: described(z.int(), 'The HTTP status'),
+    detail: described(z.string(), 'What was wrong and what to do, for people'),
+    code: described(z.enum(problemCodes), 'Stable: let programs act on it'),
+    requestId: described(z.string(), "The request's X-Request-Id: give it to your operator"),
+    errors: described(z.array(fieldErrorSchema).optional(), 'Each field or parameter that is wrong'),
+    payment: described(paymentSchema.optional(), 'The payment as it is now'),
+    paymentId: described(z.string().optional(), 'The payment that the request was about'),
+  })
+  .meta({ id: 'Problem', description: 'A problem document (RFC 9457)' });
+export type Problem = z.output<typeof problemSchema>;

@@ -1,0 +1,146 @@
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { notFound, PROBLEMS } from '../http/problem.js';
+import { publicRoute } from '../route.js';
+
+/** The API's reference, for people and for programs. Nothing of it comes from another host. */
+
+export const getOpenApi = publicRoute({
+  method: 'get',
+  path: '/openapi.json',
+  summary: 'The OpenAPI document',
+  operationId: 'getOpenApi',
+  responses: { 200: { description: 'The document.', contentType: 'application/json' } },
+  handle: (_, { openApi }) => ({
+    status: 200,
+    headers: { 'Content-Type': 'application/json; charset=utf-8' },
+    text: openApi,
+  }),
+});
+
+/** RapiDoc puts its styles into the page itself. It runs no other script and calls nobody else. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** It only shows: an API key belongs on the merchant's server, and not in a page. */
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Sanaga: API reference</title>
+<link rel="icon" href="data:,">
+<script type="module" src="/docs/rapidoc.js"></script>
+</head>
+<body>
+<rapi-doc spec-url="/openapi.json" render-style="read" theme="light" primary-color="#0b6b57" load-fonts="false"
+  regular-font="system-ui, sans-serif" mono-font="ui-monospace, monospace" show-header="false" allow-try="false"
+  allow-server-selection="false" allow-authentication="false" allow-spec-file-download="false"
+  schema-style="table" schema-description-expanded="true" use-path-in-nav-bar="false" font-size="large">
+</rapi-doc>
+<noscript>This page needs JavaScript. The same is in <a href="/openapi.json">openapi.json</a>.</noscript>
+</body>
+</html>
+`;
+
+export const getReference = publicRoute({
+  method: 'get',
+  path: '/docs',
+  summary: "The API's reference as a page",
+  operationId: 'getReference',
+  responses: { 200: { description: 'The page.', contentType: 'text/html' } },
+  handle: () => ({
+    status: 200,
+    headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': POLICY },
+    text: PAGE,
+  }),
+});
+
+/** A page of text alone. */
+const TEXT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
+
+/** Each problem's `type` leads to its paragraph. */
+const ERRORS_PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Sanaga: errors</title>
+<style>
+body { font: 1.05rem/1.5 system-ui, sans-serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem; color-scheme: light dark }
+h2 { font-size: 1.1rem; margin: 2rem 0 .25rem; overflow-wrap: anywhere }
+:target { background: #ffe9a8; color: #222 }
+blockquote { margin: .5rem 0; padding-left: .75rem; border-left: 3px solid #0b6b57 }
+</style>
+</head>
+<body>
+<h1>Errors</h1>
+<p>Every error is a problem document (RFC 9457). Let programs act on its <code>code</code>, which is stable, and show
+<code>detail</code> to people. <a href="/docs">The API's reference</a> says which call can give which.</p>
+${Object.entries(PROBLEMS)
+  .map(
+    ([code, { status, title, cure, example }]) => `<h2 id="${code}"><code>${code}</code>, ${status}</h2>
+<p>${escaped(title)}. What to do: ${escaped(cure).replace(/`([^`]+)`/g, '<code>$1</code>')}.</p>
+<blockquote>${escaped(example)}</blockquote>`,
+  )
+  .join('\n')}
+</body>
+</html>
+`;
+
+function escaped(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+}
+
+export const getErrors = publicRoute({
+  method: 'get',
+  path: '/docs/errors',
+  summary: 'Every error, with what to do',
+  operationId: 'getErrors',
+  responses: { 200: { description: 'The page.', contentType: 'text/html' } },
+  handle: () => ({
+    status: 200,
+    headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': TEXT_POLICY },
+    text: ERRORS_PAGE,
+  }),
+});
+
+/** The build puts it there, so that production needs none of RapiDoc's own dependencies. */
+const SCRIPT_FILE = new URL('../../../lib/rapidoc.js', import.meta.url);
+let script: Promise<Buffer> | undefined;
+
+/** RapiDoc, compressed: every browser takes gzip, and nobody else needs it. */
+export const getReferenceScript = publicRoute({
+  method: 'get',
+  path: '/docs/rapidoc.js',
+  summary: 'The script of the reference',
+  operationId: 'getReferenceScript',
+  responses: { 200: { description: 'The script.', contentType: 'text/javascript' } },
+  async handle() {
+    script ??= readFile(SCRIPT_FILE).then((source) => promisify(gzip)(source));
+    try {
+      return {
+        status: 200,
+        headers: {
+          'Content-Type': 'text/javascript; charset=utf-8',
+          'Content-Encoding': 'gzip',
+          'Cache-Control': 'public, max-age=3600',
+        },
+        text: await script,
+      };
+    } catch {
+      // Run from its sources, the project has no lib/.
+      script = undefined;
+      throw notFound();
+    }
+  },
+});

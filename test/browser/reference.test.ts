@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { useApi } from '../support/api-under-test.js';
+import { launchBrowser } from './browser.js';
+import { PHONE } from './visit.js';
+
+/** On a phone, the menu is there, but hidden. */
+const visible = (page: Page, text: string) => page.getByText(text).locator('visible=true').first();
+
+describe("the API's reference at /docs", () => {
+  const api = useApi();
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  /** Opens the page, and records what the browser complains of and which hosts it calls. */
+  async function open(options: object = {}) {
+    const context = await browser.newContext(options);
+    const page: Page = await context.newPage();
+    const complaints: string[] = [];
+    const hosts = new Set<string>();
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('requestfailed', (request) => complaints.push(request.url()));
+    page.on('request', (request) => {
+      const { protocol, host } = new URL(request.url());
+      if (protocol !== 'data:') hosts.add(host);
+    });
+    const response = await page.goto(`${api.url}/docs`);
+    await visible(page, 'Send money to a recipient').waitFor({ timeout: 30_000 });
+    return { page, complaints, hosts, response };
+  }
+
+  it.each([
+    ['on a wide screen', {}],
+    ['on a phone', PHONE],
+  ])(
+    'shows every call %s, calls no other host and breaks no policy',
+    async (_, options) => {
+      const { page, complaints, hosts } = await open(options);
+      await visible(page, 'The payment is FAILED and final').waitFor();
+      expect([...hosts]).toEqual([new URL(api.url).host]);
+      expect(complaints).toEqual([]);
+      const width = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+      expect(width).toBeLessThanOrEqual(0);
+    },
+    60_000,
+  );
+
+  it('allows no script but its own, and no inline one', async () => {
+    const { response } = await open();
+    const policy = response?.headers()['content-security-policy'] ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toMatch(/script-src 'self'(;|$)/);
+  }, 60_000);
+});

@@ -1,0 +1,88 @@
+import { Ajv2020, type AnySchema } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { routes } from '../../src/api/app.js';
+import { describeApi, openApiPath } from '../../src/api/openapi.js';
+
+/** The OpenAPI document as the API serves it. */
+const document = JSON.parse(JSON.stringify(describeApi(routes)));
+
+/**
+ * The document's responses may get further fields, so that clients ignore those. To our own tests, a field that the
+ * document doesn't have is a mistake.
+ */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== 'object' || value === null) return value;
+  const parts = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, closed(part)]));
+  const isClosed = parts.type === 'object' && 'properties' in parts && !('additionalProperties' in parts);
+  return isClosed ? { ...parts, additionalProperties: false } : parts;
+}
+
+// OpenAPI's own words are none of JSON Schema's.
+const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: true });
+formats.default(ajv);
+ajv.addSchema(closed(document) as AnySchema, 'api');
+
+const pointer = (...parts: readonly (string | number)[]) =>
+  parts
+    .map((part) => `/${encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1'))}`)
+    .join('');
+
+const documentedRoutes = routes
+  .filter(({ tag }) => tag !== undefined)
+  .map(({ path, method }) => ({
+    path: openApiPath(path),
+    method,
+    pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}/?$`, 'i'),
+  }));
+
+/** Responses that no operation of the document can have: of another method, or of an address that doesn't exist. */
+const ELSEWHERE = new Set(['not_found 404', 'method_not_allowed 405']);
+
+export interface ReceivedResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/**
+ * Compares a response of the API with the OpenAPI document.
+ *
+ * @throws {Error} when the document has no such status, content type, header, field or value for this request.
+ */
+export function expectDocumented(method: string, address: string, received: ReceivedResponse): void {
+  const { status, headers, text } = received;
+  const undocumented = (what: string) =>
+    new Error(`not in the OpenAPI document: ${method} ${address} answered ${status}: ${what}\n${text}`);
+  const path = new URL(address, 'http://api').pathname;
+  const found = documentedRoutes.find(
+    (route) =>
+      route.pattern.test(path) && (method === 'HEAD' ? 'get' : method.toLowerCase()) === route.method,
+  );
+  const type = headers.get('content-type')?.split(';')[0] ?? 'no content type';
+  if (found === undefined) {
+    const isOther = routes.some((route) => route.tag === undefined && route.path === path && status === 200);
+    if (isOther) return;
+    const { code } = JSON.parse(text || '{"code":"nothing"}');
+    if (method !== 'HEAD' && !ELSEWHERE.has(`${code} ${status}`)) throw undocumented('no such operation');
+    if (method !== 'HEAD') validate('#/components/schemas/Problem', text, undocumented);
+    return;
+  }
+  const response = document.paths[found.path][found.method].responses[status];
+  if (response === undefined) throw undocumented('no such status');
+  const content = response.content[type];
+  if (content === undefined) throw undocumented(`no such content type as ${type}`);
+  for (const [name, { $ref }] of Object.entries<{ $ref: string }>(response.headers)) {
+    const { required } = document.components.headers[$ref.split('/').at(-1) ?? ''];
+    if (required && !headers.has(name)) throw undocumented(`without the header ${name}`);
+  }
+  if (method === 'HEAD' || !type.endsWith('json')) return;
+  const place = pointer('paths', found.path, found.method, 'responses', status, 'content', type, 'schema');
+  validate(`#${place}`, text, undocumented);
+}
+
+function validate(place: string, text: string, undocumented: (what: string) => Error): void {
+  const check = ajv.getSchema(`api${place}`);
+  if (check === undefined) throw undocumented(`no schema at ${place}`);
+  if (!check(JSON.parse(text))) throw undocumented(ajv.errorsText(check.errors, { dataVar: 'body' }));
+}
