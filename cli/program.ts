@@ -55,7 +55,7 @@ ledger agrees, otherwise 1.`,
     .summary('run the same processes until Ctrl-C, with their state in .sanaga/')
     .description(
       "Starts Temporal, the provider's sandbox, a worker and the API, prints their addresses, and runs until you press " +
-        "Ctrl-C. Temporal's database, all that the sandbox knows, the generated API key and the logs are kept in " +
+        "Ctrl-C. Temporal's database, all that the sandbox knows, the generated secrets and the logs are kept in " +
         '.sanaga/ in the current folder, so that a restart loses nothing.',
     )
     .addHelpText(
@@ -71,6 +71,8 @@ Environment:
   MERCHANTS_FILE     several merchants, each with keys, addresses and limits
   MERCHANT_WEBHOOK_URL, MERCHANT_WEBHOOK_SECRET
                      where outcomes are sent, and the secret that signs them
+                     (default: to "sanaga listen", with a generated secret)
+  LISTEN_PORT        port that "sanaga listen" then has (default: 4242)
   The other settings of the processes apply, too: see docs/settings.md.
 
 Exit code: 0 when it was asked to stop, 1 when a part of it failed, 78 when a

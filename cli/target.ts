@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { Sanaga } from '../client/index.js';
-import { addressesOf, existingSecrets } from '../stack/processes/settings.js';
+import { addressesOf, existingSecrets, existingWebhookSecret } from '../stack/processes/settings.js';
 import { findRunning, type Running, STATE_FOLDER } from '../stack/start/state-folder.js';
 import { UsageError } from './run.js';
 
@@ -26,8 +26,26 @@ export function withTarget(command: Command): Command {
     .option('--json', 'print JSON, for programs');
 }
 
+const stateFolder = () => join(process.cwd(), STATE_FOLDER);
+
+/** Where a running `start` sends its notifications for `listen`, and the secret that signs them. */
+export interface ListenTarget {
+  readonly port: number;
+  readonly secret: string;
+}
+
+/**
+ * What `listen` must know of the `start` that runs in the current folder; `undefined` when none runs, or when its settings
+ * send the notifications elsewhere.
+ */
+export async function findListenTarget(folder = stateFolder()): Promise<ListenTarget | undefined> {
+  const port = (await findRunning(folder))?.listenPort;
+  const secret = port === undefined ? undefined : await existingWebhookSecret(folder);
+  return port === undefined || secret === undefined ? undefined : { port, secret };
+}
+
 /** The `start` that runs in the current folder, with its secrets. */
-export async function findStart(folder = join(process.cwd(), STATE_FOLDER)) {
+export async function findStart(folder = stateFolder()) {
   const running = await findRunning(folder);
   const secrets = running && (await existingSecrets(folder));
   if (running === undefined || secrets === undefined) return undefined;

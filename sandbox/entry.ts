@@ -18,6 +18,10 @@ export interface StatusChange {
 export interface Attempt {
   readonly at: number;
   readonly action: 'pay' | 'decline';
+  /** The last three digits of the number that was asked to pay. */
+  readonly phoneEnding?: string | undefined;
+  /** The payer withdrew the request while it was PENDING. */
+  withdrawn?: true | undefined;
 }
 
 /** One notification, genuine or forged by a fault, with the response to each try. */
@@ -30,7 +34,7 @@ export interface Notification {
   acknowledged: boolean;
 }
 
-/** What is known of a transaction when it is created. Phone numbers decide the outcome and are never stored. */
+/** What is known of a transaction when it is created. Phone numbers decide the outcome and are never stored in full. */
 export interface Draft {
   readonly service: ServiceKind;
   readonly serviceName: string;

@@ -88,7 +88,14 @@ const entrySchema = z.strictObject({
   confirmedAt: time.optional(),
   settlement: z.strictObject({ at: time, status: z.enum(['SUCCESSFUL', 'FAILED']) }).optional(),
   history: z.array(z.strictObject({ status: statusSchema, at: time })),
-  attempts: z.array(z.strictObject({ at: time, action: z.enum(['pay', 'decline']) })),
+  attempts: z.array(
+    z.strictObject({
+      at: time,
+      action: z.enum(['pay', 'decline']),
+      phoneEnding: z.string().optional(),
+      withdrawn: z.literal(true).optional(),
+    }),
+  ),
   statusCalls: z.strictObject({ answered: z.int(), throttled: z.int(), recent: z.array(time) }),
   notifications: z.array(
     z.strictObject({

@@ -45,6 +45,7 @@ type AttemptPlan =
       readonly kind: 'pay';
       readonly outcome: TestOutcome;
       readonly medium: PhoneMedium;
+      readonly phoneEnding: string;
       readonly email?: string | undefined;
     }
   | { readonly kind: 'decline' };
@@ -71,6 +72,7 @@ const REASONS = {
 } as const;
 
 const DECLINED = 'The payer declined';
+const WITHDRAWN = 'The payer withdrew the request';
 
 /**
  * Every transaction, in memory. A link is CREATED, PENDING during an attempt, then SUCCESSFUL or FAILED; after FAILED
@@ -166,7 +168,8 @@ export class Ledger {
       entry.medium = plan.medium;
       entry.email ??= plan.email;
     }
-    entry.attempts.push({ at, action: request.action });
+    const phoneEnding = plan.kind === 'pay' ? plan.phoneEnding : undefined;
+    entry.attempts.push({ at, action: request.action, ...(phoneEnding && { phoneEnding }) });
     this.#setStatus(entry, 'PENDING', at);
     if (plan.kind === 'decline') this.#setStatus(entry, 'FAILED', at, DECLINED);
     else this.#setSettlement(entry, plan.outcome, at, 0);
@@ -174,6 +177,21 @@ export class Ledger {
     if (after.status === 'SUCCESSFUL') return { kind: 'paid', entry };
     if (after.status === 'PENDING') return { kind: 'pending', entry };
     return { kind: 'declined', entry, reason: after.reason ?? REASONS.link };
+  }
+
+  /**
+   * Withdraws a payer's attempt at a link while it is PENDING: it is FAILED and can't succeed later. Has no effect on an
+   * attempt that has ended.
+   *
+   * @param number which attempt, counted from 1, so that an old page can't withdraw a newer one
+   */
+  withdraw(transId: string, number: number): void {
+    const at = this.#clock.now();
+    const entry = this.#current(this.#store.byId(transId), at);
+    const attempt = entry?.attempts.at(-1);
+    if (entry?.status !== 'PENDING' || attempt === undefined || entry.attempts.length !== number) return;
+    attempt.withdrawn = true;
+    this.#setStatus(entry, 'FAILED', at, WITHDRAWN);
   }
 
   /** Expires a link that is neither paid nor expired. */
@@ -297,6 +315,7 @@ function planAttempt(request: AttemptRequest): AttemptPlan | InvalidAttempt {
     kind: 'pay',
     outcome: outcomeOfNumber(phone.digits),
     medium: phone.medium,
+    phoneEnding: phone.digits.slice(-3),
     ...(email && { email }),
   };
 }

@@ -105,7 +105,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use('/pay/:token', createCheckout({ ledger, merchantName, clock }));
+  app.use('/pay/:token', createCheckout({ ledger, merchantName }));
   app.use('/_sandbox', operatorApi({ ledger, faults, posts, requests, webhooks }));
   const send = replies.send.bind(replies);
   app.use(providerApi({ ledger, clock, random, linkTo, services, faults, posts, requests, log, send }));

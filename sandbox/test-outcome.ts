@@ -10,7 +10,10 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-type Rule = { readonly digit: string; readonly pattern: string; readonly effect: string } & (
+/** The last digit but two of a number, which selects its rule. */
+export type TestDigit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9';
+
+type Rule = { readonly digit: TestDigit; readonly pattern: string } & (
   | { readonly status: 'SUCCESSFUL' | 'FAILED'; readonly unitMs?: number }
   | { readonly status: 'PENDING' }
 );
@@ -21,16 +24,16 @@ type Rule = { readonly digit: string; readonly pattern: string; readonly effect:
  * (1 s by default) for direct payments and payouts.
  */
 export const TEST_NUMBERS: readonly Rule[] = [
-  { digit: '0', pattern: '0xx', effect: 'succeeds at once', status: 'SUCCESSFUL' },
-  { digit: '1', pattern: '1xx', effect: 'fails at once', status: 'FAILED' },
-  { digit: '2', pattern: '2SS', effect: 'succeeds after SS seconds', status: 'SUCCESSFUL', unitMs: SECOND },
-  { digit: '3', pattern: '3SS', effect: 'fails after SS seconds', status: 'FAILED', unitMs: SECOND },
-  { digit: '4', pattern: '4MM', effect: 'succeeds after MM minutes', status: 'SUCCESSFUL', unitMs: MINUTE },
-  { digit: '5', pattern: '5MM', effect: 'fails after MM minutes', status: 'FAILED', unitMs: MINUTE },
-  { digit: '6', pattern: '6HH', effect: 'succeeds after HH hours', status: 'SUCCESSFUL', unitMs: HOUR },
-  { digit: '7', pattern: '7HH', effect: 'fails after HH hours', status: 'FAILED', unitMs: HOUR },
-  { digit: '8', pattern: '8xx', effect: 'stays PENDING until it is settled manually', status: 'PENDING' },
-  { digit: '9', pattern: '9xx', effect: 'succeeds at once', status: 'SUCCESSFUL' },
+  { digit: '0', pattern: '0xx', status: 'SUCCESSFUL' },
+  { digit: '1', pattern: '1xx', status: 'FAILED' },
+  { digit: '2', pattern: '2SS', status: 'SUCCESSFUL', unitMs: SECOND },
+  { digit: '3', pattern: '3SS', status: 'FAILED', unitMs: SECOND },
+  { digit: '4', pattern: '4MM', status: 'SUCCESSFUL', unitMs: MINUTE },
+  { digit: '5', pattern: '5MM', status: 'FAILED', unitMs: MINUTE },
+  { digit: '6', pattern: '6HH', status: 'SUCCESSFUL', unitMs: HOUR },
+  { digit: '7', pattern: '7HH', status: 'FAILED', unitMs: HOUR },
+  { digit: '8', pattern: '8xx', status: 'PENDING' },
+  { digit: '9', pattern: '9xx', status: 'SUCCESSFUL' },
 ];
 
 /** The outcome for a number, by {@link TEST_NUMBERS}. Delays are in ms of the sandbox's clock. */

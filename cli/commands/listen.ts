@@ -4,11 +4,13 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError } from 'commander';
 import { verifyWebhook, type WebhookEvent, WebhookVerificationError } from '../../client/index.js';
+import { DEFAULT_LISTEN_PORT, listenUrl } from '../../stack/start/start-settings.js';
 import { amountOf, note, paint, print, printJson, statusOf, timeOf } from '../output.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
+import { findListenTarget } from '../target.js';
 
 interface ListenOptions {
-  readonly port: number;
+  readonly port?: number;
   readonly secret?: string;
   readonly forwardTo?: string;
   readonly json?: boolean;
@@ -27,13 +29,17 @@ export function addListenCommand(program: Command): void {
     .summary('receive your notifications on this machine, and show or forward them')
     .description(
       'Receives the notifications that Sanaga sends to your webhook address, verifies their signatures, shows them and, with ' +
-        '--forward-to, passes them on unchanged and answers Sanaga as that address does. It prints the settings that make ' +
-        'Sanaga send them here.',
+        '--forward-to, passes them on unchanged and answers Sanaga as that address does. In the folder of a running ' +
+        '"sanaga start", it receives what that sends. Otherwise, it prints the settings that make Sanaga send them here.',
     )
-    .option('--port <port>', 'port to listen on, at 127.0.0.1', readPort, 4242)
+    .option(
+      '--port <port>',
+      `port to listen on, at 127.0.0.1 (default: that of the running "sanaga start", or ${DEFAULT_LISTEN_PORT})`,
+      readPort,
+    )
     .option(
       '--secret <secret>',
-      'secret that signs them: whsec_… (default: $SANAGA_WEBHOOK_SECRET, or a new one)',
+      'secret that signs them: whsec_… (default: $SANAGA_WEBHOOK_SECRET, or that of the running "sanaga start", or a new one)',
     )
     .option('--forward-to <address>', 'pass them on to this address')
     .option('--json', 'print each notification as a line of JSON')
@@ -52,7 +58,10 @@ Exit code: 0 after Ctrl-C.`,
 
 async function listen(options: ListenOptions, stop: AbortSignal): Promise<number> {
   const given = options.secret ?? (process.env.SANAGA_WEBHOOK_SECRET || undefined);
-  const secret = given ?? `whsec_${randomBytes(32).toString('base64')}`;
+  const found = await findListenTarget();
+  // On another port, none of what it sends arrives, and its secret is of no use.
+  const start = (options.port ?? found?.port) === found?.port ? found : undefined;
+  const secret = given ?? start?.secret ?? `whsec_${randomBytes(32).toString('base64')}`;
   const secrets = secret.split(',').map((one) => one.trim());
   if (!secrets.every((one) => /^(whsec_)?[A-Za-z0-9+/]{32,}={0,2}$/.test(one))) {
     throw new UsageError('the secret must be whsec_ and the base64 of 24 to 64 bytes');
@@ -73,19 +82,31 @@ async function listen(options: ListenOptions, stop: AbortSignal): Promise<number
       },
     );
   });
-  server.listen(options.port, '127.0.0.1');
+  const wanted = options.port ?? start?.port ?? DEFAULT_LISTEN_PORT;
+  server.listen(wanted, '127.0.0.1');
   await once(server, 'listening').catch((error: unknown) => {
-    throw new UsageError(
-      `port ${options.port} can't be listened on (${String(error)}): choose another with --port`,
-    );
+    const todo =
+      start !== undefined
+        ? 'is another "sanaga listen" running? If not, set LISTEN_PORT to another port before "npm start"'
+        : 'choose another with --port';
+    throw new UsageError(`port ${wanted} can't be listened on (${String(error)}): ${todo}`);
   });
   const address = server.address();
-  const port = typeof address === 'object' ? address?.port : options.port;
-  note(instructions(`http://127.0.0.1:${port}/`, secret, given !== undefined));
+  const port = (typeof address === 'object' ? address?.port : undefined) ?? wanted;
+  const isStarts = start !== undefined && secrets.includes(start.secret);
+  note(isStarts ? greeting(listenUrl(port)) : instructions(listenUrl(port), secret, given !== undefined));
   if (!stop.aborted) await once(stop, 'abort');
   server.closeAllConnections();
   server.close();
   return EXIT.ok;
+}
+
+function greeting(url: string): string {
+  return `Listening on ${url} for the notifications of the running "npm start". Ctrl-C ends it.
+
+One that was due before may come minutes later. To have it sent at once:
+POST /v1/payments/<id>/notifications/1/resend
+`;
 }
 
 function instructions(url: string, secret: string, isGiven: boolean): string {

@@ -138,8 +138,12 @@ type WebhookSettings = Pick<
   'MERCHANTS_FILE' | 'MERCHANT_WEBHOOK_URL' | 'MERCHANT_WEBHOOK_ALLOW_PRIVATE'
 >;
 
-/** Whether the merchants' webhook addresses can be reached. Nothing is delivered. */
-export async function checkWebhooks(settings: WebhookSettings): Promise<Finding[]> {
+/**
+ * Whether the merchants' webhook addresses can be reached. Nothing is delivered.
+ *
+ * @param isForListen whether the one address is that of `sanaga listen`, which needn't be running.
+ */
+export async function checkWebhooks(settings: WebhookSettings, isForListen: boolean): Promise<Finding[]> {
   const {
     MERCHANTS_FILE: merchants,
     MERCHANT_WEBHOOK_URL: url,
@@ -160,7 +164,18 @@ export async function checkWebhooks(settings: WebhookSettings): Promise<Finding[
     });
     return (await Promise.all(checks)).flat();
   }
-  if (url !== undefined) return [await checkWebhook('webhooks', url, privately)];
+  if (url !== undefined) {
+    const finding = await checkWebhook('webhooks', url, privately);
+    return [
+      isForListen && finding.status === 'fail'
+        ? warn(
+            'webhooks',
+            finding.detail,
+            'Run "sanaga listen" to receive them. They are tried for 72 hours.',
+          )
+        : finding,
+    ];
+  }
   const todo =
     'Set MERCHANT_WEBHOOK_URL and MERCHANT_WEBHOOK_SECRET. "sanaga listen" shows how on this machine.';
   return [warn('webhooks', 'no address is set, so that nobody is notified of outcomes', todo)];

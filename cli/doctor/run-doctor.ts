@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import { type Config, ConfigError, type Part, readConfig } from '../../src/config.js';
 import { stackSettings } from '../../stack/processes/settings.js';
+import { listenUrl } from '../../stack/start/start-settings.js';
 import { note, paint, print, printJson } from '../output.js';
 import { EXIT, UsageError } from '../run.js';
-import { findStart, findTarget, type TargetOptions } from '../target.js';
+import { findListenTarget, findStart, findTarget, type TargetOptions } from '../target.js';
 import { type Finding, fail, ok, reasonOf } from './finding.js';
 import { checkApi, checkProvider, checkProviderClock, checkWebhooks } from './http.js';
 import { checkTemporal } from './temporal.js';
@@ -15,10 +16,10 @@ export interface DoctorOptions extends TargetOptions {
 
 /** Checks everything that payments need, and shows each finding as it is made. */
 export async function runDoctor(options: DoctorOptions): Promise<number> {
-  const { env, of } = await settingsToCheck(options);
+  const { env, of, isForListen = false } = await settingsToCheck(options);
   if (!options.json) note(`Checking ${of}.\n`);
   const found: Finding[] = [];
-  for await (const finding of checkAll(env, options)) {
+  for await (const finding of checkAll(env, options, isForListen)) {
     found.push(finding);
     if (options.json) printJson(finding);
     else print(lineOf(finding));
@@ -66,19 +67,33 @@ async function settingsToCheck({ envFile }: DoctorOptions) {
     );
   }
   const { running, secrets } = start;
+  const listen = await findListenTarget();
   const settings = {
     MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
     ...given,
+    ...(listen && {
+      MERCHANT_WEBHOOK_URL: listenUrl(listen.port),
+      MERCHANT_WEBHOOK_SECRET: listen.secret,
+    }),
     ...stackSettings(running.ports, secrets),
     ...((given.API_KEYS || given.API_KEYS_FILE || given.MERCHANTS_FILE) && { API_KEYS: given.API_KEYS }),
     TEMPORAL_ADDRESS: running.temporal.address,
     TEMPORAL_NAMESPACE: running.temporal.namespace,
     TEMPORAL_TASK_QUEUE: running.taskQueue,
   };
-  return { env: settings, of: `the "start" with process id ${running.pid}` };
+  return {
+    env: settings,
+    isForListen: listen !== undefined,
+    of: `the "start" with process id ${running.pid}`,
+  };
 }
 
-async function* checkAll(env: NodeJS.ProcessEnv, options: DoctorOptions): AsyncGenerator<Finding> {
+/** @param isForListen whether the notifications are sent to `sanaga listen`, which needn't be running. */
+async function* checkAll(
+  env: NodeJS.ProcessEnv,
+  options: DoctorOptions,
+  isForListen: boolean,
+): AsyncGenerator<Finding> {
   const api = readPart('api', env);
   yield api.finding;
   const worker = readPart('worker', env);
@@ -94,7 +109,7 @@ async function* checkAll(env: NodeJS.ProcessEnv, options: DoctorOptions): AsyncG
     yield* await checkProviderClock(provider.PROVIDER_COLLECTION_URL);
   }
   yield* await checkTarget(options);
-  if (worker.config !== undefined) yield* await checkWebhooks(worker.config);
+  if (worker.config !== undefined) yield* await checkWebhooks(worker.config, isForListen);
 }
 
 function readPart<P extends Part>(

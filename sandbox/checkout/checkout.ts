@@ -7,17 +7,11 @@ import express, {
 } from 'express';
 import helmet from 'helmet';
 import { z } from 'zod';
-import type { Clock } from '../clock.js';
 import type { Entry } from '../entry.js';
 import type { Ledger } from '../ledger.js';
-import {
-  expiredPage,
-  notFoundPage,
-  pendingPage,
-  type Receipt,
-  receiptPage,
-  unreadablePage,
-} from './pages.js';
+import { type KeptForm, KeptForms } from './kept-forms.js';
+import { localeOf } from './locale.js';
+import { expiredPage, notFoundPage, pendingPage, type Receipt, receiptPage } from './pages.js';
 import {
   explain,
   type FormErrors,
@@ -29,12 +23,12 @@ import {
 } from './payment-form.js';
 import { styleHash } from './style.js';
 import { type CheckoutSummary, summaryOf } from './summary.js';
+import type { Failure } from './texts.js';
 
 export interface CheckoutOptions {
-  readonly ledger: Pick<Ledger, 'findByLinkToken' | 'attempt'>;
+  readonly ledger: Pick<Ledger, 'findByLinkToken' | 'attempt' | 'withdraw'>;
   /** The name shown to payers. */
   readonly merchantName: string;
-  readonly clock: Pick<Clock, 'now'>;
 }
 
 interface Link {
@@ -42,42 +36,41 @@ interface Link {
   readonly summary: CheckoutSummary;
 }
 
-/** Marks the address of a pending page, from which the payer is redirected to the merchant once the payment succeeds. */
-const WAITING = '?waiting=1';
+/**
+ * The query of the checkout page: `form` is the key of the form that was sent last; `waiting`, that the payer is to be
+ * redirected to the merchant once the payment succeeds; `again`, that they tried to pay what was paid.
+ */
+const querySchema = z.object({
+  form: z.string().optional().catch(undefined),
+  waiting: z.literal('1').optional().catch(undefined),
+  again: z.literal('1').optional().catch(undefined),
+});
+type Query = z.infer<typeof querySchema>;
 
 /** An error of the body parser: the form is too long or malformed. */
 const requestErrorSchema = z.object({ status: z.int().min(400).max(499) });
 
 /**
- * The hosted checkout page, to be mounted at `/pay/:token`. Needs no scripts.
+ * The hosted checkout page, to be mounted at `/pay/:token`. Needs no scripts. In French where the browser prefers it,
+ * otherwise in English.
  *
- * - `GET` shows the link's state: 200, 410 when it has expired, or 404.
- * - `POST` takes the form fields `action` (`pay` or `decline`), `phone`, `medium` (detected when empty) and `email`.
- *   303: paid (to the merchant's address, or to the receipt), declined or pending (to the page itself). 422: invalid
- *   input. 409: already paid; nothing is charged. 410: expired. 404: no such link.
+ * - `GET` shows the link's state: 200; 422 with the errors of the form that was sent, and what was typed; 409 when it was
+ *   paid before it was to be paid again; 410 when it has expired; or 404.
+ * - `POST` takes the form fields `action` (`pay` or `decline`), `phone`, `medium` (detected when empty) and `email`; or
+ *   `withdraw`, the number of an attempt. It always redirects (303), to the merchant's address once the link is
+ *   paid, otherwise to the page itself: so no page in the browser's history has to be sent again.
  *
  * The rules are the ledger's, so that pressing Pay twice pays once.
  */
-export const createCheckout = ({ ledger, merchantName, clock }: CheckoutOptions): Router => {
+export const createCheckout = ({ ledger, merchantName }: CheckoutOptions): Router => {
   const router = Router({ mergeParams: true });
+  const forms = new KeptForms();
 
-  const linkOf = (request: Request<{ token: string }>, response: Response): Link | undefined => {
-    const entry = ledger.findByLinkToken(request.params.token);
+  const linkOf = (token: string): Link | undefined => {
+    const entry = ledger.findByLinkToken(token);
     const summary = entry && summaryOf(entry, merchantName);
-    if (entry !== undefined && summary !== undefined) return { entry, summary };
-    response.status(404).send(notFoundPage());
-    return undefined;
+    return entry && summary && { entry, summary };
   };
-
-  const formFor = ({ entry, summary }: Link, values: FormValues, errors: FormErrors): string =>
-    paymentForm({
-      summary,
-      timeLeftMs: summary.expiresAt - clock.now(),
-      asksEmail: entry.email === undefined,
-      declinedBy: declinedBy(entry),
-      values,
-      errors,
-    });
 
   router.use((request: Request<{ token: string }>, response, next) => {
     const entry = ledger.findByLinkToken(request.params.token);
@@ -85,80 +78,123 @@ export const createCheckout = ({ ledger, merchantName, clock }: CheckoutOptions)
   });
 
   router.get<'/', { token: string }>('/', (request, response) => {
-    const link = linkOf(request, response);
-    if (link === undefined) return;
+    const locale = localeOf(request);
+    const send = (status: number, page: string) =>
+      response.status(status).set('Content-Language', locale.language).send(page);
+
+    const link = linkOf(request.params.token);
+    if (link === undefined) return send(404, notFoundPage(locale));
     const { entry, summary } = link;
+    const query = querySchema.parse(request.query);
     const onward = returnTo(entry);
     switch (entry.status) {
-      case 'SUCCESSFUL':
-        if ('waiting' in request.query && onward !== undefined) response.redirect(303, onward);
-        else response.send(receiptPage(summary, receiptOf(entry, false)));
-        return;
+      case 'SUCCESSFUL': {
+        if (query.waiting && onward !== undefined) return response.redirect(303, onward);
+        const again = query.again !== undefined;
+        return send(again ? 409 : 200, receiptPage(summary, receiptOf(entry, again), locale));
+      }
       case 'EXPIRED':
-        response.status(410).send(expiredPage(summary, expiredEarly(link)));
-        return;
-      case 'PENDING':
-        response.send(pendingPage(summary, WAITING));
-        return;
-      default:
-        response.send(formFor(link, noValues, noErrors));
+        return send(410, expiredPage(summary, expiredEarly(link), locale));
+      case 'PENDING': {
+        const attempt = { number: entry.attempts.length, phoneEnding: entry.attempts.at(-1)?.phoneEnding };
+        return send(200, pendingPage(summary, attempt, queryText({ ...query, waiting: '1' }), locale));
+      }
+      default: {
+        const kept = query.form === undefined ? undefined : forms.find(request.params.token, query.form);
+        const { values, errors } = kept ?? { values: noValues, errors: noErrors };
+        const form = paymentForm({
+          summary,
+          asksEmail: entry.email === undefined,
+          failure: failureOf(entry),
+          values,
+          errors,
+          locale,
+        });
+        return send(isEmpty(errors) ? 200 : 422, form);
+      }
     }
   });
+
+  /** Redirects to the page itself, with what was typed where it may be needed again. */
+  const goBack = (
+    request: Request<{ token: string }>,
+    response: Response,
+    form: KeptForm,
+    isAttempt = false,
+  ): void => {
+    const { token } = request.params;
+    const status = linkOf(token)?.entry.status;
+    const isOver = status === undefined || status === 'SUCCESSFUL' || status === 'EXPIRED';
+    const key =
+      isOver || (isEmpty(form.values) && isEmpty(form.errors)) ? undefined : forms.keep(token, form);
+    // An attempt that was PENDING may have been paid since.
+    const waiting = isAttempt || status === 'PENDING' ? '1' : undefined;
+    response.redirect(303, addressOf(request, { waiting, form: key }));
+  };
 
   router.post<'/', { token: string }>(
     '/',
     express.urlencoded({ extended: false, limit: '8kb' }),
     (request, response) => {
-      const link = linkOf(request, response);
-      if (link === undefined) return;
-      const { entry, summary } = link;
-      const self = request.originalUrl.replace(/\?.*/s, '');
+      const link = linkOf(request.params.token);
+      if (link === undefined) return response.redirect(303, addressOf(request, {}));
+      const { entry } = link;
       const reading = readPayerForm(request.body);
-      if (reading.kind === 'wrong') {
-        // The state of a link that can't be paid matters more than errors in the form.
-        if (isOpen(entry)) response.status(422).send(formFor(link, reading.values, reading.errors));
-        else response.redirect(303, self);
-        return;
+      if (reading.kind === 'wrong') return goBack(request, response, reading);
+      if (reading.kind === 'withdraw') {
+        ledger.withdraw(entry.transId, reading.attempt);
+        const { form } = querySchema.parse(request.query);
+        return response.redirect(303, addressOf(request, { waiting: '1', form }));
       }
       const result = ledger.attempt(entry.transId, reading.request);
       switch (result.kind) {
         case 'paid':
-          response.redirect(303, returnTo(result.entry) ?? self);
-          return;
-        case 'declined':
-          response.redirect(303, self);
-          return;
-        case 'pending':
-          response.redirect(303, self + WAITING);
-          return;
+          return response.redirect(303, returnTo(result.entry) ?? addressOf(request, {}));
         case 'alreadyPaid':
-          response.status(409).send(receiptPage(summary, receiptOf(result.entry, true)));
-          return;
-        case 'tooLate':
-          response.status(410).send(expiredPage(summary, expiredEarly(link)));
-          return;
+          return response.redirect(303, addressOf(request, { again: '1' }));
         case 'invalid':
-          response.status(422).send(formFor(link, reading.values, explain(result, reading.request)));
-          return;
+          return goBack(request, response, {
+            values: reading.values,
+            errors: explain(result, reading.request),
+          });
+        case 'pending':
+          return goBack(request, response, { values: reading.values, errors: noErrors }, true);
+        case 'declined':
+        case 'tooLate':
         case 'unknown':
-          response.status(404).send(notFoundPage());
+          return goBack(request, response, { values: reading.values, errors: noErrors });
       }
     },
   );
 
-  const unreadable: ErrorRequestHandler = (error, _request, response, next) => {
-    const known = requestErrorSchema.safeParse(error);
-    if (known.success) response.status(known.data.status).send(unreadablePage());
-    else next(error);
+  const unreadable: ErrorRequestHandler<{ token: string }> = (error, request, response, next) => {
+    if (!requestErrorSchema.safeParse(error).success) return next(error);
+    goBack(request, response, { values: noValues, errors: { form: 'unreadable' } });
   };
   return router.use(unreadable);
 };
 
-const isOpen = ({ status }: Entry): boolean => status === 'CREATED' || status === 'FAILED';
+/** The address of the page itself with a query. */
+const addressOf = (request: Request<{ token: string }>, query: Query): string =>
+  request.originalUrl.replace(/\?.*/s, '') + queryText(query);
 
-const declinedBy = ({ status, attempts }: Entry): 'payer' | 'operator' | undefined => {
+/** A query with its question mark; empty when it has no parameters. */
+const queryText = ({ waiting, again, form }: Query): string => {
+  const query = new URLSearchParams({
+    ...(waiting && { waiting }),
+    ...(again && { again }),
+    ...(form && { form }),
+  });
+  return query.size === 0 ? '' : `?${query}`;
+};
+
+const isEmpty = (fields: FormValues | FormErrors): boolean => Object.values(fields).every((text) => !text);
+
+const failureOf = ({ status, attempts }: Entry): Failure | undefined => {
   if (status !== 'FAILED') return undefined;
-  return attempts.at(-1)?.action === 'decline' ? 'payer' : 'operator';
+  const last = attempts.at(-1);
+  if (last?.withdrawn) return 'withdrawnByPayer';
+  return last?.action === 'decline' ? 'declinedByPayer' : 'declinedByOperator';
 };
 
 const returnTo = (entry: Entry): string | undefined => returnAddress(entry.redirectUrl, entry);
@@ -171,7 +207,7 @@ const receiptOf = (entry: Entry, again: boolean): Receipt => ({
   again,
 });
 
-/** Whether a link was expired by the merchant, before its time. */
+/** Whether the merchant had a link expired, before the provider's time for it was over. */
 const expiredEarly = ({ entry, summary }: Link): boolean =>
   entry.history.some(({ status, at }) => status === 'EXPIRED' && at < summary.expiresAt);
 
@@ -201,7 +237,7 @@ const secure = (returnTo: string | undefined): RequestHandler => {
     originAgentCluster: false,
   });
   return (request, response, next) => {
-    response.set({ 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' });
+    response.set({ 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' }).vary('Accept-Language');
     setHeaders(request, response, next);
   };
 };

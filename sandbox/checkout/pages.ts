@@ -1,14 +1,7 @@
 import { Html, html } from './html.js';
+import type { Locale } from './locale.js';
 import { style } from './style.js';
-import {
-  type CheckoutSummary,
-  expiryText,
-  type Fact,
-  factList,
-  formatAmount,
-  formatTime,
-  summaryFacts,
-} from './summary.js';
+import { type CheckoutSummary, type Fact, factList, summaryFacts } from './summary.js';
 
 interface PageOptions {
   /** Starts with the page's state, which screen readers read and tabs show first. */
@@ -21,9 +14,12 @@ interface PageOptions {
 }
 
 /** A complete HTML document, without scripts or anything to load, marked as the sandbox's. */
-export const page = ({ title, wide = false, refresh, main }: PageOptions): string =>
+export const page = (
+  { language, texts }: Locale,
+  { title, wide = false, refresh, main }: PageOptions,
+): string =>
   html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -33,9 +29,9 @@ ${refresh && html`<meta http-equiv="refresh" content="${refresh.seconds}; url=${
 <style>${new Html(style)}</style>
 </head>
 <body>
-<p class="mark"><strong>Sandbox.</strong> No real money moves here.</p>
+<p class="mark"><strong>${texts.sandbox}</strong> ${texts.noRealMoney}</p>
 <main class="${wide && 'wide'}">${main}</main>
-<footer>Sandbox payment page</footer>
+<footer>${texts.footer}</footer>
 </body>
 </html>
 `.text;
@@ -61,7 +57,8 @@ interface State {
   /** Shown without colour: nothing was paid, and nothing more can be done here. */
   readonly over?: boolean;
   readonly facts?: readonly (Fact | undefined)[];
-  readonly link?: Html | undefined;
+  /** What can be done now. */
+  readonly actions?: Html | undefined;
 }
 
 const card = (state: State): Html => html`
@@ -72,7 +69,7 @@ const card = (state: State): Html => html`
     ${state.text !== undefined && html`<p>${state.text}</p>`}
   </div>
   ${state.facts && factList(state.facts)}
-  ${state.link}
+  ${state.actions}
 </section>`;
 
 /** What a receipt shows besides the summary. */
@@ -88,84 +85,96 @@ export interface Receipt {
 }
 
 /** The page of a paid link. */
-export const receiptPage = (summary: CheckoutSummary, receipt: Receipt): string =>
-  page({
-    title: `Paid: ${formatAmount(summary.amount)} to ${summary.merchantName}`,
+export const receiptPage = (summary: CheckoutSummary, receipt: Receipt, locale: Locale): string => {
+  const { texts, formatAmount, formatTime } = locale;
+  const { medium, confirmedAt, financialTransId, returnTo, again } = receipt;
+  return page(locale, {
+    title: texts.receipt.title(formatAmount(summary.amount), summary.merchantName),
     main: card({
       icon: tick,
-      heading: receipt.again ? 'Already paid' : 'Payment received',
-      text: receipt.again
-        ? 'This payment was made before. You were not charged again.'
-        : `Thank you. ${summary.merchantName} will be notified.`,
+      heading: again ? texts.receipt.headingAgain : texts.receipt.heading,
+      text: again ? texts.receipt.notChargedAgain : texts.receipt.thanks(summary.merchantName),
       facts: [
-        ...summaryFacts(summary),
-        receipt.medium === undefined ? undefined : ['Paid with', mediumName(receipt.medium)],
-        receipt.confirmedAt === undefined ? undefined : ['Paid on', formatTime(receipt.confirmedAt)],
-        receipt.financialTransId === undefined ? undefined : ['Operator reference', receipt.financialTransId],
+        ...summaryFacts(summary, locale),
+        medium === undefined ? undefined : [texts.receipt.paidWith, mediumName(medium)],
+        confirmedAt === undefined ? undefined : [texts.receipt.paidOn, formatTime(confirmedAt)],
+        financialTransId === undefined ? undefined : [texts.receipt.operatorReference, financialTransId],
       ],
-      link:
-        receipt.returnTo === undefined
+      actions:
+        returnTo === undefined
           ? undefined
-          : html`<a class="button" href="${receipt.returnTo}">Return to ${summary.merchantName}</a>`,
+          : html`<a class="button" href="${returnTo}">${texts.receipt.returnTo(summary.merchantName)}</a>`,
     }),
   });
+};
 
 const mediumName = (medium: string): string => medium.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
 
+/** The attempt that waits for the payer's phone. */
+export interface PendingAttempt {
+  /** Counted from 1. */
+  readonly number: number;
+  /** The last digits of the phone number that was asked, where they are known. */
+  readonly phoneEnding?: string | undefined;
+}
+
 /**
  * The page of a payment to be confirmed on the payer's phone. It reloads by itself; the link is for browsers that
- * don't.
+ * don't. The other button withdraws the request, so that the payer can enter another number.
  *
  * @param reloadAddress this page's address, relative to itself
  */
-export const pendingPage = (summary: CheckoutSummary, reloadAddress: string): string =>
-  page({
-    title: `Confirm on your phone: ${formatAmount(summary.amount)} to ${summary.merchantName}`,
+export const pendingPage = (
+  summary: CheckoutSummary,
+  attempt: PendingAttempt,
+  reloadAddress: string,
+  locale: Locale,
+): string => {
+  const { pending } = locale.texts;
+  const phoneNumber = attempt.phoneEnding && `••••\u00a0${attempt.phoneEnding}`;
+  return page(locale, {
+    title: pending.title(locale.formatAmount(summary.amount), summary.merchantName),
     refresh: { seconds: REFRESH_SECONDS, to: reloadAddress },
     main: card({
       icon: phone,
-      heading: 'Confirm on your phone',
-      text: 'Enter your PIN when your phone asks for it. This page then updates by itself.',
-      facts: summaryFacts(summary),
-      link: html`<a class="button plain" href="${reloadAddress}">Check now</a>`,
+      heading: pending.heading,
+      text: `${pending.asked(phoneNumber)} ${pending.updates}`,
+      facts: summaryFacts(summary, locale),
+      actions: html`
+  <div class="actions">
+    <a class="button" href="${reloadAddress}">${pending.checkNow}</a>
+    <form method="post" class="actions">
+      <p class="hint" id="withdraw-hint">${pending.wrongNumber}</p>
+      <button class="button plain" name="withdraw" value="${attempt.number}" aria-describedby="withdraw-hint">${pending.useAnother}</button>
+    </form>
+  </div>`,
     }),
   });
+};
 
-/** The page of an expired link. */
-export const expiredPage = (summary: CheckoutSummary, expiredEarly: boolean): string =>
-  page({
-    title: 'This link can no longer be used',
+/**
+ * The page of an expired link.
+ *
+ * @param early whether it ended before `summary.expiresAt`. The merchant then had it ended, either at will or because the
+ *   merchant's own time for it was over, which the provider isn't told
+ */
+export const expiredPage = (summary: CheckoutSummary, early: boolean, locale: Locale): string => {
+  const { expired } = locale.texts;
+  const why = early ? expired.earlier : expired.atItsTime(locale.formatTime(summary.expiresAt));
+  return page(locale, {
+    title: expired.heading,
     main: card({
       icon: clock,
       over: true,
-      heading: 'This link can no longer be used',
-      text: `${
-        expiredEarly ? 'The merchant closed it' : `It expired on ${expiryText(summary)}`
-      }. Nothing was charged. To pay, ask ${summary.merchantName} for a new link.`,
-      facts: summaryFacts(summary),
+      heading: expired.heading,
+      text: `${why} ${expired.askAgain(summary.merchantName)}`,
+      facts: summaryFacts(summary, locale),
     }),
   });
+};
 
 /** The page for an unknown link. */
-export const notFoundPage = (): string =>
-  page({
-    title: 'No such payment link',
-    main: card({
-      icon: question,
-      over: true,
-      heading: 'No such payment link',
-      text: 'Check that you copied the whole address, or ask the merchant for the link again.',
-    }),
-  });
-
-/** The page for a malformed request. */
-export const unreadablePage = (): string =>
-  page({
-    title: 'Error: the form could not be read',
-    main: card({
-      icon: question,
-      over: true,
-      heading: 'The form could not be read',
-      text: 'Nothing was charged. Go back to the payment page and try again.',
-    }),
-  });
+export const notFoundPage = (locale: Locale): string => {
+  const { heading, text } = locale.texts.notFound;
+  return page(locale, { title: heading, main: card({ icon: question, over: true, heading, text }) });
+};

@@ -4,10 +4,12 @@ import type { AttemptRequest, InvalidAttempt } from '../ledger.js';
 import { nineDigits } from '../phone-number.js';
 import { TEST_NUMBERS } from '../test-outcome.js';
 import { type Html, html } from './html.js';
+import type { Locale } from './locale.js';
 import { page } from './pages.js';
-import { type CheckoutSummary, expiryText, factList, formatAmount, formatTimeLeft } from './summary.js';
+import { type CheckoutSummary, factList } from './summary.js';
+import type { Failure, FormError, Texts } from './texts.js';
 
-/** What the payer entered, shown again beside an error. */
+/** What the payer entered, shown again beside an error and after a decline. */
 export interface FormValues {
   readonly phone: string;
   readonly medium: string;
@@ -16,10 +18,10 @@ export interface FormValues {
 
 /** What is wrong, by field; `form` is for errors of no field. */
 export interface FormErrors {
-  readonly phone?: string;
-  readonly medium?: string;
-  readonly email?: string;
-  readonly form?: string;
+  readonly phone?: FormError;
+  readonly medium?: FormError;
+  readonly email?: FormError;
+  readonly form?: FormError;
 }
 
 export const noValues: FormValues = { phone: '', medium: '', email: '' };
@@ -32,10 +34,15 @@ const fieldSchema = z.string().trim().max(MAX_FIELD_LENGTH).catch('');
 const valuesSchema = z
   .object({ phone: fieldSchema, medium: fieldSchema, email: fieldSchema })
   .catch(noValues);
-const actionSchema = z.object({ action: z.enum(['pay', 'decline']) });
+const actionSchema = z.union([
+  z.object({ action: z.enum(['pay', 'decline']) }),
+  z.object({ withdraw: z.coerce.number().int().positive() }),
+]);
 
 type Reading =
   | { readonly kind: 'read'; readonly request: AttemptRequest; readonly values: FormValues }
+  /** The waiting page's form, with the number of the attempt. */
+  | { readonly kind: 'withdraw'; readonly attempt: number }
   | { readonly kind: 'wrong'; readonly errors: FormErrors; readonly values: FormValues };
 
 /** What people type between the digits of a number. */
@@ -45,67 +52,63 @@ const SEPARATORS = /[\s.()-]/g;
 export const readPayerForm = (body: unknown): Reading => {
   const values = valuesSchema.parse(body);
   const choice = actionSchema.safeParse(body);
-  if (!choice.success) return { kind: 'wrong', values, errors: { form: 'Choose to pay or to decline.' } };
+  if (!choice.success) return { kind: 'wrong', values, errors: { form: 'noAction' } };
+  if ('withdraw' in choice.data) return { kind: 'withdraw', attempt: choice.data.withdraw };
   const { action } = choice.data;
   if (action === 'decline') return { kind: 'read', values, request: { action } };
   const medium = phoneMediumSchema.optional().safeParse(values.medium || undefined);
-  if (!medium.success) return { kind: 'wrong', values, errors: { medium: 'Choose one of these options.' } };
+  if (!medium.success) return { kind: 'wrong', values, errors: { medium: 'badMedium' } };
   const phone = values.phone.replace(SEPARATORS, '');
   return { kind: 'read', values, request: { action, phone, medium: medium.data, email: values.email } };
 };
 
 /** Explains an invalid attempt at the field to correct: a number of no known operator needs a medium. */
 export const explain = ({ field }: InvalidAttempt, { phone = '' }: AttemptRequest): FormErrors => {
-  if (field === 'email')
-    return { email: 'Enter an address like name@example.com, or leave this field empty.' };
-  if (phone === '') return { phone: 'Enter the mobile number to charge.' };
-  if (nineDigits(phone) !== undefined) {
-    return { medium: 'The operator of this number is unknown. Choose Mobile Money or Orange Money.' };
-  }
-  return { phone: 'This is not a Cameroonian mobile number. Enter nine digits, starting with 6.' };
+  if (field === 'email') return { email: 'badEmail' };
+  if (phone === '') return { phone: 'noPhone' };
+  return nineDigits(phone) === undefined ? { phone: 'badPhone' } : { medium: 'unknownOperator' };
 };
 
 interface PaymentFormOptions {
   readonly summary: CheckoutSummary;
-  /** How long the link can still be paid. */
-  readonly timeLeftMs: number;
   /** Whether to ask for an e-mail address, because the merchant gave none. */
   readonly asksEmail: boolean;
-  /** Who declined the last attempt, if one failed. */
-  readonly declinedBy?: 'payer' | 'operator' | undefined;
+  /** Why the last attempt failed, if one did. */
+  readonly failure?: Failure | undefined;
   readonly values: FormValues;
   readonly errors: FormErrors;
+  readonly locale: Locale;
 }
 
-const mediums = [
-  { value: '', label: 'Detect from my number' },
+const mediums = ({ form }: Texts) => [
+  { value: '', label: form.detectMedium },
   { value: 'mobile money', label: 'Mobile Money' },
   { value: 'orange money', label: 'Orange Money' },
-] as const;
+];
 
-const fieldError = (name: string, error: string | undefined): Html | undefined =>
-  error === undefined ? undefined : html`<p class="error" id="${name}-error">${error}</p>`;
+const fieldError = (name: string, error: FormError | undefined, { errors }: Texts): Html | undefined =>
+  error && html`<p class="error" id="${name}-error">${errors[error]}</p>`;
 
 /** Links a field to its hint and error, which screen readers read with it. */
-const describedBy = (name: string, error: string | undefined): Html =>
+const describedBy = (name: string, error: FormError | undefined): Html =>
   error === undefined
     ? html`aria-describedby="${name}-hint"`
     : html`aria-describedby="${name}-error ${name}-hint" aria-invalid="true"`;
 
-const phoneField = (value: string, error: string | undefined): Html => html`
+const phoneField = (value: string, error: FormError | undefined, texts: Texts): Html => html`
   <div class="field">
-    <label for="phone">Mobile number to charge</label>
-    ${fieldError('phone', error)}
+    <label for="phone">${texts.form.phone}</label>
+    ${fieldError('phone', error, texts)}
     <input id="phone" name="phone" type="tel" inputmode="tel" autocomplete="tel" maxlength="40" required
       value="${value}" ${describedBy('phone', error)} ${error !== undefined && html`autofocus`}>
-    <p class="hint" id="phone-hint">For example 670&nbsp;00&nbsp;00&nbsp;00</p>
+    <p class="hint" id="phone-hint">${texts.form.forExample} 670&nbsp;00&nbsp;00&nbsp;00</p>
   </div>`;
 
-const mediumField = (value: string, error: string | undefined): Html => html`
+const mediumField = (value: string, error: FormError | undefined, texts: Texts): Html => html`
   <fieldset ${error !== undefined && html`aria-describedby="medium-error"`}>
-    <legend>Pay with</legend>
-    ${fieldError('medium', error)}
-    ${mediums.map(
+    <legend>${texts.form.medium}</legend>
+    ${fieldError('medium', error, texts)}
+    ${mediums(texts).map(
       (medium) => html`
       <label class="choice">
         <input type="radio" name="medium" value="${medium.value}" ${medium.value === value && html`checked`}
@@ -115,73 +118,82 @@ const mediumField = (value: string, error: string | undefined): Html => html`
     )}
   </fieldset>`;
 
-const emailField = (value: string, error: string | undefined): Html => html`
+const emailField = (value: string, error: FormError | undefined, texts: Texts): Html => html`
   <div class="field">
-    <label for="email">E-mail for the receipt <span class="hint">(optional)</span></label>
-    ${fieldError('email', error)}
+    <label for="email">${texts.form.email} <span class="hint">${texts.form.optional}</span></label>
+    ${fieldError('email', error, texts)}
     <input id="email" name="email" type="email" autocomplete="email" maxlength="${MAX_FIELD_LENGTH}"
       value="${value}" ${error !== undefined && html`aria-describedby="email-error" aria-invalid="true" autofocus`}>
   </div>`;
 
-const banner = ({ declinedBy, errors }: PaymentFormOptions): Html | undefined => {
+const banner = ({ failure, errors, locale: { texts } }: PaymentFormOptions): Html | undefined => {
   if (errors.form !== undefined)
-    return html`<div class="banner" role="alert"><strong>${errors.form}</strong></div>`;
-  if (declinedBy === undefined) return undefined;
+    return html`<div class="banner" role="alert"><strong>${texts.errors[errors.form]}</strong></div>`;
+  if (failure === undefined) return undefined;
   return html`
     <div class="banner" role="alert">
-      <strong>${declinedBy === 'payer' ? 'You declined the payment.' : 'The payment was declined.'}</strong>
-      <p>Nothing was charged. You can try again below.</p>
+      <strong>${texts.failures[failure].text}</strong>
+      <p>${texts.tryAgain}</p>
     </div>`;
 };
 
-const titleOf = ({ summary, declinedBy, errors }: PaymentFormOptions): string => {
-  const title = `Pay ${formatAmount(summary.amount)} to ${summary.merchantName}`;
-  if (Object.keys(errors).length > 0) return `Error: ${title}`;
-  return declinedBy === undefined ? title : `Declined, try again: ${title}`;
+const titleOf = ({ summary, failure, errors, locale }: PaymentFormOptions): string => {
+  const { form } = locale.texts;
+  const title = form.title(locale.formatAmount(summary.amount), summary.merchantName);
+  if (Object.keys(errors).length > 0) return form.titleAfterError(title);
+  return failure === undefined ? title : locale.texts.failures[failure].title(title);
 };
 
 /**
  * The page of a link that can be paid. Pay comes before Decline because Enter in a field presses the first button. The
  * browser's own validation is off: the sandbox's messages appear beside the field, and are the same in every browser.
+ *
+ * The end that it names is the provider's. A merchant may end the link sooner, and the provider's interface has no field
+ * to say when, so the page counts nothing down.
  */
 export const paymentForm = (options: PaymentFormOptions): string => {
-  const { summary, timeLeftMs, asksEmail, values, errors } = options;
-  const until = html`${expiryText(summary)}
-    <span class="left">${formatTimeLeft(timeLeftMs)} left</span>`;
-  return page({
+  const { summary, asksEmail, values, errors, locale } = options;
+  const { texts } = locale;
+  const amount = locale.formatAmount(summary.amount);
+  const until = html`${locale.formatTime(summary.expiresAt)}
+    <span class="aside">${texts.form.mayEndSooner}</span>`;
+  return page(locale, {
     title: titleOf(options),
     wide: true,
     main: html`
-<section class="summary" aria-label="What you pay">
-  <h1><span class="payee">Pay ${summary.merchantName}</span> <span class="amount">${formatAmount(summary.amount)}</span></h1>
+<section class="summary" aria-label="${texts.form.whatYouPay}">
+  <h1><span class="payee">${texts.form.payee(summary.merchantName)}</span> <span class="amount">${amount}</span></h1>
   ${factList([
-    summary.message ? ['For', summary.message] : undefined,
-    ['Pay by', until],
-    ['Reference', summary.transId],
+    summary.message ? [texts.purpose, summary.message] : undefined,
+    [texts.form.payBy, until],
+    [texts.reference, summary.transId],
   ])}
 </section>
-<section class="card" aria-label="How you pay">
+<section class="card" aria-label="${texts.form.howYouPay}">
   ${banner(options)}
   <form method="post" novalidate>
-    ${phoneField(values.phone, errors.phone)}
-    ${mediumField(values.medium, errors.medium)}
-    ${asksEmail && emailField(values.email, errors.email)}
+    ${phoneField(values.phone, errors.phone, texts)}
+    ${mediumField(values.medium, errors.medium, texts)}
+    ${asksEmail && emailField(values.email, errors.email, texts)}
     <div class="actions">
-      <button class="button" name="action" value="pay">Pay ${formatAmount(summary.amount)}</button>
-      <button class="button plain" name="action" value="decline">Decline</button>
+      <button class="button" name="action" value="pay">${texts.form.pay(amount)}</button>
+      <button class="button plain" name="action" value="decline">${texts.form.decline}</button>
     </div>
   </form>
 </section>
-${testNumbers()}`,
+${testNumbers(texts)}`,
   });
 };
 
 /** The test numbers, collapsed until opened. */
-const testNumbers = (): Html => html`
+const testNumbers = (texts: Texts): Html => html`
 <details>
-  <summary>Test numbers</summary>
-  <p>Any number works, for example 677&nbsp;000&nbsp;000. Its last three digits decide the outcome:</p>
+  <summary>${texts.testNumbers}</summary>
+  <p>${texts.testNumbersHint('677\u00a0000\u00a0000')}</p>
   <dl class="facts">
-    ${TEST_NUMBERS.map(({ pattern, effect }) => html`<div><dt><code>${pattern}</code></dt><dd>${effect}</dd></div>`)}
+    ${TEST_NUMBERS.map(
+      ({ digit, pattern }) =>
+        html`<div><dt><code>${pattern}</code></dt><dd>${texts.testOutcomes[digit]}</dd></div>`,
+    )}
   </dl>
 </details>`;

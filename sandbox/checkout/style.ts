@@ -43,7 +43,7 @@ h1:focus { outline: none; }
 .facts div { display: flex; gap: 1rem; justify-content: space-between; }
 .facts dt { color: var(--quiet); flex: none; }
 .facts dd { text-align: right; min-width: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
-.facts .left { display: block; color: var(--quiet); font-size: .875rem; }
+.facts .aside { display: block; color: var(--quiet); font-size: .875rem; }
 .card {
   padding: 1.25rem; border: 1px solid var(--line); border-radius: .75rem; background: var(--surface);
   display: grid; gap: 1.25rem; box-shadow: 0 1px 2px rgb(0 0 0 / .04), 0 8px 24px rgb(0 0 0 / .04);

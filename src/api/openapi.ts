@@ -145,7 +145,6 @@ const headersOf = (...names: readonly HeaderName[]) =>
 const PROBLEM_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ['WWW-Authenticate'],
   403: ['WWW-Authenticate'],
-  422: ['Location'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };
@@ -283,7 +282,12 @@ function describeProblems(route: Route, schemas: SchemaComponents): JsonObject {
     const here = all.filter((code) => PROBLEMS[code].status === status);
     const response = {
       description: here.map((code) => `\`${code}\`: ${PROBLEMS[code].cure}`).join('; '),
-      headers: headersOf(...(PROBLEM_HEADERS[status] ?? [])),
+      headers: {
+        ...headersOf(...(PROBLEM_HEADERS[status] ?? [])),
+        ...(status === 422 && {
+          Location: text('The address of the payment, if the provider rejected one.'),
+        }),
+      },
       content: {
         'application/problem+json': {
           schema: {

@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { isWebhookSecret } from '../../src/merchants.js';
 
 /** The name of the merchant's API key; an idempotency key belongs to it, so it must never change. */
 const KEY_OWNER = 'merchant';
 
 const HOST = '127.0.0.1';
+
+const SECRETS_FILE = 'secrets.json';
+
+/** The name of the file in which {@link keptWebhookSecret} keeps the secret. */
+export const WEBHOOK_SECRET_FILE = 'webhook-secret';
 
 export interface StackPorts {
   readonly api: number;
@@ -76,10 +82,40 @@ export function makeSecrets(): Secrets {
  * @throws Error when the file isn't one that this function has written.
  */
 export async function keptSecrets(folder: string): Promise<Secrets> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const file = join(folder, 'secrets.json');
+  const file = join(folder, SECRETS_FILE);
+  return readSecrets(await kept(file, `${JSON.stringify(makeSecrets(), null, 2)}\n`), file);
+}
+
+/** The secrets that a folder has; `undefined` when it has none. @throws as {@link keptSecrets} does. */
+export async function existingSecrets(folder: string): Promise<Secrets | undefined> {
+  const file = join(folder, SECRETS_FILE);
+  const content = await readFile(file, 'utf8').catch(() => undefined);
+  return content === undefined ? undefined : readSecrets(content, file);
+}
+
+/**
+ * The Standard Webhooks secret kept in a folder, in a file of its own, so that it can be given to a merchant's system
+ * without the others; the first call makes it. Only its owner can read it.
+ *
+ * @throws Error when the file doesn't hold one.
+ */
+export async function keptWebhookSecret(folder: string): Promise<string> {
+  const file = join(folder, WEBHOOK_SECRET_FILE);
+  return readWebhookSecret(await kept(file, `whsec_${randomBytes(32).toString('base64')}\n`), file);
+}
+
+/** The webhook secret that a folder has; `undefined` when it has none. @throws as {@link keptWebhookSecret} does. */
+export async function existingWebhookSecret(folder: string): Promise<string | undefined> {
+  const file = join(folder, WEBHOOK_SECRET_FILE);
+  const content = await readFile(file, 'utf8').catch(() => undefined);
+  return content === undefined ? undefined : readWebhookSecret(content, file);
+}
+
+/** What a file holds; when it isn't there, it is made with `fresh`. Only their owner can read the file and its folder. */
+async function kept(file: string, fresh: string): Promise<string> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
-  await writeFile(draft, `${JSON.stringify(makeSecrets(), null, 2)}\n`, { flag: 'wx', mode: 0o600 });
+  await writeFile(draft, fresh, { flag: 'wx', mode: 0o600 });
   try {
     // Unlike a write, a link appears at once and whole, so that two stacks that start together agree.
     await link(draft, file);
@@ -89,14 +125,7 @@ export async function keptSecrets(folder: string): Promise<Secrets> {
     await rm(draft);
   }
   await chmod(file, 0o600);
-  return readSecrets(await readFile(file, 'utf8'), file);
-}
-
-/** The secrets that a folder has; `undefined` when it has none. @throws as {@link keptSecrets} does. */
-export async function existingSecrets(folder: string): Promise<Secrets | undefined> {
-  const file = join(folder, 'secrets.json');
-  const content = await readFile(file, 'utf8').catch(() => undefined);
-  return content === undefined ? undefined : readSecrets(content, file);
+  return readFile(file, 'utf8');
 }
 
 function readSecrets(content: string, file: string): Secrets {
@@ -105,6 +134,12 @@ function readSecrets(content: string, file: string): Secrets {
   } catch {
     throw new Error(`${file} can't be read: remove it, and the next start makes new secrets`);
   }
+}
+
+function readWebhookSecret(content: string, file: string): string {
+  const secret = content.trim();
+  if (isWebhookSecret(secret)) return secret;
+  throw new Error(`${file} holds no webhook secret: remove it, and the next start makes a new one`);
 }
 
 function isThere(error: unknown): boolean {

@@ -2,10 +2,15 @@ import { once } from 'node:events';
 import { join, relative } from 'node:path';
 import { lockFolder } from '../processes/lock.js';
 import { untilPortsAreFree, type WantedPort } from '../processes/ports.js';
-import { keptSecrets, type StackPorts } from '../processes/settings.js';
+import {
+  keptSecrets,
+  keptWebhookSecret,
+  type StackPorts,
+  WEBHOOK_SECRET_FILE,
+} from '../processes/settings.js';
 import { bringUpStack, PARTS } from '../processes/stack.js';
 import type { TemporalServer } from '../temporal/bring-up-temporal.js';
-import { startSettings, type TemporalPorts } from './start-settings.js';
+import { listenUrl, type NotificationTarget, startSettings, type TemporalPorts } from './start-settings.js';
 import { noteRunning, STATE_FOLDER } from './state-folder.js';
 
 /**
@@ -21,7 +26,11 @@ export async function runStart({ stop }: { readonly stop: AbortSignal }): Promis
   const report = (line: string) => process.stderr.write(`${line}\n`);
   const folder = join(process.cwd(), STATE_FOLDER);
   const secrets = await keptSecrets(folder);
-  const { ports, temporalPorts, env, taskQueue, keyNames } = await startSettings(own, secrets);
+  const { ports, temporalPorts, env, taskQueue, keyNames, notifications } = await startSettings(
+    own,
+    secrets,
+    await keptWebhookSecret(folder),
+  );
   const unlock = await lockFolder(folder);
   await untilPortsAreFree(
     [...stackPorts(ports), ...(own.TEMPORAL_ADDRESS ? [] : devServerPorts(temporalPorts))],
@@ -48,6 +57,7 @@ export async function runStart({ stop }: { readonly stop: AbortSignal }): Promis
     temporal: { address, namespace },
     taskQueue,
     hasGeneratedKey: env.API_KEYS?.includes(secrets.apiKey) ?? false,
+    ...(notifications.kind === 'listen' && { listenPort: notifications.port }),
   });
   try {
     const text = welcome({
@@ -56,6 +66,7 @@ export async function runStart({ stop }: { readonly stop: AbortSignal }): Promis
       temporal: stack.temporal,
       apiKey: env.API_KEYS?.includes(secrets.apiKey) ? secrets.apiKey : undefined,
       keyNames,
+      notifications,
       processes: PARTS.map((name) => `${name} ${stack.part(name).pid}`),
       folder: relative(process.cwd(), folder),
     });
@@ -96,6 +107,7 @@ export interface WelcomeFacts {
   readonly apiKey: string | undefined;
   /** The names of the API keys. */
   readonly keyNames: readonly string[];
+  readonly notifications: NotificationTarget;
   /** Each process as `name pid`. */
   readonly processes: readonly string[];
   /** The state folder. */
@@ -104,7 +116,7 @@ export interface WelcomeFacts {
 
 /** What `start` prints once everything is ready: the addresses, a first call to try, and what a restart keeps. */
 export function welcome(facts: WelcomeFacts): string {
-  const { apiUrl, sandboxUrl, temporal, apiKey, keyNames, folder } = facts;
+  const { apiUrl, sandboxUrl, temporal, apiKey, keyNames, notifications, folder } = facts;
   const key = apiKey ?? '<key>';
   return `
 Sanaga is running. Ctrl-C stops it.
@@ -114,14 +126,16 @@ Sanaga is running. Ctrl-C stops it.
   Temporal         ${temporal.target.address}, namespace ${temporal.target.namespace}
   Temporal Web UI  ${temporal.uiUrl ?? 'unknown (set TEMPORAL_UI_URL)'}
   API key          ${apiKey ?? `from your settings (${keyNames.join(', ')})`}
+  Webhooks         ${receiver(notifications, folder)}
   Processes        ${facts.processes.join(', ')}
   Logs             ${folder}/logs
-
+${notifications.kind === 'listen' ? LISTEN_HINT : ''}
 Collect 5,000 XAF with a payment link. Open the "link" of the response in a browser, and pay with 677 000 000.
 
   curl -s ${apiUrl}/v1/collections \\
-    -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\
-    -d '{"method": "link", "amount": 5000}'
+    -H 'Authorization: Bearer ${key}' -H 'Idempotency-Key: order-1001' \\
+    -H 'Content-Type: application/json' \\
+    -d '{"method": "link", "amount": 5000, "externalId": "order-1001"}'
 
 Then wait for the outcome, with the "id" of the response:
 
@@ -129,6 +143,25 @@ Then wait for the outcome, with the "id" of the response:
 
 ${kept(temporal.kind, folder)}
 `;
+}
+
+const LISTEN_HINT = `
+See the webhooks arrive, in another terminal in this folder:
+
+  npx sanaga listen
+`;
+
+function receiver(target: NotificationTarget, folder: string): string {
+  switch (target.kind) {
+    case 'listen':
+      return `${listenUrl(target.port)}, where "npx sanaga listen" receives them (secret: ${folder}/${WEBHOOK_SECRET_FILE})`;
+    case 'url':
+      return `${target.origin}, from your settings (MERCHANT_WEBHOOK_URL)`;
+    case 'merchantsFile':
+      return 'from your settings (MERCHANTS_FILE)';
+    case 'none':
+      return 'none: your settings name no address (MERCHANT_WEBHOOK_URL, or MERCHANTS_FILE for several merchants)';
+  }
 }
 
 function kept(kind: TemporalServer['kind'], folder: string): string {

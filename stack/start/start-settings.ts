@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readSettings, SettingsError } from '../../sandbox/settings.js';
-import { ConfigError, merchantsOf, readConfig } from '../../src/config.js';
+import { type Config, ConfigError, merchantsOf, readConfig } from '../../src/config.js';
+import { hasPayments } from '../../src/merchants.js';
 import { freePort } from '../processes/ports.js';
 import { type Secrets, type StackPorts, stackSettings } from '../processes/settings.js';
 
@@ -8,6 +9,21 @@ import { type Secrets, type StackPorts, stackSettings } from '../processes/setti
 export interface TemporalPorts {
   readonly frontend: number;
   readonly ui: number;
+}
+
+/** Where the notifications of outcomes go. */
+export type NotificationTarget =
+  /** To `sanaga listen` on this machine. */
+  | { readonly kind: 'listen'; readonly port: number }
+  /** To what the operator has set. */
+  | { readonly kind: 'url'; readonly origin: string }
+  | { readonly kind: 'merchantsFile' }
+  /** Nowhere: the settings leave no merchant an address. */
+  | { readonly kind: 'none' };
+
+/** The address at which `sanaga listen` receives notifications. */
+export function listenUrl(port: number): string {
+  return `http://127.0.0.1:${port}/`;
 }
 
 /** The settings of `start` and its parts. */
@@ -18,14 +34,20 @@ export interface StartSettings {
   readonly taskQueue: string;
   /** The names of the API keys' owners. */
   readonly keyNames: readonly string[];
+  readonly notifications: NotificationTarget;
 }
 
 /**
  * The operator's settings, save those that the parts of this one stack must agree on. A port of 0 becomes a free one.
+ * Notifications are sent to `sanaga listen`, signed with `webhookSecret`, unless the operator's settings say otherwise.
  *
  * @throws ConfigError with one line for each wrong setting of any part.
  */
-export async function startSettings(own: NodeJS.ProcessEnv, secrets: Secrets): Promise<StartSettings> {
+export async function startSettings(
+  own: NodeJS.ProcessEnv,
+  secrets: Secrets,
+  webhookSecret: string,
+): Promise<StartSettings> {
   const withStackSettings = (ports: StackPorts) => ({
     // The merchant's system is most likely on this machine, too.
     MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
@@ -41,14 +63,43 @@ export async function startSettings(own: NodeJS.ProcessEnv, secrets: Secrets): P
     SANDBOX_PORT,
   });
   const ports = { api: api.PORT || (await freePort()), sandbox: sandbox.SANDBOX_PORT || (await freePort()) };
+  const notifications = notificationTarget(own, api, start.LISTEN_PORT);
   return {
     ports,
     temporalPorts: { frontend: start.TEMPORAL_PORT, ui: start.TEMPORAL_UI_PORT },
-    env: withStackSettings(ports),
+    env: {
+      ...withStackSettings(ports),
+      ...(notifications.kind === 'listen' && {
+        MERCHANT_WEBHOOK_URL: listenUrl(notifications.port),
+        MERCHANT_WEBHOOK_SECRET: webhookSecret,
+        MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
+      }),
+    },
     taskQueue: api.TEMPORAL_TASK_QUEUE,
     keyNames: merchantsOf(api).map(({ name }) => name),
+    notifications,
   };
 }
+
+function notificationTarget(
+  own: NodeJS.ProcessEnv,
+  api: Config<'api'>,
+  listenPort: number,
+): NotificationTarget {
+  if (api.MERCHANTS_FILE !== undefined) return { kind: 'merchantsFile' };
+  if (api.MERCHANT_WEBHOOK_URL !== undefined) {
+    return { kind: 'url', origin: new URL(api.MERCHANT_WEBHOOK_URL).origin };
+  }
+  const hasOwnSecret = Boolean(own.MERCHANT_WEBHOOK_SECRET || own.MERCHANT_WEBHOOK_SECRET_FILE);
+  const refusesThisMachine = own.MERCHANT_WEBHOOK_ALLOW_PRIVATE === 'false';
+  // One address can't be that of several merchants: the API refuses to start then.
+  const hasSeveralMerchants = merchantsOf(api).filter(hasPayments).length > 1;
+  if (hasOwnSecret || refusesThisMachine || hasSeveralMerchants) return { kind: 'none' };
+  return { kind: 'listen', port: listenPort };
+}
+
+/** The port that `sanaga listen` has unless another is named. */
+export const DEFAULT_LISTEN_PORT = 4242;
 
 const port = (fallback: number) =>
   z
@@ -58,8 +109,12 @@ const port = (fallback: number) =>
     .transform(Number)
     .refine((value) => value <= 65_535, 'must be a port, from 1 to 65535');
 
-/** Settings of this command alone. The defaults are Temporal's own, so that its tools find the server. */
-const startSchema = z.object({ TEMPORAL_PORT: port(7233), TEMPORAL_UI_PORT: port(8233) });
+/** Settings of this command alone. Temporal's ports are its own by default, so that its tools find the server. */
+const startSchema = z.object({
+  TEMPORAL_PORT: port(7233),
+  TEMPORAL_UI_PORT: port(8233),
+  LISTEN_PORT: port(DEFAULT_LISTEN_PORT),
+});
 
 /** Reads the settings of every part, and reports all mistakes together. */
 function readAll(env: NodeJS.ProcessEnv) {

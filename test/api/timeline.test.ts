@@ -151,9 +151,11 @@ describe('the timeline of a payment', () => {
   });
 
   it('tells why a payout failed', async () => {
-    // A number that stays PENDING until it is settled.
-    const order = { amount: 700, phone: '677000800', email: 'f@example.com' };
-    const payment = await stack.begun('/v1/payouts', order);
+    const payment = await stack.begun('/v1/payouts', {
+      amount: 700,
+      phone: '677000800',
+      email: 'f@example.com',
+    });
     for (const transaction of stack.transactionsOf(payment.id)) {
       stack.sandbox.ledger.settle(transaction, 'FAILED');
     }

@@ -75,6 +75,18 @@ describe('the checkout page on a phone', () => {
     expect(small).toEqual([]);
   });
 
+  it('has nothing beyond its edge in French, where words are longer', async () => {
+    const { address } = checkout.openLink(LONG);
+    const { page } = await visit(browser, address, { ...PHONE, locale: 'fr-FR' });
+    const beyond = () => page.locator('html').evaluate((root) => root.scrollWidth - root.clientWidth);
+    await page.getByText('Numéros de test').tap();
+    expect(await beyond()).toBe(0);
+    await page.getByLabel('Numéro mobile').fill('677000800');
+    await page.getByRole('button', { name: /^Payer / }).tap();
+    await arrive(page, 'Confirmez sur votre téléphone');
+    expect(await beyond()).toBe(0);
+  });
+
   it('brings up the keys of a telephone, and takes a payment', async () => {
     const { address, entry } = checkout.openLink();
     const { page } = await visit(browser, address, PHONE);

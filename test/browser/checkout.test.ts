@@ -8,7 +8,7 @@ import {
   statusesOf,
 } from '../sandbox/checkout/checkout-server.js';
 import { launchBrowser } from './browser.js';
-import { arrive, declineButton, payButton, phoneField, visit } from './visit.js';
+import { arrive, declineButton, PHONE, payButton, phoneField, visit } from './visit.js';
 
 const PAYS = '677 000 000';
 jest.setTimeout(30_000);
@@ -127,6 +127,74 @@ describe('the checkout page in a browser, without scripts', () => {
     expect(entry.attempts).toHaveLength(1);
   });
 
+  it('goes back from a declined payment and an error to the form, never to a form to be sent again', async () => {
+    const { address, entry } = checkout.openLink();
+    const { page, complaints } = await visit(browser, address);
+    await phoneField(page).fill('12 34');
+    await page.getByLabel('Orange Money').check();
+    await payButton(page).click();
+    await page.getByText('not a Cameroonian mobile number').waitFor();
+    await phoneField(page).fill('677 000 100');
+    await payButton(page).click();
+    await page.getByText('The payment was declined.').waitFor();
+    expect(await phoneField(page).inputValue()).toBe('677 000 100');
+    expect(await page.getByLabel('Orange Money').isChecked()).toBe(true);
+    expect(page.url()).not.toMatch(/677|100/);
+
+    await page.goBack();
+    await page.getByText('not a Cameroonian mobile number').waitFor();
+    // The browser itself puts back what was typed into that page.
+    expect(await phoneField(page).inputValue()).toBe('677 000 100');
+    await page.goBack();
+    expect(page.url()).toBe(address);
+    await payButton(page).waitFor();
+    await page.goForward();
+    await page.reload();
+    await page.getByText('not a Cameroonian mobile number').waitFor();
+    expect(entry.attempts).toHaveLength(1);
+
+    await phoneField(page).fill(PAYS);
+    await payButton(page).click();
+    await arrive(page, 'Payment received');
+    await page.goBack();
+    await arrive(page, 'Payment received');
+    expect(entry.attempts).toHaveLength(2);
+    expect(complaints).toEqual([]);
+  });
+
+  it('says in a second tab that the link is paid already, and goes back from there', async () => {
+    const { address, entry } = checkout.openLink();
+    const { page } = await visit(browser, address);
+    const second = await page.context().newPage();
+    await second.goto(address);
+    for (const tab of [page, second]) await phoneField(tab).fill(PAYS);
+    await payButton(page).click();
+    await arrive(page, 'Payment received');
+    await payButton(second).click();
+    await arrive(second, 'Already paid');
+    await second.goBack();
+    await arrive(second, 'Payment received');
+    expect(entry.attempts).toHaveLength(1);
+  });
+
+  it('speaks French to a browser that prefers it', async () => {
+    const { address, entry } = checkout.openLink();
+    const { page, complaints } = await visit(browser, address, { ...PHONE, locale: 'fr-FR' });
+    expect(await page.locator('html').getAttribute('lang')).toBe('fr');
+    expect(await page.title()).toBe('Payer 5\u202f000\u00a0FCFA à Boutique Sanaga');
+    const number = page.getByLabel('Numéro mobile à débiter');
+    const pay = page.getByRole('button', { name: /^Payer / });
+    await number.fill('12');
+    await pay.tap();
+    await page.getByText("Ce n'est pas un numéro mobile camerounais").waitFor();
+    expect(await page.title()).toMatch(/^Erreur/);
+    await number.fill(PAYS);
+    await pay.tap();
+    await arrive(page, 'Paiement reçu');
+    expect(entry.status).toBe('SUCCESSFUL');
+    expect(complaints).toEqual([]);
+  });
+
   it('takes nothing once the time is over, not even from a form that was open', async () => {
     const { address, entry } = checkout.openLink({ redirectUrl: 'https://shop.example/' });
     const { page } = await visit(browser, address);
@@ -152,6 +220,21 @@ describe('the checkout page in a browser, without scripts', () => {
     await page.getByRole('link', { name: 'Check now' }).click();
     await arrive(page, 'Payment received');
     expect(entry.status).toBe('SUCCESSFUL');
+  });
+
+  it('waits for the phone, names it, and lets go of a wrong one', async () => {
+    const { address, entry } = checkout.openLink();
+    const { page } = await visit(browser, address);
+    await phoneField(page).fill('677000800');
+    await payButton(page).click();
+    await page.getByText('The request went to ••••\u00a0800.').waitFor();
+    await page.getByRole('button', { name: 'Use another number' }).click();
+    await page.getByRole('alert').filter({ hasText: 'The request was withdrawn.' }).waitFor();
+    expect(await phoneField(page).inputValue()).toBe('677000800');
+    await phoneField(page).fill(PAYS);
+    await payButton(page).click();
+    await arrive(page, 'Payment received');
+    expect(statusesOf(entry)).toEqual(['CREATED', 'PENDING', 'FAILED', 'PENDING', 'SUCCESSFUL']);
   });
 
   it('waits for the phone, and finds the payment by itself', async () => {

@@ -10,13 +10,14 @@ import { freePort, isPortFree } from '../../stack/processes/ports.js';
 import { keptSecrets } from '../../stack/processes/settings.js';
 import { built, machine, runToEnd } from './built.js';
 
-const SETTINGS = ['PORT', 'SANDBOX_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'] as const;
+const SETTINGS = ['PORT', 'SANDBOX_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'LISTEN_PORT'] as const;
 
 describe('start', () => {
   let folder: string;
   let env: NodeJS.ProcessEnv;
   let apiUrl: string;
   const started: ChildProcess[] = [];
+  const listeners: ChildProcess[] = [];
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sanaga-e2e-'));
@@ -26,7 +27,8 @@ describe('start', () => {
   });
 
   afterAll(async () => {
-    for (const child of started) if (child.exitCode === null && child.signalCode === null) child.kill();
+    for (const child of [...listeners, ...started])
+      if (child.exitCode === null && child.signalCode === null) child.kill();
     await portsFree();
     await rm(folder, { recursive: true, force: true });
   }, 30_000);
@@ -78,6 +80,88 @@ describe('start', () => {
     expect(second.stderr).toMatch(/another process runs on .*\.sanaga/);
   }, 120_000);
 
+  describe('sends its webhooks to sanaga listen', () => {
+    const sanaga = (...args: readonly string[]) => runToEnd('build/cli/main.js', args, machine(), folder);
+
+    /** Runs `sanaga listen --json`, without any setting, until `use` is done. */
+    async function listening(
+      use: (received: (id: string) => Promise<unknown>) => Promise<void>,
+    ): Promise<string> {
+      const child = spawn(process.execPath, [built('build/cli/main.js'), 'listen', '--json'], {
+        cwd: folder,
+        env: machine(),
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      listeners.push(child);
+      let said = '';
+      child.stderr.on('data', (text) => {
+        said += String(text);
+      });
+      let printed = '';
+      child.stdout.on('data', (text) => {
+        printed += String(text);
+      });
+      await until(() => said.includes('Listening on'));
+      await use(async (id) => {
+        const find = () =>
+          printed
+            .split('\n')
+            .slice(0, -1)
+            .map((line) => JSON.parse(line))
+            .find(({ data }) => data.id === id);
+        return until(find);
+      });
+      child.kill('SIGINT');
+      await once(child, 'exit');
+      return said;
+    }
+
+    async function until<Value>(look: () => Value | Promise<Value>): Promise<Value> {
+      for (let tries = 0; tries < 300; tries++) {
+        const found = await look();
+        if (found) return found;
+        await pause(100);
+      }
+      throw new Error('it has not happened within 30 s');
+    }
+
+    it('which verifies them, without any option', async () => {
+      const said = await listening(async (received) => {
+        const { id } = JSON.parse((await sanaga('trigger', 'link-paid', '--json')).stdout);
+        expect(await received(id)).toMatchObject({
+          type: 'payment.succeeded',
+          data: { status: 'SUCCESSFUL' },
+        });
+      });
+      expect(said).toContain(
+        `Listening on http://127.0.0.1:${env.LISTEN_PORT}/ for the notifications of the running`,
+      );
+      expect(said).not.toContain('refused');
+    }, 120_000);
+
+    it('which gets what was due before it listened, at once when it is sent again', async () => {
+      const { id } = JSON.parse((await sanaga('trigger', 'payout-paid', '--json')).stdout);
+      const { apiKey } = await keptSecrets(join(folder, '.sanaga'));
+      const call = (path: string, method = 'GET') =>
+        fetch(`${apiUrl}/v1/payments/${id}/notifications${path}`, {
+          method,
+          headers: { authorization: `Bearer ${apiKey}` },
+        });
+      const tried = await until(async () => {
+        const [first] = JSON.parse(await (await call('')).text()).data;
+        return first?.delivery.tries > 0 ? first : undefined;
+      });
+      expect(tried).toMatchObject({
+        number: 1,
+        delivery: { status: 'due', lastError: expect.stringMatching(/refused the connection|not sent/) },
+      });
+      await listening(async (received) => {
+        expect((await call('/1/resend', 'POST')).status).toBe(202);
+        expect(await received(id)).toMatchObject({ type: 'payment.succeeded' });
+      });
+    }, 120_000);
+  });
+
   describe('serves the command line in its folder', () => {
     const sanaga = (...args: readonly string[]) => runToEnd('build/cli/main.js', args, machine(), folder);
 
@@ -107,7 +191,7 @@ describe('start', () => {
       60_000,
     );
 
-    it('and finds nothing wrong, but that nobody is notified', async () => {
+    it('and finds nothing wrong, but that nobody listens', async () => {
       const { code, stdout } = await sanaga('doctor', '--json');
       const found = stdout
         .trim()
@@ -119,7 +203,11 @@ describe('start', () => {
         ...['provider, collections', 'provider, payouts', "the provider's clock"],
         ...['api', 'api key', "the API's clock", 'webhooks'],
       ]);
-      expect(found.at(-1)).toMatchObject({ status: 'warn' });
+      expect(found.at(-1)).toMatchObject({
+        status: 'warn',
+        detail: `no answer from http://127.0.0.1:${env.LISTEN_PORT}: ECONNREFUSED`,
+        todo: expect.stringContaining('sanaga listen'),
+      });
       expect(code).toBe(0);
     }, 60_000);
   });

@@ -251,7 +251,10 @@ const full = (transId: string, sequence: number): Entry => ({
     { status: 'CREATED', at: 1_000 },
     { status: 'PENDING', at: 2_000 },
   ],
-  attempts: [{ at: 2_000, action: 'pay' }],
+  attempts: [
+    { at: 1_800, action: 'pay', phoneEnding: '205', withdrawn: true },
+    { at: 2_000, action: 'pay', phoneEnding: '206' },
+  ],
   statusCalls: { answered: 2, throttled: 1, recent: [2_100, 2_200] },
   notifications: [
     {

@@ -62,6 +62,38 @@ describe('a link in the ledger', () => {
     expect(entry.history.at(-1)).toEqual({ status: 'SUCCESSFUL', at: START + 5 * SECOND });
   });
 
+  it('is FAILED when the payer withdraws an attempt that is PENDING, and that attempt never succeeds', () => {
+    const { clock, ledger, link, pay } = open();
+    const entry = link();
+    pay(entry, phones.succeedsIn5s);
+    ledger.withdraw(entry.transId, 1);
+    expect(entry).toMatchObject({ status: 'FAILED', reason: 'The payer withdrew the request' });
+    clock.advanceTo(START + DAY - 1);
+    expect(statuses(entry)).toEqual(['CREATED', 'PENDING', 'FAILED']);
+    expect(entry.attempts).toMatchObject([{ action: 'pay', withdrawn: true }]);
+  });
+
+  it('is left as it is by a payer who withdraws another attempt, or one that has ended', () => {
+    const { clock, ledger, link, pay } = open();
+    const entry = link();
+    pay(entry, phones.succeedsIn5s);
+    ledger.withdraw(entry.transId, 2);
+    ledger.withdraw('unknown', 1);
+    expect(entry.status).toBe('PENDING');
+    clock.advanceTo(START + 5 * SECOND);
+    ledger.withdraw(entry.transId, 1);
+    expect(statuses(entry)).toEqual(['CREATED', 'PENDING', 'SUCCESSFUL']);
+    expect(entry.attempts[0]).not.toHaveProperty('withdrawn');
+  });
+
+  it('keeps the last three digits of the number that was asked, and no more of it', () => {
+    const { link, pay } = open();
+    const entry = link();
+    pay(entry, phones.succeeds);
+    expect(entry.attempts[0]?.phoneEnding).toBe(phones.succeeds.slice(-3));
+    expect(JSON.stringify(entry)).not.toContain(phones.succeeds);
+  });
+
   it('is paid in the last ms of its 24 hours, and not in the next one', () => {
     const { clock, link, pay } = open();
     const [early, late] = [link(), link()];

@@ -210,8 +210,11 @@ function clientsOf(api: ApiUnderTest) {
 /** The payer fills in the checkout page. */
 async function visit(payment: { link: string }, action: 'pay' | 'decline'): Promise<void> {
   const body = new URLSearchParams({ phone: '670000000', medium: '', action });
-  const { status } = await fetch(payment.link, { method: 'POST', body, redirect: 'manual' });
-  if (status >= 400) throw new Error(`the checkout page answered ${status}`);
+  const { status, headers } = await fetch(payment.link, { method: 'POST', body, redirect: 'manual' });
+  const next = new URL(headers.get('location') ?? '', payment.link).href;
+  const page = next.startsWith(payment.link) ? await fetch(next, { redirect: 'manual' }) : undefined;
+  const answer = page && page.status >= 400 ? page.status : status;
+  if (answer >= 400) throw new Error(`the checkout page answered ${answer}`);
 }
 
 /** Asks again until something holds, for what Temporal's visibility shows some moments late. */

@@ -258,7 +258,7 @@ describe('a namespace that payments are to live in', () => {
     it('the worker warns at its start when it has no address to notify', async () => {
       const loud = { ...env(server.address, 'nowhere'), LOG_LEVEL: 'warn' };
       const { stdout } = await runToEnd('lib/worker.js', [], loud);
-      expect(stdout).toMatch(/"MERCHANT_WEBHOOK_URL is not set: [^"]+"/);
+      expect(stdout).toMatch(/"neither MERCHANTS_FILE nor MERCHANT_WEBHOOK_URL is set: [^"]+"/);
       const secret = `whsec_${Buffer.alloc(32).toString('base64')}`;
       const notifying = { MERCHANT_WEBHOOK_URL: 'http://127.0.0.1:1', MERCHANT_WEBHOOK_SECRET: secret };
       expect((await runToEnd('lib/worker.js', [], { ...loud, ...notifying })).stdout).not.toMatch('MERCHANT');

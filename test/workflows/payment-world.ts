@@ -216,15 +216,18 @@ export class PaymentWorld {
     return data;
   }
 
-  /** The payer fills in the checkout page. */
+  /** The payer fills in the checkout page. Returns 303, or the error of the page that it leads to. */
   async visit(payment: Payment, action: 'pay' | 'decline', phone = '670000000'): Promise<number> {
-    const { status } = await fetch(String(payment.link), {
+    const link = String(payment.link);
+    const { status, headers } = await fetch(link, {
       method: 'POST',
       body: new URLSearchParams({ phone, medium: '', action }),
       redirect: 'manual',
     });
+    const next = new URL(headers.get('location') ?? '', link).href;
+    const page = next.startsWith(link) ? await fetch(next, { redirect: 'manual' }) : undefined;
     await this.notified();
-    return status;
+    return page && page.status >= 400 ? page.status : status;
   }
 
   /** The provider comes to an end with a pending transaction. */

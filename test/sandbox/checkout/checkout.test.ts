@@ -13,9 +13,19 @@ beforeEach(async () => {
 afterEach(() => checkout.close());
 
 const plain = { throwHttpErrors: false, followRedirect: false, retry: { limit: 0 } } as const;
-const look = (address: string) => got(address, plain);
+const look = (address: string, language?: string) =>
+  got(address, { ...plain, ...(language !== undefined && { headers: { 'accept-language': language } }) });
 const send = (address: string, form: Record<string, string>) => got.post(address, { ...plain, form });
 const pay = (address: string, phone = PAYS) => send(address, { phone, medium: '', action: 'pay' });
+
+type Sent = Awaited<ReturnType<typeof send>>;
+/** The address that a form's answer redirects to. @throws when it redirects nowhere */
+const destination = ({ statusCode, headers, url }: Sent): string => {
+  if (statusCode !== 303 || headers.location === undefined) throw new Error(`No redirect, but ${statusCode}`);
+  return new URL(headers.location, url).href;
+};
+/** The page that a payer sees after sending a form. */
+const pageAfter = async (sent: Promise<Sent>, language?: string) => look(destination(await sent), language);
 
 describe('the page of an open link', () => {
   it('shows the amount, the merchant, the reason and until when it can be paid', async () => {
@@ -26,11 +36,16 @@ describe('the page of an open link', () => {
       '5,000\u00a0XAF',
       'Boutique Sanaga',
       'Order 1042',
-      'Sat 22 Nov, 12:05',
-      '24 h left',
+      'Sat 22 Nov, 12:05 (Douala time)',
     ]) {
       expect(body).toContain(text);
     }
+  });
+
+  it('does not promise that it stays open until then, since its merchant may end it at any time', async () => {
+    const { body } = await look(checkout.openLink().address);
+    expect(body).toContain('The merchant may close the link sooner.');
+    expect(body).not.toMatch(/\d+ (h|min)\b.* left/);
   });
 
   it('changes nothing by being looked at', async () => {
@@ -81,7 +96,7 @@ describe('every answer', () => {
     const { statusCode, body } = await look(`${checkout.origin}/pay/none`);
     expect(statusCode).toBe(404);
     expect(body).toContain('No such payment link');
-    expect((await pay(`${checkout.origin}/pay/none`)).statusCode).toBe(404);
+    expect((await pageAfter(pay(`${checkout.origin}/pay/none`))).statusCode).toBe(404);
   });
 });
 
@@ -128,9 +143,12 @@ describe('paying', () => {
   it('happens once, however often it is asked for', async () => {
     const { address, entry } = checkout.openLink({ redirectUrl: 'https://shop.example/' });
     const answers = await Promise.all([pay(address), pay(address), pay(address)]);
-    expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([303, 409, 409]);
+    const again = `${address}?again=1`;
+    expect(answers.map(destination).filter((to) => to === again)).toHaveLength(2);
     expect(entry.attempts).toHaveLength(1);
-    expect((await pay(address)).body).toContain('You were not charged again');
+    const { statusCode, body } = await pageAfter(pay(address));
+    expect(statusCode).toBe(409);
+    expect(body).toContain('You were not charged again');
   });
 });
 
@@ -146,14 +164,11 @@ describe('an entry that will not do', () => {
     ['a medium that there is not', { medium: 'gold' }, 'id="medium-error">Choose one of these'],
     ['a bad e-mail address', { email: 'me@' }, 'id="email-error">Enter an address'],
     ['no decision', { action: '' }, 'role="alert"'],
-  ])('is answered 422, beside its field: %s', async (_, entry, words) => {
+  ])('leads to a page that is 422, beside its field: %s', async (_, entry, words) => {
     const link = checkout.openLink();
-    const { statusCode, body } = await send(link.address, {
-      phone: PAYS,
-      medium: '',
-      action: 'pay',
-      ...entry,
-    });
+    const { statusCode, body } = await pageAfter(
+      send(link.address, { phone: PAYS, medium: '', action: 'pay', ...entry }),
+    );
     expect(statusCode).toBe(422);
     expect(body).toContain(words);
     expect(body).toContain('<title>Error: Pay 5,000\u00a0XAF');
@@ -163,7 +178,7 @@ describe('an entry that will not do', () => {
   it('is kept as typed, and escaped', async () => {
     const { address } = checkout.openLink();
     const form = { phone: '"><b>12', medium: 'orange money', email: 'a@example.com', action: 'pay' };
-    const { body } = await send(address, form);
+    const { body } = await pageAfter(send(address, form));
     expect(body).toContain('value="&quot;&gt;&lt;b&gt;12"');
     expect(body).toMatch(/value="orange money" checked/);
     expect(body).toContain('value="a@example.com"');
@@ -171,12 +186,44 @@ describe('an entry that will not do', () => {
 
   it('is refused when it is no form, or too long for one', async () => {
     const { address, entry } = checkout.openLink();
-    const json = await got.post(address, { ...plain, json: { action: 'pay', phone: PAYS } });
-    expect(json.statusCode).toBe(422);
+    const json = got.post(address, { ...plain, json: { action: 'pay', phone: PAYS } });
+    expect((await pageAfter(json)).statusCode).toBe(422);
     const long = await send(address, { phone: PAYS, action: 'pay', message: 'x'.repeat(10_000) });
-    expect(long.statusCode).toBe(413);
     expect(long.headers['content-security-policy']).toContain("default-src 'none'");
+    const { statusCode, body } = await look(destination(long));
+    expect(statusCode).toBe(422);
+    expect(body).toContain('role="alert"><strong>The form could not be read. Nothing was charged.');
     expect(entry.attempts).toEqual([]);
+  });
+
+  it('is found only by its address, which has no number in it, and only with its own link', async () => {
+    const { address } = checkout.openLink();
+    const form = { phone: '12 34 56', medium: '', email: 'me@', action: 'pay' };
+    const to = destination(await send(address, form));
+    expect(to).toMatch(/\?form=[\w-]{22}$/);
+    expect((await look(to)).body).toContain('12 34 56');
+    expect((await look(address)).body).not.toContain('12 34 56');
+    const other = await look(checkout.openLink().address + new URL(to).search);
+    expect(other.statusCode).toBe(200);
+    expect(other.body).not.toContain('12 34 56');
+  });
+
+  it('gets an address that nobody can choose', async () => {
+    const { address } = checkout.openLink();
+    const first = destination(await send(address, { phone: '12', action: 'pay' }));
+    const second = destination(await send(first, { phone: '34', action: 'pay' }));
+    expect(second).not.toBe(first);
+    expect((await look(first)).body).not.toContain('value="34"');
+  });
+
+  it('does not hide that the link was paid meanwhile', async () => {
+    const { address } = checkout.openLink();
+    const wrong = destination(await send(address, { phone: '12', action: 'pay' }));
+    await pay(address);
+    const { statusCode, body } = await look(wrong);
+    expect(statusCode).toBe(200);
+    expect(body).toContain('Payment received');
+    expect(body).not.toContain('value="12"');
   });
 });
 
@@ -198,17 +245,28 @@ describe('declining', () => {
     const { address } = checkout.openLink({ redirectUrl: 'https://shop.example/' });
     const { statusCode, headers } = await pay(address, FAILS);
     expect(statusCode).toBe(303);
-    expect(headers.location).toBe(new URL(address).pathname);
+    expect(headers.location).toMatch(/^\/pay\/\w+\?form=[\w-]{22}$/);
     expect((await look(address)).body).toContain('The payment was declined.');
+  });
+
+  it.each([
+    ['by the payer', { action: 'decline', phone: '677 00 00 00', medium: 'orange money' }],
+    ['by the operator', { action: 'pay', phone: '677 00 01 00', medium: 'orange money' }],
+  ])('keeps what was typed, %s', async (_, form) => {
+    const { statusCode, body } = await pageAfter(send(checkout.openLink().address, form));
+    expect(statusCode).toBe(200);
+    expect(body).toContain('declined');
+    expect(body).toContain(`value="${form.phone}"`);
+    expect(body).toMatch(/value="orange money" checked/);
   });
 });
 
 describe('a payment to be confirmed on the phone', () => {
   it('waits, and then sends the payer on', async () => {
     const { address } = checkout.openLink({ redirectUrl: 'https://shop.example/' });
-    const { statusCode, headers } = await pay(address, '677000205');
-    expect(statusCode).toBe(303);
-    expect(headers.location).toBe(`${new URL(address).pathname}?waiting=1`);
+    const to = new URL(destination(await pay(address, '677000205')));
+    expect(to.pathname).toBe(new URL(address).pathname);
+    expect(to.search).toMatch(/^\?waiting=1&form=[\w-]{22}$/);
 
     const waiting = await look(`${address}?waiting=1`);
     expect(waiting.statusCode).toBe(200);
@@ -229,15 +287,62 @@ describe('a payment to be confirmed on the phone', () => {
     expect(statusCode).toBe(303);
     expect(headers.location).toContain('?waiting=1');
     expect(entry.attempts).toHaveLength(1);
+    const { body } = await look(new URL(headers.location ?? '', address).href);
+    expect(body).toContain('••••\u00a0800');
+  });
+
+  it('says which number was asked, by its last digits, to whoever has the link', async () => {
+    const { address } = checkout.openLink();
+    await pay(address, '+237 677 000 205');
+    for (const { body } of [await look(address), await look(`${address}?waiting=1`)]) {
+      expect(body).toContain('The request went to ••••\u00a0205.');
+      expect(body).not.toContain('677');
+    }
+  });
+
+  it('can be withdrawn, to be paid from another number', async () => {
+    const { address, entry } = checkout.openLink({ redirectUrl: 'https://shop.example/' });
+    const waiting = destination(await pay(address, '677 000 205'));
+    expect((await look(waiting)).body).toContain('name="withdraw" value="1"');
+    const back = destination(await send(waiting, { withdraw: '1' }));
+    const { statusCode, body } = await look(back);
+    expect(statusCode).toBe(200);
+    expect(body).toContain('The request was withdrawn.');
+    expect(body).toContain('value="677 000 205"');
+
+    checkout.pass(HOUR);
+    expect(entry.status).toBe('FAILED');
+    expect(destination(await pay(back, '677000000'))).toContain('https://shop.example/');
+    expect(statusesOf(entry)).toEqual(['CREATED', 'PENDING', 'FAILED', 'PENDING', 'SUCCESSFUL']);
+  });
+
+  it('is not withdrawn by a page that shows an earlier one', async () => {
+    const { address, entry } = checkout.openLink();
+    await pay(address, '677000800');
+    await send(address, { withdraw: '1' });
+    await pay(address, '677000801');
+    await send(address, { withdraw: '1' });
+    await send(address, { withdraw: 'x' });
+    expect(entry.status).toBe('PENDING');
+  });
+
+  it('stays paid when it is withdrawn too late', async () => {
+    const { address, entry } = checkout.openLink({ redirectUrl: 'https://shop.example/' });
+    const waiting = destination(await pay(address, '677000205'));
+    checkout.pass(5000);
+    const back = destination(await send(waiting, { withdraw: '1' }));
+    expect(entry.status).toBe('SUCCESSFUL');
+    expect(destination(await look(back))).toMatch(/^https:\/\/shop\.example\/.+status=SUCCESSFUL$/);
   });
 
   it('goes back to the form when it fails', async () => {
     const { address } = checkout.openLink();
-    await pay(address, '677000305');
+    const waiting = destination(await pay(address, '677000305'));
     checkout.pass(5000);
-    const { statusCode, body } = await look(`${address}?waiting=1`);
+    const { statusCode, body } = await look(waiting);
     expect(statusCode).toBe(200);
     expect(body).toContain('The payment was declined.');
+    expect(body).toContain('value="677000305"');
     expect(body).toContain('name="action" value="pay"');
   });
 });
@@ -249,7 +354,7 @@ describe('a link whose time is over', () => {
     checkout.pass(24 * HOUR - 1);
     expect((await pay(inTime.address)).statusCode).toBe(303);
     checkout.pass(1);
-    const { statusCode, body } = await pay(late.address);
+    const { statusCode, body } = await pageAfter(pay(late.address));
     expect(statusCode).toBe(410);
     expect(body).toContain('This link can no longer be used');
     expect(inTime.entry.status).toBe('SUCCESSFUL');
@@ -262,19 +367,72 @@ describe('a link whose time is over', () => {
     checkout.pass(24 * HOUR);
     const { statusCode, body } = await look(address);
     expect(statusCode).toBe(410);
-    expect(body).toContain('It expired on');
+    expect(body).toContain('It could be paid until Sat 22 Nov, 12:05 (Douala time).');
     expect(body).not.toContain('<form');
     const sent = await send(address, { action: '' });
     expect(sent.statusCode).toBe(303);
     expect(sent.headers.location).toBe(new URL(address).pathname);
   });
 
-  it('says that it was closed when the merchant expired it', async () => {
+  it('does not say whether the merchant closed it or let its time run out, which nobody told it', async () => {
     const { address, entry } = checkout.openLink();
     checkout.ledger.expire(entry.transId);
     const { statusCode, body } = await look(address);
     expect(statusCode).toBe(410);
-    expect(body).toContain('The merchant closed it');
+    expect(body).toContain('Its time ran out, or the merchant closed it.');
+  });
+});
+
+describe('the language of the page', () => {
+  it.each([
+    ['fr-CM', 'fr'],
+    ['fr', 'fr'],
+    ['fr-FR,fr;q=0.9,en;q=0.8', 'fr'],
+    ['de, fr;q=0.5, en;q=0.1', 'fr'],
+    ['en-CM,fr;q=0.9', 'en'],
+    ['en;q=0.4, fr;q=0.6', 'fr'],
+    ['fr;q=0, de', 'en'],
+    ['de', 'en'],
+    ['*', 'en'],
+    ['', 'en'],
+    [undefined, 'en'],
+  ])('for Accept-Language %j is %s', async (accepted, language) => {
+    const { headers, body } = await look(checkout.openLink().address, accepted);
+    expect(headers['content-language']).toBe(language);
+    expect(headers.vary).toBe('Accept-Language');
+    expect(body).toContain(`<html lang="${language}">`);
+  });
+
+  it('is French on every page for those who read it', async () => {
+    const { address, entry } = checkout.openLink({ redirectUrl: 'https://shop.example/thanks' });
+    const french = async (to: string, ...texts: string[]) => {
+      const { headers, body } = await look(to, 'fr-CM');
+      expect(headers['content-language']).toBe('fr');
+      for (const text of texts) expect(body).toContain(text);
+    };
+    await french(
+      address,
+      'Payer à Boutique Sanaga',
+      '5\u202f000\u00a0FCFA',
+      'sam. 22 nov., 12:05 (heure de Douala)',
+    );
+    await french(`${checkout.origin}/pay/none`, 'Lien de paiement introuvable');
+    await french(destination(await pay(address, '12')), '<title>Erreur\u00a0: Payer', 'neuf chiffres');
+    await french(destination(await pay(address, FAILS)), 'Le paiement a été refusé.');
+    const waiting = destination(await pay(address, '677000205'));
+    await french(waiting, 'La demande a été envoyée au ••••\u00a0205.');
+    await send(waiting, { withdraw: String(entry.attempts.length) });
+    await french(waiting, 'La demande a été annulée.');
+    await pay(address);
+    await french(address, 'Paiement reçu', 'Retourner chez Boutique Sanaga', 'ven. 21 nov., 12:05 (heure');
+    await french(destination(await pay(address)), 'Déjà payé');
+
+    const closed = checkout.openLink();
+    checkout.ledger.expire(closed.entry.transId);
+    await french(closed.address, 'Son délai est écoulé, ou le commerçant l&#39;a fermé.');
+    const late = checkout.openLink();
+    checkout.pass(24 * HOUR);
+    await french(late.address, 'Il pouvait être payé jusqu&#39;au sam. 22 nov.');
   });
 });
 

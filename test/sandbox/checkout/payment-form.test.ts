@@ -24,6 +24,14 @@ describe('the form of a payer', () => {
     },
   );
 
+  it.each(['', '0', '1.5', 'one'])('is wrong when it withdraws no attempt: %j', (attempt) => {
+    expect(readPayerForm({ withdraw: attempt })).toMatchObject({ kind: 'wrong' });
+  });
+
+  it('withdraws the attempt that it names', () => {
+    expect(readPayerForm({ withdraw: '2' })).toEqual({ kind: 'withdraw', attempt: 2 });
+  });
+
   it('is wrong with a medium that a phone cannot have', () => {
     expect(readPayerForm({ action: 'pay', phone: '677000000', medium: 'platform' })).toMatchObject({
       kind: 'wrong',

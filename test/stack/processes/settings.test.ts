@@ -6,7 +6,9 @@ import { readSettings } from '../../../sandbox/settings.js';
 import { readConfig } from '../../../src/config.js';
 import { sha256Of } from '../../../src/merchants.js';
 import {
+  existingWebhookSecret,
   keptSecrets,
+  keptWebhookSecret,
   makeSecrets,
   stackSettings,
   withoutSettings,
@@ -100,6 +102,29 @@ describe('secrets', () => {
     const [one, other] = await Promise.all([keptSecrets(folder), keptSecrets(folder)]);
     expect(one).toEqual(other);
     expect(await readdir(folder)).toEqual(['secrets.json']);
+  });
+
+  it('of webhooks are in a file of their own, kept, and readable for their owner alone', async () => {
+    expect(await existingWebhookSecret(folder)).toBeUndefined();
+    const [one, other] = await Promise.all([keptWebhookSecret(folder), keptWebhookSecret(folder)]);
+    expect(one).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect([other, await keptWebhookSecret(folder), await existingWebhookSecret(folder)]).toEqual([
+      one,
+      one,
+      one,
+    ]);
+    expect(await readdir(folder)).toEqual(['webhook-secret']);
+    expect(await permissions(join(folder, 'webhook-secret'))).toBe(0o600);
+  });
+
+  it('of webhooks are never replaced when the file holds none', async () => {
+    await keptWebhookSecret(folder);
+    const file = join(folder, 'webhook-secret');
+    await writeFile(file, 'whsec_short');
+    await expect(keptWebhookSecret(folder)).rejects.toThrow(
+      /webhook-secret holds no webhook secret: remove it/,
+    );
+    expect(await readFile(file, 'utf8')).toBe('whsec_short');
   });
 
   it.each(['', 'nonsense', '{"apiKey": "short"}'])(

@@ -11,6 +11,7 @@ const facts: WelcomeFacts = {
   },
   apiKey: 'sk_generated',
   keyNames: ['merchant'],
+  notifications: { kind: 'listen', port: 4242 },
   processes: ['sandbox 1', 'worker 2', 'api 3'],
   folder: '.sanaga',
 };
@@ -24,8 +25,28 @@ describe('what start prints', () => {
 
   it('shows a first call that works as it stands', () => {
     expect(welcome(facts)).toContain(`  curl -s http://127.0.0.1:3000/v1/collections \\
-    -H 'Authorization: Bearer sk_generated' -H 'Content-Type: application/json' \\
-    -d '{"method": "link", "amount": 5000}'`);
+    -H 'Authorization: Bearer sk_generated' -H 'Idempotency-Key: order-1001' \\
+    -H 'Content-Type: application/json' \\
+    -d '{"method": "link", "amount": 5000, "externalId": "order-1001"}'`);
+  });
+
+  it('says how to see the webhooks arrive, and where their secret is', () => {
+    const text = welcome(facts);
+    expect(text).toContain('\n  npx sanaga listen\n');
+    expect(text).toMatch(/Webhooks .*http:\/\/127\.0\.0\.1:4242\/.*\.sanaga\/webhook-secret/);
+  });
+
+  it.each([
+    [
+      { kind: 'url', origin: 'https://shop.example' },
+      /Webhooks +https:\/\/shop\.example, from your settings/,
+    ],
+    [{ kind: 'merchantsFile' }, /Webhooks +from your settings \(MERCHANTS_FILE\)/],
+    [{ kind: 'none' }, /Webhooks +none: your settings name no address/],
+  ] as const)('says what holds instead when the notifications go to %j', (notifications, line) => {
+    const text = welcome({ ...facts, notifications });
+    expect(text).toMatch(line);
+    expect(text).not.toContain('npx sanaga listen');
   });
 
   it("does not show keys of the operator's own", () => {

@@ -1,10 +1,12 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { ConfigError } from '../../../src/config.js';
+import { ConfigError, readConfig } from '../../../src/config.js';
 import { makeSecrets } from '../../../stack/processes/settings.js';
 import { startSettings } from '../../../stack/start/start-settings.js';
 
 const secrets = makeSecrets();
-const settings = (own: NodeJS.ProcessEnv) => startSettings(own, secrets);
+const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const settings = (own: NodeJS.ProcessEnv) => startSettings(own, secrets, webhookSecret);
 
 describe('the settings of start', () => {
   it('have the usual ports', async () => {
@@ -46,6 +48,53 @@ describe('the settings of start', () => {
     expect((await settings({})).env.MERCHANT_WEBHOOK_ALLOW_PRIVATE).toBe('true');
     const strict = { MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'false' };
     expect((await settings(strict)).env).toMatchObject(strict);
+  });
+
+  describe('send notifications', () => {
+    const generated = { MERCHANT_WEBHOOK_SECRET: webhookSecret };
+    const merchantsFile = fileURLToPath(new URL('../../fixtures/merchants.json', import.meta.url));
+
+    it('to sanaga listen, signed with the generated secret', async () => {
+      const { env, notifications } = await settings({});
+      expect(notifications).toEqual({ kind: 'listen', port: 4242 });
+      expect(env).toMatchObject({ MERCHANT_WEBHOOK_URL: 'http://127.0.0.1:4242/', ...generated });
+      expect(readConfig('worker', env)).toMatchObject({ MERCHANT_WEBHOOK_SECRET: [webhookSecret] });
+    });
+
+    it("to sanaga listen at the operator's port", async () => {
+      const { env, notifications } = await settings({ LISTEN_PORT: '4343' });
+      expect(notifications).toEqual({ kind: 'listen', port: 4343 });
+      expect(env.MERCHANT_WEBHOOK_URL).toBe('http://127.0.0.1:4343/');
+    });
+
+    it("to the operator's address, with the operator's secret", async () => {
+      const own = {
+        MERCHANT_WEBHOOK_URL: 'https://shop.example/token-of-ours',
+        MERCHANT_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 8).toString('base64')}`,
+      };
+      const { env, notifications } = await settings(own);
+      expect(notifications).toEqual({ kind: 'url', origin: 'https://shop.example' });
+      expect(env).toMatchObject(own);
+    });
+
+    it("to the addresses of the operator's merchants", async () => {
+      const { env, notifications } = await settings({ MERCHANTS_FILE: merchantsFile });
+      expect(notifications).toEqual({ kind: 'merchantsFile' });
+      expect(env.MERCHANT_WEBHOOK_URL).toBeUndefined();
+    });
+
+    it.each([
+      [
+        'API_KEYS are of several merchants',
+        { API_KEYS: 'shop:long-enough:payouts,market:long-enough-2:payouts' },
+      ],
+      ["a secret is the operator's, without an address", generated],
+      ['this machine is not allowed', { MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'false' }],
+    ])('to nobody when %s', async (_, own) => {
+      const { env, notifications } = await settings(own);
+      expect(notifications).toEqual({ kind: 'none' });
+      expect(env.MERCHANT_WEBHOOK_URL).toBeUndefined();
+    });
   });
 
   it('never lead to another provider than the sandbox', async () => {
