@@ -50,7 +50,7 @@ export interface Payment {
   readonly fee?: number;
   /** Why it failed or is in REVIEW, for people. */
   readonly reason?: string;
-  /** Why a final payment is not SUCCESSFUL, for programs. */
+  /** Why it is FAILED, a link's failed attempt included, or EXPIRED; for programs. */
   readonly failureCode?: FailureCode;
   /** The mobile operator's reference. */
   readonly financialTransId?: string;

@@ -141,7 +141,7 @@ export const paymentSchema = schemaOf<PaymentResource>()({
   reason: described(z.string().optional(), 'Why the payment failed or is in REVIEW, in words for people'),
   failureCode: described(
     z.enum(FAILURE_CODES).optional(),
-    'Why a final payment is not SUCCESSFUL. Stable: let programs act on it. Further codes can be added',
+    "Why the payment is FAILED (a link's failed attempt included) or EXPIRED. Stable: let programs act on it. Further codes can be added",
   ),
   financialTransId: described(z.string().optional(), "The mobile operator's reference"),
   review: reviewSchema.optional(),

@@ -205,12 +205,12 @@ class Interpreter {
     const { type, at, delivery } = notification;
     const payment = toPayment(this.payment);
     const takenBy = delivery.kind === 'due' ? delivery.takenBy : undefined;
-    const { owner } = workflowInfo().memo ?? {};
+    const merchant = merchantOf();
     return {
       id: notificationId(payment.id, notification),
       type,
       timestamp: new Date(at).toISOString(),
-      ...(typeof owner === 'string' && { merchant: owner }),
+      ...(merchant !== undefined && { merchant }),
       payment,
       ...(takenBy && { takenBy }),
     };
@@ -298,8 +298,16 @@ class Interpreter {
   private report(from: string, to: string): void {
     const { kind, amount, transId, reason, failureCode, review } = toPayment(this.payment);
     if (review !== undefined) {
-      const merchant = workflowInfo().typedSearchAttributes.get(paymentSearchAttributes.merchant);
-      const facts = { from, to, review: review.number, reason, merchant, kind, amount, transId };
+      const facts = {
+        from,
+        to,
+        review: review.number,
+        reason,
+        merchant: merchantOf(),
+        kind,
+        amount,
+        transId,
+      };
       log.warn('a person has to decide the payment', facts);
     } else if (from === to) {
       log.info('the provider has taken the payment', { status: to, transId });
@@ -373,6 +381,12 @@ class Interpreter {
       },
     );
   }
+}
+
+/** The name of the payment's merchant, which the API stores beside the workflow. */
+function merchantOf(): string | undefined {
+  const { owner } = workflowInfo().memo ?? {};
+  return typeof owner === 'string' ? owner : undefined;
 }
 
 /** Runs a handler in a scope of its own: handlers run in the workflow's root scope, which a request to cancel cancels. */

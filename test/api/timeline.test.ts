@@ -178,7 +178,7 @@ describe('the timeline of a payment', () => {
       },
       notified(1, 'payment.failed'),
     ]);
-    expect(JSON.stringify(all)).not.toContain('@example.com');
+    expect(JSON.stringify(all)).not.toMatch(/@example\.com|677000800/);
   });
 
   it("is its own merchant's, and the operators'", async () => {
