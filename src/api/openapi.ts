@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import { z } from 'zod';
 import type { PaymentEventType } from '../payments/payment.js';
 import { PAYMENT_ID_PREFIX } from '../payments/payment-id.js';
@@ -20,7 +21,8 @@ export interface OpenApiDocument extends JsonObject {
 }
 
 const packageSchema = z.object({ version: z.string() });
-const packageFile = new URL('../../package.json', import.meta.url);
+/** Wherever this was compiled to. */
+const packageFile = findPackageJSON('..', import.meta.url) ?? 'package.json';
 
 /**
  * Describes routes, leaving out those without a tag.
