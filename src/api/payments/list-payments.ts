@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
+import type { TypedSearchAttributes } from '@temporalio/common';
 import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
+import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import { CURRENCY } from '../../payments/limits.js';
 import type { PaymentStatus, PaymentSummary } from '../../payments/payment.js';
@@ -218,23 +219,24 @@ async function toRun(client: Client, info: RunInfo): Promise<Run[]> {
     startedAt: Number(info.startTime?.seconds ?? 0) * 1_000 + (info.startTime?.nanos ?? 0) / 1e6,
     isOpen: info.status === Status.WORKFLOW_EXECUTION_STATUS_RUNNING,
   };
-  return [{ ...run, summary: await summaryOf(client, run, info) }];
+  return [{ ...run, summary: await summaryOf(client, run, indexed, info) }];
 }
 
 /** What a list shows of a run; `undefined` when its memo can't be decoded, or isn't a payment's. */
 async function summaryOf(
   client: Client,
   { id, createdAt, isOpen }: Run,
+  indexed: TypedSearchAttributes,
   info: RunInfo,
 ): Promise<PaymentSummary | undefined> {
   const { namespace, loadedDataConverter } = client.options;
-  const described = await executionInfoFromRaw(info, loadedDataConverter, info, namespace).catch(
+  const context = { type: 'workflow', namespace, workflowId: id } as const;
+  const decoded = await decodeMapFromPayloads(loadedDataConverter, info.memo?.fields, context).catch(
     () => undefined,
   );
-  const memo = memoSchema.safeParse(described?.memo);
-  const indexed = described?.typedSearchAttributes;
-  const amount = indexed?.get(attributes.amount);
-  if (indexed === undefined || amount === undefined || !memo.success) return undefined;
+  const memo = memoSchema.safeParse(decoded);
+  const amount = indexed.get(attributes.amount);
+  if (amount === undefined || !memo.success) return undefined;
   const final = indexed.get(attributes.final) ?? false;
   // Without an outcome, a person must look at a payment whose workflow was stopped.
   const isStopped = !isOpen && info.status !== Status.WORKFLOW_EXECUTION_STATUS_COMPLETED;
