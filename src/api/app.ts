@@ -121,7 +121,7 @@ export function createApi({
     requestLimits: new RequestLimits(allowance),
     descriptions: new Descriptions(options.client),
     updates: new SharedUpdates(),
-    openApi: JSON.stringify(describeApi(routes)),
+    openApi: describeOnce(),
     payoutLimits: new PayoutLimits(),
     providers: { collection: sharedBalance(providers.collection), payout: sharedBalance(providers.payout) },
   };
@@ -132,6 +132,15 @@ export function createApi({
   });
   app.use(sendProblem);
   return { app, replaceMerchants: (next) => authenticator.replace(next) };
+}
+
+/** Few ask for the document, and making it takes longer than the rest of the API's start. */
+function describeOnce(): () => string {
+  let document: string | undefined;
+  return () => {
+    document ??= JSON.stringify(describeApi(routes));
+    return document;
+  };
 }
 
 /** Responses are JSON: a browser that shows one may load nothing with it. The page of `/docs` has a policy of its own. */

@@ -45,7 +45,7 @@ export interface ApiContext extends StartContext, HintContext, LimitContext {
   readonly metrics: Metrics;
   readonly limits: Limits;
   /** The OpenAPI document, as JSON. */
-  readonly openApi: string;
+  openApi(): string;
   readonly requestLimits: RequestLimits;
 }
 

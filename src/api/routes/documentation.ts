@@ -15,9 +15,17 @@ export const getOpenApi = publicRoute({
   handle: (_, { openApi }) => ({
     status: 200,
     headers: { 'Content-Type': 'application/json; charset=utf-8' },
-    text: openApi,
+    text: openApi(),
   }),
 });
+
+function page(html: string, policy: string) {
+  return {
+    status: 200,
+    headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy },
+    text: html,
+  } as const;
+}
 
 /** RapiDoc puts its styles into the page itself. It runs no other script and calls nobody else. */
 const POLICY = [
@@ -58,11 +66,7 @@ export const getReference = publicRoute({
   summary: "The API's reference as a page",
   operationId: 'getReference',
   responses: { 200: { description: 'The page.', contentType: 'text/html' } },
-  handle: () => ({
-    status: 200,
-    headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': POLICY },
-    text: PAGE,
-  }),
+  handle: () => page(PAGE, POLICY),
 });
 
 /** A page of text alone. */
@@ -107,11 +111,7 @@ export const getErrors = publicRoute({
   summary: 'Every error, with what to do',
   operationId: 'getErrors',
   responses: { 200: { description: 'The page.', contentType: 'text/html' } },
-  handle: () => ({
-    status: 200,
-    headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': TEXT_POLICY },
-    text: ERRORS_PAGE,
-  }),
+  handle: () => page(ERRORS_PAGE, TEXT_POLICY),
 });
 
 /** The build puts it there, so that production needs none of RapiDoc's own dependencies. */
