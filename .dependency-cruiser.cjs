@@ -16,8 +16,7 @@ const OURS = '^(src|client|cli|examples|lab|sandbox|stack|test)/';
 const ENTRIES = [
   '^src/(server|worker)\\.ts$',
   '^client/index\\.ts$',
-  '^(cli|sandbox)/main\\.ts$',
-  '^examples/[^/]+/main\\.ts$',
+  '^(cli|sandbox|examples/[^/]+)/main\\.ts$',
   '^lab/(explore|simulate|chaos)\\.ts$',
   '^lab/world/(worker-main|workflow-timers)\\.ts$',
   '^src/workflows/index\\.ts$',
@@ -192,7 +191,7 @@ module.exports = {
       {
         path: [
           '^src/(server|worker)\\.ts$',
-          '^(cli|sandbox)/main\\.ts$',
+          '^(cli|sandbox|examples/[^/]+)/main\\.ts$',
           '^lab/(explore|simulate|chaos)\\.ts$',
         ],
       },

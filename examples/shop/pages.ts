@@ -153,8 +153,7 @@ export function ordersPage(orders: readonly OrderWithAttempts[]): string {
     const refund = refundOf(attempts);
     return html`<tr>
       <td><a href="/admin/orders/${order.id}">${order.number}</a></td>
-      <td>${order.item}<small>${time(order.createdAt)}</small></td>
-      <td class="number">${xaf(order.amount)}</td>
+      <td>${order.item}<small>${xaf(order.amount)}, ${time(order.createdAt)}</small></td>
       <td>
         ${STATES[stateOf(attempts).kind]}${refund === undefined ? '' : html`<br />${refundText(refund)}`}
         ${alertsOf(attempts).length === 0 ? '' : html`<br /><b class="bad">look into it</b>`}
@@ -168,7 +167,7 @@ export function ordersPage(orders: readonly OrderWithAttempts[]): string {
         orders.length === 0
           ? html`<p>Nobody has ordered anything yet.</p>`
           : html`<table>
-            <tr><th>Order</th><th>Item</th><th class="number">Amount</th><th>Status</th></tr>
+            <tr><th>Order</th><th>Item</th><th>Status</th></tr>
             ${orders.map(row)}
           </table>`
       }`,
