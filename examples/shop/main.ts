@@ -19,7 +19,9 @@ if (!SANAGA_URL || !SANAGA_API_KEY || !SANAGA_WEBHOOK_SECRET || !SHOP_OWNER_PASS
 }
 
 const store = new Store(process.env.SHOP_DATABASE || 'shop.db');
-const payments = new Payments(new Sanaga({ baseUrl: SANAGA_URL, apiKey: SANAGA_API_KEY }), store, shopUrl);
+// A customer is waiting: what isn't answered soon is repeated by the sweep.
+const sanaga = new Sanaga({ baseUrl: SANAGA_URL, apiKey: SANAGA_API_KEY, timeoutMs: 20_000, maxRetries: 1 });
+const payments = new Payments(sanaga, store, shopUrl);
 const shop = createShop({
   store,
   payments,
@@ -33,15 +35,10 @@ const server = createServer(shop).listen(port, '127.0.0.1');
 await once(server, 'listening');
 say(`${shopUrl}, for its owner ${shopUrl}/admin`);
 
-const stopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+// As after a crash, the sweep of the next start makes up for what this cuts off.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit());
 
-while (!stopping.signal.aborted) {
+for (;;) {
   await payments.sweep().catch((error: unknown) => say(`will ask Sanaga again later: ${String(error)}`));
-  await pause(SWEEP_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+  await pause(SWEEP_EVERY_MS);
 }
-// What is cut off here is made up for by the sweep of the next start.
-server.close();
-server.closeAllConnections();
-store.close();
-process.exit();

@@ -1,7 +1,7 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { verifyWebhook, WebhookVerificationError } from 'sanaga/client';
+import { SanagaError, verifyWebhook, WebhookVerificationError } from 'sanaga/client';
 import { goods } from './goods.ts';
 import { goodsPage, messagePage, orderPage, ordersPage, ownersOrderPage } from './pages.ts';
 import { type Payments, stateOf } from './payments.ts';
@@ -123,6 +123,12 @@ export function createShop({ store, payments, shopUrl, webhookSecret, ownerPassw
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     if (error instanceof NoSuchPage) {
       response.status(404).send(messagePage('There is no such page', 'Is the address complete?'));
+      return;
+    }
+    if (error instanceof SanagaError) {
+      response
+        .status(503)
+        .send(messagePage('Sanaga does not answer', `Try again in a moment. (${error.message})`));
       return;
     }
     process.stderr.write(`shop: ${error instanceof Error ? error.stack : String(error)}\n`);

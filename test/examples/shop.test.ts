@@ -505,6 +505,21 @@ describe('a refund', () => {
     expect(lastOf(order)).toMatchObject({ key: `refund-${order.id}-2`, params: { amount: 2_500 } });
   });
 
+  it('that the provider rejects has failed, and can be made again', async () => {
+    const order = await paid('620000000');
+    expect((await refund(order, '6000')).status).toBe(303);
+    await eventually(
+      async () => {
+        await payments.sweep();
+        return paymentOf(order);
+      },
+      ({ final }) => final,
+    );
+    expect(paymentOf(order)).toMatchObject({ status: 'FAILED', failureCode: 'rejected_by_provider' });
+    expect(await read(`/orders/${order.id}`)).toContain('No money was sent');
+    expect(await read(`/admin/orders/${order.id}`, OWNER)).toContain('Refund in XAF');
+  });
+
   it('whose answer was lost is asked for again with the same key, and paid once', async () => {
     const { id: orderId } = await paid();
     await reopen(deaf);
@@ -544,5 +559,12 @@ describe('a sweep', () => {
       (kind) => kind === 'paid',
     );
     expect(store.notices(`order-${order.id}`)).toEqual([]);
+  });
+
+  it('says so when Sanaga does not answer', async () => {
+    await reopen(unreachable);
+    const response = await submit('/admin/sweep', {}, OWNER);
+    expect(response.status).toBe(503);
+    expect(await response.text()).toContain('Sanaga does not answer');
   });
 });
