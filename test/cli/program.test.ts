@@ -127,7 +127,7 @@ describe('the help', () => {
   it('has --json for every command but those that run processes', async () => {
     const texts = await Promise.all(names.map(async (name) => ({ name, text: await help(name) })));
     const without = texts.filter(({ text }) => !text.includes('--json')).map(({ name }) => name);
-    expect(without).toEqual(['start', 'server', 'worker', 'sandbox', 'completion']);
+    expect(without).toEqual(['start', 'shop', 'server', 'worker', 'sandbox', 'completion']);
   });
 
   it.each(names.slice(3, -4))('of %s has an example', async (name) => {
