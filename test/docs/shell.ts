@@ -33,6 +33,8 @@ export class Shell {
     });
     // With `set -m`, each program in the background is a group of processes, which can be ended together.
     this.#send(`set -mE; trap 'echo "$BASH_COMMAND: exit code $?" >> "${scratch}/failures"' ERR`);
+    // Should the test be killed, its input ends, and with it the shell.
+    this.#send(`trap 'for job in $(jobs -p); do kill -- -$job; done 2>/dev/null' EXIT`);
   }
 
   /** Runs a script to its end. */
