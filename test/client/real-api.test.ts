@@ -10,6 +10,7 @@ import {
   UnavailableError,
 } from '../../client/index.js';
 import { KEYS, useApi } from '../support/api-under-test.js';
+import { documentedFetch } from '../support/documented.js';
 import { eventually, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
@@ -17,7 +18,7 @@ const stack = useStack();
 const lonely = useApi();
 
 const clientOf = (key: keyof typeof KEYS = 'shop') =>
-  new Sanaga({ apiKey: KEYS[key], baseUrl: stack.api.url });
+  new Sanaga({ apiKey: KEYS[key], baseUrl: stack.api.url, fetch: documentedFetch });
 const thrownBy = (promise: Promise<unknown>) =>
   promise.then(
     () => undefined,

@@ -11,7 +11,7 @@ import { type ManualClock, manualClock } from '../../sandbox/clock.js';
 import type { Entry } from '../../sandbox/entry.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
-import type { Delivery, MerchantNotification } from '../../src/activities/merchant.js';
+import { type Delivery, type MerchantNotification, webhookBody } from '../../src/activities/merchant.js';
 import { createApp } from '../../src/api/app.js';
 import { merchantsOfKeys, sha256Of } from '../../src/merchants.js';
 import { createPaymentWorker, type PaymentWorker } from '../../src/payment-worker.js';
@@ -23,6 +23,7 @@ import { startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
 import { terms as usualTerms } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
+import { documentedFetch, expectDocumentedWebhook } from '../support/documented.js';
 import { noMerchant } from '../support/no-merchant.js';
 import { saveHistory } from './saved-histories.js';
 
@@ -41,7 +42,7 @@ const PATIENCE_MS = 40_000;
 /** ms that requests may take to come to their end when the servers stop. */
 const CLOSE_LIMIT_MS = 12_000;
 
-/** What the API answers with: a payment, or a problem document. */
+/** What the API answers with: a payment, or a problem document. It is compared with the OpenAPI document. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -137,11 +138,14 @@ export class PaymentWorld {
     return world;
   }
 
+  /** Throws when the merchant was notified of something that isn't as in the OpenAPI document. */
   async stop(): Promise<void> {
     await this.stopWorker();
     await this.sandbox.close();
     for (const server of Object.values(this.servers)) await closeServer(server);
     for (const close of this.closing) await close();
+    for (const notification of this.notifications)
+      expectDocumentedWebhook({ text: webhookBody(notification) });
   }
 
   async startWorker(): Promise<void> {
@@ -330,7 +334,7 @@ export class PaymentWorld {
   }
 
   private async call(path: string, { headers, ...request }: RequestInit): Promise<Answer> {
-    const response = await fetch(`${addressOf(this.servers.api)}${path}`, {
+    const response = await documentedFetch(`${addressOf(this.servers.api)}${path}`, {
       ...request,
       headers: {
         authorization: `Bearer ${SECRET}`,
