@@ -12,7 +12,7 @@ export async function checkTemporal(env: NodeJS.ProcessEnv, taskQueue: string): 
     target = loadTemporalTarget(env);
   } catch (error) {
     const todo =
-      "Correct Temporal's configuration file, or TEMPORAL_CONFIG_FILE, TEMPORAL_PROFILE and TEMPORAL_TLS_….";
+      "Correct Temporal's configuration file, or TEMPORAL_CONFIG_FILE, TEMPORAL_PROFILE, TEMPORAL_API_KEY_FILE and TEMPORAL_TLS_….";
     return [fail('temporal', `where it is can't be read: ${reasonOf(error)}`, todo)];
   }
   const { address, namespace } = target;
