@@ -49,6 +49,7 @@ describe('the command line', () => {
         'list',
         'watch',
         'events',
+        'notifications',
         'review',
         'listen',
         'trigger',
