@@ -327,11 +327,20 @@ function withSecretFiles(env: NodeJS.ProcessEnv, names: readonly string[]) {
 }
 
 /**
+ * The environment with Temporal's API key as it is in its file, if it is in one: Temporal's own library reads it from none.
+ *
+ * @throws {ConfigError} when both are set, or the file is empty or can't be read.
+ */
+export function withTemporalApiKey(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...env, TEMPORAL_API_KEY: secretOf(env, 'TEMPORAL_API_KEY') };
+}
+
+/**
  * A secret as it is set, or as it is in the file that is set in its place.
  *
  * @throws {ConfigError} when both are set, or the file is empty or can't be read.
  */
-export function secretOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
+function secretOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
   const path = env[`${name}_FILE`];
   if (path === undefined || path === '') return env[name];
   if (env[name] !== undefined && env[name] !== '') {

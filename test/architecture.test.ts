@@ -30,16 +30,19 @@ function roomOf(path: string, isProduct: boolean): string | undefined {
 
 /** Every import from one room to another. */
 function importsBetweenRooms(): string[] {
-  const files = globSync('{src,client,cli,lab,sandbox,stack}/**/*.ts', { cwd: root });
+  const files = globSync('{src,client,cli,examples,lab,sandbox,stack}/**/*.ts', { cwd: root });
   const arrows = files.flatMap((file) => {
     const source = readFileSync(posix.join(root, file), 'utf8');
-    return [...source.matchAll(/(?:\bfrom |\bimport\()'(\.[^']+)\.js'/g)].map(([, target = '']) => {
-      const imported = posix.join(posix.dirname(file), `${target}.ts`);
-      const isProduct = file.startsWith('src/');
-      // The sandbox may import the provider's schemas alone, which the picture shows.
-      const isSandbox = file.startsWith('sandbox/');
-      return [roomOf(file, isProduct), roomOf(imported, isProduct || isSandbox)] as const;
-    });
+    return [...source.matchAll(/(?:\bfrom |\bimport\()'(\.[^']+|sanaga\/client)'/g)].map(
+      ([, target = '']) => {
+        const path = posix.join(posix.dirname(file), target.replace(/\.js$/, '.ts'));
+        const imported = target.startsWith('.') ? path : 'client/index.ts';
+        const isProduct = file.startsWith('src/');
+        // The sandbox may import the provider's schemas alone, which the picture shows.
+        const isSandbox = file.startsWith('sandbox/');
+        return [roomOf(file, isProduct), roomOf(imported, isProduct || isSandbox)] as const;
+      },
+    );
   });
   const between = arrows.filter(([from, to]) => from !== to && from !== undefined && to !== undefined);
   return [...new Set(between.map(([from, to]) => `${from} --> ${to}`))].sort();

@@ -9,7 +9,6 @@ import {
 } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnection } from '@temporalio/worker';
-import { secretOf } from '../config.js';
 
 /** The namespace that Temporal creates by itself, used when none is set. */
 export const DEFAULT_NAMESPACE = 'default';
@@ -28,10 +27,9 @@ export interface TemporalTarget {
 
 /**
  * Reads where Temporal is, as Temporal's own tools do: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY,
- * TEMPORAL_TLS…, and the configuration file with its profiles. Without any of them, 127.0.0.1:7233 and `default`. The API key
- * can also be in a file, TEMPORAL_API_KEY_FILE, which Temporal's own tools don't know.
+ * TEMPORAL_TLS…, and the configuration file with its profiles. Without any of them, 127.0.0.1:7233 and `default`.
  *
- * @throws {ConfigError} when the API key can't be read from its file; Error when the configuration file or a certificate that it names cannot be read.
+ * @throws Error when the configuration file or a certificate that it names cannot be read.
  */
 export function loadTemporalTarget(env: NodeJS.ProcessEnv = process.env): TemporalTarget {
   const overrideEnvVars: Record<string, string> = {};
@@ -40,8 +38,6 @@ export function loadTemporalTarget(env: NodeJS.ProcessEnv = process.env): Tempor
     const says = value !== undefined && (value !== '' || meaningfulWhenEmpty.has(name));
     if (says) overrideEnvVars[name] = value;
   }
-  const secret = secretOf(env, 'TEMPORAL_API_KEY');
-  if (secret) overrideEnvVars.TEMPORAL_API_KEY = secret;
 
   const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars });
   const { address, tls, apiKey, metadata } = connectionOptions;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Connection, isGrpcServiceError } from '@temporalio/client';
-import { ConfigError } from '../../src/config.js';
+import { ConfigError, withTemporalApiKey } from '../../src/config.js';
 import {
   connectClient,
   connectWorker,
@@ -104,8 +104,10 @@ describe('the Temporal target', () => {
     const file = join(home, 'api-key');
     await writeFile(file, 'a-key-of-a-file\n');
     const env = { HOME: home, TEMPORAL_API_KEY: '', TEMPORAL_API_KEY_FILE: file };
-    expect(loadTemporalTarget(env)).toMatchObject({ apiKey: 'a-key-of-a-file' });
-    expect(loadTemporalTarget({ ...env, TEMPORAL_API_KEY_FILE: '' })).not.toHaveProperty('apiKey');
+    expect(loadTemporalTarget(withTemporalApiKey(env))).toMatchObject({ apiKey: 'a-key-of-a-file' });
+    expect(loadTemporalTarget(withTemporalApiKey({ ...env, TEMPORAL_API_KEY_FILE: '' }))).not.toHaveProperty(
+      'apiKey',
+    );
   });
 
   it.each([
@@ -116,8 +118,8 @@ describe('the Temporal target', () => {
     [{ TEMPORAL_API_KEY_FILE: '/nowhere' }, /^TEMPORAL_API_KEY_FILE can't be read: ENOENT$/],
     [{ TEMPORAL_API_KEY_FILE: '/dev/null' }, /^TEMPORAL_API_KEY_FILE is empty$/],
   ])('takes it for a mistake: %j', (env, message) => {
-    expect(() => loadTemporalTarget({ HOME: home, ...env })).toThrow(ConfigError);
-    expect(() => loadTemporalTarget({ HOME: home, ...env })).toThrow(message);
+    expect(() => withTemporalApiKey(env)).toThrow(ConfigError);
+    expect(() => withTemporalApiKey(env)).toThrow(message);
   });
 
   it('takes address, namespace and credentials from the environment', () => {
@@ -165,6 +167,10 @@ describe('the Temporal target', () => {
 
     const env = { ...inherited, ...plainTargetEnvironment({ address: '127.0.0.1:5', namespace: 'mine' }) };
 
-    expect(loadTemporalTarget(env)).toEqual({ address: '127.0.0.1:5', namespace: 'mine', tls: false });
+    expect(loadTemporalTarget(withTemporalApiKey(env))).toEqual({
+      address: '127.0.0.1:5',
+      namespace: 'mine',
+      tls: false,
+    });
   });
 });
