@@ -5,7 +5,11 @@ export function withoutTemporal(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
+/** Settings of the other engines, and of PostgreSQL's clients. */
+const OTHERS = /^(DBOS|RESTATE|PG)/;
+
 /** What every process of every system starts with: nobody's settings, and Node as in production. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
-  return { ...withoutTemporal(withoutSettings(process.env)), NODE_ENV: 'production' };
+  const env = Object.entries(withoutTemporal(withoutSettings(process.env)));
+  return { ...Object.fromEntries(env.filter(([name]) => !OTHERS.test(name))), NODE_ENV: 'production' };
 }

@@ -34,8 +34,12 @@ export interface BenchResult {
   readonly failed: ReadonlyMap<SystemName, string>;
 }
 
-/** Payments made before those that are measured, at least: the first ones meet cold code and empty pools. */
-const MIN_WARM_UP = 50;
+/** Payments made after each start before any is measured: the first hundreds meet code that isn't compiled yet. */
+const WARM_UP: Load = { payments: 400, concurrency: 32 };
+/** A small run needs no long warm-up: its figures mean nothing. */
+const MAX_WARM_UP_SHARE = 5;
+/** Times the concurrency: payments made before each run, with which connections and pools come to their size. */
+const RAMP_UP = 2;
 /** After a run, the engine still writes what the merchant no longer waits for. Its CPU time counts. */
 const SETTLE_MS = 500;
 
@@ -119,6 +123,9 @@ async function runSystem(
     const running = await system.start({ folder, report: () => undefined, ...load });
     try {
       const figures: RunFigures[] = [];
+      const most = Math.max(...loads.map(({ payments }) => payments));
+      const payments = Math.min(WARM_UP.payments, most * MAX_WARM_UP_SHARE);
+      await makePayments(system.name, running, { ...WARM_UP, payments }, `${round}-warm`, load);
       for (const each of loads) {
         stop.throwIfAborted();
         const one = await measure(system.name, running, each, round, load);
@@ -138,6 +145,20 @@ async function runSystem(
   }
 }
 
+/** @throws Error when a payment failed */
+async function makePayments(
+  system: SystemName,
+  { target }: RunningSystem,
+  { payments, concurrency }: Load,
+  name: string,
+  load: LoadProcess,
+) {
+  const order = { name: `${system}-${name}`, target, payments, concurrency };
+  const { result, delayP99 } = await load.run(order);
+  if (result.kind === 'failed') throw new Error(result.why);
+  return { ...result, delayP99 };
+}
+
 async function measure(
   system: SystemName,
   running: RunningSystem,
@@ -145,20 +166,11 @@ async function measure(
   round: string,
   load: LoadProcess,
 ): Promise<RunFigures> {
-  const { target, processes } = running;
-  const make = async (name: string, count: number) => {
-    const order = {
-      name: `${system}-${round}-c${concurrency}-${name}`,
-      target,
-      payments: count,
-      concurrency,
-    };
-    const { result, delayP99 } = await load.run(order);
-    if (result.kind === 'failed') throw new Error(result.why);
-    return { ...result, delayP99 };
-  };
-  const { ids: warm } = await make('warm', Math.max(MIN_WARM_UP, 2 * concurrency));
-  await running.events(warm);
+  const { processes } = running;
+  const make = (name: string, count: number) =>
+    makePayments(system, running, { payments: count, concurrency }, `${round}-c${concurrency}-${name}`, load);
+  const { ids: first } = await make('first', RAMP_UP * concurrency);
+  await running.events(first);
 
   const bytesBefore = await running.bytes();
   const all = { ...processes, load: load.pid };

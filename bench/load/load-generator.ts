@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { percentile } from '../figures.js';
-import { post } from './http.js';
+import { closeConnections, post } from './http.js';
 import type { MerchantReceiver } from './merchant-receiver.js';
 import type { LoadOrder, LoadResult } from './messages.js';
 import type { ProviderStub } from './provider-stub.js';
@@ -33,6 +33,7 @@ export async function runLoad(world: World, order: LoadOrder): Promise<LoadResul
   const { provider, merchant } = world;
   provider.clear();
   merchant.clear();
+  closeConnections();
   provider.webhookUrl = order.target.webhookUrl;
   const times: Times[] = [];
   const failures: string[] = [];

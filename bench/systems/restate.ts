@@ -57,6 +57,8 @@ export const restate: System = {
         ...peerSettings(context, port),
         RESTATE_INGRESS_URL: `http://127.0.0.1:${ingress}`,
         SERVICE_PORT: String(service),
+        // Otherwise the SDK logs several lines of each call.
+        RESTATE_LOGGING: 'WARN',
       });
       started.add(() => app.stop(STOP_GRACE_MS));
       await untilReady(app, () => answers(`http://127.0.0.1:${port}/readyz`));
