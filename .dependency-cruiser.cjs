@@ -5,18 +5,18 @@
  *   server ─▶ api ─▶ payments, provider, the workflows' messages
  *   worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
  *   cli ─▶ client, stack, src;  stack ─▶ src;  lab ─▶ stack, sandbox, src;  bench ─▶ stack, src
- *   client ─▶ nothing at all
+ *   client ─▶ nothing at all;  examples ─▶ client
  *   sandbox ─▶ the provider's wire schemas, and nothing else of ours
  */
 
 /** Every file of the project's code. */
-const OURS = '^(src|bench|client|cli|lab|sandbox|stack|test)/';
+const OURS = '^(src|bench|client|cli|examples|lab|sandbox|stack|test)/';
 
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
   '^src/(server|worker)\\.ts$',
   '^client/index\\.ts$',
-  '^(bench|cli|sandbox)/main\\.ts$',
+  '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
   '^bench/load/main\\.ts$',
   '^lab/(explore|simulate|chaos)\\.ts$',
   '^lab/world/(worker-main|workflow-timers)\\.ts$',
@@ -127,7 +127,7 @@ module.exports = {
       'product-stands-alone',
       'src is all that production has: nothing that handles real money may know a sandbox, a test or a tool.',
       { path: '^src/' },
-      { path: '^(bench|client|cli|lab|sandbox|scripts|stack|test)/' },
+      { path: '^(bench|client|cli|examples|lab|sandbox|scripts|stack|test)/' },
     ),
     forbid(
       'product-needs-no-dev-dependency',
@@ -147,6 +147,24 @@ module.exports = {
       'What merchants import is what everyone imports: the rest can change.',
       { path: OURS, pathNot: '^(client|test)/' },
       { path: '^client/', pathNot: '^client/index\\.ts$' },
+    ),
+    forbid(
+      'examples-are-a-merchants',
+      'A merchant copies an example into a project of his own: what it imports of ours, he must have, and that is the client.',
+      { path: '^examples/' },
+      { path: OURS, pathNot: ['^examples/', '^client/index\\.ts$'] },
+    ),
+    forbid(
+      'examples-import-the-package',
+      "By its path in this repository, the client isn't where a merchant has it.",
+      { path: '^examples/' },
+      { path: '^client/', dependencyTypesNot: ['aliased'] },
+    ),
+    forbid(
+      'examples-are-for-nobody',
+      'They are to be read and copied. Nothing may need them to stay as they are.',
+      { path: OURS, pathNot: '^(examples|test)/' },
+      { path: '^examples/' },
     ),
     forbid(
       'stack-knows-the-product-alone',
@@ -180,7 +198,7 @@ module.exports = {
       {
         path: [
           '^src/(server|worker)\\.ts$',
-          '^(bench|cli|sandbox)/main\\.ts$',
+          '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
           '^bench/load/main\\.ts$',
           '^lab/(explore|simulate|chaos)\\.ts$',
         ],

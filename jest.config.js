@@ -16,5 +16,8 @@ export default {
   coverageProvider: 'v8',
   collectCoverageFrom: ['src/**/*.ts', '!src/workflows/**'],
   coverageReporters: ['text-summary'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^sanaga/client$': '<rootDir>/client/index.ts',
+  },
 };

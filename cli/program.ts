@@ -82,6 +82,29 @@ setting is wrong.`,
       untilDone(async (stop) => (await import('../stack/start/run-start.js')).runStart({ stop })),
     );
 
+  program
+    .command('shop')
+    .summary('run the same, with an example shop that takes payments')
+    .description(
+      'Does what "start" does, and runs the example shop (examples/shop) beside it: a small order system that takes payments ' +
+        'by link, receives the notifications, and refunds. Open its address in a browser, and buy something.',
+    )
+    .addHelpText(
+      'after',
+      `
+Environment:
+  SHOP_PORT          port of the shop (default: 8080)
+  Those of "start", but API_KEYS, MERCHANTS_FILE and MERCHANT_WEBHOOK_…: the shop
+  has the generated key, and receives the notifications.
+
+Exit code: that of "start".`,
+    )
+    .action(() =>
+      untilDone(async (stop) =>
+        (await import('../stack/start/run-start.js')).runStart({ stop, withShop: true }),
+      ),
+    );
+
   program.commandsGroup('Payments:');
   addCreateCommands(program);
   addReadCommands(program);

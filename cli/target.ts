@@ -26,7 +26,8 @@ export function withTarget(command: Command): Command {
     .option('--json', 'print JSON, for programs');
 }
 
-const stateFolder = () => join(process.cwd(), STATE_FOLDER);
+/** The state folder of a `start` in the current folder. */
+export const stateFolder = () => join(process.cwd(), STATE_FOLDER);
 
 /** Where a running `start` sends its notifications for `listen`, and the secret that signs them. */
 export interface ListenTarget {

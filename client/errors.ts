@@ -58,7 +58,7 @@ export interface Problem {
 /** The API refused the request or failed, and said why. The message is the API's `detail`. */
 export class ApiError extends SanagaError {
   override readonly name: string = 'ApiError';
-  /** Stable; see docs/merchants.md. A later version of the API can have others than these. */
+  /** Stable; see docs/errors.md. A later version of the API can have others than these. */
   readonly code: ErrorCode | (string & {});
   /** Give this to your operator. */
   readonly requestId: string | undefined;

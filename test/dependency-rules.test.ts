@@ -20,7 +20,7 @@ const reportSchema = z.object({
 });
 
 /** The folders with code that are checked: every tree has something in each of them. */
-const rooms = ['src', 'bench', 'client', 'cli', 'lab', 'sandbox', 'stack', 'test'];
+const rooms = ['src', 'bench', 'client', 'cli', 'examples', 'lab', 'sandbox', 'stack', 'test'];
 
 /** Packages as far as an import of them needs; `playwright-core` is for tests alone, `undeclared` is nobody's. */
 const packages = ['@temporalio/workflow', '@temporalio/common', 'zod', 'playwright-core', 'undeclared'];
@@ -99,6 +99,9 @@ const sound: Tree = {
   'client/index.ts': "import { send } from './transport.js'; export const client = send;",
   'cli/main.ts':
     "import { client } from '../client/index.js'; import { demo } from '../stack/demo.js'; void [client, demo, import('../src/worker.js')];",
+  'examples/shop/store.ts': "import type { client } from 'sanaga/client'; export type Store = typeof client;",
+  'examples/shop/main.ts':
+    "import { client } from 'sanaga/client'; import type { Store } from './store.js'; void (client satisfies Store);",
   'test/clock.ts': "import { wire } from '../src/provider/schemas.js'; export const clock = wire;",
 };
 
@@ -190,6 +193,17 @@ const wrongImports: readonly WrongImport[] = [
     text: "import type { Order } from '../src/payments/order.js';",
   },
   { rule: 'client-has-one-door', from: 'cli/b.ts', to: 'client/transport.ts' },
+  {
+    rule: 'examples-are-a-merchants',
+    from: 'examples/shop/a.ts',
+    to: 'src/payments/order.ts',
+    text: "import type { Order } from '../../src/payments/order.js';",
+  },
+  { rule: 'examples-are-a-merchants', from: 'examples/shop/b.ts', to: 'client/transport.ts' },
+  { rule: 'examples-are-a-merchants', from: 'examples/shop/c.ts', to: 'stack/temporal.ts' },
+  { rule: 'examples-import-the-package', from: 'examples/shop/d.ts', to: 'client/index.ts' },
+  { rule: 'examples-are-for-nobody', from: 'stack/d.ts', to: 'examples/shop/store.ts' },
+  { rule: 'product-stands-alone', from: 'src/api/h.ts', to: 'examples/shop/store.ts' },
   { rule: 'stack-knows-the-product-alone', from: 'stack/a.ts', to: 'sandbox/ledger.ts' },
   { rule: 'stack-knows-the-product-alone', from: 'stack/b.ts', to: 'lab/explore/search.ts' },
   { rule: 'exploration-knows-the-machine-alone', from: 'lab/explore/a.ts', to: 'src/workflows/messages.ts' },

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import { type Config, ConfigError, type Part, readConfig } from '../../src/config.js';
-import { stackSettings } from '../../stack/processes/settings.js';
-import { listenUrl } from '../../stack/start/start-settings.js';
+import { existingWebhookSecret, stackSettings } from '../../stack/processes/settings.js';
+import { listenUrl, shopWebhookUrl } from '../../stack/start/start-settings.js';
 import { note, paint, print, printJson } from '../output.js';
 import { EXIT, UsageError } from '../run.js';
-import { findListenTarget, findStart, findTarget, type TargetOptions } from '../target.js';
+import { findListenTarget, findStart, findTarget, stateFolder, type TargetOptions } from '../target.js';
 import { type Finding, fail, ok, reasonOf } from './finding.js';
 import { checkApi, checkProvider, checkProviderClock, checkWebhooks } from './http.js';
 import { checkTemporal } from './temporal.js';
@@ -68,12 +68,14 @@ async function settingsToCheck({ envFile }: DoctorOptions) {
   }
   const { running, secrets } = start;
   const listen = await findListenTarget();
+  const { shopPort } = running;
+  const receiver = listen === undefined ? shopPort && shopWebhookUrl(shopPort) : listenUrl(listen.port);
   const settings = {
     MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
     ...given,
-    ...(listen && {
-      MERCHANT_WEBHOOK_URL: listenUrl(listen.port),
-      MERCHANT_WEBHOOK_SECRET: listen.secret,
+    ...(receiver && {
+      MERCHANT_WEBHOOK_URL: receiver,
+      MERCHANT_WEBHOOK_SECRET: await existingWebhookSecret(stateFolder()),
     }),
     ...stackSettings(running.ports, secrets),
     ...((given.API_KEYS || given.API_KEYS_FILE || given.MERCHANTS_FILE) && { API_KEYS: given.API_KEYS }),

@@ -14,6 +14,8 @@ const SECRETS_FILE = 'secrets.json';
 /** The name of the file in which {@link keptWebhookSecret} keeps the secret. */
 export const WEBHOOK_SECRET_FILE = 'webhook-secret';
 
+const SHOP_PASSWORD_FILE = 'shop-password';
+
 export interface StackPorts {
   readonly api: number;
   readonly sandbox: number;
@@ -102,6 +104,14 @@ export async function existingSecrets(folder: string): Promise<Secrets | undefin
 export async function keptWebhookSecret(folder: string): Promise<string> {
   const file = join(folder, WEBHOOK_SECRET_FILE);
   return readWebhookSecret(await kept(file, `whsec_${randomBytes(32).toString('base64')}\n`), file);
+}
+
+/**
+ * The password of the example shop's owner, kept in a folder; the first call makes it. Only the folder's owner can read it.
+ */
+export async function keptShopPassword(folder: string): Promise<string> {
+  const made = await kept(join(folder, SHOP_PASSWORD_FILE), `${randomBytes(12).toString('base64url')}\n`);
+  return made.trim();
 }
 
 /** The webhook secret that a folder has; `undefined` when it has none. @throws as {@link keptWebhookSecret} does. */

@@ -10,8 +10,21 @@ import {
 } from '../processes/settings.js';
 import { bringUpStack, PARTS } from '../processes/stack.js';
 import type { TemporalServer } from '../temporal/bring-up-temporal.js';
-import { listenUrl, type NotificationTarget, startSettings, type TemporalPorts } from './start-settings.js';
+import { type RunningShop, refuseBesideStart, startShop } from './shop.js';
+import {
+  listenUrl,
+  type NotificationTarget,
+  shopWebhookUrl,
+  startSettings,
+  type TemporalPorts,
+} from './start-settings.js';
 import { noteRunning, STATE_FOLDER } from './state-folder.js';
+
+export interface StartOptions {
+  readonly stop: AbortSignal;
+  /** Start the example shop, too, and send notifications to it. */
+  readonly withShop?: boolean;
+}
 
 /**
  * Brings the stack up and leaves it running until `stop` is aborted. Temporal's database, the sandbox's journal, the
@@ -21,7 +34,7 @@ import { noteRunning, STATE_FOLDER } from './state-folder.js';
  * @throws ConfigError for wrong settings; Error for ports in use or a part that doesn't come up; the reason of `stop` when
  * it is aborted before the stack is up. Nothing is left running then.
  */
-export async function runStart({ stop }: { readonly stop: AbortSignal }): Promise<number> {
+export async function runStart({ stop, withShop = false }: StartOptions): Promise<number> {
   const own = process.env;
   const report = (line: string) => process.stderr.write(`${line}\n`);
   const folder = join(process.cwd(), STATE_FOLDER);
@@ -30,12 +43,13 @@ export async function runStart({ stop }: { readonly stop: AbortSignal }): Promis
     own,
     secrets,
     await keptWebhookSecret(folder),
+    withShop,
   );
+  if (withShop) await refuseBesideStart(folder);
   const unlock = await lockFolder(folder);
-  await untilPortsAreFree(
-    [...stackPorts(ports), ...(own.TEMPORAL_ADDRESS ? [] : devServerPorts(temporalPorts))],
-    report,
-  );
+  const wanted = [...stackPorts(ports), ...(own.TEMPORAL_ADDRESS ? [] : devServerPorts(temporalPorts))];
+  if (notifications.kind === 'shop') wanted.push(shopPort(notifications.port));
+  await untilPortsAreFree(wanted, report);
   const stack = await bringUpStack({
     ports,
     env: { SANDBOX_JOURNAL: join(folder, 'sandbox.journal'), ...env },
@@ -58,8 +72,13 @@ export async function runStart({ stop }: { readonly stop: AbortSignal }): Promis
     taskQueue,
     hasGeneratedKey: env.API_KEYS?.includes(secrets.apiKey) ?? false,
     ...(notifications.kind === 'listen' && { listenPort: notifications.port }),
+    ...(notifications.kind === 'shop' && { shopPort: notifications.port }),
   });
+  let shop: RunningShop | undefined;
   try {
+    if (notifications.kind === 'shop') {
+      shop = await startShop({ port: notifications.port, apiUrl: stack.apiUrl, folder, stop });
+    }
     const text = welcome({
       apiUrl: stack.apiUrl,
       sandboxUrl: stack.sandboxUrl,
@@ -67,18 +86,23 @@ export async function runStart({ stop }: { readonly stop: AbortSignal }): Promis
       apiKey: env.API_KEYS?.includes(secrets.apiKey) ? secrets.apiKey : undefined,
       keyNames,
       notifications,
-      processes: PARTS.map((name) => `${name} ${stack.part(name).pid}`),
+      shop,
+      processes: [
+        ...PARTS.map((name) => `${name} ${stack.part(name).pid}`),
+        ...(shop ? [`shop ${shop.pid}`] : []),
+      ],
       folder: relative(process.cwd(), folder),
     });
     process.stdout.write(text);
     const asked = stop.aborted ? undefined : once(stop, 'abort').then(() => undefined);
-    const failure = await Promise.race([stack.broken, asked]);
+    const failure = await Promise.race([stack.broken, asked, ...(shop ? [shop.broken] : [])]);
     if (failure === undefined) return 0;
     report(failure);
     return 1;
   } finally {
     report('start: stopping');
     await forget();
+    await shop?.stop();
     await stack.stop();
     await unlock();
     report('start: stopped');
@@ -89,6 +113,12 @@ const stackPorts = ({ api, sandbox }: StackPorts): WantedPort[] => [
   { port: api, of: 'the API', advice: 'set PORT to another port' },
   { port: sandbox, of: 'the sandbox', advice: 'set SANDBOX_PORT to another port' },
 ];
+
+const shopPort = (port: number): WantedPort => ({
+  port,
+  of: 'the shop',
+  advice: 'set SHOP_PORT to another port',
+});
 
 const devServerPorts = ({ frontend, ui }: TemporalPorts): WantedPort[] => [
   {
@@ -108,6 +138,8 @@ export interface WelcomeFacts {
   /** The names of the API keys. */
   readonly keyNames: readonly string[];
   readonly notifications: NotificationTarget;
+  /** The example shop, if it was started. */
+  readonly shop?: Pick<RunningShop, 'url' | 'ownerPassword'> | undefined;
   /** Each process as `name pid`. */
   readonly processes: readonly string[];
   /** The state folder. */
@@ -116,11 +148,11 @@ export interface WelcomeFacts {
 
 /** What `start` prints once everything is ready: the addresses, a first call to try, and what a restart keeps. */
 export function welcome(facts: WelcomeFacts): string {
-  const { apiUrl, sandboxUrl, temporal, apiKey, keyNames, notifications, folder } = facts;
+  const { apiUrl, sandboxUrl, temporal, apiKey, keyNames, notifications, shop, folder } = facts;
   const key = apiKey ?? '<key>';
   return `
 Sanaga is running. Ctrl-C stops it.
-
+${shop === undefined ? '' : shopWelcome(shop)}
   API              ${apiUrl}
   Sandbox          ${sandboxUrl}   (ledger: ${sandboxUrl}/_sandbox/ledger)
   Temporal         ${temporal.target.address}, namespace ${temporal.target.namespace}
@@ -130,7 +162,7 @@ Sanaga is running. Ctrl-C stops it.
   Processes        ${facts.processes.join(', ')}
   Logs             ${folder}/logs
 ${notifications.kind === 'listen' ? LISTEN_HINT : ''}
-Collect 5,000 XAF with a payment link. Open the "link" of the response in a browser, and pay with 677 000 000.
+${shop === undefined ? '' : "Without the shop's pages:\n\n"}Collect 5,000 XAF with a payment link. Open the "link" of the response in a browser, and pay with 677 000 000.
 
   curl -s ${apiUrl}/v1/collections \\
     -H 'Authorization: Bearer ${key}' -H 'Idempotency-Key: order-1001' \\
@@ -145,6 +177,11 @@ ${kept(temporal.kind, folder)}
 `;
 }
 
+const shopWelcome = ({ url, ownerPassword }: Pick<RunningShop, 'url' | 'ownerPassword'>) => `
+  The shop         ${url}   (pay with 677 000 000)
+  Its orders       ${url}/admin   (user: owner, password: ${ownerPassword})
+`;
+
 const LISTEN_HINT = `
 See the webhooks arrive, in another terminal in this folder:
 
@@ -155,6 +192,8 @@ function receiver(target: NotificationTarget, folder: string): string {
   switch (target.kind) {
     case 'listen':
       return `${listenUrl(target.port)}, where "npx sanaga listen" receives them (secret: ${folder}/${WEBHOOK_SECRET_FILE})`;
+    case 'shop':
+      return `${shopWebhookUrl(target.port)}, where the shop receives them (secret: ${folder}/${WEBHOOK_SECRET_FILE})`;
     case 'url':
       return `${target.origin}, from your settings (MERCHANT_WEBHOOK_URL)`;
     case 'merchantsFile':

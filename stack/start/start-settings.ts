@@ -15,6 +15,8 @@ export interface TemporalPorts {
 export type NotificationTarget =
   /** To `sanaga listen` on this machine. */
   | { readonly kind: 'listen'; readonly port: number }
+  /** To the example shop. */
+  | { readonly kind: 'shop'; readonly port: number }
   /** To what the operator has set. */
   | { readonly kind: 'url'; readonly origin: string }
   | { readonly kind: 'merchantsFile' }
@@ -24,6 +26,11 @@ export type NotificationTarget =
 /** The address at which `sanaga listen` receives notifications. */
 export function listenUrl(port: number): string {
   return `http://127.0.0.1:${port}/`;
+}
+
+/** The address at which the example shop receives notifications. */
+export function shopWebhookUrl(port: number): string {
+  return `http://127.0.0.1:${port}/webhooks/sanaga`;
 }
 
 /** The settings of `start` and its parts. */
@@ -39,7 +46,8 @@ export interface StartSettings {
 
 /**
  * The operator's settings, save those that the parts of this one stack must agree on. A port of 0 becomes a free one.
- * Notifications are sent to `sanaga listen`, signed with `webhookSecret`, unless the operator's settings say otherwise.
+ * Notifications are sent to `sanaga listen`, signed with `webhookSecret`, unless the operator's settings say otherwise; or
+ * `forShop`, to the example shop, and then they may not.
  *
  * @throws ConfigError with one line for each wrong setting of any part.
  */
@@ -47,6 +55,7 @@ export async function startSettings(
   own: NodeJS.ProcessEnv,
   secrets: Secrets,
   webhookSecret: string,
+  forShop = false,
 ): Promise<StartSettings> {
   const withStackSettings = (ports: StackPorts) => ({
     // The merchant's system is most likely on this machine, too.
@@ -63,14 +72,16 @@ export async function startSettings(
     SANDBOX_PORT,
   });
   const ports = { api: api.PORT || (await freePort()), sandbox: sandbox.SANDBOX_PORT || (await freePort()) };
-  const notifications = notificationTarget(own, api, start.LISTEN_PORT);
+  const usual = notificationTarget(own, api, start.LISTEN_PORT);
+  const notifications = forShop ? shopTarget(own, usual, start.SHOP_PORT) : usual;
+  const receiverUrl = receiverUrlOf(notifications);
   return {
     ports,
     temporalPorts: { frontend: start.TEMPORAL_PORT, ui: start.TEMPORAL_UI_PORT },
     env: {
       ...withStackSettings(ports),
-      ...(notifications.kind === 'listen' && {
-        MERCHANT_WEBHOOK_URL: listenUrl(notifications.port),
+      ...(receiverUrl !== undefined && {
+        MERCHANT_WEBHOOK_URL: receiverUrl,
         MERCHANT_WEBHOOK_SECRET: webhookSecret,
         MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
       }),
@@ -98,6 +109,32 @@ function notificationTarget(
   return { kind: 'listen', port: listenPort };
 }
 
+/** The shop has the generated key and secret, and can't work with others. */
+function shopTarget(own: NodeJS.ProcessEnv, usual: NotificationTarget, port: number): NotificationTarget {
+  const inTheWay = SHOPS_OWN.filter((name) => own[name]);
+  if (inTheWay.length === 0 && usual.kind === 'listen') return { kind: 'shop', port };
+  const names = inTheWay.length === 0 ? ['MERCHANT_WEBHOOK_ALLOW_PRIVATE'] : inTheWay;
+  throw new ConfigError(names.map((name) => `${name} ${SHOPS_OWN_ADVICE}`).join('\n'));
+}
+
+/** Settings in whose place the example shop has its own. */
+const SHOPS_OWN = [
+  'API_KEYS',
+  'API_KEYS_FILE',
+  'MERCHANTS_FILE',
+  'MERCHANT_WEBHOOK_URL',
+  'MERCHANT_WEBHOOK_SECRET',
+  'MERCHANT_WEBHOOK_SECRET_FILE',
+];
+const SHOPS_OWN_ADVICE =
+  'must not be set for the example shop, which has a key and a webhook address of its own on this machine: unset it, or ' +
+  'use "npm start" and run the shop by itself, as examples/shop/README.md says';
+
+function receiverUrlOf(target: NotificationTarget): string | undefined {
+  if (target.kind === 'listen') return listenUrl(target.port);
+  return target.kind === 'shop' ? shopWebhookUrl(target.port) : undefined;
+}
+
 /** The port that `sanaga listen` has unless another is named. */
 export const DEFAULT_LISTEN_PORT = 4242;
 
@@ -114,6 +151,7 @@ const startSchema = z.object({
   TEMPORAL_PORT: port(7233),
   TEMPORAL_UI_PORT: port(8233),
   LISTEN_PORT: port(DEFAULT_LISTEN_PORT),
+  SHOP_PORT: port(8080),
 });
 
 /** Reads the settings of every part, and reports all mistakes together. */

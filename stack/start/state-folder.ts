@@ -14,6 +14,8 @@ const runningSchema = z.object({
   hasGeneratedKey: z.boolean(),
   /** The port on which `listen` receives the notifications; left out when the operator's settings send them elsewhere. */
   listenPort: z.int().optional(),
+  /** The port of the example shop, where it runs and receives the notifications instead. */
+  shopPort: z.int().optional(),
 });
 
 /** What other commands need to know of a running `start`. */

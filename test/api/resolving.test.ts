@@ -5,7 +5,8 @@ import { ANSWER_WITHIN_MS, eventually, payout, useStack } from '../support/payme
 const stack = useStack();
 let hasty: ApiUnderTest;
 beforeAll(async () => {
-  hasty = await stack.startMore({ terms: { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 1_000 } });
+  const grace = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
+  hasty = await stack.startMore({ terms: grace, answerWithinMs: 300 });
 });
 
 const why = "the provider's support says so, ticket 4711";

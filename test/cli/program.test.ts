@@ -43,6 +43,7 @@ describe('the command line', () => {
       ...[
         'demo',
         'start',
+        'shop',
         'collect',
         'payout',
         'get',
@@ -58,7 +59,7 @@ describe('the command line', () => {
     ]);
   });
 
-  it.each(['start', 'server', 'worker', 'sandbox'])('runs %s', async (command) => {
+  it.each(['start', 'shop', 'server', 'worker', 'sandbox'])('runs %s', async (command) => {
     expect(await read(command)).toEqual({ run: { command }, stdout: '', stderr: '', exitCode: undefined });
   });
 
@@ -126,10 +127,10 @@ describe('the help', () => {
   it('has --json for every command but those that run processes', async () => {
     const texts = await Promise.all(names.map(async (name) => ({ name, text: await help(name) })));
     const without = texts.filter(({ text }) => !text.includes('--json')).map(({ name }) => name);
-    expect(without).toEqual(['start', 'server', 'worker', 'sandbox', 'completion']);
+    expect(without).toEqual(['start', 'shop', 'server', 'worker', 'sandbox', 'completion']);
   });
 
-  it.each(names.slice(2, -4))('of %s has an example', async (name) => {
+  it.each(names.slice(3, -4))('of %s has an example', async (name) => {
     expect(await help(name)).toMatch(new RegExp(`Examples?:\\n(.*\\n)*?.*sanaga ${name}`));
   });
 

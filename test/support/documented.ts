@@ -81,6 +81,19 @@ export function expectDocumented(method: string, address: string, received: Rece
   validate(`#${place}`, text, undocumented);
 }
 
+/**
+ * Compares JSON with a schema of the document.
+ *
+ * @throws {Error} when the schema has no such field or value, or there is no such schema.
+ */
+export function expectInSchema(name: string, text: string): void {
+  validate(
+    `#${pointer('components', 'schemas', name)}`,
+    text,
+    (what) => new Error(`not a ${name} of the OpenAPI document: ${what}\n${text}`),
+  );
+}
+
 function validate(place: string, text: string, undocumented: (what: string) => Error): void {
   const check = ajv.getSchema(`api${place}`);
   if (check === undefined) throw undocumented(`no schema at ${place}`);

@@ -23,6 +23,7 @@ function losing<Order, Outcome>(send: (order: Order) => Promise<Outcome>) {
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({
+    answerWithinMs: 700,
     terms: { providerTimeoutMs: 500 },
     activities: (usual: Activities) => ({
       ...usual,

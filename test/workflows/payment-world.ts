@@ -52,6 +52,8 @@ export interface WorldOptions {
   /** A real dev server instead of the time-skipping one: time passes as it does, and can't be skipped. */
   readonly realServer?: boolean;
   readonly terms?: Partial<PaymentTerms>;
+  /** How long the API waits for an answer to an order, in ms: less where most orders get none. */
+  readonly answerWithinMs?: number;
   /** Workflows that the worker keeps in memory; with 0 it replays the history for each task. */
   readonly cachedWorkflows?: number;
   readonly notify?: (notification: MerchantNotification) => Promise<Delivery>;
@@ -112,7 +114,7 @@ export class PaymentWorld {
         webhookToken: TOKEN,
         providers: clients,
         logger: pino({ level: 'silent' }),
-        answerWithinMs: 3_000,
+        answerWithinMs: options.answerWithinMs ?? 3_000,
       }),
     );
     const webhookUrl = `${addressOf(api)}/webhooks/provider/${TOKEN}`;

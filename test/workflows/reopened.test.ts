@@ -9,7 +9,11 @@ const payout = { amount: 900, phone: STAYS_PENDING };
 let merchant: Delivery;
 let world: PaymentWorld;
 beforeAll(async () => {
-  world = await PaymentWorld.start({ terms: { providerTimeoutMs: 500 }, notify: async () => merchant });
+  world = await PaymentWorld.start({
+    answerWithinMs: 700,
+    terms: { providerTimeoutMs: 500 },
+    notify: async () => merchant,
+  });
 }, 60_000);
 beforeEach(() => {
   merchant = { kind: 'delivered' };

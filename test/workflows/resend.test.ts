@@ -5,7 +5,10 @@ import { PaymentWorld } from './payment-world.js';
 
 let world: PaymentWorld;
 beforeAll(async () => {
-  world = await PaymentWorld.start({ terms: { providerTimeoutMs: 500, ambiguousPolicy: 'resend' } });
+  world = await PaymentWorld.start({
+    answerWithinMs: 700,
+    terms: { providerTimeoutMs: 500, ambiguousPolicy: 'resend' },
+  });
 }, 60_000);
 beforeEach(() => world.sandbox.faults.clear());
 afterAll(() => world.stop(), 30_000);

@@ -92,8 +92,13 @@ blockquote { margin: .5rem 0; padding-left: .75rem; border-left: 3px solid #0b6b
 <code>detail</code> to people. <a href="/docs">The API's reference</a> says which call can give which.</p>
 ${Object.entries(PROBLEMS)
   .map(
-    ([code, { status, title, cure, example }]) => `<h2 id="${code}"><code>${code}</code>, ${status}</h2>
-<p>${escaped(title)}. What to do: ${escaped(cure).replace(/`([^`]+)`/g, '<code>$1</code>')}.</p>
+    ([
+      code,
+      { status, title, cause, cure, example },
+    ]) => `<h2 id="${code}"><code>${code}</code>, ${status}</h2>
+<p>${escaped(title)}.</p>
+<p>Cause: ${withCode(cause)}.</p>
+<p>What to do: ${withCode(cure)}.</p>
 <blockquote>${escaped(example)}</blockquote>`,
   )
   .join('\n')}
@@ -103,6 +108,11 @@ ${Object.entries(PROBLEMS)
 
 function escaped(text: string): string {
   return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+}
+
+/** Markdown of words and code, as HTML. */
+function withCode(markdown: string): string {
+  return escaped(markdown).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
 export const getErrors = publicRoute({

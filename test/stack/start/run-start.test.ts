@@ -49,6 +49,15 @@ describe('what start prints', () => {
     expect(text).not.toContain('npx sanaga listen');
   });
 
+  it('names the shop and its password first, and where its webhooks arrive', () => {
+    const shop = { url: 'http://127.0.0.1:8080', ownerPassword: 'opensesame' };
+    const text = welcome({ ...facts, notifications: { kind: 'shop', port: 8080 }, shop });
+    expect(text).toMatch(/The shop +http:\/\/127\.0\.0\.1:8080 .*\n.*8080\/admin .*password: opensesame/);
+    expect(text).toMatch(/Webhooks +http:\/\/127\.0\.0\.1:8080\/webhooks\/sanaga, where the shop/);
+    expect(text).not.toContain('npx sanaga listen');
+    expect(welcome(facts)).not.toContain('shop');
+  });
+
   it("does not show keys of the operator's own", () => {
     const text = welcome({ ...facts, apiKey: undefined, keyNames: ['shop', 'desk'] });
     expect(text).toContain('from your settings (shop, desk)');

@@ -97,6 +97,36 @@ describe('the settings of start', () => {
     });
   });
 
+  describe('with the example shop', () => {
+    const shopSettings = (own: NodeJS.ProcessEnv) => startSettings(own, secrets, webhookSecret, true);
+
+    it('send notifications to it, signed with the generated secret', async () => {
+      const { env, notifications } = await shopSettings({ SHOP_PORT: '8181' });
+      expect(notifications).toEqual({ kind: 'shop', port: 8181 });
+      expect(env).toMatchObject({
+        MERCHANT_WEBHOOK_URL: 'http://127.0.0.1:8181/webhooks/sanaga',
+        MERCHANT_WEBHOOK_SECRET: webhookSecret,
+        MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
+      });
+      expect((await shopSettings({})).notifications).toEqual({ kind: 'shop', port: 8080 });
+    });
+
+    it.each([
+      { MERCHANT_WEBHOOK_URL: 'https://shop.example' },
+      { MERCHANT_WEBHOOK_SECRET: webhookSecret },
+      { MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'false' },
+      { MERCHANTS_FILE: fileURLToPath(new URL('../../fixtures/merchants.json', import.meta.url)) },
+      { API_KEYS: 'shop:long-enough:payouts' },
+    ])('refuse %j, and say what to do', async (own) => {
+      const refused = shopSettings(own);
+      await expect(refused).rejects.toThrow(ConfigError);
+      const [name = ''] = Object.keys(own);
+      await expect(refused).rejects.toThrow(
+        new RegExp(`^${name} must not be set for the example shop.* unset it`, 'm'),
+      );
+    });
+  });
+
   it('never lead to another provider than the sandbox', async () => {
     const { env } = await settings({ PROVIDER_COLLECTION_URL: 'https://provider.example' });
     expect(env.PROVIDER_COLLECTION_URL).toBe('http://127.0.0.1:4000');

@@ -1,0 +1,183 @@
+import { type Payment, PaymentRejectedError, type Sanaga, SanagaError } from 'sanaga/client';
+import { type Attempt, isOver, type Order, type Store } from './store.ts';
+
+/** How long a customer has to pay. */
+const LINK_LIFETIME = '2h';
+
+/**
+ * How long a request is repeated, in ms. Sanaga knows an Idempotency-Key for at least 30 days after it was first used:
+ * after that, a repeated request could pay again.
+ */
+const REPEAT_WITHIN_MS = 29 * 24 * 60 * 60_000;
+
+/** How long a visitor who comes back from the checkout page waits for the outcome, in seconds. */
+const WAIT_SECONDS = 8;
+
+/** What is known of an order's money, from all attempts together. */
+export type OrderState =
+  /** There is no link yet. */
+  | { readonly kind: 'preparing' }
+  /** `lastTry` says why the payer's last try failed. */
+  | { readonly kind: 'payable'; readonly link: string; readonly until?: string; readonly lastTry?: string }
+  /** The only state in which goods may be shipped. */
+  | { readonly kind: 'paid'; readonly payment: Payment }
+  /** Nobody knows, or a success is in doubt again: Sanaga's operator looks into it. */
+  | { readonly kind: 'review'; readonly wasPaid: boolean }
+  /** Nothing was paid, and nothing can be: there may be another attempt. */
+  | { readonly kind: 'unpaid' };
+
+export function stateOf(attempts: readonly Attempt[]): OrderState {
+  const collections = attempts.filter(({ kind }) => kind === 'collection');
+  const paid = collections.find(isPaid)?.payment;
+  if (paid !== undefined) return { kind: 'paid', payment: paid };
+  const inReview = collections.find(({ payment }) => payment?.status === 'REVIEW');
+  if (inReview !== undefined) return { kind: 'review', wasPaid: inReview.hasSucceeded };
+  const open = collections.find((attempt) => !isOver(attempt));
+  if (open === undefined) return { kind: 'unpaid' };
+  const { link, expiresAt, status, reason } = open.payment ?? {};
+  if (link === undefined) return { kind: 'preparing' };
+  return {
+    kind: 'payable',
+    link,
+    ...(expiresAt !== undefined && { until: expiresAt }),
+    ...(status === 'FAILED' && { lastTry: reason ?? 'no reason was given' }),
+  };
+}
+
+/** The status alone proves nothing: only a final SUCCESSFUL is money. */
+function isPaid({ payment }: Attempt): boolean {
+  return payment?.final === true && payment.status === 'SUCCESSFUL';
+}
+
+/** The refund that was asked for last. */
+export function refundOf(attempts: readonly Attempt[]): Attempt | undefined {
+  return attempts.findLast(({ kind }) => kind === 'payout');
+}
+
+/** What the shop's owner has to look into. */
+export function alertsOf(attempts: readonly Attempt[]): string[] {
+  const alerts = attempts.flatMap((attempt) => {
+    const { key, payment, hasSucceeded, error } = attempt;
+    const found: string[] = [];
+    if (payment?.status === 'REVIEW') {
+      const what = hasSucceeded ? 'had succeeded, and is in doubt again' : 'is in doubt';
+      found.push(
+        `${key} ${what}: ${payment.reason ?? 'no reason was given'}. Ship nothing, and pay nothing, until it is settled.`,
+      );
+    }
+    if (hasSucceeded && isOver(attempt))
+      found.push(`${key} had succeeded, but is ${payment?.status} after all.`);
+    if (payment === undefined && !mayRepeat(attempt)) {
+      found.push(`${key} is too old to be repeated safely: ask Sanaga's operator what became of it.`);
+    } else if (error !== undefined)
+      found.push(`${key} is repeated until Sanaga answers. The last try: ${error}`);
+    return found;
+  });
+  const paid = attempts.filter((attempt) => attempt.kind === 'collection' && isPaid(attempt));
+  return paid.length > 1 ? [...alerts, `The customer has paid ${paid.length} times.`] : alerts;
+}
+
+function mayRepeat({ createdAt }: Attempt): boolean {
+  return Date.now() - Date.parse(createdAt) < REPEAT_WITHIN_MS;
+}
+
+/** All that the shop asks of Sanaga. */
+export class Payments {
+  readonly #sanaga: Sanaga;
+  readonly #store: Store;
+  readonly #shopUrl: string;
+
+  constructor(sanaga: Sanaga, store: Store, shopUrl: string) {
+    this.#sanaga = sanaga;
+    this.#store = store;
+    this.#shopUrl = shopUrl;
+  }
+
+  /** Has a payment link made. While an earlier one can still be paid, it stays with that. */
+  async collect(order: Order): Promise<void> {
+    this.#store.addAttempt(order, 'collection', (key) => ({
+      method: 'link',
+      amount: order.amount,
+      externalId: key,
+      message: `Order ${order.number}: ${order.item}`,
+      redirectUrl: `${this.#shopUrl}/orders/${order.id}/return`,
+      expiresIn: LINK_LIFETIME,
+    }));
+    const attempts = this.#store.attempts(order.id);
+    const waiting = attempts.find(({ kind, payment }) => kind === 'collection' && payment === undefined);
+    if (waiting !== undefined) await this.#send(waiting);
+  }
+
+  /**
+   * Pays an order back, to the customer's number.
+   *
+   * @returns why not, if it can't be
+   */
+  async refund(order: Order, amount: number): Promise<string | undefined> {
+    const state = stateOf(this.#store.attempts(order.id));
+    if (state.kind !== 'paid') return 'Only an order that is paid can be refunded.';
+    if (!Number.isInteger(amount) || amount < 100 || amount > state.payment.amount) {
+      return `The amount must be a whole number from 100 to ${state.payment.amount} XAF.`;
+    }
+    const attempt = this.#store.addAttempt(order, 'payout', (key) => ({
+      amount,
+      phone: order.phone,
+      externalId: key,
+      message: `Refund of order ${order.number}`,
+    }));
+    if (attempt === undefined) return 'This order has a refund already.';
+    await this.#send(attempt);
+    return undefined;
+  }
+
+  /** Asks what became of an order's payments that aren't final; with `wait`, for some seconds until they are. */
+  async check(order: Order, { wait = false } = {}): Promise<void> {
+    for (const { payment } of this.#store.attempts(order.id)) {
+      if (payment === undefined || payment.final) continue;
+      const seconds = wait ? { wait: WAIT_SECONDS } : {};
+      const asked = this.#sanaga.payments.retrieve(payment.id, seconds, { timeoutMs: 3_000, maxRetries: 0 });
+      await asked.then((now) => this.#store.update(now)).catch(unlessSanagas);
+    }
+  }
+
+  /**
+   * Makes up for what a crash or an outage has left: repeats requests without an answer, each with its own key, and reads
+   * what has changed at Sanaga without a notification, since those stop after 72 hours.
+   */
+  async sweep(): Promise<void> {
+    for (const attempt of this.#store.unanswered()) await this.#send(attempt);
+    const created = { gte: new Date(Date.now() - REPEAT_WITHIN_MS) };
+    // What can't be read now is read by the next sweep.
+    const listed = this.#sanaga.payments.list({ created, limit: 100 }, { onUnreadable: () => undefined });
+    for await (const { id, externalId, status, final } of listed) {
+      const known = this.#store.attempt(externalId ?? '')?.payment;
+      const isNews = known?.id === id && (known.status !== status || known.final !== final);
+      // A list can be behind. The payment itself is not.
+      if (isNews) this.#store.update(await this.#sanaga.payments.retrieve(id));
+    }
+  }
+
+  /** Sends an attempt's request, for the first time or again: with the same key, it never pays twice. */
+  async #send(attempt: Attempt): Promise<void> {
+    if (!mayRepeat(attempt)) return;
+    const { key, kind, params } = attempt;
+    const options = { idempotencyKey: key };
+    try {
+      const { collections, payouts } = this.#sanaga;
+      this.#store.update(
+        await (kind === 'collection' ? collections.create(params, options) : payouts.create(params, options)),
+      );
+    } catch (error) {
+      unlessSanagas(error);
+      // Rejected is an outcome. Everything else, an OutcomeUnknownError above all, leaves the attempt as it is, to be
+      // repeated with its key.
+      if (error instanceof PaymentRejectedError && error.payment) this.#store.update(error.payment);
+      else this.#store.noteError(key, String(error));
+    }
+  }
+}
+
+/** Sanaga's errors are expected. Others, a full disk or a mistake of ours, are not. */
+function unlessSanagas(error: unknown): void {
+  if (!(error instanceof SanagaError)) throw error;
+}

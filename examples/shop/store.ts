@@ -1,0 +1,232 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { LinkParams, Payment, PayoutParams, WebhookEvent } from 'sanaga/client';
+
+export interface Order {
+  /** Random: whoever knows it may see the order. The Idempotency-Keys are made from it. */
+  readonly id: string;
+  /** For people: 1001, 1002, … */
+  readonly number: number;
+  readonly item: string;
+  /** XAF. */
+  readonly amount: number;
+  /** The customer's mobile number, to which a refund goes. */
+  readonly phone: string;
+  readonly createdAt: string;
+}
+
+/** One attempt to be paid (a collection) or to pay back (a payout): one payment at Sanaga. */
+export type Attempt = {
+  /** Its Idempotency-Key, and its `externalId`. */
+  readonly key: string;
+  readonly orderId: string;
+  readonly createdAt: string;
+  /** What Sanaga has said of it; nothing until its first answer was stored. */
+  readonly payment?: Payment;
+  /** It was SUCCESSFUL and final once, whatever it is now. */
+  readonly hasSucceeded: boolean;
+  /** Why the last request failed. */
+  readonly error?: string;
+} & (
+  | { readonly kind: 'collection'; readonly params: LinkParams }
+  | { readonly kind: 'payout'; readonly params: PayoutParams }
+);
+
+/** A notification of Sanaga's that has arrived. */
+export interface Notice {
+  readonly id: string;
+  readonly type: string;
+  readonly receivedAt: string;
+}
+
+/** Whether no money has moved by this attempt, and none will: only then may there be another. */
+export function isOver({ payment }: Attempt): boolean {
+  return payment?.final === true && payment.status !== 'SUCCESSFUL';
+}
+
+/**
+ * The shop's memory, in a file. Each change is on the disk when its function returns: SQLite's defaults see to that, and
+ * what must be stored before Sanaga is asked depends on it.
+ */
+export class Store {
+  readonly #db: DatabaseSync;
+
+  constructor(file: string) {
+    this.#db = new DatabaseSync(file);
+    this.#db.exec(`
+      CREATE TABLE IF NOT EXISTS orders (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, item TEXT NOT NULL,
+        amount INTEGER NOT NULL, phone TEXT NOT NULL, created_at TEXT NOT NULL
+      ) STRICT;
+      INSERT INTO sqlite_sequence SELECT 'orders', 1000 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence);
+      CREATE TABLE IF NOT EXISTS attempts (
+        key TEXT PRIMARY KEY, order_id TEXT NOT NULL REFERENCES orders (id), kind TEXT NOT NULL, params TEXT NOT NULL,
+        created_at TEXT NOT NULL, payment TEXT, has_succeeded INTEGER NOT NULL DEFAULT 0, error TEXT
+      ) STRICT;
+      CREATE INDEX IF NOT EXISTS attempts_of_order ON attempts (order_id);
+      CREATE TABLE IF NOT EXISTS notices (
+        id TEXT PRIMARY KEY, attempt TEXT NOT NULL, type TEXT NOT NULL, received_at TEXT NOT NULL
+      ) STRICT;`);
+  }
+
+  /** Stores an order. The same form sent twice, by an impatient customer, is one order. */
+  addOrder({ id, item, amount, phone }: Pick<Order, 'id' | 'item' | 'amount' | 'phone'>): Order {
+    const add = `INSERT INTO orders (id, item, amount, phone, created_at) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO NOTHING`;
+    this.#db.prepare(add).run(id, item, amount, phone, new Date().toISOString());
+    const order = this.order(id);
+    if (order === undefined) throw new Error(`order ${id} was not stored`);
+    return order;
+  }
+
+  order(id: string): Order | undefined {
+    const row = this.#db.prepare('SELECT * FROM orders WHERE id = ?').get(id);
+    return row && toOrder(row);
+  }
+
+  /** The latest orders, newest first. */
+  orders(limit = 200): Order[] {
+    return this.#db.prepare('SELECT * FROM orders ORDER BY number DESC LIMIT ?').all(limit).map(toOrder);
+  }
+
+  /** An order's attempts, oldest first. */
+  attempts(orderId: string): Attempt[] {
+    return this.#db
+      .prepare('SELECT * FROM attempts WHERE order_id = ? ORDER BY rowid')
+      .all(orderId)
+      .map(toAttempt);
+  }
+
+  attempt(key: string): Attempt | undefined {
+    const row = this.#db.prepare('SELECT * FROM attempts WHERE key = ?').get(key);
+    return row && toAttempt(row);
+  }
+
+  /** Attempts that Sanaga may or may not know of. */
+  unanswered(): Attempt[] {
+    return this.#db
+      .prepare('SELECT * FROM attempts WHERE payment IS NULL ORDER BY rowid')
+      .all()
+      .map(toAttempt);
+  }
+
+  /**
+   * Stores an attempt, before Sanaga is asked, with all that it takes to repeat the request word by word. Its key follows
+   * from the order, so that two processes could not make two attempts of the same number.
+   *
+   * @returns `undefined` while an earlier one has succeeded, or still can: nobody may be charged or paid twice
+   */
+  addAttempt(
+    order: Order,
+    kind: Attempt['kind'],
+    toParams: (key: string) => Attempt['params'],
+  ): Attempt | undefined {
+    return this.#atOnce(() => {
+      const earlier = this.attempts(order.id).filter((attempt) => attempt.kind === kind);
+      if (!earlier.every(isOver)) return undefined;
+      const first = `${kind === 'collection' ? 'order' : 'refund'}-${order.id}`;
+      const key = earlier.length === 0 ? first : `${first}-${earlier.length + 1}`;
+      const add = 'INSERT INTO attempts (key, order_id, kind, params, created_at) VALUES (?, ?, ?, ?, ?)';
+      const params = JSON.stringify(toParams(key));
+      this.#db.prepare(add).run(key, order.id, kind, params, new Date().toISOString());
+      return this.attempt(key);
+    });
+  }
+
+  /**
+   * Stores what Sanaga says of a payment, unless something newer is stored: answers and notifications can overtake each
+   * other. A newer word always counts, even if it takes a success back.
+   */
+  update(payment: Payment): void {
+    const stored = this.attempt(payment.externalId ?? '');
+    // Not this shop's: other systems may use the same API key.
+    if (stored === undefined || stored.kind !== payment.kind) return;
+    if (stored.payment !== undefined && !isNewer(payment, stored.payment)) return;
+    const hasSucceeded = payment.final && payment.status === 'SUCCESSFUL' ? 1 : 0;
+    this.#db
+      .prepare(
+        'UPDATE attempts SET payment = ?, error = NULL, has_succeeded = max(has_succeeded, ?) WHERE key = ?',
+      )
+      .run(JSON.stringify(payment), hasSucceeded, stored.key);
+  }
+
+  /** Stores why Sanaga hasn't answered. It says nothing about the payment. */
+  noteError(key: string, error: string): void {
+    this.#db.prepare('UPDATE attempts SET error = ? WHERE key = ?').run(error, key);
+  }
+
+  /**
+   * Stores a notification and what it says, all or nothing.
+   *
+   * @returns whether it came for the first time: what must happen once, such as an e-mail, hangs on that. What it says is
+   * stored each time, since one that is sent again has the payment as it is by then
+   */
+  receive({ id, type, data }: WebhookEvent): boolean {
+    return this.#atOnce(() => {
+      const add = 'INSERT INTO notices VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING';
+      const { changes } = this.#db
+        .prepare(add)
+        .run(id, data.externalId ?? '', type, new Date().toISOString());
+      this.update(data);
+      return changes > 0;
+    });
+  }
+
+  /** The notifications of an attempt, oldest first. */
+  notices(key: string): Notice[] {
+    const rows = this.#db.prepare('SELECT * FROM notices WHERE attempt = ? ORDER BY rowid').all(key);
+    return rows.map((row) => ({
+      id: String(row.id),
+      type: String(row.type),
+      receivedAt: String(row.received_at),
+    }));
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #atOnce<T>(change: () => T): T {
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      const result = change();
+      this.#db.exec('COMMIT');
+      return result;
+    } catch (error) {
+      this.#db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+/** Within a millisecond, an outcome comes after what isn't one. */
+function isNewer(payment: Payment, stored: Payment): boolean {
+  if (payment.id !== stored.id) return false;
+  if (payment.updatedAt === stored.updatedAt) return payment.final || !stored.final;
+  return Date.parse(payment.updatedAt) > Date.parse(stored.updatedAt);
+}
+
+type Row = Record<string, unknown>;
+
+function toOrder({ id, number, item, amount, phone, created_at }: Row): Order {
+  return {
+    id: String(id),
+    number: Number(number),
+    item: String(item),
+    amount: Number(amount),
+    phone: String(phone),
+    createdAt: String(created_at),
+  };
+}
+
+function toAttempt({ key, order_id, kind, params, created_at, payment, has_succeeded, error }: Row): Attempt {
+  return {
+    key: String(key),
+    orderId: String(order_id),
+    kind,
+    params: JSON.parse(String(params)),
+    createdAt: String(created_at),
+    ...(payment !== null && { payment: JSON.parse(String(payment)) }),
+    hasSucceeded: has_succeeded === 1,
+    ...(error !== null && { error }),
+  } as Attempt; // As `addAttempt` and `update` have written it.
+}
