@@ -42,10 +42,14 @@ export interface RunFigures {
   readonly totalP99: number;
   /** Notifications of the provider that the system didn't take at first. */
   readonly resent: number;
+  /** POSTs that were answered 202, without the link. */
+  readonly withoutLink: number;
   /** CPU time a payment of each process of the system, its children included, in ms. */
   readonly cpuByProcess: Readonly<Record<string, number>>;
   /** CPU time a payment of the provider's stub, the merchant and the load generator, in ms. */
   readonly loadCpuMs: number;
+  /** Share of the machine's CPU time that went to anything else meanwhile, from 0 to 1. */
+  readonly otherCpu: number;
   /** 99th percentile of how long the load generator's event loop was held up, in ms. */
   readonly loadDelayP99: number;
   /** Records that the engine keeps of a payment. */
@@ -67,10 +71,12 @@ export function medianRun(runs: readonly RunFigures[]): RunFigures {
     totalP50: of((run) => run.totalP50),
     totalP99: of((run) => run.totalP99),
     resent: of((run) => run.resent),
+    withoutLink: of((run) => run.withoutLink),
     cpuByProcess: Object.fromEntries(
       [...processes].map((name) => [name, of(({ cpuByProcess }) => cpuByProcess[name] ?? 0)]),
     ),
     loadCpuMs: of((run) => run.loadCpuMs),
+    otherCpu: of((run) => run.otherCpu),
     loadDelayP99: of((run) => run.loadDelayP99),
     events: of((run) => run.events),
     bytes: of((run) => run.bytes),

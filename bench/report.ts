@@ -54,13 +54,22 @@ const pair = (p50: number, p99: number) => `${p50.toFixed(0)} / ${p99.toFixed(0)
 
 function throughputTable({ systems }: LoadFigures): string {
   return table(
-    ['', 'payments/s', 'POST to link', 'webhook to merchant', 'POST to merchant', 'webhooks resent'],
+    [
+      '',
+      'payments/s',
+      'POST to link',
+      'webhook to merchant',
+      'POST to merchant',
+      'without link',
+      'webhooks resent',
+    ],
     [...systems].map(([name, run]) => [
       name,
       run.perSecond.toFixed(1),
       pair(run.startP50, run.startP99),
       pair(run.outcomeP50, run.outcomeP99),
       pair(run.totalP50, run.totalP99),
+      String(run.withoutLink),
       String(run.resent),
     ]),
   );
@@ -68,7 +77,16 @@ function throughputTable({ systems }: LoadFigures): string {
 
 function costTable({ systems }: LoadFigures): string {
   return table(
-    ['a payment', 'CPU ms', 'of which', 'events', 'bytes stored', 'load CPU ms', 'load delay p99'],
+    [
+      'a payment',
+      'CPU ms',
+      'of which',
+      'events',
+      'bytes stored',
+      'load CPU ms',
+      'load delay p99',
+      'other work',
+    ],
     [...systems].map(([name, run]) => [
       name,
       totalCpu(run).toFixed(1),
@@ -77,6 +95,7 @@ function costTable({ systems }: LoadFigures): string {
       run.bytes.toFixed(0),
       run.loadCpuMs.toFixed(1),
       `${run.loadDelayP99.toFixed(1)} ms`,
+      `${(run.otherCpu * 100).toFixed(0)} %`,
     ]),
   );
 }

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { medianRun, type RunFigures } from './figures.js';
 import { type LoadProcess, startLoadProcess } from './load/load-process.js';
 import type { BenchOptions, Load } from './options.js';
-import { readCpuTimes } from './servers/cpu-time.js';
+import { readCpuTimes, readMachineTime } from './servers/cpu-time.js';
 import { dbos } from './systems/dbos.js';
 import { restate } from './systems/restate.js';
 import { sanaga, sanagaPostgres } from './systems/sanaga.js';
@@ -35,11 +35,11 @@ export interface BenchResult {
 }
 
 /** Payments made after each start before any is measured: the first hundreds meet code that isn't compiled yet. */
-const WARM_UP: Load = { payments: 400, concurrency: 32 };
+const WARM_UP: Load = { payments: 300, concurrency: 32 };
 /** A small run needs no long warm-up: its figures mean nothing. */
 const MAX_WARM_UP_SHARE = 5;
 /** Times the concurrency: payments made before each run, with which connections and pools come to their size. */
-const RAMP_UP = 2;
+const RAMP_UP = 1;
 /** After a run, the engine still writes what the merchant no longer waits for. Its CPU time counts. */
 const SETTLE_MS = 500;
 
@@ -174,18 +174,23 @@ async function measure(
 
   const bytesBefore = await running.bytes();
   const all = { ...processes, load: load.pid };
+  const machineBefore = await readMachineTime();
   const cpuBefore = await readCpuTimes(all);
   const { ids, delayP99: loadDelayP99, kind: _, ...figures } = await make('paid', payments);
   await pause(SETTLE_MS);
   const cpuAfter = await readCpuTimes(all);
+  const machineAfter = await readMachineTime();
   const events = await running.events(ids);
   const bytes = (await running.bytes()) - bytesBefore;
 
   const used = (name: string) => ((cpuAfter[name] ?? 0) - (cpuBefore[name] ?? 0)) / payments;
+  const ours = Object.keys(all).reduce((sum, name) => sum + used(name) * payments, 0);
+  const others = machineAfter.used - machineBefore.used - ours;
   return {
     ...figures,
     cpuByProcess: Object.fromEntries(Object.keys(processes).map((name) => [name, used(name)])),
     loadCpuMs: used('load'),
+    otherCpu: Math.max(0, others / (machineAfter.there - machineBefore.there)),
     loadDelayP99,
     events: events / payments,
     bytes: bytes / payments,

@@ -10,7 +10,8 @@ const PATIENCE_MS = 60_000;
 /** Failures that are told; the rest are counted. */
 const MAX_TOLD = 5;
 
-const createdSchema = z.object({ id: z.string(), link: z.url() });
+/** A system that can't give the link in time may answer 202 without it, and go on. */
+const createdSchema = z.object({ id: z.string(), link: z.url().optional() });
 
 interface World {
   readonly provider: ProviderStub;
@@ -19,6 +20,8 @@ interface World {
 
 /** Times of one payment, in ms. */
 interface Times {
+  /** Whether the response had the link. */
+  readonly hasLink: boolean;
   readonly start: number;
   readonly outcome: number;
   readonly total: number;
@@ -70,6 +73,7 @@ export async function runLoad(world: World, order: LoadOrder): Promise<LoadResul
     totalP50: share(({ total }) => total, 0.5),
     totalP99: share(({ total }) => total, 0.99),
     resent: provider.resent,
+    withoutLink: times.filter(({ hasLink }) => !hasLink).length,
   };
 }
 
@@ -79,9 +83,10 @@ async function makePayment({ provider, merchant }: World, { target }: LoadOrder,
   const sentAt = performance.now();
   const reply = await post(target.createUrl, body, headers);
   const answeredAt = performance.now();
-  if (reply.status !== 201)
+  if (reply.status !== 201 && reply.status !== 202)
     throw new Error(`the POST was answered ${reply.status}: ${reply.body.slice(0, 200)}`);
-  const { id } = createdSchema.parse(JSON.parse(reply.body));
+  const { id, link } = createdSchema.parse(JSON.parse(reply.body));
+  if (reply.status === 201 && link === undefined) throw new Error('the POST was answered 201 without a link');
 
   const arrival = await merchant.arrivalOf(id, PATIENCE_MS);
   if (arrival === undefined) throw new Error(`the merchant wasn't notified within ${PATIENCE_MS / 1_000} s`);
@@ -95,6 +100,7 @@ async function makePayment({ provider, merchant }: World, { target }: LoadOrder,
   }
   return {
     id,
+    hasLink: link !== undefined,
     start: answeredAt - sentAt,
     outcome: arrival.at - notifiedAt,
     total: arrival.at - sentAt,

@@ -32,6 +32,8 @@ export type LoadResult =
       readonly totalP99: number;
       /** Notifications of the provider that the system didn't take at first. */
       readonly resent: number;
+      /** POSTs that were answered 202, without the link. */
+      readonly withoutLink: number;
     }
   | { readonly kind: 'failed'; readonly why: string };
 

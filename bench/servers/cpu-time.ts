@@ -48,3 +48,20 @@ function toTimes(text: string): ProcessTimes {
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return { pid: Number.parseInt(text, 10), parent: Number(parent), ticks };
 }
+
+/** CPU time of the whole machine so far, in ms: what was used, and what there was. */
+export interface MachineTime {
+  readonly used: number;
+  readonly there: number;
+}
+
+/** @throws Error where there is no `/proc` of Linux. */
+export async function readMachineTime(): Promise<MachineTime> {
+  const [total = ''] = (await readFile('/proc/stat', 'utf8')).split('\n', 1);
+  // user, nice, system, idle, iowait, irq, softirq, steal: what follows is counted in these already.
+  const ticks = total.split(/\s+/).slice(1, 9).map(Number);
+  const there = ticks.reduce((sum, each) => sum + each, 0);
+  const [, , , idle = 0, waiting = 0] = ticks;
+  const perMs = ticksPerSecond() / 1_000;
+  return { used: (there - idle - waiting) / perMs, there: there / perMs };
+}

@@ -13,8 +13,10 @@ const run: RunFigures = {
   },
   ...{
     resent: 0,
+    withoutLink: 0,
     cpuByProcess: { api: 5, worker: 25 },
     loadCpuMs: 2,
+    otherCpu: 0,
     loadDelayP99: 1,
     events: 17,
     bytes: 9_000,
