@@ -5,6 +5,7 @@ import { settingNames } from '../src/config.js';
 import { addCreateCommands } from './commands/create.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addListenCommand } from './commands/listen.js';
+import { addNotificationsCommand } from './commands/notifications.js';
 import { addReadCommands } from './commands/read.js';
 import { addReviewCommand } from './commands/review.js';
 import { addTriggerCommand } from './commands/trigger.js';
@@ -108,6 +109,7 @@ Exit code: that of "start".`,
   program.commandsGroup('Payments:');
   addCreateCommands(program);
   addReadCommands(program);
+  addNotificationsCommand(program);
   addReviewCommand(program);
   program.commandsGroup('Integrating:');
   addListenCommand(program);

@@ -112,7 +112,7 @@ const webhookToken = z
     'must be 16 to 200 letters, digits, - and _: make one with `openssl rand -hex 24`',
   );
 
-/** Where Temporal is (address, namespace, TLS, API key) is read by `@temporalio/envconfig`: see temporal/target.ts. */
+/** Where Temporal is (address, namespace, TLS, API key) is read by `@temporalio/envconfig`: see temporal/connection.ts. */
 const temporal = {
   TEMPORAL_TASK_QUEUE: text.default('payments'),
   TEMPORAL_UI_URL: httpUrl.optional(),
@@ -315,21 +315,48 @@ function withSecretFiles(env: NodeJS.ProcessEnv, names: readonly string[]) {
   const given: NodeJS.ProcessEnv = { ...env };
   const mistakes: SecretMistake[] = [];
   for (const name of SECRET_SETTINGS) {
-    const path = env[`${name}_FILE`];
-    if (path === undefined || !names.includes(name)) continue;
-    const refuse = (line: string) => mistakes.push({ name, line });
-    if (env[name] !== undefined) {
-      refuse(`${name}_FILE can't be set together with ${name}: set one of them`);
-      continue;
-    }
+    if (env[`${name}_FILE`] === undefined || !names.includes(name)) continue;
     try {
-      given[name] = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-      if (given[name] === '') refuse(`${name}_FILE is empty`);
+      given[name] = secretOf(env, name);
     } catch (error) {
-      refuse(`${name}_FILE can't be read: ${reasonOf(error)}`);
+      if (!(error instanceof ConfigError)) throw error;
+      mistakes.push({ name, line: error.message });
     }
   }
   return { given, mistakes };
+}
+
+/**
+ * The environment with Temporal's API key as it is in its file, if it is in one: Temporal's own library reads it from none.
+ *
+ * @throws {ConfigError} when both are set, or the file is empty or can't be read.
+ */
+export function withTemporalApiKey(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...env, TEMPORAL_API_KEY: secretOf(env, 'TEMPORAL_API_KEY') };
+}
+
+/**
+ * A secret as it is set, or as it is in the file that is set in its place.
+ *
+ * @throws {ConfigError} when both are set, or the file is empty or can't be read.
+ */
+function secretOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  const path = env[`${name}_FILE`];
+  if (path === undefined || path === '') return env[name];
+  if (env[name] !== undefined && env[name] !== '') {
+    throw new ConfigError(`${name}_FILE can't be set together with ${name}: set one of them`);
+  }
+  const secret = readSecret(name, path).replace(/\r?\n$/, '');
+  if (secret === '') throw new ConfigError(`${name}_FILE is empty`);
+  return secret;
+}
+
+function readSecret(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`${name}_FILE can't be read: ${reasonOf(error)}`);
+  }
 }
 
 /** The merchants that the API knows, with the limits that hold for each. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createApi } from './api/app.js';
 import { Shutdown, serve } from './api/http/server.js';
-import { type Config, merchantsOf, readConfig } from './config.js';
+import { type Config, merchantsOf, readConfig, withTemporalApiKey } from './config.js';
 import { createLogger } from './logger.js';
 import type { PaymentTerms } from './payments/order.js';
 import {
@@ -24,7 +24,7 @@ const MAX_FAILURES_PER_MINUTE = 20;
 await runProcess(async (stop) => {
   const config = readConfig('api', process.env);
   const logger = createLogger('api', config.LOG_LEVEL);
-  const target = loadTemporalTarget(process.env);
+  const target = loadTemporalTarget(withTemporalApiKey(process.env));
   const client = connectClient(target);
   const providers = createProviderServices(config);
   const shutdown = new Shutdown();

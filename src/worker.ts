@@ -4,7 +4,7 @@ import { DefaultLogger, type NativeConnection, Runtime } from '@temporalio/worke
 import type { Logger } from 'pino';
 import { createActivities } from './activities/activities.js';
 import { createMerchantNotifier } from './activities/merchant.js';
-import { type Config, readConfig } from './config.js';
+import { type Config, readConfig, withTemporalApiKey } from './config.js';
 import { createLogger } from './logger.js';
 import { createPaymentWorker } from './payment-worker.js';
 import { parsePaymentId } from './payments/payment-id.js';
@@ -53,7 +53,7 @@ await runProcess(async (stop) => {
     allowPrivate: config.MERCHANT_WEBHOOK_ALLOW_PRIVATE,
   });
   const providers = createProviderServices(config);
-  const target = loadTemporalTarget(process.env);
+  const target = loadTemporalTarget(withTemporalApiKey(process.env));
   const connection = await connectPatiently(target, logger, stop);
   if (connection === undefined) return;
   try {

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Payment, ResolveParams } from '../../client/index.js';
+import { ApiError, type Payment, type ResolveParams, type Sanaga } from '../../client/index.js';
 import { amountOf, describePayment, kindOf, note, print, printJson, table, timeOf } from '../output.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
 import { clientFor, paymentId, type TargetOptions, withTarget } from '../target.js';
@@ -89,7 +89,12 @@ async function list(options: TargetOptions, stop: AbortSignal): Promise<number> 
     { status: 'REVIEW', limit: 100 },
     { signal: stop, onUnreadable: (id) => unreadable.push(id) },
   );
-  for await (const payment of all) payments.push(payment);
+  // A list has neither the review nor the reason.
+  for await (const { id } of all) {
+    const payment = await readListed(sanaga, id, stop);
+    if (payment === undefined) unreadable.push(id);
+    else if (payment.status === 'REVIEW') payments.push(payment);
+  }
 
   if (options.json) payments.forEach(printJson);
   else if (payments.length > 0) print(reviewTable(payments));
@@ -98,6 +103,16 @@ async function list(options: TargetOptions, stop: AbortSignal): Promise<number> 
     note(`${id} may be in REVIEW, but can't be read at the moment: read it later.`);
   if (unreadable.length > 0) return EXIT.unknown;
   return payments.length > 0 ? EXIT.failed : EXIT.ok;
+}
+
+/** A payment of the list; `undefined` when it can't be read at the moment. */
+async function readListed(sanaga: Sanaga, id: string, signal: AbortSignal): Promise<Payment | undefined> {
+  try {
+    return await sanaga.payments.retrieve(id, {}, { signal });
+  } catch (error) {
+    if (error instanceof ApiError && (error.status >= 500 || error.status === 429)) return undefined;
+    throw error;
+  }
 }
 
 function reviewTable(payments: readonly Payment[]): string {
@@ -150,7 +165,11 @@ async function decide(
   const after = await sanaga.payments.resolve(id, decision, { signal: stop });
   if (options.json) printJson(after);
   else print(describePayment(after));
-  return EXIT.ok;
+  if (after.status !== 'REVIEW' || after.review?.number !== number) return EXIT.ok;
+  note(
+    `The provider hasn't answered yet: it isn't known whether this is carried out. See "sanaga get ${id}".`,
+  );
+  return EXIT.unknown;
 }
 
 /** @throws UsageError where nobody can be asked. */

@@ -1,4 +1,5 @@
 import proto from '@temporalio/proto';
+import { withTemporalApiKey } from '../../src/config.js';
 import { lazyConnection, loadTemporalTarget, type TemporalTarget } from '../../src/temporal/connection.js';
 import { describeGaps, findSetupGaps, setupCommands } from '../../src/temporal/namespace.js';
 import { type Finding, fail, ok, reasonOf } from './finding.js';
@@ -9,10 +10,10 @@ const LIMIT_MS = 10_000;
 export async function checkTemporal(env: NodeJS.ProcessEnv, taskQueue: string): Promise<Finding[]> {
   let target: TemporalTarget;
   try {
-    target = loadTemporalTarget(env);
+    target = loadTemporalTarget(withTemporalApiKey(env));
   } catch (error) {
     const todo =
-      "Correct Temporal's configuration file, or TEMPORAL_CONFIG_FILE, TEMPORAL_PROFILE and TEMPORAL_TLS_….";
+      "Correct Temporal's configuration file, or TEMPORAL_CONFIG_FILE, TEMPORAL_PROFILE, TEMPORAL_API_KEY_FILE and TEMPORAL_TLS_….";
     return [fail('temporal', `where it is can't be read: ${reasonOf(error)}`, todo)];
   }
   const { address, namespace } = target;

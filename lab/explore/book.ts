@@ -16,6 +16,7 @@ export const EMPTY_BOOK: Book = {
   open: [],
   shown: [],
   quietUntil: 0,
+  isFailed: false,
   isMatched: false,
   orphans: [],
   unconfirmed: 0,

@@ -105,7 +105,7 @@ function outcomeViolations({ provider, book }: Situation, payment: PaymentState)
   } else {
     for (const one of provider.transactions) {
       const isExempt =
-        book.insisted === 'fail' ||
+        (book.insisted === 'fail' && !isOpenAgain(book.shown, one.transId)) ||
         (book.insisted === 'resend' && transId !== undefined) ||
         one.hasTurned ||
         isUnseenTwin(one, book.shown) ||
@@ -125,6 +125,11 @@ function outcomeViolations({ provider, book }: Situation, payment: PaymentState)
     if (what !== undefined) violations.push({ invariant: 'secondSeen', what });
   }
   return violations;
+}
+
+/** Whether it was shown, after a decision that no money has moved, that it can still move some. */
+function isOpenAgain(shown: readonly Shown[], transId: TransId): boolean {
+  return shown.some((one) => one.transId === transId && one.isOpen);
 }
 
 /**

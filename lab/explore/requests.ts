@@ -85,6 +85,7 @@ export function withReplies(
         request.isInsisted && book.insisted !== 'fail' && request.kind !== 'match'
           ? request.kind
           : book.insisted,
+      isFailed: request.kind === 'fail',
       isMatched: book.isMatched || request.kind === 'match',
       shown: decided(book.shown, request, situation),
     };

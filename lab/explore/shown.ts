@@ -27,12 +27,14 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     const known = all.find((one) => one.transId === transId);
     const isNamed = event.kind === 'listed' || externalId !== undefined;
     if (!isNamed && known === undefined && transId !== ownId) continue;
-    const isContradiction = transId === ownId && book.final && status !== book.status;
+    const isOpen = book.final && book.isFailed && isUnsettled(payment, transId === ownId, status);
+    const isContradiction = isOpen || (transId === ownId && book.final && status !== book.status);
     if (known?.decided !== status || known.isAside || isContradiction) isKnown = false;
     if (transId !== ownId && isNews(payment, known, status)) news = true;
     const isWrong = (known?.isWrong ?? false) || amount === WRONG_AMOUNT;
-    if (known?.status === status && known.isWrong === isWrong && known.isAside === isAside) continue;
-    const now: Shown = { transId, status, isWrong, isAside, decided: known?.decided };
+    const isSame = known?.status === status && known.isOpen === isOpen;
+    if (isSame && known.isWrong === isWrong && known.isAside === isAside) continue;
+    const now: Shown = { transId, status, isWrong, isAside, isOpen, decided: known?.decided };
     all = [...all.filter((one) => one !== known), now].sort(byId);
   }
   return { all, news, isKnown };
@@ -41,6 +43,12 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
 function transactionsIn(event: PaymentEvent): readonly Transaction[] {
   if (event.kind === 'listed' && event.answer.kind === 'listed') return event.answer.transactions;
   return event.kind === 'status' && event.answer.kind === 'found' ? [event.answer.transaction] : [];
+}
+
+/** Whether a transaction with this status can still move money. Of links, only the payment's own was given to anybody. */
+function isUnsettled({ order }: PaymentState, isOwn: boolean, status: ProviderStatus): boolean {
+  if (order.method !== 'link') return status !== 'FAILED';
+  return isOwn ? status !== 'EXPIRED' : status === 'PENDING' || status === 'SUCCESSFUL';
 }
 
 function isNews({ order }: PaymentState, known: Shown | undefined, status: ProviderStatus): boolean {
@@ -57,7 +65,8 @@ export function decided(
   const ownId = transIdOf(payment);
   const all = shown.map((one): Shown => {
     const seen = view.find(({ transId }) => transId === one.transId) ?? (kind === 'match' ? one : undefined);
-    return { ...one, isAside: one.isAside || one.transId === ownId, decided: seen?.status ?? one.decided };
+    const isAside = one.isAside || one.transId === ownId;
+    return { ...one, isAside, isOpen: false, decided: seen?.status ?? one.decided };
   });
   if (ownId === undefined || all.some(({ transId }) => transId === ownId)) return all;
   const unseen: Shown = {
@@ -65,6 +74,7 @@ export function decided(
     status: 'CREATED',
     isWrong: false,
     isAside: true,
+    isOpen: false,
     decided: 'CREATED',
   };
   return [...all, unseen].sort(byId);

@@ -93,6 +93,8 @@ export interface Book {
   readonly quietUntil: number;
   /** The decision that an operator has insisted on, and taken the consequences of: `fail` once is more than `resend`. */
   readonly insisted?: 'resend' | 'fail' | undefined;
+  /** The latest decision that was carried out is that no money has moved. */
+  readonly isFailed: boolean;
   /** An operator has matched a transaction, and so left the others that were in view. */
   readonly isMatched: boolean;
   readonly expiresAt?: number | undefined;
@@ -127,6 +129,8 @@ export interface Shown {
   readonly isWrong: boolean;
   /** It was shown last while a decision was looked into, or a decision left it: the payment keeps no status of it. */
   readonly isAside: boolean;
+  /** It was shown with a status in which it can still move money, after a decision that none has moved. */
+  readonly isOpen: boolean;
   /** Its status when the latest decision was made that was carried out. */
   readonly decided?: ProviderStatus | undefined;
 }

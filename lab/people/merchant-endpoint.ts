@@ -3,16 +3,21 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../src/payments/payment.js';
+import { paymentEventSchema } from '../../src/api/resources.js';
+import { PAYMENT_EVENT_TYPES } from '../../src/payments/payment.js';
 import { type SeededRandom, seededRandom } from '../plan/seeded-random.js';
 import type { BookedStatus } from '../world/provider-books.js';
 
-const notificationSchema = z.object({
+/** What the API's document says of notifications. */
+const notificationSchema = paymentEventSchema('payment.succeeded').extend({
   type: z.enum(PAYMENT_EVENT_TYPES),
-  timestamp: z.iso.datetime(),
-  data: z.object({ id: z.string(), status: z.enum(PAYMENT_STATUSES), final: z.boolean(), amount: z.int() }),
 });
-type NotificationBody = z.infer<typeof notificationSchema>;
+type Documented = z.infer<typeof notificationSchema>;
+
+/** What is made use of. */
+interface NotificationBody extends Pick<Documented, 'type' | 'timestamp'> {
+  readonly data: Pick<Documented['data'], 'id' | 'status' | 'final' | 'amount'>;
+}
 
 /** One delivery to the merchant, as it came. */
 export interface ReceivedNotification {

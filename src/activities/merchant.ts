@@ -143,8 +143,8 @@ function createDelivery(
 
   /** @returns why it wasn't taken; `undefined` when it was. */
   return async (notification: MerchantNotification): Promise<string | undefined> => {
-    const { id, type, timestamp, merchant, payment } = notification;
-    const body = JSON.stringify({ type, timestamp, merchant, data: payment });
+    const { id } = notification;
+    const body = webhookBody(notification);
     const sentAt = new Date();
     try {
       if (!allowPrivate) refusePrivateHost(new URL(url));
@@ -165,6 +165,11 @@ function createDelivery(
       throw error;
     }
   };
+}
+
+/** What is sent of a notification, as JSON. */
+export function webhookBody({ type, timestamp, merchant, payment }: MerchantNotification): string {
+  return JSON.stringify({ type, timestamp, merchant, data: payment });
 }
 
 /** How much of an answer's body is read before the connection is closed, in bytes. */

@@ -3,7 +3,7 @@ import type { ListAnswer, StatusAnswer } from './outcome.js';
 import type { Check, Ended, PaymentState } from './payment-state.js';
 import { backoff, pauseAfter } from './polling.js';
 import { isFinal, type Transaction } from './transaction.js';
-import { holdForReview, inPhase, noteOther } from './transitions.js';
+import { holdForReview, inPhase, isOver, noteOther } from './transitions.js';
 
 /** First and longest pause before an unanswered check is repeated, in ms. */
 const CHECK_AGAIN_MS = 60_000;
@@ -85,7 +85,16 @@ export function contradicted(
 ): PaymentState {
   const wrong = disagreement(payment.order, transaction);
   if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
-  const { status } = transaction;
+  const { transId, status } = transaction;
+  const isDecided = ended.failureCode === 'decided_by_operator';
+  // Had the provider said so before, the decision would have been refused.
+  if (isDecided && status !== 'SUCCESSFUL' && !isOver(payment, status)) {
+    const open =
+      payment.order.method === 'link'
+        ? 'its link can still be paid'
+        : `the provider says that ${transId} is ${status}`;
+    return holdForReview(payment, `it was decided that no money has moved, but ${open}`, now);
+  }
   if (status === ended.status || !isFinal(payment.order, status)) return payment;
   return holdForReview(payment, `it was ${ended.status}, and the provider now says ${status}`, now);
 }

@@ -301,7 +301,7 @@ function objectionToNameless(payment: PaymentState, transaction: Transaction): s
 /**
  * Ends the payment as FAILED: no money has moved, according to the provider and the operator. It is refused, even with
  * `force`, if the provider has ever shown a transaction as SUCCESSFUL. A difference that the operator has seen doesn't
- * begin another review.
+ * begin another review; a transaction that can still move money does, as soon as the provider shows it again.
  */
 function fail(payment: PaymentState, deciding: Deciding, own: readonly Transaction[], now: number): Change {
   const moved = payment.others.find(({ status }) => status === 'SUCCESSFUL');
@@ -316,7 +316,7 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
   const followed = own.find(({ transId }) => transId === transIdOf(payment));
   const wrong = followed && disagreement(payment.order, followed);
   const doubtful: PaymentState = {
-    ...inDoubt(markJudged(payment)),
+    ...inDoubt(markJudged(payment, ({ status }) => !canMoveMoney(payment, status))),
     tolerated: wrong ?? payment.tolerated ?? deciding.review.why,
   };
   const reason = `decided by ${by}: no money has moved`;
@@ -350,9 +350,9 @@ function withAbandoned(payment: PaymentState, matchedId: TransId): PaymentState 
   };
 }
 
-/** Marks all further transactions as seen by the operator. */
-function markJudged(payment: PaymentState): PaymentState {
-  return { ...payment, others: payment.others.map((other) => ({ ...other, isJudged: true })) };
+/** Marks further transactions as seen by the operator. */
+function markJudged(payment: PaymentState, isSeen = (_: OtherTransaction) => true): PaymentState {
+  return { ...payment, others: payment.others.map((other) => ({ ...other, isJudged: isSeen(other) })) };
 }
 
 function no(words: string): Refusal {

@@ -63,6 +63,7 @@ export function plainTargetEnvironment(target: Pick<TemporalTarget, 'address' | 
     TEMPORAL_NAMESPACE: target.namespace,
     TEMPORAL_TLS: 'false',
     TEMPORAL_API_KEY: '',
+    TEMPORAL_API_KEY_FILE: '',
     TEMPORAL_CONFIG_FILE: '',
     TEMPORAL_PROFILE: '',
   };

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import got from 'got';
+import got, { type AfterResponseHook } from 'got';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../src/payments/payment.js';
@@ -50,12 +50,24 @@ export interface MerchantOptions {
   /** Resolves at the next notification of this payment. */
   readonly nextNotification: (id: string) => Promise<unknown>;
   readonly stop?: AbortSignal;
+  /** Called with each response of the API; the call throws what it throws. */
+  readonly onResponse?: (response: ApiResponse) => void;
+}
+
+/** A response of the API, and what it answers. */
+export interface ApiResponse {
+  readonly method: string;
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
 }
 
 const READ_EVERY_MS = 500;
 const CALL_LIMIT_MS = 20_000;
 
-export function createMerchant({ apiUrl, apiKey, nextNotification, stop }: MerchantOptions): Merchant {
+export function createMerchant(options: MerchantOptions): Merchant {
+  const { apiUrl, apiKey, nextNotification, stop, onResponse } = options;
   const api = got.extend({
     prefixUrl: apiUrl,
     headers: { authorization: `Bearer ${apiKey}` },
@@ -65,6 +77,7 @@ export function createMerchant({ apiUrl, apiKey, nextNotification, stop }: Merch
     retry: { limit: 3, methods: ['GET', 'POST'], statusCodes: [503], errorCodes: [], maxRetryAfter: 10_000 },
     timeout: { request: CALL_LIMIT_MS },
     ...(stop && { signal: stop }),
+    ...(onResponse && { hooks: { afterResponse: [passOn(onResponse)] } }),
   });
   const get = async (id: string) => read(await api.get(`v1/payments/${id}`));
   return {
@@ -85,6 +98,19 @@ export function createMerchant({ apiUrl, apiKey, nextNotification, stop }: Merch
       }
     },
   };
+}
+
+function passOn(onResponse: (response: ApiResponse) => void): AfterResponseHook {
+  return (response) => {
+    const { method } = response.request.options;
+    const { url, statusCode: status, headers, rawBody } = response;
+    onResponse({ method, url, status, headers: toHeaders(headers), text: new TextDecoder().decode(rawBody) });
+    return response;
+  };
+}
+
+function toHeaders(received: IncomingHttpHeaders): Headers {
+  return new Headers(Object.entries(received).map(([name, value]) => [name, String(value)]));
 }
 
 function read({ statusCode, body }: { statusCode: number; body: unknown }): PaymentAnswer {
@@ -113,8 +139,16 @@ export interface MerchantHook {
   close(): Promise<void>;
 }
 
-/** Opens the address on a free port of 127.0.0.1. */
-export async function openMerchantHook(): Promise<MerchantHook> {
+/** A notification as it came, which the merchant has accepted. */
+export interface ReceivedWebhook {
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Opens the address on a free port of 127.0.0.1. `onReceived` is called with each notification that is accepted. */
+export async function openMerchantHook(
+  onReceived: (webhook: ReceivedWebhook) => void = () => undefined,
+): Promise<MerchantHook> {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const verifier = new Webhook(secret);
   const notices = new Map<string, MerchantNotice[]>();
@@ -125,10 +159,12 @@ export async function openMerchantHook(): Promise<MerchantHook> {
       response.end('Thank you for your payment.');
       return;
     }
-    const notice = await verified(request, verifier);
+    const body = await text(request);
+    const notice = verified(request, body, verifier);
     response.statusCode = notice === undefined ? 401 : 204;
     response.end();
     if (notice === undefined) return;
+    onReceived({ headers: toHeaders(request.headers), text: body });
     const { id } = notice.data;
     notices.set(id, [...(notices.get(id) ?? []), notice]);
     news.emit(id);
@@ -153,8 +189,7 @@ export async function openMerchantHook(): Promise<MerchantHook> {
   };
 }
 
-async function verified(request: IncomingMessage, verifier: Webhook): Promise<MerchantNotice | undefined> {
-  const body = await text(request);
+function verified(request: IncomingMessage, body: string, verifier: Webhook): MerchantNotice | undefined {
   const header = (name: string) => String(request.headers[name] ?? '');
   try {
     return notificationSchema.parse(

@@ -1,3 +1,4 @@
+import { withTemporalApiKey } from '../../src/config.js';
 import {
   lazyConnection,
   loadTemporalTarget,
@@ -55,7 +56,7 @@ export async function bringUpTemporal(options: StartDevServerOptions): Promise<T
 }
 
 async function useExternal(env: NodeJS.ProcessEnv, report: (line: string) => void): Promise<TemporalServer> {
-  const target = loadTemporalTarget(env);
+  const target = loadTemporalTarget(withTemporalApiKey(env));
   report(`temporal: using ${target.address}, namespace ${target.namespace}, because TEMPORAL_ADDRESS is set`);
 
   const gaps = await prepareExternal(target);

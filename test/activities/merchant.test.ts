@@ -11,6 +11,7 @@ import {
 } from '../../src/activities/merchant.js';
 import { toPayment } from '../../src/payments/to-payment.js';
 import { begun, linkOrder } from '../payments/orders.js';
+import { expectDocumentedWebhook } from '../support/documented.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const notification: MerchantNotification = {
@@ -107,6 +108,7 @@ describe('a notification to the merchant', () => {
       data: JSON.parse(JSON.stringify(notification.payment)),
     });
     expect(headers['webhook-id']).toBe('evt_col_1_1');
+    expectDocumentedWebhook({ text: body, headers: new Headers(headers as Record<string, string>) });
   });
 
   it('is signed with both secrets during a rotation, so that either verifies it', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { examplePayment } from '../../src/api/resources.js';
-import { expectDocumented } from '../support/documented.js';
+import { expectDocumented, expectDocumentedWebhook } from '../support/documented.js';
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'x-request-id': '1' };
 const PROBLEM_TYPE = { ...JSON_TYPE, 'content-type': 'application/problem+json; charset=utf-8' };
@@ -42,5 +42,30 @@ describe('what tests check every response of the API against', () => {
   it('refuses an answer at an address that it has not', () => {
     const received = { status: 200, headers: new Headers(JSON_TYPE), text: '{}' };
     expect(() => expectDocumented('GET', '/v1/nothing', received)).toThrow('no such operation');
+  });
+});
+
+describe('what tests check every notification to merchants against', () => {
+  const event = { type: 'payment.succeeded', timestamp: '2026-01-01T00:00:00.000Z', data: examplePayment };
+  const headers = { 'webhook-id': 'evt_1', 'webhook-timestamp': '1', 'webhook-signature': 'v1,abc' };
+  const checked = (body: object, sent: Record<string, string> = headers) => {
+    const webhook = { text: JSON.stringify(body), headers: new Headers(sent) };
+    return () => expectDocumentedWebhook(webhook);
+  };
+
+  it('accepts what the document has', () => {
+    expect(checked(event)).not.toThrow();
+    expect(checked({ ...event, merchant: 'shop' })).not.toThrow();
+  });
+
+  it.each<[string, () => void]>([
+    ['a type', checked({ ...event, type: 'payment.paid' })],
+    ['a field', checked({ ...event, attempt: 1 })],
+    ['a field of the payment', checked({ ...event, data: { ...examplePayment, colour: 'red' } })],
+    ['a value', checked({ ...event, timestamp: 'yesterday' })],
+    ['no payment', checked({ ...event, data: undefined })],
+    ['a missing header', checked(event, { 'webhook-timestamp': '1', 'webhook-signature': 'v1,abc' })],
+  ])('refuses %s that it has not', (_, check) => {
+    expect(check).toThrow('not in the OpenAPI document');
   });
 });

@@ -204,6 +204,8 @@ describe('a list of payments', () => {
     it('has it as CSV, too', async () => {
       const { text } = await list(`?userId=${user}`, KEYS.shop, { accept: 'text/csv' });
       expect(text.split('\r\n')).toContain(`${unreadable},,,,,,,,,,,`);
+      const all = await list(`?userId=${user}`, KEYS.operator, { accept: 'text/csv' });
+      expect(all.text.split('\r\n')).toContain(`${unreadable},,,,,,,,,,,,shop`);
     });
   });
 
@@ -226,6 +228,34 @@ describe('a list of payments', () => {
     expect(rather.text).toBe(text);
     const any = await list(`?userId=${user}`, KEYS.shop, { accept: '*/*' });
     expect(any.body.data).toHaveLength(1);
+  });
+
+  it('as CSV has no cell that a spreadsheet would take for a formula', async () => {
+    const user = 'as-formulas';
+    const metadata = { note: ';=1+1;', name: '=1+1' };
+    const body = { ...payout, userId: user, externalId: '-1-1', metadata };
+    const { id } = await stack.begun('/v1/payouts', body);
+    await listed(`?userId=${user}`, 1);
+    const { text } = await list(`?userId=${user}`, KEYS.shop, { accept: 'text/csv' });
+    const [, row = ''] = text.split('\r\n');
+    expect(row.startsWith(`${id},payout,,`)).toBe(true);
+    expect(row).toContain(`,'-1-1,${user},`);
+    expect(row).not.toContain(';');
+    const [, json = ''] = /"(\{.*\})"$/.exec(row) ?? [];
+    expect(JSON.parse(json.replaceAll('""', '"'))).toEqual(metadata);
+  });
+
+  it('as CSV has a column with the merchant for operators', async () => {
+    const user = 'as-csv-of-all';
+    for (const key of [KEYS.shop, KEYS.rival])
+      await stack.post('/v1/payouts', { ...payout, userId: user }, undefined, key);
+    await listed(`?userId=${user}`, 2, KEYS.operator);
+    const { text } = await list(`?userId=${user}`, KEYS.operator, { accept: 'text/csv' });
+    const rows = text.trimEnd().split('\r\n');
+    const columns = rows.map((row) => row.split(',').length);
+    expect(rows[0]).toMatch(/,metadata,merchant$/);
+    expect(rows.slice(1).map((row) => row.split(',').at(-1))).toEqual(['rival', 'shop']);
+    expect(new Set(columns).size).toBe(1);
   });
 
   it('leads to the next page by its header Link as well', async () => {

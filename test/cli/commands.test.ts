@@ -258,14 +258,94 @@ describe('sanaga events', () => {
   });
 });
 
+describe('sanaga notifications', () => {
+  const at = '2026-11-21T08:20:32.843Z';
+  const notification = (number: number, delivery: object) => ({
+    number,
+    id: `evt_pay_1_${number}`,
+    type: 'payment.succeeded',
+    at,
+    delivery: { at, ...delivery },
+  });
+
+  it('lists them with what became of each', async () => {
+    const data = [
+      notification(1, { status: 'delivered' }),
+      notification(2, { status: 'due', tries: 2, lastError: 'answered 500' }),
+      notification(3, { status: 'abandoned', lastError: 'timed out' }),
+      notification(4, { status: 'no_address' }),
+    ];
+    const server = await serve(() => [200, { data }]);
+    const { code, stdout } = await sanaga(server, 'notifications', 'pay_1');
+    expect(server.seen[0]?.path).toBe('/v1/payments/pay_1/notifications');
+    const time = '2026-11-21 08:20:32';
+    expect(stdout.split('\n').slice(1)).toEqual([
+      `  1  ${time}  payment.succeeded  delivered ${time}`,
+      `  2  ${time}  payment.succeeded  due ${time}; failed attempts: 2, the last: answered 500`,
+      `  3  ${time}  payment.succeeded  given up ${time}: timed out`,
+      `  4  ${time}  payment.succeeded  not sent: no webhook address was set`,
+      '',
+    ]);
+    expect(code).toBe(0);
+    expect((await sanaga(server, 'notifications', 'pay_1', '--json')).stdout).toBe(
+      data.map((one) => `${JSON.stringify(one)}\n`).join(''),
+    );
+  });
+
+  it('says that there are none', async () => {
+    const server = await serve(() => [200, { data: [] }]);
+    const { code, stdout, stderr } = await sanaga(server, 'notifications', 'pay_1');
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'There is no notification of pay_1 yet.\n',
+    });
+  });
+
+  it('sends one again', async () => {
+    const server = await serve(() => [202, paid]);
+    const { code, stderr } = await sanaga(server, 'notifications', 'resend', 'pay_1', '2');
+    expect(server.seen).toMatchObject([
+      { method: 'POST', path: '/v1/payments/pay_1/notifications/2/resend' },
+    ]);
+    expect(stderr).toBe('Notification 2 is sent again.\n');
+    expect(code).toBe(0);
+  });
+
+  it('tells that there is no such notification', async () => {
+    const server = await serve(() => problem(404, 'no_such_notification'));
+    expect(await sanaga(server, 'notifications', 'resend', 'pay_1', '9')).toMatchObject({
+      code: 1,
+      stdout: '',
+    });
+  });
+
+  it.each([
+    ['notifications'],
+    ['notifications', 'order-1'],
+    ['notifications', 'resend', 'pay_1'],
+    ['notifications', 'resend', 'pay_1', '0'],
+    ['notifications', 'resend', 'pay_1', 'first'],
+  ])('needs a payment, and a number: %p %p %p %p', async (...args) => {
+    const server = await serve(() => [200, { data: [] }]);
+    expect((await sanaga(server, ...args)).code).toBe(2);
+    expect(server.seen).toEqual([]);
+  });
+});
+
 describe('sanaga review', () => {
   const decide = ['review', 'resend', 'pay_1', '--number', '2', '--why', 'absent'];
 
   it('lists what is in REVIEW, and fails while there is something', async () => {
-    const server = await serve(() => page(inReview));
+    // A list has neither the review nor the reason: they are read of each payment.
+    const { review: _review, reason: _reason, ...listed } = inReview;
+    const server = await serve((_, count) => (count === 1 ? page(listed) : [200, inReview]));
     const { code, stdout } = await sanaga(server, 'review');
     expect(stdout).toMatch(/pay_1 +payout +43,000 XAF +2 +2026-11-21 09:20:32 +not found in time/);
-    expect(server.seen[0]?.path).toBe('/v1/payments?status=REVIEW&limit=100');
+    expect(server.seen.map(({ path }) => path)).toEqual([
+      '/v1/payments?status=REVIEW&limit=100',
+      '/v1/payments/pay_1',
+    ]);
     expect(code).toBe(1);
     expect((await sanaga(await serve(() => page()), 'review')).code).toBe(0);
   });
@@ -288,6 +368,13 @@ describe('sanaga review', () => {
         body: JSON.stringify({ review: 2, why: 'absent', action: 'resend' }),
       },
     ]);
+  });
+
+  it('says so when it is not known yet whether the decision is carried out', async () => {
+    const server = await serve(() => [202, inReview]);
+    const { code, stderr } = await sanaga(server, ...decide, '--yes');
+    expect(stderr).toContain("it isn't known whether this is carried out");
+    expect(code).toBe(3);
   });
 
   it('does not decide on a review that has changed', async () => {

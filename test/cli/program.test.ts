@@ -50,6 +50,7 @@ describe('the command line', () => {
         'list',
         'watch',
         'events',
+        'notifications',
         'review',
         'listen',
         'trigger',

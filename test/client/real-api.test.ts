@@ -10,6 +10,7 @@ import {
   UnavailableError,
 } from '../../client/index.js';
 import { KEYS, useApi } from '../support/api-under-test.js';
+import { documentedFetch } from '../support/documented.js';
 import { eventually, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
@@ -17,7 +18,7 @@ const stack = useStack();
 const lonely = useApi();
 
 const clientOf = (key: keyof typeof KEYS = 'shop') =>
-  new Sanaga({ apiKey: KEYS[key], baseUrl: stack.api.url });
+  new Sanaga({ apiKey: KEYS[key], baseUrl: stack.api.url, fetch: documentedFetch });
 const thrownBy = (promise: Promise<unknown>) =>
   promise.then(
     () => undefined,
@@ -146,6 +147,46 @@ describe('the client and the API', () => {
     expect(error).toMatchObject({ code: 'no_such_notification' });
   });
 
+  it("tell a payment's timeline, while it runs and after its end", async () => {
+    const sanaga = clientOf();
+    const { id } = await sanaga.collections.create({ method: 'link', amount: 500 });
+    await withLink(id);
+    const running = await sanaga.payments.events(id);
+    expect(running.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['created', 'sending', 'accepted']),
+    );
+    expect(running[0]).toEqual({
+      at: expect.any(String),
+      type: 'created',
+      source: 'merchant',
+      status: 'CREATED',
+      summary: expect.any(String),
+    });
+    await sanaga.collections.expire(id);
+    await sanaga.payments.waitForOutcome(id, { timeoutMs: 30_000 });
+    const ended = await sanaga.payments.events(id);
+    expect(ended.slice(0, running.length)).toEqual(running);
+    expect(ended).toContainEqual(
+      expect.objectContaining({ type: 'status_changed', status: 'EXPIRED', final: true }),
+    );
+    expect(await thrownBy(clientOf('rival').payments.events(id))).toBeInstanceOf(NotFoundError);
+  });
+
+  it('tell an operator of notifications that match no payment', async () => {
+    const transId = 'client-unmatched';
+    await stack.notify({ transId, status: 'SUCCESSFUL', externalId: `col_${'0'.repeat(32)}` });
+    const unmatched = await eventually(
+      () => clientOf('operator').notifications.listUnmatched(),
+      (all) => all.some((one) => one.transId === transId),
+    );
+    expect(unmatched.find((one) => one.transId === transId)).toEqual({
+      transId,
+      status: 'SUCCESSFUL',
+      externalId: `col_${'0'.repeat(32)}`,
+      at: expect.any(String),
+    });
+  });
+
   it('have balances, and what an operator may see', async () => {
     expect(await clientOf().balance.retrieve({ service: 'payout' })).toEqual({
       object: 'balance',
@@ -155,7 +196,7 @@ describe('the client and the API', () => {
       currency: 'XAF',
       asOf: expect.any(String),
     });
-    expect(await clientOf('operator').notifications.listUnmatched()).toEqual([]);
+    expect(await clientOf('operator').notifications.listUnmatched()).toEqual(expect.any(Array));
     expect(await thrownBy(clientOf().notifications.listUnmatched())).toBeInstanceOf(PermissionError);
   });
 

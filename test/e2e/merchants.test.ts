@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256Of } from '../../src/merchants.js';
-import { type MerchantHook, openMerchantHook } from '../../stack/demo/merchant.js';
+import type { MerchantHook } from '../../stack/demo/merchant.js';
 import type { StackPart } from '../../stack/processes/stack.js';
-import { bringUp, type RunningStack } from './running-stack.js';
+import { bringUp, openDocumentedHook, type RunningStack } from './running-stack.js';
 
 describe("the merchants' file", () => {
   let folder: string;
@@ -72,7 +72,7 @@ describe("the merchants' file", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sanaga-merchants-'));
-    hooks.push(await openMerchantHook(), await openMerchantHook());
+    hooks.push(await openDocumentedHook(), await openDocumentedHook());
     before = {
       merchants: [merchant('shop', [1], hookOf(shop)), merchant('market', [1], hookOf(market))],
     };
@@ -87,8 +87,8 @@ describe("the merchants' file", () => {
 
   afterAll(async () => {
     await running?.stop();
-    for (const hook of hooks) await hook.close();
     await rm(folder, { recursive: true });
+    for (const hook of hooks) await hook.close();
   }, 30_000);
 
   it('has each merchant told of its own payments alone, at its own address, with its own secret', async () => {

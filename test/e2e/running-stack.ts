@@ -9,16 +9,18 @@ import {
   type Merchant,
   type MerchantHook,
   openMerchantHook,
+  type ReceivedWebhook,
 } from '../../stack/demo/merchant.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { makeSecrets, type Secrets, stackSettings } from '../../stack/processes/settings.js';
 import { bringUpStack, type Stack } from '../../stack/processes/stack.js';
-import { expectDocumented } from '../support/documented.js';
+import { documentedFetch, expectDocumented, expectDocumentedWebhook } from '../support/documented.js';
 import { built, machine, PROJECT } from './built.js';
 
 /** The real thing: Temporal's dev server, and the API, a worker and the sandbox as processes of their own. */
 export interface RunningStack {
   readonly stack: Stack;
+  /** Its responses are compared with the OpenAPI document, too. */
   readonly merchant: Merchant;
   readonly hook: MerchantHook;
   readonly secrets: Secrets;
@@ -37,11 +39,26 @@ export interface RunningStack {
   stop(): Promise<void>;
 }
 
+/**
+ * The merchant's address for notifications. Closing it throws when one that has come isn't as in the OpenAPI document.
+ */
+export async function openDocumentedHook(): Promise<MerchantHook> {
+  const received: ReceivedWebhook[] = [];
+  const hook = await openMerchantHook((webhook) => received.push(webhook));
+  return {
+    ...hook,
+    async close() {
+      await hook.close();
+      for (const webhook of received) expectDocumentedWebhook(webhook);
+    },
+  };
+}
+
 /** Brings it up; `settings` are added to those that its parts need. Stop it in the end. */
 export async function bringUp(settings: Readonly<Record<string, string>> = {}): Promise<RunningStack> {
   built('lib/server.js');
   const folder = await mkdtemp(join(tmpdir(), 'sanaga-e2e-'));
-  const hook = await openMerchantHook();
+  const hook = await openDocumentedHook();
   const secrets = makeSecrets();
   const ports = { api: await freePort(), sandbox: await freePort() };
   const env = {
@@ -69,6 +86,7 @@ export async function bringUp(settings: Readonly<Record<string, string>> = {}): 
     apiUrl: stack.apiUrl,
     apiKey: secrets.apiKey,
     nextNotification: hook.next,
+    onResponse: (response) => expectDocumented(response.method, response.url, response),
   });
   return {
     stack,
@@ -77,7 +95,7 @@ export async function bringUp(settings: Readonly<Record<string, string>> = {}): 
     secrets,
     client,
     async call(method, path, body, headers = {}) {
-      const response = await fetch(stack.apiUrl + path, {
+      return await documentedFetch(stack.apiUrl + path, {
         method,
         headers: {
           authorization: `Bearer ${secrets.apiKey}`,
@@ -86,9 +104,6 @@ export async function bringUp(settings: Readonly<Record<string, string>> = {}): 
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
-      const { status, headers: received } = response;
-      expectDocumented(method, path, { status, headers: received, text: await response.clone().text() });
-      return response;
     },
     async transactionsOf(id) {
       const ledger = await readLedger(stack.sandboxUrl);
@@ -101,8 +116,8 @@ export async function bringUp(settings: Readonly<Record<string, string>> = {}): 
     async stop() {
       await client.connection.close();
       await stack.stop();
-      await hook.close();
       await rm(folder, { recursive: true, force: true });
+      await hook.close();
     },
   };
 }

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createMerchant } from '../../stack/demo/merchant.js';
 import { freePort, isPortFree } from '../../stack/processes/ports.js';
 import { keptSecrets } from '../../stack/processes/settings.js';
+import { documentedFetch, expectDocumented, expectDocumentedWebhook } from '../support/documented.js';
 import { built, machine, runToEnd } from './built.js';
 
 const SETTINGS = ['PORT', 'SANDBOX_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'LISTEN_PORT'] as const;
@@ -64,7 +65,12 @@ describe('start', () => {
 
   async function merchant() {
     const { apiKey } = await keptSecrets(join(folder, '.sanaga'));
-    return createMerchant({ apiUrl, apiKey, nextNotification: () => new Promise(() => undefined) });
+    return createMerchant({
+      apiUrl,
+      apiKey,
+      nextNotification: () => new Promise(() => undefined),
+      onResponse: (response) => expectDocumented(response.method, response.url, response),
+    });
   }
 
   const order = { method: 'link', amount: 4_200 };
@@ -109,7 +115,9 @@ describe('start', () => {
             .slice(0, -1)
             .map((line) => JSON.parse(line))
             .find(({ data }) => data.id === id);
-        return until(find);
+        const { id: _webhookId, ...event } = await until(find);
+        expectDocumentedWebhook({ text: JSON.stringify(event) });
+        return event;
       });
       child.kill('SIGINT');
       await once(child, 'exit');
@@ -143,7 +151,7 @@ describe('start', () => {
       const { id } = JSON.parse((await sanaga('trigger', 'payout-paid', '--json')).stdout);
       const { apiKey } = await keptSecrets(join(folder, '.sanaga'));
       const call = (path: string, method = 'GET') =>
-        fetch(`${apiUrl}/v1/payments/${id}/notifications${path}`, {
+        documentedFetch(`${apiUrl}/v1/payments/${id}/notifications${path}`, {
           method,
           headers: { authorization: `Bearer ${apiKey}` },
         });

@@ -420,6 +420,36 @@ describe('an operator’s fail', () => {
     }
   });
 
+  it.each([
+    [payoutOrder, 'CREATED', 'the provider says that T1 is CREATED'],
+    [payoutOrder, 'PENDING', 'the provider says that T1 is PENDING'],
+    [linkOrder, 'CREATED', 'its link can still be paid'],
+    [linkOrder, 'FAILED', 'its link can still be paid'],
+  ] as const)(
+    'without the provider’s answer is taken back by the answer that would have refused it (%#)',
+    (order, status, why) => {
+      const shown = transactionOf(order, { status });
+      for (const check of [0, 1, 2]) {
+        const payment = undecided(order).fail({ force: true }).answered(SILENT).listing(SILENT);
+        for (let before = 0; before < check; before++) payment.listed();
+        payment.listed(shown);
+        expect(payment.phase('review')).toMatchObject({
+          number: 2,
+          held: true,
+          why: `it was decided that no money has moved, but ${why}`,
+        });
+        expect(payment.notified).toEqual(['payment.review', 'payment.failed', 'payment.review']);
+      }
+    },
+  );
+
+  it('without the provider’s answer stands when the provider then says that nothing moves', () => {
+    const payment = undecided().fail({ force: true }).answered(SILENT).listing(SILENT);
+    const failed = transactionOf(payoutOrder, { status: 'FAILED' });
+    payment.listed(failed).listed(failed).listed(failed);
+    expect(payment.wants).toEqual({ kind: 'end' });
+  });
+
   it('is a reason to check the outcome again afterwards', () => {
     const { checks } = absent(payoutOrder).fail().listed().phase('ended');
     expect(checks).toHaveLength(3);
@@ -551,16 +581,24 @@ describe('what the provider shows while a decision is looked into', () => {
     expect(forced.phase('ended').status).toBe('FAILED');
   });
 
-  it('is in view of the operator who insists, and doesn’t bring the review back while it stays as it is', () => {
-    const payment = undecided()
-      .fail()
-      .found('FAILED')
-      .listed(second)
-      .later(2 * MINUTE);
-    payment.fail({ force: true }).found('FAILED').listed();
-    expect(payment.listed(second).status).toBe('FAILED');
-    expect(payment.listed({ ...second, status: 'SUCCESSFUL' }).status).toBe('REVIEW');
-  });
+  it.each(['PENDING', 'SUCCESSFUL'] as const)(
+    'brings the review back after a forced fail when it is shown again, and is %s',
+    (status) => {
+      const payment = undecided()
+        .fail()
+        .found('FAILED')
+        .listed(second)
+        .later(2 * MINUTE);
+      payment.fail({ force: true }).found('FAILED').listed();
+      expect(payment.listed({ ...second, status: 'FAILED' }).status).toBe('FAILED');
+      payment.later(HOUR).listed({ ...second, status });
+      expect(payment.phase('review')).toMatchObject({
+        number: 3,
+        held: true,
+        why: `the provider has another transaction for this payment: T2 (${status})`,
+      });
+    },
+  );
 });
 
 describe('money that the provider has shown as moved', () => {

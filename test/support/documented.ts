@@ -81,6 +81,37 @@ export function expectDocumented(method: string, address: string, received: Rece
   validate(`#${place}`, text, undocumented);
 }
 
+/** `fetch` from the API, with each response compared with the OpenAPI document. */
+export async function documentedFetch(
+  input: string | URL | Request,
+  init: RequestInit = {},
+): Promise<Response> {
+  const response = await fetch(input, init);
+  const { status, headers } = response;
+  const address = input instanceof Request ? input.url : String(input);
+  expectDocumented(init.method ?? 'GET', address, { status, headers, text: await response.clone().text() });
+  return response;
+}
+
+/**
+ * Compares a notification to the merchant with the OpenAPI document's webhooks: its body and, where they are given, its
+ * headers.
+ *
+ * @throws {Error} when the document has no such type, header, field or value.
+ */
+export function expectDocumentedWebhook({ text, headers }: { text: string; headers?: Headers }): void {
+  const undocumented = (what: string) =>
+    new Error(`not in the OpenAPI document: ${what} of the webhook\n${text}`);
+  const { type } = JSON.parse(text);
+  const webhook = document.webhooks[type]?.post;
+  if (webhook === undefined) throw undocumented(`the type ${type}`);
+  for (const { name } of headers === undefined ? [] : webhook.parameters) {
+    if (!headers?.has(name)) throw undocumented(`the missing header ${name}`);
+  }
+  const place = pointer('webhooks', type, 'post', 'requestBody', 'content', 'application/json', 'schema');
+  validate(`#${place}`, text, undocumented);
+}
+
 /**
  * Compares JSON with a schema of the document.
  *

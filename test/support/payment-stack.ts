@@ -4,7 +4,12 @@ import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { scaledClock } from '../../sandbox/clock.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import { createActivities } from '../../src/activities/activities.js';
-import type { Delivery, MerchantNotification, MerchantNotifier } from '../../src/activities/merchant.js';
+import {
+  type Delivery,
+  type MerchantNotification,
+  type MerchantNotifier,
+  webhookBody,
+} from '../../src/activities/merchant.js';
 import { createPaymentWorker } from '../../src/payment-worker.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';
@@ -18,6 +23,7 @@ import {
   WEBHOOK_TOKEN,
 } from './api-under-test.js';
 import { workflowBundle } from './bundle-workflows.js';
+import { expectDocumentedWebhook } from './documented.js';
 import { noMerchant } from './no-merchant.js';
 
 const services = {
@@ -136,13 +142,19 @@ export function useStack(options: StackOptions = {}): PaymentStack {
   return stack;
 }
 
-/** A merchant's address that answers every notification in the same way, and records it. */
+/**
+ * A merchant's address that answers every notification in the same way, and records it. In the end, all of them are compared
+ * with the OpenAPI document.
+ */
 export function recordingMerchant(answer: () => Delivery = () => ({ kind: 'delivered' })) {
   const notified: MerchantNotification[] = [];
   const take = async (notification: MerchantNotification) => {
     notified.push(notification);
     return answer();
   };
+  afterAll(() => {
+    for (const notification of notified) expectDocumentedWebhook({ text: webhookBody(notification) });
+  });
   return { notified, merchant: { notifyMerchant: take, notifyMerchantAgain: take } };
 }
 

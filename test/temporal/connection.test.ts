@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Connection, isGrpcServiceError } from '@temporalio/client';
+import { ConfigError, withTemporalApiKey } from '../../src/config.js';
 import {
   connectClient,
   connectWorker,
@@ -99,6 +100,28 @@ describe('the Temporal target', () => {
     expect(loadTemporalTarget({ HOME: home })).toEqual({ address: '127.0.0.1:7233', namespace: 'default' });
   });
 
+  it('takes the API key from a file, without the line break at its end', async () => {
+    const file = join(home, 'api-key');
+    await writeFile(file, 'a-key-of-a-file\n');
+    const env = { HOME: home, TEMPORAL_API_KEY: '', TEMPORAL_API_KEY_FILE: file };
+    expect(loadTemporalTarget(withTemporalApiKey(env))).toMatchObject({ apiKey: 'a-key-of-a-file' });
+    expect(loadTemporalTarget(withTemporalApiKey({ ...env, TEMPORAL_API_KEY_FILE: '' }))).not.toHaveProperty(
+      'apiKey',
+    );
+  });
+
+  it.each([
+    [
+      { TEMPORAL_API_KEY: 'a-key', TEMPORAL_API_KEY_FILE: '/nowhere' },
+      /can't be set together with TEMPORAL_API_KEY/,
+    ],
+    [{ TEMPORAL_API_KEY_FILE: '/nowhere' }, /^TEMPORAL_API_KEY_FILE can't be read: ENOENT$/],
+    [{ TEMPORAL_API_KEY_FILE: '/dev/null' }, /^TEMPORAL_API_KEY_FILE is empty$/],
+  ])('takes it for a mistake: %j', (env, message) => {
+    expect(() => withTemporalApiKey(env)).toThrow(ConfigError);
+    expect(() => withTemporalApiKey(env)).toThrow(message);
+  });
+
   it('takes address, namespace and credentials from the environment', () => {
     const target = loadTemporalTarget({
       HOME: home,
@@ -138,11 +161,16 @@ describe('the Temporal target', () => {
       HOME: home,
       TEMPORAL_CONFIG_FILE: file,
       TEMPORAL_API_KEY: 'k',
+      TEMPORAL_API_KEY_FILE: '/nowhere',
       TEMPORAL_PROFILE: 'p',
     };
 
     const env = { ...inherited, ...plainTargetEnvironment({ address: '127.0.0.1:5', namespace: 'mine' }) };
 
-    expect(loadTemporalTarget(env)).toEqual({ address: '127.0.0.1:5', namespace: 'mine', tls: false });
+    expect(loadTemporalTarget(withTemporalApiKey(env))).toEqual({
+      address: '127.0.0.1:5',
+      namespace: 'mine',
+      tls: false,
+    });
   });
 });

@@ -11,7 +11,7 @@ import { type ManualClock, manualClock } from '../../sandbox/clock.js';
 import type { Entry } from '../../sandbox/entry.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
-import type { Delivery, MerchantNotification } from '../../src/activities/merchant.js';
+import { type Delivery, type MerchantNotification, webhookBody } from '../../src/activities/merchant.js';
 import { createApp } from '../../src/api/app.js';
 import { merchantsOfKeys, sha256Of } from '../../src/merchants.js';
 import { createPaymentWorker, type PaymentWorker } from '../../src/payment-worker.js';
@@ -23,6 +23,7 @@ import { startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
 import { terms as usualTerms } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
+import { expectDocumented, expectDocumentedWebhook } from '../support/documented.js';
 import { noMerchant } from '../support/no-merchant.js';
 import { saveHistory } from './saved-histories.js';
 
@@ -70,6 +71,8 @@ export interface WorldOptions {
 export class PaymentWorld {
   /** What the merchant was told, in order. */
   readonly notifications: MerchantNotification[] = [];
+  /** What the API has answered, as {@link expectDocumented} takes it. */
+  private readonly responses: Parameters<typeof expectDocumented>[] = [];
   private providerPort = 0;
   private worker: { readonly worker: PaymentWorker; readonly running: Promise<void> } | undefined;
 
@@ -139,11 +142,18 @@ export class PaymentWorld {
     return world;
   }
 
+  /**
+   * Throws when the API has answered, or the merchant was notified of, something that isn't as in the OpenAPI document. That
+   * is compared only here: a test's provider has less time to answer than the first comparison takes on a busy machine.
+   */
   async stop(): Promise<void> {
     await this.stopWorker();
     await this.sandbox.close();
     for (const server of Object.values(this.servers)) await closeServer(server);
     for (const close of this.closing) await close();
+    for (const response of this.responses) expectDocumented(...response);
+    for (const notification of this.notifications)
+      expectDocumentedWebhook({ text: webhookBody(notification) });
   }
 
   async startWorker(): Promise<void> {
@@ -342,6 +352,8 @@ export class PaymentWorld {
       },
     });
     const text = await response.text();
+    const { status, headers: received } = response;
+    this.responses.push([request.method ?? 'GET', path, { status, headers: received, text }]);
     return {
       status: response.status,
       headers: response.headers,

@@ -5,6 +5,12 @@ import { ApiError, type FieldError, invalidRequest } from './problem.js';
 /** The largest body that is accepted, in bytes. */
 export const MAX_BODY_BYTES = 64 * 1024;
 
+/**
+ * Objects and arrays within each other, the body itself included; those of the API have two. To name a field that is
+ * thousands of levels deep takes so long that a few such bodies would hold up everybody's requests.
+ */
+const MAX_DEPTH = 16;
+
 /** Errors that one response lists; a hostile request could cause thousands. */
 const MAX_ERRORS = 20;
 
@@ -112,10 +118,11 @@ interface OpenValue {
 }
 
 /**
- * The fields that an object has more than once, each by its path, such as `metadata.colour`. JSON.parse
- * silently takes the last one.
+ * The fields that an object has more than once, each by its path, such as `metadata.colour`; the first of them, if there
+ * are many. JSON.parse silently takes the last one.
  *
  * @param json text that JSON.parse has accepted
+ * @throws {ApiError} `invalid_request` when it is nested too deeply.
  * @example repeatedFields('{"amount": 500, "\\u0061mount": 600}') // ['amount']
  */
 export function repeatedFields(json: string): string[] {
@@ -125,6 +132,9 @@ export function repeatedFields(json: string): string[] {
   for (const [token] of json.matchAll(TOKENS)) {
     const within = open.at(-1);
     if (token === '{' || token === '[') {
+      if (open.length === MAX_DEPTH) {
+        throw invalidRequest([{ field: 'body', message: `must have at most ${MAX_DEPTH} levels` }]);
+      }
       const path = within?.next ?? '';
       open.push({ path, names: new Set(), next: path });
     } else if (token === '}' || token === ']') {
@@ -136,11 +146,12 @@ export function repeatedFields(json: string): string[] {
       const name = String(JSON.parse(last));
       const field = within.path + name.slice(0, MAX_NAME_LENGTH);
       if (within.names.has(name)) repeated.add(field);
+      if (repeated.size === MAX_ERRORS) break;
       within.names.add(name);
       within.next = `${field}.`;
     }
   }
-  return [...repeated].slice(0, MAX_ERRORS);
+  return [...repeated];
 }
 
 /**

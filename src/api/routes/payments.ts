@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import type { Decision } from '../../payments/decision.js';
 import { PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payments/payment.js';
-import { type PaymentId, parsePaymentId, type TransId } from '../../payments/payment-id.js';
+import { parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { pathSegment } from '../../provider/client.js';
 import { recheckUpdate, refreshUpdate, resolveUpdate } from '../../workflows/messages.js';
 import { isOperator } from '../http/auth.js';
@@ -171,10 +171,11 @@ export const listPayments = authenticatedRoute({
       ...(nextCursor && { Link: `<${nextPage(address, nextCursor)}>; rel="next"` }),
     };
     if (preferred(['application/json', 'text/csv']) === 'text/csv') {
-      const text = toCsv(
-        payments.map(({ payment }) => payment),
-        unreadable.map(({ id }) => id),
-      );
+      const rows = [
+        ...payments.map(({ payment, owner }) => ({ ...payment, merchant: owner })),
+        ...unreadable.map(({ id, owner }) => ({ id, merchant: owner })),
+      ];
+      const text = toCsv(rows, isOperator(caller) ? [...CSV_COLUMNS, 'merchant'] : CSV_COLUMNS);
       return { status: 200, headers: { ...headers, 'Content-Type': 'text/csv; charset=utf-8' }, text };
     }
     return {
@@ -211,17 +212,21 @@ const CSV_COLUMNS = [
   'metadata',
 ] as const satisfies readonly (keyof PaymentSummary)[];
 
+/** A payment of a list; one that can't be read has its id alone. */
+type CsvRow = Pick<PaymentSummary, 'id'> & Partial<PaymentSummary> & { readonly merchant: string };
+
 /**
- * Payments as CSV (RFC 4180) with a header. One that can't be read has its id alone. A cell that a spreadsheet would take
- * for a formula begins with an apostrophe.
+ * Payments as CSV (RFC 4180) with a header, safe to open in a spreadsheet: a text that it would take for a formula begins
+ * with an apostrophe. Metadata can be anybody's words. Where the decimal separator is a comma, as in French, spreadsheets may
+ * take a semicolon for the end of a cell, even within quotes: so it is written as JSON can also write it.
  */
-function toCsv(payments: readonly PaymentSummary[], unreadable: readonly PaymentId[]): string {
-  return stringify([...payments, ...unreadable.map((id) => ({ id }))], {
-    columns: [...CSV_COLUMNS],
+function toCsv(rows: readonly CsvRow[], columns: readonly (keyof CsvRow)[]): string {
+  return stringify([...rows], {
+    columns: [...columns],
     header: true,
     record_delimiter: 'windows',
     escape_formulas: true,
-    cast: { boolean: String, object: (value) => JSON.stringify(value) },
+    cast: { boolean: String, object: (value) => JSON.stringify(value).replaceAll(';', '\\u003b') },
   });
 }
 

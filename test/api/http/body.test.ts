@@ -29,8 +29,19 @@ describe('fields that are given twice', () => {
     expect(repeatedFields(json)).toEqual([]);
   });
 
+  it('are named up to the first twenty', () => {
+    const names = Array.from({ length: 30 }, (_, number) => `"k${number}":1`);
+    expect(repeatedFields(`{${[...names, ...names].join(',')}}`)).toHaveLength(20);
+  });
+
+  it('are not looked for in a body of more than 16 levels', () => {
+    const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}[]${'}'.repeat(levels - 1)}`;
+    expect(repeatedFields(nested(16))).toEqual([]);
+    expect(() => repeatedFields(nested(17))).toThrow('body must have at most 16 levels');
+  });
+
   it('are none in what JSON.stringify writes', () => {
-    fc.assert(fc.property(fc.json(), (json) => repeatedFields(json).length === 0));
+    fc.assert(fc.property(fc.json({ maxDepth: 10 }), (json) => repeatedFields(json).length === 0));
   });
 });
 

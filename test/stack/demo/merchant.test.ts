@@ -6,8 +6,10 @@ import { Webhook } from 'standardwebhooks';
 import {
   createMerchant,
   type MerchantHook,
+  type MerchantOptions,
   openMerchantHook,
   type PaymentAnswer,
+  type ReceivedWebhook,
 } from '../../../stack/demo/merchant.js';
 import { payment } from './sample-rows.js';
 
@@ -30,7 +32,7 @@ describe('the merchant', () => {
   });
 
   /** A merchant of an API that gives these answers, one after the other, the last one again and again. */
-  async function merchantOf(answers: readonly Answer[], nextNotification: () => Promise<unknown> = never) {
+  async function merchantOf(answers: readonly Answer[], options: Partial<MerchantOptions> = {}) {
     const left = [...answers];
     server = createServer(async (request, response) => {
       const body = request.headers['content-length'] === undefined ? undefined : await json(request);
@@ -48,7 +50,12 @@ describe('the merchant', () => {
     await once(server, 'listening');
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : undefined;
-    return createMerchant({ apiUrl: `http://127.0.0.1:${port}`, apiKey: 'key', nextNotification });
+    return createMerchant({
+      apiUrl: `http://127.0.0.1:${port}`,
+      apiKey: 'key',
+      nextNotification: never,
+      ...options,
+    });
   }
 
   const never = () => new Promise<never>(() => undefined);
@@ -83,13 +90,27 @@ describe('the merchant', () => {
     expect(keys).toEqual(['order 1', 'order 1']);
   });
 
+  it('shows each response of the API, and fails with what is found wrong with it', async () => {
+    const merchant = await merchantOf([{ status: 200, body: created, headers: { 'x-request-id': '1' } }], {
+      onResponse(response) {
+        expect(response.headers.get('x-request-id')).toBe('1');
+        throw new Error(
+          `${response.method} ${new URL(response.url).pathname} ${response.status} ${response.text}`,
+        );
+      },
+    });
+    await expect(merchant.get('col_1')).rejects.toThrow(
+      `GET /v1/payments/col_1 200 ${JSON.stringify(created)}`,
+    );
+  });
+
   it('looks again at once when it is notified', async () => {
     let notified = 0;
     const now = async () => {
       notified += 1;
     };
     const answers = [created, created, payment].map((body) => ({ status: 200, body }));
-    const merchant = await merchantOf(answers, now);
+    const merchant = await merchantOf(answers, { nextNotification: now });
     const looks: string[] = [];
     const onLook = ({ status }: PaymentAnswer) => looks.push(status);
     const begun = performance.now();
@@ -115,9 +136,11 @@ const notice = {
 
 describe("the merchant's address for notifications", () => {
   let hook: MerchantHook;
+  const received: ReceivedWebhook[] = [];
 
   beforeEach(async () => {
-    hook = await openMerchantHook();
+    received.splice(0);
+    hook = await openMerchantHook((webhook) => received.push(webhook));
   });
 
   afterEach(async () => {
@@ -143,6 +166,9 @@ describe("the merchant's address for notifications", () => {
     expect(await notify(hook.secret)).toBe(204);
     await next;
     expect(hook.notices('col_1')).toEqual([notice]);
+    expect(received.map(({ text, headers }) => [JSON.parse(text), headers.get('webhook-id')])).toEqual([
+      [notice, 'evt_1'],
+    ]);
   });
 
   it('refuses one that is signed with another, and one that is not signed', async () => {

@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { built, machine, runToEnd } from '../e2e/built.js';
+import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
+import { eventually, payout, useStack } from '../support/payment-stack.js';
+
+const stack = useStack();
+/** One whose payments come up for review soon. */
+let api: ApiUnderTest;
+beforeAll(async () => {
+  api = await stack.startMore({
+    terms: { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 1_000 },
+    answerWithinMs: 10_000,
+  });
+});
+
+const environment = (key: string) => ({
+  ...machine(),
+  SANAGA_URL: api.url,
+  SANAGA_API_KEY: key,
+  TZ: 'UTC',
+});
+const asOperator = (...args: readonly string[]) =>
+  runToEnd('build/cli/main.js', args, environment(KEYS.operator));
+const asShop = (...args: readonly string[]) => runToEnd('build/cli/main.js', args, environment(KEYS.shop));
+
+/** Gives the command a terminal, and answers what it asks there. */
+const TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
+async function answering(answer: string, ...args: readonly string[]) {
+  const command = [process.execPath, built('build/cli/main.js'), ...args];
+  const child = spawn('python3', ['-c', TERMINAL, ...command], { env: environment(KEYS.operator) });
+  child.stdin.write(answer);
+  const [shown, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return { code, shown };
+}
+
+/** A payout of 700 XAF of which nobody knows whether the provider took it. */
+async function reviewed(): Promise<string> {
+  stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
+  const { body: payment } = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body: payout });
+  await eventually(
+    () => stack.read(payment.id),
+    (answer) => answer.body.status === 'REVIEW',
+  );
+  stack.sandbox.faults.clear();
+  return payment.id;
+}
+
+const decision = (action: string, id: string, ...more: readonly string[]) => [
+  'review',
+  action,
+  id,
+  '--number',
+  '1',
+  '--why',
+  'ticket 4711',
+  ...more,
+];
+
+describe('sanaga review, with a real payment', () => {
+  it('shows what has to be decided, and from when', async () => {
+    const id = await reviewed();
+    const { stdout } = await eventually(
+      () => asOperator('review'),
+      (ended) => ended.stdout.includes(id),
+    );
+    const row = stdout.split('\n').find((line) => line.includes(id)) ?? '';
+    const [, review] = /700 XAF +(\d+) +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +shop +\S/.exec(row) ?? [];
+    expect(review).toBe('1');
+  }, 60_000);
+
+  it('asks at a terminal, and decides nothing but for a yes', async () => {
+    const id = await reviewed();
+    const no = await answering('\n', ...decision('fail', id));
+    expect(no.shown).toContain(`Call ${id} FAILED, so that 700 XAF (payout) counts as not moved?`);
+    expect(no.shown).toContain('Nothing was decided.');
+    expect([no.code, (await stack.read(id)).body.status]).toEqual([1, 'REVIEW']);
+
+    const yes = await answering('y\n', ...decision('fail', id));
+    expect(yes.code).toBe(0);
+    expect((await stack.read(id)).body).toMatchObject({
+      status: 'FAILED',
+      final: true,
+      resolution: { action: 'fail', by: 'operator', why: 'ticket 4711' },
+    });
+    const again = await asOperator(...decision('fail', id, '--yes'));
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('409 not_under_review')]);
+  }, 60_000);
+
+  it('resends', async () => {
+    const id = await reviewed();
+    const { code, stdout } = await asOperator(...decision('resend', id, '--yes', '--json'));
+    expect([code, JSON.parse(stdout).resolution.action]).toEqual([0, 'resend']);
+    await eventually(
+      async () => stack.transactionsOf(id),
+      ({ length }) => length === 1,
+    );
+  }, 60_000);
+
+  it('matches a transaction, and is refused for one that nobody knows', async () => {
+    const id = await reviewed();
+    const unknown = await asOperator(...decision('match', id, '--trans-id', 'invented', '--yes'));
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('resolution_refused')]);
+    const order = { amount: 700, phone: '677000000', externalId: id, userId: id };
+    const outcome = await stack.providers.payout.payout(order);
+    const transId = outcome.kind === 'accepted' ? outcome.transId : 'none';
+    const found = await asOperator(...decision('match', id, '--trans-id', transId, '--yes'));
+    expect([found.code, (await stack.read(id)).body.transId]).toEqual([0, transId]);
+  }, 60_000);
+
+  it('is refused to a merchant', async () => {
+    const id = await reviewed();
+    const { code, stderr } = await asShop(...decision('resend', id, '--yes'));
+    expect([code, stderr]).toEqual([1, expect.stringContaining('403 forbidden')]);
+    expect(stack.transactionsOf(id)).toEqual([]);
+  }, 60_000);
+});
+
+describe('sanaga notifications, with a real payment', () => {
+  it('lists them, and sends one again', async () => {
+    const { id } = await stack.paid();
+    const listed = await asShop('notifications', id);
+    expect(listed.stdout).toMatch(/^ +1 {2}.*payment\.succeeded +not sent: no webhook address was set$/m);
+    const resent = await asShop('notifications', 'resend', id, '1');
+    expect(resent).toMatchObject({ code: 0, stderr: 'Notification 1 is sent again.\n' });
+    const missing = await asShop('notifications', 'resend', id, '2');
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('no_such_notification')]);
+  }, 60_000);
+});
