@@ -12,10 +12,10 @@ import { findTestServer } from '../build/stack/temporal/test-server.js';
 const jest = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));
 const given = process.argv.slice(2);
 
-/** Suites wait for servers more than they compute, so that two at once pay even on one core; more would starve them. */
+/** Suites wait for servers more than they compute: three at once keep two cores busy, and more would starve them. */
 const workers = given.some((word) => /^(-w|-i|--maxWorkers|--runInBand)/.test(word))
   ? []
-  : ['--maxWorkers=2'];
+  : ['--maxWorkers=3'];
 
 /** Modules in jest are an experiment of Node's, of which every process of jest would warn. */
 const quiet = process.allowedNodeEnvironmentFlags.has('--disable-warning')

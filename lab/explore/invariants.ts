@@ -4,7 +4,7 @@ import type { TransId } from '../../src/payments/payment-id.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/payment-state.js';
 import type { ProviderStatus } from '../../src/payments/transaction.js';
 import type { Todo } from '../../src/payments/transitions.js';
-import { type OwnTransaction, type Shown, type Situation, transactionOf } from './situation.js';
+import { isUnsettled, type OwnTransaction, type Shown, type Situation, transactionOf } from './situation.js';
 
 /** The rules that hold in every state, each checked against the model's own truth and records. */
 export const INVARIANTS = {
@@ -150,7 +150,7 @@ function forgotten(
   { transId, status, isWrong, decided }: Shown,
   ownId: TransId | undefined,
   outcome: PaymentStatus,
-  { method }: PaymentOrder,
+  order: PaymentOrder,
 ): string | undefined {
   if (transId === ownId) {
     if (status === 'SUCCESSFUL' && outcome !== 'SUCCESSFUL' && decided !== 'SUCCESSFUL') {
@@ -160,7 +160,7 @@ function forgotten(
       ? `SUCCESSFUL, and ${transId} was shown with a wrong amount`
       : undefined;
   }
-  const isMoving = method === 'link' ? status === 'SUCCESSFUL' || status === 'PENDING' : status !== 'FAILED';
+  const isMoving = isUnsettled(order, false, status);
   const isDecided = status === 'SUCCESSFUL' ? decided === 'SUCCESSFUL' : decided !== undefined;
   return isMoving && !isDecided ? `${outcome}, and ${transId} was shown to be ${status}` : undefined;
 }

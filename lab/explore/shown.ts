@@ -4,7 +4,7 @@ import type { ProviderStatus, Transaction } from '../../src/payments/transaction
 import type { PaymentEvent } from '../../src/payments/transitions.js';
 import type { Violation } from './invariants.js';
 import { WRONG_AMOUNT } from './setting.js';
-import { type OpenRequest, type Shown, type Situation, transactionOf } from './situation.js';
+import { isUnsettled, type OpenRequest, type Shown, type Situation, transactionOf } from './situation.js';
 
 /** What the provider has shown of the payment's transactions, with what an answer adds. */
 interface ShownNow {
@@ -27,7 +27,7 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     const known = all.find((one) => one.transId === transId);
     const isNamed = event.kind === 'listed' || externalId !== undefined;
     if (!isNamed && known === undefined && transId !== ownId) continue;
-    const isOpen = book.final && book.isFailed && isUnsettled(payment, transId === ownId, status);
+    const isOpen = book.final && book.isFailed && isUnsettled(payment.order, transId === ownId, status);
     const isContradiction = isOpen || (transId === ownId && book.final && status !== book.status);
     if (known?.decided !== status || known.isAside || isContradiction) isKnown = false;
     if (transId !== ownId && isNews(payment, known, status)) news = true;
@@ -43,12 +43,6 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
 function transactionsIn(event: PaymentEvent): readonly Transaction[] {
   if (event.kind === 'listed' && event.answer.kind === 'listed') return event.answer.transactions;
   return event.kind === 'status' && event.answer.kind === 'found' ? [event.answer.transaction] : [];
-}
-
-/** Whether a transaction with this status can still move money. Of links, only the payment's own was given to anybody. */
-function isUnsettled({ order }: PaymentState, isOwn: boolean, status: ProviderStatus): boolean {
-  if (order.method !== 'link') return status !== 'FAILED';
-  return isOwn ? status !== 'EXPIRED' : status === 'PENDING' || status === 'SUCCESSFUL';
 }
 
 function isNews({ order }: PaymentState, known: Shown | undefined, status: ProviderStatus): boolean {

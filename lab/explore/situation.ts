@@ -135,6 +135,16 @@ export interface Shown {
   readonly decided?: ProviderStatus | undefined;
 }
 
+/** Whether a transaction with this status can still move money. Of links, only the payment's own was given to anybody. */
+export function isUnsettled(
+  { method }: Pick<PaymentOrder, 'method'>,
+  isOwn: boolean,
+  status: ProviderStatus,
+): boolean {
+  if (method !== 'link') return status !== 'FAILED';
+  return isOwn ? status !== 'EXPIRED' : status === 'PENDING' || status === 'SUCCESSFUL';
+}
+
 /** The truth about one transaction. */
 export function transactionOf({ transactions }: Provider, transId: TransId): OwnTransaction | undefined {
   return transactions.find((one) => one.transId === transId);

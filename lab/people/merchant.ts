@@ -27,10 +27,11 @@ async function order(record: PaymentRecord, context: PeopleContext): Promise<voi
 
 async function look(record: PaymentRecord, context: PeopleContext): Promise<void> {
   const { owner, id } = record.planned;
+  const wasTaken = record.taken;
   const answer = await context.merchants.call(record, () => context.api.get(owner, `/v1/payments/${id}`));
   const { status, payment } = answer;
   if (payment !== undefined) see(record, payment, context);
-  else if (status === 404 ? record.taken : isAnswer(answer)) {
+  else if (status === 404 ? wasTaken : isAnswer(answer)) {
     record.wrongAnswers.push(`the payment was answered ${status}`);
   }
 }
@@ -77,9 +78,11 @@ async function request(
   call: () => Promise<ApiAnswer>,
   context: PeopleContext,
 ): Promise<void> {
+  // A 404 may have been on its way when the order was taken.
+  const wasTaken = record.taken;
   const { status, payment } = await context.merchants.call(record, call);
   if (payment !== undefined) see(record, payment, context);
-  else if (status === 404 && record.taken) record.wrongAnswers.push('the payment was answered 404');
+  else if (status === 404 && wasTaken) record.wrongAnswers.push('the payment was answered 404');
   else if (status === 500) record.wrongAnswers.push('the API answered 500');
 }
 

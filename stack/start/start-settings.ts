@@ -57,6 +57,7 @@ export async function startSettings(
   webhookSecret: string,
   forShop = false,
 ): Promise<StartSettings> {
+  if (forShop) refuseInTheWay(own);
   const withStackSettings = (ports: StackPorts) => ({
     // The merchant's system is most likely on this machine, too.
     MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
@@ -72,8 +73,9 @@ export async function startSettings(
     SANDBOX_PORT,
   });
   const ports = { api: api.PORT || (await freePort()), sandbox: sandbox.SANDBOX_PORT || (await freePort()) };
-  const usual = notificationTarget(own, api, start.LISTEN_PORT);
-  const notifications = forShop ? shopTarget(own, usual, start.SHOP_PORT) : usual;
+  const notifications: NotificationTarget = forShop
+    ? { kind: 'shop', port: start.SHOP_PORT }
+    : notificationTarget(own, api, start.LISTEN_PORT);
   const receiverUrl = receiverUrlOf(notifications);
   return {
     ports,
@@ -109,12 +111,15 @@ function notificationTarget(
   return { kind: 'listen', port: listenPort };
 }
 
-/** The shop has the generated key and secret, and can't work with others. */
-function shopTarget(own: NodeJS.ProcessEnv, usual: NotificationTarget, port: number): NotificationTarget {
-  const inTheWay = SHOPS_OWN.filter((name) => own[name]);
-  if (inTheWay.length === 0 && usual.kind === 'listen') return { kind: 'shop', port };
-  const names = inTheWay.length === 0 ? ['MERCHANT_WEBHOOK_ALLOW_PRIVATE'] : inTheWay;
-  throw new ConfigError(names.map((name) => `${name} ${SHOPS_OWN_ADVICE}`).join('\n'));
+/**
+ * The shop has the generated key and secret, and can't work with others.
+ *
+ * @throws ConfigError with a line for each setting that is in its way.
+ */
+function refuseInTheWay(own: NodeJS.ProcessEnv): void {
+  const names = SHOPS_OWN.filter((name) => own[name]);
+  if (own.MERCHANT_WEBHOOK_ALLOW_PRIVATE === 'false') names.push('MERCHANT_WEBHOOK_ALLOW_PRIVATE');
+  if (names.length > 0) throw new ConfigError(names.map((name) => `${name} ${SHOPS_OWN_ADVICE}`).join('\n'));
 }
 
 /** Settings in whose place the example shop has its own. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { readLedger } from '../../stack/demo/ledger.js';
 import { freePort, isPortFree } from '../../stack/processes/ports.js';
-import { built, machine, runToEnd } from '../e2e/built.js';
+import { machine, runToEnd, startToRun } from '../e2e/built.js';
 import { launchBrowser } from './browser.js';
 import { arrive, declineButton, PHONE, payButton, phoneField, visit } from './visit.js';
 
@@ -24,21 +24,9 @@ let printed: string;
 
 /** Runs the one command, and resolves with what it prints once everything is up. */
 async function start(): Promise<string> {
-  child = spawn(process.execPath, [built('build/cli/main.js'), 'shop'], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let complaints = '';
-  child.stderr?.on('data', (text) => {
-    complaints += String(text);
-  });
-  const ended = once(child, 'exit').then(([code]) =>
-    Promise.reject(new Error(`ended with ${code}: ${complaints}`)),
-  );
-  const [text] = await Promise.race([once(child.stdout ?? child, 'data'), ended]);
-  ended.catch(() => undefined);
-  return String(text);
+  const started = startToRun('build/cli/main.js', ['shop'], env, folder);
+  child = started.child;
+  return await started.printed;
 }
 
 async function stop(): Promise<number | null> {

@@ -7,13 +7,13 @@ import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
 import { eventually, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
-/** One whose payments come up for review soon. */
 let api: ApiUnderTest;
+/** One whose payments come up for review soon. */
+let hasty: ApiUnderTest;
 beforeAll(async () => {
-  api = await stack.startMore({
-    terms: { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 1_000 },
-    answerWithinMs: 10_000,
-  });
+  api = await stack.startMore({ answerWithinMs: 10_000 });
+  const grace = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
+  hasty = await stack.startMore({ terms: grace, answerWithinMs: 300 });
 });
 
 const environment = (key: string) => ({
@@ -39,7 +39,7 @@ async function answering(answer: string, ...args: readonly string[]) {
 /** A payout of 700 XAF of which nobody knows whether the provider took it. */
 async function reviewed(): Promise<string> {
   stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
-  const { body: payment } = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body: payout });
+  const { body: payment } = await hasty.ask('POST', '/v1/payouts', { key: KEYS.shop, body: payout });
   await eventually(
     () => stack.read(payment.id),
     (answer) => answer.body.status === 'REVIEW',

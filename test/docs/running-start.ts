@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { freePort } from '../../stack/processes/ports.js';
 import { keptSecrets, keptWebhookSecret, type Secrets } from '../../stack/processes/settings.js';
-import { built, machine, PROJECT } from '../e2e/built.js';
+import { built, machine, PROJECT, startToRun } from '../e2e/built.js';
 
 /** The ports that the guides name. */
 const PORTS = { 3000: 'PORT', 4000: 'SANDBOX_PORT', 4242: 'LISTEN_PORT' } as const;
@@ -53,20 +52,8 @@ export async function runStart(
     TEMPORAL_UI_PORT: String(await freePort()),
     ...settings,
   };
-  const child = spawn(process.execPath, [built('build/cli/main.js'), 'start'], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let complaints = '';
-  child.stderr.on('data', (text) => {
-    complaints += String(text);
-  });
-  const ended = once(child, 'exit').then(([code]) =>
-    Promise.reject(new Error(`ended with ${code}: ${complaints}`)),
-  );
-  const [printed] = await Promise.race([once(child.stdout, 'data'), ended]);
-  ended.catch(() => undefined);
+  const { child, printed } = startToRun('build/cli/main.js', ['start'], env, folder);
+  const welcome = await printed;
   const state = join(folder, '.sanaga');
   const path = (process.env.PATH ?? '').split(delimiter).filter((one) => !one.includes('node_modules'));
   return {
@@ -77,7 +64,7 @@ export async function runStart(
     temporalAddress: `127.0.0.1:${temporal}`,
     secrets: await keptSecrets(state),
     webhookSecret: await keptWebhookSecret(state),
-    apiPid: /\bapi (\d+)/.exec(String(printed))?.[1] ?? '',
+    apiPid: /\bapi (\d+)/.exec(welcome)?.[1] ?? '',
     env: {
       ...machine(),
       PATH: [bin, ...path].join(delimiter),

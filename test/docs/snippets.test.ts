@@ -37,6 +37,7 @@ import { Shell } from './shell.js';
 const NOT_RUN: Readonly<Record<string, string>> = {
   'npm ci': 'would remove the packages that this test runs on. .ci/run begins with it',
   'npm start': 'is running already, for all pages: see runStart',
+  'npm run shop': 'starts what npm start has started here. test/browser/shop.test.ts runs it',
   'npm ci && npm run demo': 'takes half a minute. test/e2e/demo.test.ts runs it',
   'npm ci && npm test': 'is what runs this',
   'cp .env.example .env': 'belongs to the next one',
@@ -156,6 +157,7 @@ describe('what is not run here', () => {
     const { scripts } = JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8'));
     expect(scripts).toMatchObject({
       start: 'npm run build --silent && node build/cli/main.js start',
+      shop: expect.stringContaining(' shop'),
       demo: expect.stringContaining(' demo'),
       test: expect.any(String),
     });

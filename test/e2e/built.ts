@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -38,6 +39,35 @@ export async function runToEnd(
   const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), exit]);
   return { code, stdout, stderr };
+}
+
+/**
+ * Starts a program that runs until it is stopped, with this environment and no other.
+ *
+ * @returns its process, and the first thing that it prints: what it says once it is ready. That rejects with its complaints
+ * if it ends before.
+ */
+export function startToRun(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+): { readonly child: ChildProcess; readonly printed: Promise<string> } {
+  const child = spawn(process.execPath, [built(program), ...args], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let complaints = '';
+  child.stderr.on('data', (text) => {
+    complaints += String(text);
+  });
+  const ended = once(child, 'exit').then(([code]) =>
+    Promise.reject(new Error(`ended with ${code}: ${complaints}`)),
+  );
+  ended.catch(() => undefined);
+  const printed = Promise.race([once(child.stdout, 'data'), ended]).then(([text]) => String(text));
+  return { child, printed };
 }
 
 /** What a machine gives a program, without any setting. */

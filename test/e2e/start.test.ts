@@ -9,7 +9,7 @@ import { createMerchant } from '../../stack/demo/merchant.js';
 import { freePort, isPortFree } from '../../stack/processes/ports.js';
 import { keptSecrets } from '../../stack/processes/settings.js';
 import { documentedFetch, expectDocumented, expectDocumentedWebhook } from '../support/documented.js';
-import { built, machine, runToEnd } from './built.js';
+import { built, machine, runToEnd, startToRun } from './built.js';
 
 const SETTINGS = ['PORT', 'SANDBOX_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'LISTEN_PORT'] as const;
 
@@ -36,22 +36,9 @@ describe('start', () => {
 
   /** Starts the stack, and resolves with what it prints once it is up. */
   async function start() {
-    const child = spawn(process.execPath, [built('build/cli/main.js'), 'start'], {
-      cwd: folder,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const { child, printed } = startToRun('build/cli/main.js', ['start'], env, folder);
     started.push(child);
-    let complaints = '';
-    child.stderr.on('data', (text) => {
-      complaints += String(text);
-    });
-    const ended = once(child, 'exit').then(([code]) =>
-      Promise.reject(new Error(`ended with ${code}: ${complaints}`)),
-    );
-    const [printed] = await Promise.race([once(child.stdout, 'data'), ended]);
-    ended.catch(() => undefined);
-    return { child, printed: String(printed) };
+    return { child, printed: await printed };
   }
 
   async function portsFree(): Promise<boolean> {

@@ -8,13 +8,16 @@ const LIMIT_MS = 240_000;
 
 const bundle = useSimulationBundle();
 
-/** Seeds with which the provider makes four of 60 payments twice by itself, and rejects several payouts. */
-const DOUBLED = 1_300;
-const REJECTED = 98;
+/** As few as meet every fault below with the right seed. */
+const PAYMENTS = 20;
+
+/** Seeds with which the provider makes two of the payments twice by itself, and rejects a payout. */
+const DOUBLED = 179;
+const REJECTED = 34;
 
 /** A simulation of a Sanaga with a fault of its own, in what its activities do. */
-async function simulate(seed: number, payments: number, wrapActivities: WrapActivities) {
-  return await runSimulation({ payments, seed, wrapActivities, workflowBundle: bundle.path });
+async function simulate(seed: number, wrapActivities: WrapActivities) {
+  return await runSimulation({ payments: PAYMENTS, seed, wrapActivities, workflowBundle: bundle.path });
 }
 
 describe('a simulation of a Sanaga that breaks a rule', () => {
@@ -32,7 +35,7 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
           return outcome.kind === 'ambiguous' ? await activities.payOut(order) : outcome;
         },
       });
-      const { result } = await simulate(2, 60, sentAgain);
+      const { result } = await simulate(2, sentAgain);
       expect(result.invariants.doublePaid).toBeGreaterThan(0);
       expect(result.invariants.oversent).toBeGreaterThan(0);
     },
@@ -51,7 +54,7 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
           return { ...answer, transaction: { ...answer.transaction, status } };
         },
       });
-      const { result } = await simulate(2, 60, believed);
+      const { result } = await simulate(2, believed);
       expect(result.invariants.wrongOutcome).toBeGreaterThan(0);
       expect(result.invariants.notifiedWrong).toBeGreaterThan(0);
     },
@@ -70,7 +73,7 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
               : notification,
           ),
       });
-      const { result } = await simulate(4, 30, lied);
+      const { result } = await simulate(1, lied);
       expect(result.invariants.notifiedWrong).toBeGreaterThan(0);
       expect(result.invariants.wrongOutcome).toBe(0);
     },
@@ -87,7 +90,7 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
             ? { kind: 'delivered' }
             : await activities.notifyMerchant(notification),
       });
-      const { result } = await simulate(2, 60, silent);
+      const { result } = await simulate(1, silent);
       expect(result.invariants.unnotified).toBeGreaterThan(0);
     },
     LIMIT_MS,
@@ -123,7 +126,7 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
           },
         };
       };
-      const { result } = await simulate(DOUBLED, 60, blind);
+      const { result } = await simulate(DOUBLED, blind);
       expect(result.invariants.unnoticed).toBeGreaterThan(0);
     },
     LIMIT_MS,
@@ -143,7 +146,7 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
           return outcome.kind === 'rejected' ? await activities.payOut(order) : outcome;
         },
       });
-      const { result } = await simulate(REJECTED, 60, eager);
+      const { result } = await simulate(REJECTED, eager);
       expect(result.invariants.overLimit).toBeGreaterThan(0);
       expect(result.invariants.oversent).toBeGreaterThan(0);
       expect(result.invariants.doublePaid).toBe(0);
