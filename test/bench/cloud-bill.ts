@@ -1,7 +1,7 @@
 /*
- * What Temporal Cloud bills. Rules and prices as https://docs.temporal.io/evaluate/cloud/actions and
- * https://docs.temporal.io/cloud/pricing had them on 22 November 2026 (revisions 24afc58 and 0217b71 of
- * https://github.com/temporalio/documentation).
+ * What Temporal Cloud bills: rules and prices of https://docs.temporal.io/evaluate/cloud/actions and
+ * https://docs.temporal.io/cloud/pricing, read on 22 November 2026 in the revisions 24afc58 and 0217b71 of
+ * https://github.com/temporalio/documentation.
  */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { temporal } from '@temporalio/proto';
