@@ -4,19 +4,20 @@
  *
  *   server ─▶ api ─▶ payments, provider, the workflows' messages
  *   worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
- *   cli ─▶ client, stack, src;  stack ─▶ src;  lab ─▶ stack, sandbox, src
+ *   cli ─▶ client, stack, src;  stack ─▶ src;  lab ─▶ stack, sandbox, src;  bench ─▶ stack, src
  *   client ─▶ nothing at all;  examples ─▶ client
  *   sandbox ─▶ the provider's wire schemas, and nothing else of ours
  */
 
 /** Every file of the project's code. */
-const OURS = '^(src|client|cli|examples|lab|sandbox|stack|test)/';
+const OURS = '^(src|bench|client|cli|examples|lab|sandbox|stack|test)/';
 
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
   '^src/(server|worker)\\.ts$',
   '^client/index\\.ts$',
-  '^(cli|sandbox|examples/[^/]+)/main\\.ts$',
+  '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
+  '^bench/load/main\\.ts$',
   '^lab/(explore|simulate|chaos)\\.ts$',
   '^lab/world/(worker-main|workflow-timers)\\.ts$',
   '^src/workflows/index\\.ts$',
@@ -185,13 +186,20 @@ module.exports = {
       { path: '^lab/' },
     ),
     forbid(
+      'bench-measures-from-outside',
+      'It starts the systems that it compares, and sees no more of ours than of the others. Nothing leans on it.',
+      { path: OURS, pathNot: '^(bench|test)/' },
+      { path: '^bench/' },
+    ),
+    forbid(
       'processes-are-imported-by-nobody',
       'They start when they are imported.',
       { path: OURS, pathNot: '^(cli|test)/' },
       {
         path: [
           '^src/(server|worker)\\.ts$',
-          '^(cli|sandbox|examples/[^/]+)/main\\.ts$',
+          '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
+          '^bench/load/main\\.ts$',
           '^lab/(explore|simulate|chaos)\\.ts$',
         ],
       },
@@ -225,6 +233,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    // Packages of their own, which import nothing of ours: test/bench/peers.test.ts.
+    exclude: { path: '^bench/peers/' },
     // Imports of types count: a type says as much about who knows whom as a value does.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },

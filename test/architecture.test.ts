@@ -30,7 +30,8 @@ function roomOf(path: string, isProduct: boolean): string | undefined {
 
 /** Every import from one room to another. */
 function importsBetweenRooms(): string[] {
-  const files = globSync('{src,client,cli,examples,lab,sandbox,stack}/**/*.ts', { cwd: root });
+  const rooms = '{src,bench,client,cli,examples,lab,sandbox,stack}/**/*.ts';
+  const files = globSync(rooms, { cwd: root, exclude: ['bench/peers/**'] });
   const arrows = files.flatMap((file) => {
     const source = readFileSync(posix.join(root, file), 'utf8');
     return [...source.matchAll(/(?:\bfrom |\bimport\()'(\.[^']+|sanaga\/client)'/g)].map(

@@ -20,7 +20,7 @@ const reportSchema = z.object({
 });
 
 /** The folders with code that are checked: every tree has something in each of them. */
-const rooms = ['src', 'client', 'cli', 'examples', 'lab', 'sandbox', 'stack', 'test'];
+const rooms = ['src', 'bench', 'client', 'cli', 'examples', 'lab', 'sandbox', 'stack', 'test'];
 
 /** Packages as far as an import of them needs; `playwright-core` is for tests alone, `undeclared` is nobody's. */
 const packages = ['@temporalio/workflow', '@temporalio/common', 'zod', 'playwright-core', 'undeclared'];
@@ -92,6 +92,9 @@ const sound: Tree = {
     "import { start } from '../stack/temporal.js'; import { ledger } from '../sandbox/ledger.js'; import { app } from '../src/api/app.js'; void [start, ledger, app];",
   'lab/explore/search.ts': "import { most } from '../../src/payments/order.js'; export const search = most;",
   'lab/explore.ts': "import { search } from './explore/search.js'; void search;",
+  'bench/run.ts':
+    "import { start } from '../stack/temporal.js'; import { wire } from '../src/provider/schemas.js'; export const run = [start, wire];",
+  'bench/main.ts': "import { run } from './run.js'; void run;",
   'client/transport.ts': 'export const send = fetch;',
   'client/index.ts': "import { send } from './transport.js'; export const client = send;",
   'cli/main.ts':
@@ -206,6 +209,7 @@ const wrongImports: readonly WrongImport[] = [
   { rule: 'exploration-knows-the-machine-alone', from: 'lab/explore/a.ts', to: 'src/workflows/messages.ts' },
   { rule: 'exploration-knows-the-machine-alone', from: 'lab/explore/b.ts', to: 'sandbox/ledger.ts' },
   { rule: 'lab-is-for-nobody', from: 'cli/a.ts', to: 'lab/explore/search.ts' },
+  { rule: 'bench-measures-from-outside', from: 'lab/explore/c.ts', to: 'bench/run.ts' },
   { rule: 'processes-are-imported-by-nobody', from: 'src/server.ts', to: 'src/worker.ts' },
   { rule: 'processes-are-imported-by-nobody', from: 'stack/c.ts', to: 'sandbox/main.ts' },
   { rule: 'processes-are-imported-by-nobody', from: 'lab/chaos/b.ts', to: 'lab/explore.ts' },

@@ -198,7 +198,7 @@ async function answers(url: string): Promise<boolean> {
  * A probe for whether the worker with this process id polls the task queue: from then on, it takes up payments. Temporal
  * identifies a worker by its process id and host.
  */
-function workerPolls(target: TemporalTarget, taskQueue: string, pid: number): () => Promise<boolean> {
+export function workerPolls(target: TemporalTarget, taskQueue: string, pid: number): () => Promise<boolean> {
   return async () => {
     const connection = lazyConnection(target);
     try {

@@ -1,0 +1,15 @@
+import { withoutSettings } from '../stack/processes/settings.js';
+
+/** The environment without Temporal's own settings, which would lead to another server. */
+export function withoutTemporal(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
+}
+
+/** Settings of the other engines, and of PostgreSQL's clients. */
+const OTHERS = /^(DBOS|RESTATE|PG)/;
+
+/** What every process of every system starts with: nobody's settings, and Node as in production. */
+export function cleanEnvironment(): NodeJS.ProcessEnv {
+  const env = Object.entries(withoutTemporal(withoutSettings(process.env)));
+  return { ...Object.fromEntries(env.filter(([name]) => !OTHERS.test(name))), NODE_ENV: 'production' };
+}

@@ -1,0 +1,107 @@
+/** Figures of the benchmark: pure functions on lists of numbers. */
+
+/**
+ * The value below or at which `share` of the values lie, by the nearest-rank method: it is always one of the values.
+ *
+ * @param share from 0 (exclusive) to 1
+ * @throws RangeError when there are no values
+ * @example percentile([10, 20, 30, 40], 0.5) // 20
+ */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const value = sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+  if (value === undefined) throw new RangeError('there is no percentile of no values');
+  return value;
+}
+
+/**
+ * The middle value, or the mean of the two in the middle.
+ *
+ * @throws RangeError when there are no values
+ */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const upper = sorted[Math.floor(sorted.length / 2)];
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1];
+  if (upper === undefined || lower === undefined) throw new RangeError('there is no median of no values');
+  return (lower + upper) / 2;
+}
+
+/** One run of one system: what was measured while it took payments at one concurrency. */
+export interface RunFigures {
+  /** Payments whose notification reached the merchant, a second. */
+  readonly perSecond: number;
+  /** From the POST to its response with the link, in ms. */
+  readonly startP50: number;
+  readonly startP99: number;
+  /** From the provider's notification to the merchant's, in ms. */
+  readonly outcomeP50: number;
+  readonly outcomeP99: number;
+  /** From the POST to the merchant's notification, in ms. The payer's 30 to 50 ms are part of it. */
+  readonly totalP50: number;
+  readonly totalP99: number;
+  /** Notifications of the provider that the system didn't take at first. */
+  readonly resent: number;
+  /** POSTs that were answered 202, without the link. */
+  readonly withoutLink: number;
+  /** CPU time a payment of each process of the system, its children included, in ms. */
+  readonly cpuByProcess: Readonly<Record<string, number>>;
+  /** CPU time a payment of the provider's stub, the merchant and the load generator, in ms. */
+  readonly loadCpuMs: number;
+  /** Share of the machine's CPU time that went to anything else meanwhile, from 0 to 1. */
+  readonly otherCpu: number;
+  /** 99th percentile of how long the load generator's event loop was held up, in ms. */
+  readonly loadDelayP99: number;
+  /** Records that the engine keeps of a payment. */
+  readonly events: number;
+  /** Bytes by which the engine's store grew, a payment. */
+  readonly bytes: number;
+}
+
+/** The medians of several runs, each figure by itself. */
+export function medianRun(runs: readonly RunFigures[]): RunFigures {
+  const of = (pick: (run: RunFigures) => number) => median(runs.map(pick));
+  const processes = new Set(runs.flatMap(({ cpuByProcess }) => Object.keys(cpuByProcess)));
+  return {
+    perSecond: of((run) => run.perSecond),
+    startP50: of((run) => run.startP50),
+    startP99: of((run) => run.startP99),
+    outcomeP50: of((run) => run.outcomeP50),
+    outcomeP99: of((run) => run.outcomeP99),
+    totalP50: of((run) => run.totalP50),
+    totalP99: of((run) => run.totalP99),
+    resent: of((run) => run.resent),
+    withoutLink: of((run) => run.withoutLink),
+    cpuByProcess: Object.fromEntries(
+      [...processes].map((name) => [name, of(({ cpuByProcess }) => cpuByProcess[name] ?? 0)]),
+    ),
+    loadCpuMs: of((run) => run.loadCpuMs),
+    otherCpu: of((run) => run.otherCpu),
+    loadDelayP99: of((run) => run.loadDelayP99),
+    events: of((run) => run.events),
+    bytes: of((run) => run.bytes),
+  };
+}
+
+/** CPU time a payment of all processes of a system together, in ms. */
+export function totalCpu({ cpuByProcess }: RunFigures): number {
+  return Object.values(cpuByProcess).reduce((sum, ms) => sum + ms, 0);
+}
+
+/** Systems whose throughput is compared: how many times the second's the first's is. */
+const COMPARED = [
+  ['sanaga', 'temporal-textbook'],
+  ['sanaga', 'dbos'],
+  ['sanaga', 'restate'],
+] as const;
+
+/** Ratios of payments a second, as `one/other`; those of systems that weren't measured are left out. */
+export function ratios(figures: ReadonlyMap<string, RunFigures>): Record<string, number> {
+  return Object.fromEntries(
+    COMPARED.flatMap(([one, other]) => {
+      const [first, second] = [figures.get(one), figures.get(other)];
+      if (first === undefined || second === undefined) return [];
+      return [[`${one}/${other}`, first.perSecond / second.perSecond]];
+    }),
+  );
+}

@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** The plainest HTTP that Node has: what the benchmark itself needs of the machine is to be small. */
+
+let agent = new Agent({ keepAlive: true });
+
+/** Closes the connections that are kept. A server may be about to close one that was idle for seconds. */
+export function closeConnections(): void {
+  agent.destroy();
+  agent = new Agent({ keepAlive: true });
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Sends a JSON body, once. @throws Error of the network. */
+export async function post(
+  url: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Reply> {
+  const content = JSON.stringify(body);
+  const sent = request(url, {
+    agent,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(content)),
+      ...headers,
+    },
+  });
+  sent.end(content);
+  const [response]: IncomingMessage[] = await once(sent, 'response');
+  if (response === undefined) throw new Error('no response');
+  return { status: response.statusCode ?? 0, body: await text(response) };
+}
+
+export interface Incoming {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Serving {
+  readonly port: number;
+  /** Ends every connection, too. */
+  close(): void;
+}
+
+/** Serves on a free port of 127.0.0.1. */
+export async function serve(
+  answer: (request: Incoming) => { status: number; json: unknown },
+): Promise<Serving> {
+  const take = async (message: IncomingMessage, response: ServerResponse) => {
+    const { method = '', url = '', headers } = message;
+    const { status, json } = answer({ method, path: url, headers, body: await text(message) });
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
+  };
+  const server: Server = createServer((message, response) => {
+    take(message, response).catch(() => response.destroy());
+  });
+  // Clients decide when connections end: one that is closed under a request would be counted as the system's failure.
+  server.keepAliveTimeout = 0;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

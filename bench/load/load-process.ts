@@ -1,0 +1,60 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { LoadAnswer, LoadOrder, LoadReady } from './messages.js';
+import type { ProviderCredentials } from './provider-stub.js';
+
+/** The provider and the merchant as a system sees them. */
+export interface Surroundings {
+  readonly provider: ProviderCredentials & { readonly url: string };
+  readonly merchant: { readonly url: string; readonly secret: string };
+}
+
+/** The process that plays the provider, the merchant and its customers. */
+export interface LoadProcess extends Surroundings {
+  readonly pid: number;
+  run(order: LoadOrder): Promise<LoadAnswer>;
+  stop(): void;
+}
+
+/** Starts the load process. It ends with this one. @throws Error when it doesn't come up. */
+export async function startLoadProcess(): Promise<LoadProcess> {
+  const credentials = { user: 'bench', key: randomBytes(16).toString('hex') };
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const child = fork(fileURLToPath(new URL('./main.js', import.meta.url)), {
+    env: {
+      ...process.env,
+      PROVIDER_USER: credentials.user,
+      PROVIDER_KEY: credentials.key,
+      WEBHOOK_SECRET: secret,
+    },
+  });
+  const { providerPort, merchantPort } = await answerOf<LoadReady>(child);
+  const { pid } = child;
+  if (pid === undefined) throw new Error('the load process has no process id');
+  return {
+    pid,
+    provider: { ...credentials, url: `http://127.0.0.1:${providerPort}` },
+    merchant: { secret, url: `http://127.0.0.1:${merchantPort}/` },
+    async run(order) {
+      child.send(order);
+      return await answerOf<LoadAnswer>(child);
+    },
+    stop: () => child.disconnect(),
+  };
+}
+
+async function answerOf<Answer>(child: ChildProcess): Promise<Answer> {
+  const ended = new AbortController();
+  const exit = once(child, 'exit', { signal: ended.signal }).then(([code]) => {
+    throw new Error(`the load process ended with ${code}`);
+  });
+  const message = once(child, 'message', { signal: ended.signal }).then(([answer]) => answer as Answer);
+  try {
+    return await Promise.race([message, exit]);
+  } finally {
+    ended.abort();
+    await Promise.allSettled([message, exit]);
+  }
+}

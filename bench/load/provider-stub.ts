@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { credentialHeaders, initiatePaySchema, providerLimits } from '../../src/provider/schemas.js';
+import { type Incoming, post, type Serving, serve } from './http.js';
+
+export interface ProviderCredentials {
+  readonly user: string;
+  readonly key: string;
+}
+
+/** A transaction as the stub keeps it. */
+interface Booked {
+  readonly transId: string;
+  readonly externalId: string;
+  readonly amount: number;
+  readonly initiatedOn: string;
+  paid: boolean;
+  /** Times at which the status was asked for, in ms of `performance.now()`, as those below. */
+  readonly statusAsked: number[];
+  /** When the notification was first sent. */
+  notifiedAt: number | undefined;
+  /** When the status was first answered with SUCCESSFUL. */
+  confirmedAt: number | undefined;
+}
+
+/** What the stub knows of one payment. */
+export interface ProviderRecord {
+  /** Links that were made for it: more than one would mean paying twice. */
+  readonly links: number;
+  /** When its notification was first sent, in ms of `performance.now()`. */
+  readonly notifiedAt: number | undefined;
+  /** When its status was first answered with SUCCESSFUL. */
+  readonly confirmedAt: number | undefined;
+}
+
+/** The payer takes from 30 to 50 ms. */
+const PAYER_MS = { min: 30, spread: 21 } as const;
+/** A notification that isn't acknowledged is sent again, this many times in all at most. */
+const MAX_TRIES = 5;
+const RETRY_MS = 500;
+
+/**
+ * The provider as far as a paid link needs it: `initiate-pay`, `payment-status` with its limit, and the notification. It
+ * answers at once, so that what is measured is the system in front of it.
+ */
+export class ProviderStub {
+  /** Where notifications go. */
+  webhookUrl = '';
+  /** Requests that were wrong, and notifications that were never taken. */
+  readonly complaints: string[] = [];
+  /** Notifications that had to be sent again. */
+  resent = 0;
+  readonly #byId = new Map<string, Booked>();
+  readonly #byPayment = new Map<string, Booked[]>();
+  #next = 0;
+
+  constructor(private readonly credentials: ProviderCredentials) {}
+
+  listen(): Promise<Serving> {
+    return serve((request) => this.#answer(request));
+  }
+
+  /** @param payment the payment's id, which is the transaction's externalId */
+  recordOf(payment: string): ProviderRecord {
+    const booked = this.#byPayment.get(payment) ?? [];
+    const [first] = booked;
+    return { links: booked.length, notifiedAt: first?.notifiedAt, confirmedAt: first?.confirmedAt };
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#byId.clear();
+    this.#byPayment.clear();
+    this.complaints.length = 0;
+    this.resent = 0;
+  }
+
+  #answer({ method, path, headers, body }: Incoming) {
+    const { user, key } = this.credentials;
+    if (headers[credentialHeaders.user] !== user || headers[credentialHeaders.key] !== key) {
+      return this.#refuse(401, 'Invalid credentials');
+    }
+    if (method === 'POST' && path === '/initiate-pay') return this.#initiate(body);
+    const [, transId = ''] = /^\/payment-status\/([\w-]+)$/.exec(path) ?? [];
+    const booked = this.#byId.get(transId);
+    if (method === 'GET' && booked !== undefined) return this.#status(booked);
+    return this.#refuse(404, `Nothing is at ${method} ${path}`);
+  }
+
+  #initiate(body: string) {
+    const order = initiatePaySchema.safeParse(parse(body));
+    if (!order.success) return this.#refuse(400, order.error.message);
+    const { amount, externalId } = order.data;
+    if (externalId === undefined) return this.#refuse(400, 'The benchmark needs the payment as externalId');
+    const transId = randomBytes(6).toString('hex');
+    const initiatedOn = new Date().toISOString().slice(0, 10);
+    const booked: Booked = {
+      ...{ transId, externalId, amount, initiatedOn },
+      ...{ paid: false, statusAsked: [], notifiedAt: undefined, confirmedAt: undefined },
+    };
+    this.#byId.set(transId, booked);
+    this.#byPayment.set(externalId, [...(this.#byPayment.get(externalId) ?? []), booked]);
+    this.#next = (this.#next + 8) % PAYER_MS.spread;
+    setTimeout(() => void this.#pay(booked), PAYER_MS.min + this.#next).unref();
+    const link = `https://pay.example/${transId}`;
+    return { status: 200, json: { message: 'Link created', link, transId, dateInitiated: initiatedOn } };
+  }
+
+  #status(booked: Booked) {
+    const now = performance.now();
+    const recent = booked.statusAsked.filter((at) => at > now - providerLimits.statusWindowMs);
+    if (recent.length >= providerLimits.statusCallsPerWindow) return this.#refuse(429, 'Too many requests');
+    booked.statusAsked.push(now);
+    if (booked.paid) booked.confirmedAt ??= now;
+    return { status: 200, json: toTransaction(booked) };
+  }
+
+  async #pay(booked: Booked): Promise<void> {
+    booked.paid = true;
+    booked.notifiedAt = performance.now();
+    let reply: unknown;
+    for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      if (tries > 1) {
+        this.resent++;
+        await pause(RETRY_MS, undefined, { ref: false });
+      }
+      reply = await post(this.webhookUrl, toTransaction(booked)).catch((error: unknown) => error);
+      if (isTaken(reply)) return;
+    }
+    const how = reply instanceof Error ? reply.message : JSON.stringify(reply);
+    this.complaints.push(`the notification of ${booked.externalId} was never taken: ${how}`);
+  }
+
+  #refuse(status: number, message: string) {
+    this.complaints.push(`the provider answered ${status}: ${message}`);
+    return { status, json: { message } };
+  }
+}
+
+function toTransaction({ transId, externalId, amount, initiatedOn, paid }: Booked) {
+  return {
+    ...{ transId, externalId, amount, transType: 'Collection', dateInitiated: initiatedOn },
+    ...(paid
+      ? {
+          status: 'SUCCESSFUL',
+          medium: 'mobile money',
+          revenue: amount - Math.ceil(amount * 0.03),
+          financialTransId: `f${transId}`,
+          dateConfirmed: initiatedOn,
+        }
+      : { status: 'CREATED' }),
+  };
+}
+
+function isTaken(reply: unknown): boolean {
+  return typeof reply === 'object' && reply !== null && 'status' in reply && reply.status === 200;
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

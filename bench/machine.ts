@@ -1,0 +1,48 @@
+import { readFile } from 'node:fs/promises';
+import { arch, cpus, loadavg, platform, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { runCommand } from '../stack/processes/run-command.js';
+import { findPostgres } from './servers/postgres.js';
+import { TEMPORAL_VERSION } from './servers/temporal-on-postgres.js';
+import { peerFolder } from './systems/peer.js';
+
+/** On what a benchmark was run, in sentences. */
+export async function describeMachine(command: string): Promise<string> {
+  const [cpu] = cpus();
+  const memory = Math.round(totalmem() / 2 ** 30);
+  const [load = 0] = loadavg();
+  const versions = [
+    `Node ${process.versions.node}`,
+    `Temporal server ${TEMPORAL_VERSION}`,
+    await postgresVersion(),
+    await packageVersion('dbos', '@dbos-inc/dbos-sdk'),
+    await packageVersion('restate', '@restatedev/restate-server'),
+    await packageVersion('restate', '@restatedev/restate-sdk'),
+    await packageVersion('temporal-textbook', '@temporalio/worker'),
+  ].filter((version) => version !== undefined);
+  return [
+    `Measured on ${new Date().toISOString().slice(0, 10)} with \`${command}\`,`,
+    `on ${cpus().length} cores (${cpu?.model.trim() ?? 'unknown'}), ${memory} GiB, ${platform()} ${arch()};`,
+    `the load average before it was ${load.toFixed(2)}. ${versions.join(', ')}.`,
+  ].join('\n');
+}
+
+async function packageVersion(peer: string, name: string): Promise<string | undefined> {
+  try {
+    const text = await readFile(join(peerFolder(peer), 'node_modules', name, 'package.json'), 'utf8');
+    return `${name} ${JSON.parse(text).version}`;
+  } catch {
+    return undefined;
+  }
+}
+
+async function postgresVersion(): Promise<string | undefined> {
+  const bin = await findPostgres();
+  if (bin === undefined) return undefined;
+  const outcome = await runCommand(join(bin, 'postgres'), ['--version'], {
+    env: process.env,
+    timeLimitMs: 10_000,
+  });
+  const [version] = /\d+(\.\d+)+/.exec(outcome.output) ?? [];
+  return version === undefined ? undefined : `PostgreSQL ${version}`;
+}

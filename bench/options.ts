@@ -1,0 +1,80 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { SYSTEM_NAMES, type SystemName } from './systems/system.js';
+
+/** What `npm run bench` is asked to do. */
+export interface BenchOptions {
+  /** How many payments are made at which concurrency, one after the other. */
+  readonly loads: readonly Load[];
+  readonly repeats: number;
+  readonly systems: readonly SystemName[];
+  /** Print JSON alone. */
+  readonly json: boolean;
+  /** Put the tables into docs/performance.md. */
+  readonly writeDocs: boolean;
+}
+
+export interface Load {
+  readonly payments: number;
+  readonly concurrency: number;
+}
+
+const wholeNumber = (max: number) => (text: string) => {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= 1 && number <= max) return number;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
+};
+
+const wholeNumbers = (max: number) => (text: string) => text.split(',').map(wholeNumber(max));
+
+function systemNames(text: string): SystemName[] {
+  return text.split(',').map((name) => {
+    const known = SYSTEM_NAMES.find((one) => one === name);
+    if (known !== undefined) return known;
+    throw new InvalidArgumentError(`There is no system ${name}. Choose from ${SYSTEM_NAMES.join(', ')}.`);
+  });
+}
+
+/**
+ * Reads the arguments of `npm run bench`.
+ *
+ * @throws CommanderError when they are wrong, or ask for help; commander has said so then
+ */
+export function readOptions(args: readonly string[]): BenchOptions {
+  const command = new Command('npm run bench --')
+    .description('Measures Sanaga beside what others would use, on this machine.')
+    .exitOverride()
+    .addOption(
+      new Option('--payments <n>', 'payments of each run; with several, one for each concurrency')
+        .argParser(wholeNumbers(1_000_000))
+        .default([400], '400'),
+    )
+    .addOption(
+      new Option('--concurrency <n>', 'payments at the same time; several, such as 1,32,128, in turn')
+        .argParser(wholeNumbers(1_000))
+        .default([32], '32'),
+    )
+    .option('--repeats <n>', 'runs of each system; the result has their medians', wholeNumber(100), 3)
+    .addOption(
+      new Option('--systems <names>', `some of ${SYSTEM_NAMES.join(', ')}`)
+        .argParser(systemNames)
+        .default([...SYSTEM_NAMES], 'all'),
+    )
+    .option('--json', 'print the result alone, as JSON: a line for each concurrency', false)
+    .option('--write-docs', 'write the tables to docs/performance.md', false)
+    .parse(args, { from: 'user' });
+  const { payments, concurrency, ...rest } = command.opts<
+    Omit<BenchOptions, 'loads'> & {
+      readonly payments: readonly number[];
+      readonly concurrency: readonly number[];
+    }
+  >();
+  const [only] = payments;
+  if (payments.length !== 1 && payments.length !== concurrency.length) {
+    command.error('error: --payments takes one number, or one for each of --concurrency', { exitCode: 64 });
+  }
+  const loads = concurrency.map((each, index) => ({
+    payments: payments[index] ?? only ?? 1,
+    concurrency: each,
+  }));
+  return { ...rest, loads };
+}

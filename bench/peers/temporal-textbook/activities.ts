@@ -1,0 +1,1 @@
+export { initiatePay, notifyMerchant, paymentStatus } from '../payment-services.ts';

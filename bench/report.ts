@@ -1,0 +1,130 @@
+import { type RunFigures, ratios, totalCpu } from './figures.js';
+import type { BenchResult, LoadFigures } from './run-bench.js';
+
+/** How the benchmark's result is told: as JSON, and as tables, which are Markdown and can be read as they are. */
+
+const round = (value: number, digits = 1) => Number(value.toFixed(digits));
+
+/** The result at one concurrency, as one line of JSON. Times are in ms; `cpuMs`, `events` and `bytes` are a payment's. */
+export function toJson({ payments, concurrency, systems }: LoadFigures): string {
+  return JSON.stringify({
+    payments,
+    concurrency,
+    systems: Object.fromEntries(
+      [...systems].map(([name, run]) => [
+        name,
+        {
+          perSecond: round(run.perSecond, 2),
+          startP50: round(run.startP50),
+          startP99: round(run.startP99),
+          outcomeP50: round(run.outcomeP50),
+          outcomeP99: round(run.outcomeP99),
+          cpuMs: round(totalCpu(run)),
+          events: round(run.events, 2),
+          bytes: Math.round(run.bytes),
+        },
+      ]),
+    ),
+    ratios: Object.fromEntries(
+      Object.entries(ratios(systems)).map(([name, ratio]) => [name, round(ratio, 2)]),
+    ),
+  });
+}
+
+/** Tables of everything that was measured, with what was left out and what failed. */
+export function toTables(result: BenchResult): string {
+  const sections = result.figures.map((load) => {
+    const compared = Object.entries(ratios(load.systems)).map(
+      ([name, ratio]) => `${name} ${ratio.toFixed(2)}`,
+    );
+    const title = `**${load.concurrency === 1 ? 'One payment' : `${load.concurrency} payments`} at a time** (${load.payments} payments)`;
+    return [
+      title,
+      throughputTable(load),
+      costTable(load),
+      ...(compared.length > 0 ? [`Payments a second, one to the other: ${compared.join(', ')}.`] : []),
+    ].join('\n\n');
+  });
+  const leftOut = [...result.leftOut].map(([name, why]) => `${name} was left out: ${why}`);
+  const failed = [...result.failed].map(([name, why]) => `${name} FAILED, and has no figures: ${why}`);
+  return [...sections, ...leftOut, ...failed].join('\n\n');
+}
+
+const pair = (p50: number, p99: number) => `${p50.toFixed(0)} / ${p99.toFixed(0)}`;
+
+function throughputTable({ systems }: LoadFigures): string {
+  return table(
+    [
+      '',
+      'payments/s',
+      'POST to link',
+      'webhook to merchant',
+      'POST to merchant',
+      'without link',
+      'webhooks resent',
+    ],
+    [...systems].map(([name, run]) => [
+      name,
+      run.perSecond.toFixed(1),
+      pair(run.startP50, run.startP99),
+      pair(run.outcomeP50, run.outcomeP99),
+      pair(run.totalP50, run.totalP99),
+      String(run.withoutLink),
+      String(run.resent),
+    ]),
+  );
+}
+
+function costTable({ systems }: LoadFigures): string {
+  return table(
+    [
+      'a payment',
+      'CPU ms',
+      'of which',
+      'events',
+      'bytes stored',
+      'load CPU ms',
+      'load delay p99',
+      'other work',
+    ],
+    [...systems].map(([name, run]) => [
+      name,
+      totalCpu(run).toFixed(1),
+      processes(run),
+      run.events.toFixed(1),
+      run.bytes.toFixed(0),
+      run.loadCpuMs.toFixed(1),
+      `${run.loadDelayP99.toFixed(1)} ms`,
+      `${(run.otherCpu * 100).toFixed(0)} %`,
+    ]),
+  );
+}
+
+const processes = ({ cpuByProcess }: RunFigures) =>
+  Object.entries(cpuByProcess)
+    .map(([name, ms]) => `${name} ${ms.toFixed(1)}`)
+    .join(', ');
+
+/** A table in Markdown that can be read as it is. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) =>
+    Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
+
+/**
+ * A document with the part replaced that a command generates.
+ *
+ * @throws Error when it has no such part
+ */
+export function withGenerated(document: string, generated: string, command: string): string {
+  const [beginMark, endMark] = [`<!-- ${command}: begin -->`, `<!-- ${command}: end -->`];
+  const [begin, end] = [document.indexOf(beginMark), document.indexOf(endMark)];
+  if (begin < 0 || end < begin) {
+    throw new Error(`the document has no part between ${beginMark} and ${endMark}`);
+  }
+  return `${document.slice(0, begin + beginMark.length)}\n\n${generated}\n\n${document.slice(end)}`;
+}

@@ -1,0 +1,223 @@
+import { randomInt } from 'node:crypto';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import proto from '@temporalio/proto';
+import {
+  DEFAULT_NAMESPACE,
+  lazyConnection,
+  plainTargetEnvironment,
+  type TemporalTarget,
+} from '../../src/temporal/connection.js';
+import { RETENTION_DAYS, setUpNamespace } from '../../src/temporal/namespace.js';
+import { startChild, untilReady } from '../../stack/processes/child.js';
+import { withLock } from '../../stack/processes/lock.js';
+import { isPortFree } from '../../stack/processes/ports.js';
+import { lastLine, runCommand } from '../../stack/processes/run-command.js';
+import { cacheFolder, findOnPath, isExecutableFile } from '../../stack/temporal/executables.js';
+import type { Postgres } from './postgres.js';
+
+/** The version of the embedded server, and of docker-compose.yml. */
+export const TEMPORAL_VERSION = '1.29.1';
+const MODULE = 'go.temporal.io/server';
+const BUILD_LIMIT_MS = 60 * 60_000;
+
+export interface TemporalPrograms {
+  readonly server: string;
+  readonly sqlTool: string;
+}
+
+/**
+ * Temporal's server and its schema tool, built with Go into the cache folder, once: that takes minutes.
+ *
+ * @throws Error when there is no Go, or the build fails.
+ */
+export async function buildTemporalServer(report: (line: string) => void): Promise<TemporalPrograms> {
+  const folder = join(cacheFolder(), `temporal-server-${TEMPORAL_VERSION}`);
+  const programs = { server: join(folder, 'server'), sqlTool: join(folder, 'sql') };
+  const isBuilt = () => isExecutableFile(programs.sqlTool);
+  if (await isBuilt()) return programs;
+
+  const go = await findOnPath('go', process.env);
+  if (go === undefined) throw new Error('Temporal on PostgreSQL is built with Go, which is not on PATH');
+  await mkdir(cacheFolder(), { recursive: true });
+  const onWait = (pid: number) => report(`temporal server: waiting for process ${pid}, which is building it`);
+  return await withLock(`${folder}.lock`, onWait, async () => {
+    if (await isBuilt()) return programs;
+    report(`temporal server: building ${TEMPORAL_VERSION} with Go; this takes some minutes, once`);
+    const draft = await mkdtemp(join(cacheFolder(), 'temporal-server-build-'));
+    try {
+      const packages = ['server', 'tools/sql'].map((name) => `${MODULE}/cmd/${name}@v${TEMPORAL_VERSION}`);
+      const outcome = await runCommand('nice', ['-n', '19', go, 'install', ...packages], {
+        env: { ...process.env, GOBIN: draft },
+        timeLimitMs: BUILD_LIMIT_MS,
+        progressEveryMs: 60_000,
+        onProgress: (ms) => report(`temporal server: still building after ${Math.round(ms / 1_000)} s`),
+      });
+      if (outcome.kind === 'failed') {
+        throw new Error(`go install ${outcome.reason}: ${lastLine(outcome.output)}`);
+      }
+      await rename(draft, folder);
+      return programs;
+    } finally {
+      await rm(draft, { recursive: true, force: true });
+    }
+  });
+}
+
+const DATABASES = { temporal: 'temporal', visibility: 'temporal_visibility' } as const;
+export const TEMPORAL_DATABASES = Object.values(DATABASES);
+
+/** As many as docker-compose.yml has. */
+const SHARDS = 512;
+const SCHEMA_LIMIT_MS = 120_000;
+const PROBE_LIMIT_MS = 2_000;
+const STOP_GRACE_MS = 5_000;
+
+/** A Temporal server of all four services in one process. */
+export interface TemporalOnPostgres {
+  readonly pid: number;
+  readonly target: TemporalTarget;
+  readonly env: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** Makes Temporal's two databases, starts a server on them, and sets its namespace up for payments. */
+export async function startTemporalOnPostgres(
+  { server, sqlTool }: TemporalPrograms,
+  postgres: Postgres,
+  logFile: string,
+): Promise<TemporalOnPostgres> {
+  await makeDatabases(sqlTool, postgres);
+  const folder = await mkdtemp(join(tmpdir(), 'sanaga-bench-temporal-'));
+  const ports = {
+    frontend: await servicePorts(),
+    matching: await servicePorts(),
+    history: await servicePorts(),
+    worker: await servicePorts(),
+  };
+  await mkdir(join(folder, 'config'));
+  // YAML is a superset of JSON.
+  await writeFile(join(folder, 'config', 'bench.yaml'), JSON.stringify(serverConfig(postgres, ports)));
+  const child = await startChild({
+    name: 'temporal server',
+    file: server,
+    args: ['--root', folder, '--config', 'config', '--env', 'bench', '--allow-no-auth', 'start'],
+    env: process.env,
+    logFile,
+  });
+  const target = { address: `127.0.0.1:${ports.frontend.grpc}`, namespace: DEFAULT_NAMESPACE };
+  const stop = async () => {
+    await child.stop(STOP_GRACE_MS);
+    await rm(folder, { recursive: true, force: true });
+  };
+  const connection = lazyConnection(target);
+  try {
+    await untilReady(child, () =>
+      connection.withDeadline(Date.now() + PROBE_LIMIT_MS, async () => {
+        await connection.workflowService
+          .registerNamespace({
+            namespace: target.namespace,
+            workflowExecutionRetentionPeriod: proto.google.protobuf.Duration.fromObject({
+              seconds: RETENTION_DAYS * 24 * 60 * 60,
+            }),
+          })
+          .catch(() => undefined);
+        // A namespace that was just made isn't known to every service at once.
+        return (await setUpNamespace(connection, target.namespace)).gaps.length === 0;
+      }),
+    );
+  } catch (error) {
+    await stop();
+    throw error;
+  } finally {
+    await connection.close();
+  }
+  return { pid: child.pid, target, env: plainTargetEnvironment(target), stop };
+}
+
+async function makeDatabases(sqlTool: string, { port, user }: Postgres): Promise<void> {
+  const at = ['--plugin', 'postgres12', '--endpoint', '127.0.0.1', '--port', String(port), '--user', user];
+  const run = async (database: string, ...args: string[]) => {
+    const outcome = await runCommand(sqlTool, [...at, '--database', database, ...args], {
+      env: process.env,
+      timeLimitMs: SCHEMA_LIMIT_MS,
+    });
+    if (outcome.kind === 'failed')
+      throw new Error(`${sqlTool} ${outcome.reason}: ${lastLine(outcome.output)}`);
+  };
+  for (const [part, database] of Object.entries(DATABASES)) {
+    await run(database, 'create');
+    await run(database, 'setup-schema', '-v', '0.0');
+    await run(database, 'update-schema', '--schema-name', `postgresql/v12/${part}`);
+  }
+}
+
+interface ServicePorts {
+  readonly grpc: number;
+  readonly membership: number;
+}
+
+async function servicePorts(): Promise<ServicePorts> {
+  return { grpc: await lowPort(), membership: await lowPort() };
+}
+
+/** PostgreSQL's schema keeps a service's port in 16 bits with a sign. */
+const PORTS = { min: 20_000, max: 32_767 } as const;
+
+async function lowPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(PORTS.min, PORTS.max + 1);
+    if (await isPortFree(port)) return port;
+  }
+}
+
+/** What the server's image makes of docker-compose.yml, with everything on 127.0.0.1. */
+function serverConfig({ port, user }: Postgres, ports: Readonly<Record<string, ServicePorts>>) {
+  const store = (databaseName: string) => ({
+    sql: {
+      pluginName: 'postgres12',
+      databaseName,
+      connectAddr: `127.0.0.1:${port}`,
+      connectProtocol: 'tcp',
+      user,
+      password: '',
+      maxConns: 20,
+      maxIdleConns: 20,
+      maxConnLifetime: '1h',
+    },
+  });
+  const { frontend } = ports;
+  return {
+    log: { stdout: true, level: 'error' },
+    persistence: {
+      defaultStore: 'default',
+      visibilityStore: 'visibility',
+      numHistoryShards: SHARDS,
+      datastores: { default: store(DATABASES.temporal), visibility: store(DATABASES.visibility) },
+    },
+    global: { membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' } },
+    services: Object.fromEntries(
+      Object.entries(ports).map(([name, { grpc, membership }]) => [
+        name,
+        { rpc: { grpcPort: grpc, membershipPort: membership, bindOnIP: '127.0.0.1' } },
+      ]),
+    ),
+    clusterMetadata: {
+      enableGlobalNamespace: false,
+      failoverVersionIncrement: 10,
+      masterClusterName: 'active',
+      currentClusterName: 'active',
+      clusterInformation: {
+        active: {
+          enabled: true,
+          initialFailoverVersion: 1,
+          rpcName: 'frontend',
+          rpcAddress: `127.0.0.1:${frontend?.grpc}`,
+        },
+      },
+    },
+    dcRedirectionPolicy: { policy: 'noop' },
+    archival: { history: { state: 'disabled' }, visibility: { state: 'disabled' } },
+  };
+}

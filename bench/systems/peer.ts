@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import got from 'got';
+import { type Child, startChild } from '../../stack/processes/child.js';
+import { lastLine, runCommand } from '../../stack/processes/run-command.js';
+import { cleanEnvironment } from '../environment.js';
+import type { SystemContext } from './system.js';
+
+/** The systems that Sanaga is compared with: each a package of its own in `bench/peers`. */
+
+const PEERS = fileURLToPath(new URL('../../../bench/peers', import.meta.url));
+const INSTALL_LIMIT_MS = 20 * 60_000;
+const PROBE_LIMIT_MS = 5_000;
+
+/** The folder of a peer. */
+export const peerFolder = (name: string) => join(PEERS, name);
+
+/** Installs a peer's packages, unless they are there. @throws Error of npm */
+export async function installPeer(name: string, report: (line: string) => void): Promise<void> {
+  const folder = peerFolder(name);
+  // npm writes this file last.
+  if (existsSync(join(folder, 'node_modules', '.package-lock.json'))) return;
+  report(`${name}: npm ci, once`);
+  const outcome = await runCommand('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    env: process.env,
+    cwd: folder,
+    timeLimitMs: INSTALL_LIMIT_MS,
+  });
+  if (outcome.kind === 'failed') {
+    throw new Error(`${name}: npm ci ${outcome.reason}: ${lastLine(outcome.output)}`);
+  }
+}
+
+/** The key that the merchant's requests to a peer carry. */
+const PEER_API_KEY = `sk_${randomBytes(24).toString('base64url')}`;
+
+/** A peer's settings: every peer has the same. */
+export function peerSettings({ provider, merchant }: SystemContext, port: number): Record<string, string> {
+  return {
+    PORT: String(port),
+    API_KEY: PEER_API_KEY,
+    PROVIDER_URL: provider.url,
+    PROVIDER_USER: provider.user,
+    PROVIDER_KEY: provider.key,
+    WEBHOOK_URL: merchant.url,
+    WEBHOOK_SECRET: merchant.secret,
+  };
+}
+
+/** Starts one of a peer's programs: Node runs TypeScript as it is. */
+export async function startPeer(
+  { folder }: SystemContext,
+  peer: string,
+  program: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Child> {
+  return await startChild({
+    name: `${peer} ${program}`,
+    file: process.execPath,
+    args: ['--disable-warning=ExperimentalWarning', join(peerFolder(peer), `${program}.ts`)],
+    env: { ...cleanEnvironment(), ...env },
+    logFile: join(folder, `${program}.log`),
+  });
+}
+
+/** Where a peer's API is. */
+export function peerTarget(port: number) {
+  const apiUrl = `http://127.0.0.1:${port}`;
+  return {
+    createUrl: `${apiUrl}/v1/collections`,
+    apiKey: PEER_API_KEY,
+    webhookUrl: `${apiUrl}/webhooks/provider`,
+  };
+}
+
+/** Whether a GET of this URL is answered with a 2xx. */
+export async function answers(url: string): Promise<boolean> {
+  const { ok } = await got(url, {
+    retry: { limit: 0 },
+    throwHttpErrors: false,
+    timeout: { request: PROBE_LIMIT_MS },
+  });
+  return ok;
+}
