@@ -4,7 +4,7 @@
  * the stack, the lab and the command line; and dist/: the merchants' client as a package of its own, with its types.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
@@ -15,6 +15,8 @@ await bundleWorkflows();
 await copyFile(path('node_modules/rapidoc/dist/rapidoc-min.js'), path('lib/rapidoc.js'));
 if (!process.argv.includes('--production')) {
   await compile('build', 'tsconfig.tools.json');
+  // npx makes a command executable only when it links it for the first time, and each build makes the file anew.
+  await chmod(path('build/cli/main.js'), 0o755);
   await compile('dist', 'tsconfig.client.json');
   await describeClient();
 }

@@ -73,8 +73,9 @@ async function listen(options: ListenOptions, stop: AbortSignal): Promise<number
   ) {
     throw new UsageError('--forward-to must be an http or https address');
   }
+  const receiver = { secrets, forwardTo, json: options.json ?? false, seen: new Set<string>() };
   const server = createServer((request, response) => {
-    receive(request, { secrets, forwardTo, json: options.json ?? false }).then(
+    receive(request, receiver).then(
       (status) => response.writeHead(status).end(),
       (error: unknown) => {
         note(`not received: ${error instanceof Error ? error.message : String(error)}`);
@@ -104,8 +105,9 @@ async function listen(options: ListenOptions, stop: AbortSignal): Promise<number
 function greeting(url: string): string {
   return `Listening on ${url} for the notifications of the running "npm start". Ctrl-C ends it.
 
-One that was due before may come minutes later. To have it sent at once:
-POST /v1/payments/<id>/notifications/1/resend
+One that was due before may come minutes later. "sanaga notifications <id>" shows when. To have it sent at once:
+
+  npx sanaga notifications resend <id> <number>
 `;
 }
 
@@ -124,10 +126,15 @@ interface Receiver {
   readonly secrets: readonly string[];
   readonly forwardTo: string | undefined;
   readonly json: boolean;
+  /** The ids of the notifications that have come. */
+  readonly seen: Set<string>;
 }
 
 /** @returns the status to answer with. */
-async function receive(request: IncomingMessage, { secrets, forwardTo, json }: Receiver): Promise<number> {
+async function receive(
+  request: IncomingMessage,
+  { secrets, forwardTo, json, seen }: Receiver,
+): Promise<number> {
   if (request.method !== 'POST') return 405;
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 413;
   const body = await buffer(request);
@@ -139,9 +146,13 @@ async function receive(request: IncomingMessage, { secrets, forwardTo, json }: R
     note(`${paint('red', 'refused')}  ${error.message}`);
     return 400;
   }
+  const isRepeated = seen.has(event.id);
+  seen.add(event.id);
   const forwarded = forwardTo === undefined ? undefined : await forward(forwardTo, request, body);
   if (json) printJson({ ...event, ...(forwarded && { forwarded }) });
-  else print(eventLine(event, forwarded && `${forwardTo} ${forwarded.status ?? forwarded.error}`));
+  else {
+    print(eventLine(event, isRepeated, forwarded && `${forwardTo} ${forwarded.status ?? forwarded.error}`));
+  }
   if (forwarded === undefined) return 204;
   // Sanaga tries again then, as it would without anybody in between.
   return forwarded.status ?? 502;
@@ -175,7 +186,12 @@ async function forward(address: string, { headers }: IncomingMessage, body: Buff
   }
 }
 
-function eventLine({ type, timestamp, data }: WebhookEvent, forwarded: string | undefined): string {
+/** Without a word about it, the same notification would look like a second payment. */
+function eventLine(
+  { type, timestamp, data }: WebhookEvent,
+  isRepeated: boolean,
+  forwarded: string | undefined,
+): string {
   return [
     paint('dim', timeOf(timestamp)),
     paint('bold', type.padEnd('payment.attempt_failed'.length)),
@@ -183,6 +199,7 @@ function eventLine({ type, timestamp, data }: WebhookEvent, forwarded: string | 
     amountOf(data),
     statusOf(data),
     ...(data.externalId === undefined ? [] : [data.externalId]),
+    ...(isRepeated ? ['(again)'] : []),
     ...(forwarded === undefined ? [] : [paint('dim', `→ ${forwarded}`)]),
   ].join('  ');
 }

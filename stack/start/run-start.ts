@@ -153,7 +153,7 @@ export function welcome(facts: WelcomeFacts): string {
   return `
 Sanaga is running. Ctrl-C stops it.
 ${shop === undefined ? '' : shopWelcome(shop)}
-  API              ${apiUrl}
+  API              ${apiUrl}   (reference: ${apiUrl}/docs)
   Sandbox          ${sandboxUrl}   (ledger: ${sandboxUrl}/_sandbox/ledger)
   Temporal         ${temporal.target.address}, namespace ${temporal.target.namespace}
   Temporal Web UI  ${temporal.uiUrl ?? 'unknown (set TEMPORAL_UI_URL)'}

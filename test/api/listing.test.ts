@@ -285,6 +285,25 @@ describe('a list of payments', () => {
     expect(ids(await listed(`?userId=${user}`, 1))).toEqual([id]);
   });
 
+  it('goes on saying that a payment is final whose notification was sent again', async () => {
+    const user = 'notified-again';
+    const payment = await stack.begun('/v1/payouts', { ...payout, userId: user });
+    await stack.post(`/v1/payments/${payment.id}/refresh`);
+    const { runId } = await stack.api.client.workflow.getHandle(payment.id).describe();
+    await stack.api.client.workflow.getHandle(payment.id).result();
+    await stack.post(`/v1/payments/${payment.id}/notifications/1/resend`);
+    await stack.api.client.workflow.getHandle(payment.id).result();
+    expect((await stack.api.client.workflow.getHandle(payment.id).describe()).runId).not.toBe(runId);
+
+    const endedRuns = `WorkflowId = "${payment.id}" AND ExecutionStatus = "Completed"`;
+    await eventually(
+      () => stack.api.client.workflow.count(endedRuns),
+      ({ count }) => count === 2,
+    );
+    const { body } = await list(`?userId=${user}`);
+    expect(body.data).toMatchObject([{ id: payment.id, status: 'SUCCESSFUL', final: true }]);
+  });
+
   it('shows a payment once that was opened again, as it is now', async () => {
     const user = 'reopened';
     const payment = await stack.begun('/v1/payouts', { ...payout, userId: user });
@@ -295,7 +314,7 @@ describe('a list of payments', () => {
     await stack.hint(payment, 'FAILED');
 
     const { body } = await listed(`?userId=${user}&status=REVIEW`, 1, KEYS.operator);
-    expect(body.data[0].id).toBe(payment.id);
+    expect(body.data[0]).toMatchObject({ id: payment.id, final: false });
     await listed(`?userId=${user}&status=SUCCESSFUL`, 0);
     expect(ids(await list(`?userId=${user}`))).toEqual([payment.id]);
     expect(ids(await list(`?userId=${user}&limit=1`))).toEqual([payment.id]);

@@ -505,8 +505,8 @@ describe('a command without an API to talk to', () => {
 describe('sanaga listen', () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-  /** Runs it, sends it a notification, and stops it by Ctrl-C. */
-  async function deliver(args: readonly string[], signedWith = secret) {
+  /** Runs it, sends it a notification, once or more, and stops it by Ctrl-C. */
+  async function deliver(args: readonly string[], { signedWith = secret, times = 1 } = {}) {
     const child = spawn(process.execPath, [built('build/cli/main.js'), 'listen', '--port', '0', ...args], {
       env: { SANAGA_WEBHOOK_SECRET: secret, TZ: 'UTC' },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -526,15 +526,15 @@ describe('sanaga listen', () => {
       data: paid,
     });
     const at = new Date();
-    const { status } = await fetch(url, {
-      method: 'POST',
-      body,
-      headers: {
-        'webhook-id': 'evt_1',
-        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-        'webhook-signature': new Webhook(signedWith).sign('evt_1', at, body),
-      },
-    });
+    const headers = {
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+      'webhook-signature': new Webhook(signedWith).sign('evt_1', at, body),
+    };
+    let status = 0;
+    for (let sent = 0; sent < times; sent++) {
+      ({ status } = await fetch(url, { method: 'POST', body, headers }));
+    }
     child.kill('SIGINT');
     const [code] = await once(child, 'exit');
     return { status, code, stdout: await stdout, stderr, body };
@@ -549,8 +549,14 @@ describe('sanaga listen', () => {
     expect(stderr).not.toContain(secret);
   });
 
+  it('says so when the same one comes again', async () => {
+    const { stdout } = await deliver([], { times: 2 });
+    expect(stdout).toMatch(/refund-77\n.*refund-77 {2}\(again\)\n$/);
+  });
+
   it('refuses what is not', async () => {
-    const { status, stdout, stderr } = await deliver([], `whsec_${Buffer.alloc(32, 8).toString('base64')}`);
+    const signedWith = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
+    const { status, stdout, stderr } = await deliver([], { signedWith });
     expect({ status, stdout }).toEqual({ status: 400, stdout: '' });
     expect(stderr).toContain('refused');
   });

@@ -46,6 +46,9 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docker-compose kill -s HUP api worker': 'needs the containers. What it names is checked below',
 };
 
+/** The benchmarks, with whatever options: they take minutes. test/bench runs them with a few payments. */
+const BENCHMARK = /^npm run bench\b/;
+
 /** Programs that run until Ctrl-C, and what they print when they are ready. */
 const UNTIL_STOPPED: readonly [command: RegExp, ready: RegExp][] = [
   [/^(npx )?sanaga listen\b/, /Listening on/],
@@ -274,7 +277,7 @@ class Reader {
       this.#printed.push(printed.stdout);
     };
     for (const line of (await this.#filledIn(block)).split('\n')) {
-      if (line in NOT_RUN) continue;
+      if (line in NOT_RUN || BENCHMARK.test(line)) continue;
       const [, ready] = UNTIL_STOPPED.find(([command]) => command.test(line)) ?? [];
       if (ready === undefined) {
         script.push(line);

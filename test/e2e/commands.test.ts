@@ -1,10 +1,15 @@
+import { accessSync, constants } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
-import { machine, runToEnd } from './built.js';
+import { built, machine, runToEnd } from './built.js';
 
 const settings = { ...machine(), ...stackSettings({ api: 3000, sandbox: 4000 }, makeSecrets()) };
 
 describe('the commands', () => {
+  it('can be run by npx after every build', () => {
+    expect(() => accessSync(built('build/cli/main.js'), constants.X_OK)).not.toThrow();
+  });
+
   it('help on stdout, with exit code 0', async () => {
     const { code, stdout, stderr } = await runToEnd('build/cli/main.js', ['demo', '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

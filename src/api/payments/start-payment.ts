@@ -3,7 +3,7 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { PaymentOrder, PaymentTerms } from '../../payments/order.js';
 import type { Payment } from '../../payments/payment.js';
-import { openPayment, statusOf, transIdOf } from '../../payments/payment-state.js';
+import { isFinalPayment, openPayment, statusOf, transIdOf } from '../../payments/payment-state.js';
 import { toPayment } from '../../payments/to-payment.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import {
@@ -233,6 +233,8 @@ function searchAttributes(
   return new TypedSearchAttributes([
     { key: attributes.merchant, value: owner },
     { key: attributes.status, value: carried === undefined ? 'CREATED' : statusOf(carried) },
+    // The workflow sets it when it changes, and a payment that is opened again may never change.
+    ...(carried !== undefined && isFinalPayment(carried) ? [{ key: attributes.final, value: true }] : []),
     { key: attributes.kind, value: kind },
     { key: attributes.amount, value: amount },
     { key: attributes.createdAt, value: createdAt },

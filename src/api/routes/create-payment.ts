@@ -44,7 +44,12 @@ const orRequired = (message: string) => (issue: { readonly input?: unknown }) =>
 
 /** In XAF. The provider has a minimum; it documents no maximum. */
 export const amount = z
-  .int({ error: orRequired('must be a whole number of XAF') })
+  .int({
+    error: (issue) =>
+      typeof issue.input === 'string'
+        ? 'must be a whole number of XAF, without quotes'
+        : orRequired('must be a whole number of XAF')(issue),
+  })
   .min(MINIMUM_AMOUNT, `must be at least ${MINIMUM_AMOUNT} XAF`)
   .describe('In XAF, which has no smaller unit');
 

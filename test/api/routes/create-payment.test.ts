@@ -40,6 +40,14 @@ describe('an order', () => {
     ]);
   });
 
+  it.each([
+    ['500', 'must be a whole number of XAF, without quotes'],
+    [100.5, 'must be a whole number of XAF'],
+    [undefined, 'is required'],
+  ])('with the amount %p says that it %s', async (amount, message) => {
+    expect(await payoutErrors({ ...payout, amount })).toEqual([{ field: 'amount', message }]);
+  });
+
   it.each([100, 100_000_000, Number.MAX_SAFE_INTEGER])('is taken with the amount %d', async (amount) => {
     expect(await payoutErrors({ ...payout, amount })).toEqual([]);
   });

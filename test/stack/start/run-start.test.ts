@@ -18,7 +18,13 @@ const facts: WelcomeFacts = {
 
 describe('what start prints', () => {
   it('names every address', () => {
-    for (const address of ['127.0.0.1:3000', '127.0.0.1:4000', '127.0.0.1:7233', '127.0.0.1:8233']) {
+    for (const address of [
+      '127.0.0.1:3000',
+      '127.0.0.1:3000/docs',
+      '127.0.0.1:4000',
+      '127.0.0.1:7233',
+      '127.0.0.1:8233',
+    ]) {
       expect(welcome(facts)).toContain(address);
     }
   });
