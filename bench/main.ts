@@ -10,6 +10,8 @@ import { runBench } from './run-bench.js';
 
 const DOCUMENT = fileURLToPath(new URL('../../docs/performance.md', import.meta.url));
 
+const WRITTEN_BY = 'npm run bench -- --write-docs';
+
 const print = (text: string) => process.stdout.write(`${text}\n`);
 const complain = (line: string) => process.stderr.write(`${line}\n`);
 
@@ -25,7 +27,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (!options.json) print(`\n${machine}\n\n${toTables(result)}\n`);
   if (options.writeDocs) {
     const document = await readFile(DOCUMENT, 'utf8');
-    await writeFile(DOCUMENT, withGenerated(document, `${machine}\n\n${toTables(result)}`));
+    await writeFile(DOCUMENT, withGenerated(document, `${machine}\n\n${toTables(result)}`, WRITTEN_BY));
   }
   for (const load of result.figures) print(toJson(load));
   return result.failed.size === 0 ? 0 : 1;

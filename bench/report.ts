@@ -105,7 +105,8 @@ const processes = ({ cpuByProcess }: RunFigures) =>
     .map(([name, ms]) => `${name} ${ms.toFixed(1)}`)
     .join(', ');
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A table in Markdown that can be read as it is. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) =>
     Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -114,16 +115,16 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
-const BEGIN = '<!-- npm run bench -- --write-docs: begin -->';
-const END = '<!-- npm run bench -- --write-docs: end -->';
-
 /**
- * A document with its generated part replaced.
+ * A document with the part replaced that a command generates.
  *
  * @throws Error when it has no such part
  */
-export function withGenerated(document: string, generated: string): string {
-  const [begin, end] = [document.indexOf(BEGIN), document.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`the document has no part between ${BEGIN} and ${END}`);
-  return `${document.slice(0, begin + BEGIN.length)}\n\n${generated}\n\n${document.slice(end)}`;
+export function withGenerated(document: string, generated: string, command: string): string {
+  const [beginMark, endMark] = [`<!-- ${command}: begin -->`, `<!-- ${command}: end -->`];
+  const [begin, end] = [document.indexOf(beginMark), document.indexOf(endMark)];
+  if (begin < 0 || end < begin) {
+    throw new Error(`the document has no part between ${beginMark} and ${endMark}`);
+  }
+  return `${document.slice(0, begin + beginMark.length)}\n\n${generated}\n\n${document.slice(end)}`;
 }

@@ -148,6 +148,12 @@ export class Ledger {
     return this.#store.all().map((entry) => this.#settleDue(entry));
   }
 
+  /** What payouts have taken from their service, or still may, in XAF. */
+  get paidOut(): number {
+    const payouts = this.all().filter(({ method, status }) => method === 'payout' && status !== 'FAILED');
+    return payouts.reduce((sum, { amount }) => sum + amount, 0);
+  }
+
   /** Every transaction with this userId, oldest first. */
   ofUser(userId: string): Entry[] {
     return this.#store.ofUser(userId).map((entry) => this.#settleDue(entry));

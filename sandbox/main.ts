@@ -21,6 +21,7 @@ async function run(stop: AbortSignal): Promise<void> {
     merchantName: settings.SANDBOX_MERCHANT_NAME,
     publicUrl: settings.SANDBOX_PUBLIC_URL,
     seed: settings.SANDBOX_SEED,
+    payoutFunds: settings.SANDBOX_BALANCE,
     webhookDelayMs: settings.SANDBOX_WEBHOOK_DELAY,
     settleDelayMs: settings.SANDBOX_SETTLE_DELAY,
     services: {

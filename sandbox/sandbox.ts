@@ -37,6 +37,8 @@ export interface SandboxOptions {
   readonly webhookTimeoutMs?: number | undefined;
   /** How long "at once" takes for direct payments and payouts, in ms of the clock. */
   readonly settleDelayMs?: number | undefined;
+  /** What the payout service holds before its first payout, in XAF. Without it, no payout is too large. */
+  readonly payoutFunds?: number | undefined;
   /** Maximum number of transactions; the first to end are evicted first. */
   readonly capacity?: number | undefined;
   /** The state of earlier runs is restored from it, and every change is written to it. */
@@ -108,7 +110,9 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   app.use('/pay/:token', createCheckout({ ledger, merchantName }));
   app.use('/_sandbox', operatorApi({ ledger, faults, posts, requests, webhooks }));
   const send = replies.send.bind(replies);
-  app.use(providerApi({ ledger, clock, random, linkTo, services, faults, posts, requests, log, send }));
+  const { payoutFunds } = options;
+  const context = { ledger, clock, random, linkTo, payoutFunds };
+  app.use(providerApi({ ...context, services, faults, posts, requests, log, send }));
   app.use(() => {
     throw new ApiError(404, 'No such endpoint');
   });

@@ -18,13 +18,13 @@ const duration = (fallback: StringValue) =>
     .transform((value) => Math.round(ms(value as StringValue)))
     .refine((value) => value <= ms(MAX_DURATION), `must be between 0s and ${MAX_DURATION}`);
 
-const positiveInteger = (fallback: number) =>
-  z
-    .string()
-    .regex(/^\d{1,7}$/, 'must be a whole number from 1 to 9999999')
-    .default(String(fallback))
-    .transform(Number)
-    .refine((value) => value >= 1, 'must be a whole number from 1 to 9999999');
+const wholeNumber = z
+  .string()
+  .regex(/^\d{1,7}$/, 'must be a whole number from 1 to 9999999')
+  .transform(Number)
+  .refine((value) => value >= 1, 'must be a whole number from 1 to 9999999');
+
+const positiveInteger = (fallback: number) => wholeNumber.default(fallback);
 
 const port = z
   .string()
@@ -66,6 +66,7 @@ const schema = z.object({
   SANDBOX_CLOCK_SCALE: positiveInteger(1),
   SANDBOX_MERCHANT_NAME: text.default('Sanaga demo shop'),
   SANDBOX_SEED: positiveInteger(1),
+  SANDBOX_BALANCE: wholeNumber.optional(),
   SANDBOX_JOURNAL: text.optional(),
 });
 

@@ -175,6 +175,7 @@ const schemas = {
       TRUSTED_PROXIES: count(0, { min: 0, max: 10 }),
       MAX_REQUESTS_PER_MINUTE: count(6_000),
       MAX_CONCURRENT_REQUESTS: count(200),
+      MAX_ACTIVE_REQUESTS: count(20),
     })
     .superRefine(
       ({ API_KEYS, MERCHANTS_FILE, MERCHANT_WEBHOOK_URL }, context) => {

@@ -39,6 +39,7 @@ await runProcess(async (stop) => {
     allowance: {
       perMinute: config.MAX_REQUESTS_PER_MINUTE,
       concurrent: config.MAX_CONCURRENT_REQUESTS,
+      active: config.MAX_ACTIVE_REQUESTS,
       failures: MAX_FAILURES_PER_MINUTE,
     },
     webhookToken: config.WEBHOOK_TOKEN,

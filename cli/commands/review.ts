@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { type Command, InvalidArgumentError } from 'commander';
+import PQueue from 'p-queue';
 import { ApiError, type Payment, type ResolveParams, type Sanaga } from '../../client/index.js';
 import { amountOf, describePayment, kindOf, note, print, printJson, table, timeOf } from '../output.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
@@ -12,6 +13,9 @@ interface DecisionOptions extends TargetOptions {
   readonly force?: boolean;
   readonly yes?: boolean;
 }
+
+/** Payments of the list that are read at the same time. */
+const MAX_READS = 8;
 
 type Action = ResolveParams['action'];
 
@@ -89,9 +93,13 @@ async function list(options: TargetOptions, stop: AbortSignal): Promise<number> 
     { status: 'REVIEW', limit: 100 },
     { signal: stop, onUnreadable: (id) => unreadable.push(id) },
   );
+  const ids: string[] = [];
+  for await (const { id } of all) ids.push(id);
   // A list has neither the review nor the reason.
-  for await (const { id } of all) {
-    const payment = await readListed(sanaga, id, stop);
+  const reads = new PQueue({ concurrency: MAX_READS });
+  const read = ids.map((id) => async () => ({ id, payment: await readListed(sanaga, id, stop) }));
+  // After an error, the others needn't be read.
+  for (const { id, payment } of await reads.addAll(read).finally(() => reads.clear())) {
     if (payment === undefined) unreadable.push(id);
     else if (payment.status === 'REVIEW') payments.push(payment);
   }

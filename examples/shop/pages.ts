@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { goods } from './goods.ts';
-import { alertsOf, type OrderState, refundOf, stateOf } from './payments.ts';
+import { alertsOf, isGivenUp, type OrderState, refundOf, stateOf } from './payments.ts';
 import { type Attempt, isOver, type Notice, type Order } from './store.ts';
 
 class Markup {
@@ -90,7 +90,7 @@ export function orderPage(order: Order, attempts: readonly Attempt[]): string {
   const state = stateOf(attempts);
   const refund = refundOf(attempts);
   const isWaiting = state.kind === 'preparing' || state.kind === 'payable';
-  const isRefunding = refund !== undefined && refund.payment?.final !== true;
+  const isRefunding = isRefundOpen(refund);
   return page(
     `Order ${order.number}`,
     html`<p class="sum">${order.item} <b>${xaf(order.amount)}</b></p>
@@ -106,6 +106,8 @@ function customerText(order: Order, state: OrderState): Markup {
     case 'preparing':
       return html`<p>Your payment link is being made. This page shows it as soon as it is there.</p>
         ${pay('Try again now')}`;
+    case 'refused':
+      return html`<p class="bad">Your payment link could not be made. We know of it, and will call you.</p>`;
     case 'payable':
       return html`${state.lastTry === undefined ? '' : html`<p class="bad">Your last try didn't succeed. You can try again.</p>`}
         <p>
@@ -126,8 +128,11 @@ function customerText(order: Order, state: OrderState): Markup {
   }
 }
 
-function refundText({ payment, params }: Attempt): Markup {
+function refundText(refund: Attempt): Markup {
+  const { payment, params } = refund;
   const what = `The refund of ${xaf(params.amount)}`;
+  if (isGivenUp(refund))
+    return html`<span class="doubt">${what} needs our attention. We will call you.</span>`;
   if (payment?.status === 'REVIEW') return html`<span class="doubt">${what} is being checked.</span>`;
   if (payment?.final !== true) return html`${what} is on its way.`;
   if (payment.status === 'SUCCESSFUL') return html`<span class="good">${what} has arrived.</span>`;
@@ -136,6 +141,7 @@ function refundText({ payment, params }: Attempt): Markup {
 
 const STATES: Readonly<Record<OrderState['kind'], string>> = {
   preparing: 'link not made yet',
+  refused: 'link refused',
   payable: 'not paid',
   paid: 'paid',
   review: 'being checked',
@@ -203,6 +209,13 @@ export function ownersOrderPage(
           </form>`
           : ''
       }
+      ${
+        attempts.some(isGivenUp)
+          ? html`<form method="post" action="/admin/orders/${order.id}/retry">
+            <button>Send it again</button><small>word by word, with the same key: it never pays twice</small>
+          </form>`
+          : ''
+      }
       <h2>Payments</h2>
       ${attempts.map((attempt) => attemptOf(attempt, noticesOf(attempt.key)))}
       <p><a href="/admin">All orders</a></p>`,
@@ -210,11 +223,17 @@ export function ownersOrderPage(
   );
 }
 
-const isRefundOpen = (refund: Attempt | undefined) => refund !== undefined && refund.payment?.final !== true;
+const isRefundOpen = (refund: Attempt | undefined) =>
+  refund !== undefined && refund.payment?.final !== true && !isGivenUp(refund);
 
-function attemptOf({ key, kind, params, payment, createdAt }: Attempt, notices: readonly Notice[]): Markup {
+function attemptOf(attempt: Attempt, notices: readonly Notice[]): Markup {
+  const { key, kind, params, payment, createdAt, isRefused } = attempt;
   const status =
-    payment === undefined ? 'no answer yet' : `${payment.status}${payment.final ? ', final' : ''}`;
+    payment === undefined
+      ? isRefused
+        ? 'refused'
+        : 'no answer yet'
+      : `${payment.status}${payment.final ? ', final' : ''}`;
   return html`<dl>
     <dt>${kind === 'collection' ? 'Payment' : 'Refund'}</dt><dd>${xaf(params.amount)}, ${status}</dd>
     <dt>Begun</dt><dd>${time(createdAt)}</dd>

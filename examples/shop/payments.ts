@@ -1,4 +1,11 @@
-import { type Payment, PaymentRejectedError, type Sanaga, SanagaError } from 'sanaga/client';
+import {
+  IdempotencyError,
+  InvalidRequestError,
+  type Payment,
+  PaymentRejectedError,
+  type Sanaga,
+  SanagaError,
+} from 'sanaga/client';
 import { type Attempt, isOver, type Order, type Store } from './store.ts';
 
 /** How long a customer has to pay. */
@@ -17,6 +24,8 @@ const WAIT_SECONDS = 8;
 export type OrderState =
   /** There is no link yet. */
   | { readonly kind: 'preparing' }
+  /** There is no link, and won't be unless the shop's owner sees to it. */
+  | { readonly kind: 'refused' }
   /** `lastTry` says why the payer's last try failed. */
   | { readonly kind: 'payable'; readonly link: string; readonly until?: string; readonly lastTry?: string }
   /** The only state in which goods may be shipped. */
@@ -35,6 +44,7 @@ export function stateOf(attempts: readonly Attempt[]): OrderState {
   const open = collections.find((attempt) => !isOver(attempt));
   if (open === undefined) return { kind: 'unpaid' };
   const { link, expiresAt, status, reason } = open.payment ?? {};
+  if (isGivenUp(open)) return { kind: 'refused' };
   if (link === undefined) return { kind: 'preparing' };
   return {
     kind: 'payable',
@@ -69,12 +79,19 @@ export function alertsOf(attempts: readonly Attempt[]): string[] {
       found.push(`${key} had succeeded, but is ${payment?.status} after all.`);
     if (payment === undefined && !mayRepeat(attempt)) {
       found.push(`${key} is too old to be repeated safely: ask Sanaga's operator what became of it.`);
+    } else if (isGivenUp(attempt)) {
+      found.push(`${key} was refused. Mend what is wrong, and send it again. ${error}`);
     } else if (error !== undefined)
       found.push(`${key} is repeated until Sanaga answers. The last try: ${error}`);
     return found;
   });
   const paid = attempts.filter((attempt) => attempt.kind === 'collection' && isPaid(attempt));
   return paid.length > 1 ? [...alerts, `The customer has paid ${paid.length} times.`] : alerts;
+}
+
+/** Whether only a person sends it again. It may have been taken at an earlier try whose answer was lost. */
+export function isGivenUp({ payment, isRefused }: Attempt): boolean {
+  return payment === undefined && isRefused;
 }
 
 function mayRepeat({ createdAt }: Attempt): boolean {
@@ -130,6 +147,13 @@ export class Payments {
     return undefined;
   }
 
+  /** Sends an order's requests that have no answer once more, each with its own key, even those that were refused. */
+  async retry(order: Order): Promise<void> {
+    for (const attempt of this.#store.attempts(order.id)) {
+      if (attempt.payment === undefined) await this.#send(attempt);
+    }
+  }
+
   /** Asks what became of an order's payments that aren't final; with `wait`, for some seconds until they are. */
   async check(order: Order, { wait = false } = {}): Promise<void> {
     for (const { payment } of this.#store.attempts(order.id)) {
@@ -145,7 +169,7 @@ export class Payments {
    * what has changed at Sanaga without a notification, since those stop after 72 hours.
    */
   async sweep(): Promise<void> {
-    for (const attempt of this.#store.unanswered()) await this.#send(attempt);
+    for (const attempt of this.#store.unanswered()) if (!attempt.isRefused) await this.#send(attempt);
     const created = { gte: new Date(Date.now() - REPEAT_WITHIN_MS) };
     // What can't be read now is read by the next sweep.
     const listed = this.#sanaga.payments.list({ created, limit: 100 }, { onUnreadable: () => undefined });
@@ -169,9 +193,11 @@ export class Payments {
       );
     } catch (error) {
       unlessSanagas(error);
-      // Rejected is an outcome. Everything else, an OutcomeUnknownError above all, leaves the attempt as it is, to be
-      // repeated with its key.
+      // Rejected is an outcome. What Sanaga finds invalid it would refuse each time, so a person is shown why. Everything
+      // else, an OutcomeUnknownError above all, leaves the attempt as it is, to be repeated with its key.
       if (error instanceof PaymentRejectedError && error.payment) this.#store.update(error.payment);
+      else if (error instanceof InvalidRequestError || error instanceof IdempotencyError)
+        this.#store.noteRefusal(key, String(error));
       else this.#store.noteError(key, String(error));
     }
   }

@@ -112,6 +112,12 @@ export function createShop({ store, payments, shopUrl, webhookSecret, ownerPassw
     else response.status(422).send(ownersPage(order, mistake));
   });
 
+  app.post('/admin/orders/:id/retry', async (request, response) => {
+    const order = orderOf(request);
+    await payments.retry(order);
+    response.redirect(303, `/admin/orders/${order.id}`);
+  });
+
   app.post('/admin/sweep', async (_request, response) => {
     await payments.sweep();
     response.redirect(303, '/admin');

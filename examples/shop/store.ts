@@ -26,6 +26,8 @@ export type Attempt = {
   readonly hasSucceeded: boolean;
   /** Why the last request failed. */
   readonly error?: string;
+  /** Sanaga refused it as invalid: to repeat it by itself is of no use. */
+  readonly isRefused: boolean;
 } & (
   | { readonly kind: 'collection'; readonly params: LinkParams }
   | { readonly kind: 'payout'; readonly params: PayoutParams }
@@ -63,6 +65,7 @@ export class Store {
         created_at TEXT NOT NULL, payment TEXT, has_succeeded INTEGER NOT NULL DEFAULT 0, error TEXT
       ) STRICT;
       CREATE INDEX IF NOT EXISTS attempts_of_order ON attempts (order_id);
+      CREATE TABLE IF NOT EXISTS refused (key TEXT PRIMARY KEY REFERENCES attempts (key)) STRICT;
       CREATE TABLE IF NOT EXISTS notices (
         id TEXT PRIMARY KEY, attempt TEXT NOT NULL, type TEXT NOT NULL, received_at TEXT NOT NULL
       ) STRICT;`);
@@ -90,23 +93,17 @@ export class Store {
 
   /** An order's attempts, oldest first. */
   attempts(orderId: string): Attempt[] {
-    return this.#db
-      .prepare('SELECT * FROM attempts WHERE order_id = ? ORDER BY rowid')
-      .all(orderId)
-      .map(toAttempt);
+    return this.#db.prepare(`${ATTEMPTS} WHERE order_id = ? ORDER BY rowid`).all(orderId).map(toAttempt);
   }
 
   attempt(key: string): Attempt | undefined {
-    const row = this.#db.prepare('SELECT * FROM attempts WHERE key = ?').get(key);
+    const row = this.#db.prepare(`${ATTEMPTS} WHERE key = ?`).get(key);
     return row && toAttempt(row);
   }
 
   /** Attempts that Sanaga may or may not know of. */
   unanswered(): Attempt[] {
-    return this.#db
-      .prepare('SELECT * FROM attempts WHERE payment IS NULL ORDER BY rowid')
-      .all()
-      .map(toAttempt);
+    return this.#db.prepare(`${ATTEMPTS} WHERE payment IS NULL ORDER BY rowid`).all().map(toAttempt);
   }
 
   /**
@@ -154,6 +151,14 @@ export class Store {
     this.#db.prepare('UPDATE attempts SET error = ? WHERE key = ?').run(error, key);
   }
 
+  /** Stores that Sanaga has refused a request as invalid. */
+  noteRefusal(key: string, error: string): void {
+    this.#atOnce(() => {
+      this.#db.prepare('INSERT INTO refused VALUES (?) ON CONFLICT (key) DO NOTHING').run(key);
+      this.noteError(key, error);
+    });
+  }
+
   /**
    * Stores a notification and what it says, all or nothing.
    *
@@ -198,6 +203,8 @@ export class Store {
   }
 }
 
+const ATTEMPTS = 'SELECT *, key IN (SELECT key FROM refused) AS is_refused FROM attempts';
+
 /** Within a millisecond, an outcome comes after what isn't one. */
 function isNewer(payment: Payment, stored: Payment): boolean {
   if (payment.id !== stored.id) return false;
@@ -218,7 +225,8 @@ function toOrder({ id, number, item, amount, phone, created_at }: Row): Order {
   };
 }
 
-function toAttempt({ key, order_id, kind, params, created_at, payment, has_succeeded, error }: Row): Attempt {
+function toAttempt(row: Row): Attempt {
+  const { key, order_id, kind, params, created_at, payment, has_succeeded, error, is_refused } = row;
   return {
     key: String(key),
     orderId: String(order_id),
@@ -227,6 +235,7 @@ function toAttempt({ key, order_id, kind, params, created_at, payment, has_succe
     createdAt: String(created_at),
     ...(payment !== null && { payment: JSON.parse(String(payment)) }),
     hasSucceeded: has_succeeded === 1,
+    isRefused: is_refused === 1,
     ...(error !== null && { error }),
   } as Attempt; // As `addAttempt` and `update` have written it.
 }

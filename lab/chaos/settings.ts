@@ -35,6 +35,7 @@ export function chaosSettings(
     MERCHANTS_FILE: merchantsFile,
     MAX_REQUESTS_PER_MINUTE: '9999999',
     MAX_CONCURRENT_REQUESTS: '9999999',
+    MAX_ACTIVE_REQUESTS: '9999999',
     PROVIDER_TIMEOUT: '3s',
     POLL_FIRST: '2s',
     POLL_MAX: '5s',

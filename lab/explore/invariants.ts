@@ -177,6 +177,15 @@ function endViolations({ provider, book, payment }: Situation): Violation[] {
     });
   }
   const transId = transIdOf(payment);
+  for (const one of book.isFailed ? provider.transactions : []) {
+    const isKnown = one.transId === transId || decidedOf(book.shown, one.transId) !== undefined;
+    if (isKnown && canMove(payment.order, one) && !one.hasTurned) {
+      violations.push({
+        invariant: 'failedTruth',
+        what: `the workflow ends ${book.status}, as a person decided, and ${one.transId} is ${one.status}`,
+      });
+    }
+  }
   for (const one of provider.transactions) {
     if (one.transId === transId || decidedOf(book.shown, one.transId) !== undefined) continue;
     if (canMove(payment.order, one) && !one.hasTurned) {
@@ -282,11 +291,11 @@ export function deliveryViolations(
  */
 export const ASSUMPTIONS = {
   A1: 'The list shows a transaction before a person may decide without insisting, and under the policy `resend` before the grace period is over (RESOLVE_AFTER, or AMBIGUOUS_GRACE, is longer than the lag of the list).',
-  A2: 'A transaction that the list has not shown yet is not left out of it any more once its lag is over; one that it has shown may be missing from a later answer (after a reset, or with a new worker, one that it has shown since).',
+  A2: 'A transaction that the list has not shown yet is not left out of it any more once its lag is over; one that it has shown, or that the provider has answered a request with, may be missing from a later answer (after a reset, or with a new worker, one that it has shown since).',
   A3: 'A request makes two transactions only when its answer was lost (a gateway tried it twice), and the list shows the two at the same time. Where a notification was quicker than the list, or a refused decision read it, the second is found right after the end. One that it makes by itself later, of which no notification arrives, nobody knows of.',
   A4: "A 429 in the provider's own form was not taken, or the list shows its transaction without any lag.",
   A5: 'A link whose address nobody was given is not paid.',
-  A6: 'The status and the list say what is or was true of a transaction: late, incomplete or not at all, but nothing made up. The one exception is a final status that turns into SUCCESSFUL later.',
+  A6: 'The status and the list say what is or was true of a transaction: late, incomplete or not at all, but nothing made up; and a transaction is not called unknown a day after it was made. The one exception is a final status that turns into SUCCESSFUL later.',
   A7: 'Within one minute no more than three status questions about a transaction are lost with their workers.',
   A8: "An operator who insists on matching a transaction of which the provider does not say whose it is knows that it is this payment's.",
   A9: "A workflow is reset by hand a minute after the last thing that it did, or later, and the list lags by less than that: the new run knows nothing of the old one's questions, nor of what an operator insisted on.",

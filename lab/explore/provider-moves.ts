@@ -1,4 +1,5 @@
 import type { TransId } from '../../src/payments/payment-id.js';
+import { transIdOf } from '../../src/payments/payment-state.js';
 import type { ProviderStatus } from '../../src/payments/transaction.js';
 import type { ExpiryMove, ListMove, Move, NoAnswer, PostMove, StatusMove } from './move.js';
 import { FOREIGN, type Foreign, type Setting, type Trouble } from './setting.js';
@@ -199,7 +200,8 @@ function statusMoves(situation: Situation, setting: Setting, transId: TransId): 
       );
     }
   }
-  if (may('unknownStatus')) moves.push(costly(move({ kind: 'unknown' })));
+  if (may('unknownStatus') && now < own.madeAt + KNOWN_AFTER_MS)
+    moves.push(costly(move({ kind: 'unknown' })));
   if (may('olderStatus') && own.before !== undefined && own.before !== own.status) {
     moves.push(costly(move({ kind: 'found', status: own.before, isBare: false })));
   }
@@ -209,8 +211,11 @@ function statusMoves(situation: Situation, setting: Setting, transId: TransId): 
   return [...moves, ...others];
 }
 
+/** How long after a transaction was made the provider may say that it doesn't know it, in ms: a day (A6). */
+const KNOWN_AFTER_MS = 24 * 60 * 60 * 1000;
+
 function listMoves(situation: Situation, setting: Setting): Move[] {
-  const { provider, now } = situation;
+  const { provider, payment, now } = situation;
   const may = mayOf(situation, setting);
   const move = (answer: ListMove['answer'], truth?: ListMove['truth']): ListMove => ({
     kind: 'list',
@@ -221,6 +226,7 @@ function listMoves(situation: Situation, setting: Setting): Move[] {
   const all = { kind: 'listed', without: [], isBare: false } as const;
   const moves: Move[] = [move(all)];
   const visible = provider.transactions.filter(({ listedFrom }) => listedFrom <= now);
+  const named = transIdOf(payment);
   for (const one of visible) {
     const { transId } = one;
     for (const status of reachable(one, setting, now)) {
@@ -228,7 +234,8 @@ function listMoves(situation: Situation, setting: Setting): Move[] {
     }
     const turn = turnOf(one, setting);
     if (may('turn') && turn !== undefined) moves.push(costly(move(all, { transId, status: turn })));
-    if (may('flappingList') && one.isListed) moves.push(costly(move({ ...all, without: [transId] })));
+    if (may('flappingList') && (one.isListed || transId === named))
+      moves.push(costly(move({ ...all, without: [transId] })));
   }
   if (may('fieldsLeftOut') && visible.length > 0) moves.push(costly(move({ ...all, isBare: true })));
   const listed = visible.filter(({ isListed }) => isListed).map(({ transId }) => transId);

@@ -123,11 +123,14 @@ function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
     case 'deciding': {
       const { decision, force } = phase.resolution;
       const transId = decision.action === 'match' ? decision.transId : '';
-      return `d${encodeReview(payment, phase.review, now)}${decision.action}${transId}${flags(force)}${phase.next}${phase.alive.join()}${phase.rounds}`;
+      return `d${encodeReview(payment, phase.review, now)}${decision.action}${transId}${flags(force, phase.isUnanswered ?? false)}${phase.next}${phase.alive.join()}${phase.rounds}`;
     }
     case 'ended': {
       let text = `e${phase.status}${phase.transId ?? ''}`;
-      for (const check of phase.checks) text += `${future(check.at, now)}${check.next}${check.tries}`;
+      for (const check of phase.checks) {
+        text += `${future(check.at, now)}${check.next}${check.tries}${flags(check.isAnswered ?? false)}`;
+      }
+      text += phase.unproven?.join() ?? '';
       return `${text}${terms.ambiguousPolicy}`;
     }
   }

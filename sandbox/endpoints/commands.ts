@@ -16,6 +16,7 @@ import {
   type EndpointContext,
   type EndpointRequest,
   type EndpointResponse,
+  LOW_BALANCE,
   ownEntry,
   readBody,
   type Service,
@@ -51,8 +52,11 @@ export const directPay = ({ ledger }: EndpointContext): Endpoint => ({
   },
 });
 
-/** `POST /payout`: sends money to a phone, or to a platform account; a phone sent with `platform` is ignored. */
-export const payout = ({ ledger, random }: EndpointContext): Endpoint => ({
+/**
+ * `POST /payout`: sends money to a phone, or to a platform account; a phone sent with `platform` is ignored. It is refused
+ * when the service holds too little.
+ */
+export const payout = ({ ledger, random, payoutFunds }: EndpointContext): Endpoint => ({
   name: 'payout',
   method: 'post',
   path: '/payout',
@@ -61,6 +65,9 @@ export const payout = ({ ledger, random }: EndpointContext): Endpoint => ({
     const body = readBody(payoutSchema, request.body);
     const { phone: _notStored, name, ...order } = body;
     const account = payoutAccount(body, random, ledger.created);
+    if (payoutFunds !== undefined && order.amount > payoutFunds - ledger.paidOut) {
+      throw new ApiError(400, LOW_BALANCE);
+    }
     const draft = { ...order, ...serviceFields(request.service), medium: account.medium, payerName: name };
     const entry = ledger.openPending({ ...draft, method: 'payout' }, account.outcome);
     return initiated(entry, request, { message: 'Payout initiated' });

@@ -44,6 +44,8 @@ export interface EndpointContext {
   readonly random: KeyedRandom;
   /** The address of a link's checkout page. */
   readonly linkTo: (token: string) => string;
+  /** What the payout service holds before its first payout, in XAF. Without it, no payout is too large. */
+  readonly payoutFunds?: number | undefined;
 }
 
 /** A transaction in a response; a fault may give it an undocumented status. */
@@ -90,6 +92,8 @@ export class ApiError extends Error {
 
 /** The same whether a transaction doesn't exist or belongs to the other service. */
 export const unknownTransaction = (): ApiError => new ApiError(404, 'transId: no such transaction');
+
+export const LOW_BALANCE = 'The balance of the service is too low for this payout';
 
 /** The service's own transaction with this id. @throws ApiError 404 */
 export function ownEntry(ledger: Ledger, service: Service, transId: string): Entry {

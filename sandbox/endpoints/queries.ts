@@ -107,8 +107,11 @@ export const search = ({ ledger, clock }: EndpointContext): Endpoint => ({
 
 const MAX_BALANCE_XAF = 10_000_000;
 
-/** `GET /balance`: a different random balance on each request, as in the provider's own sandbox. */
-export const balance = ({ random }: EndpointContext): Endpoint => {
+/**
+ * `GET /balance`: a different random balance on each request, as in the provider's own sandbox, unless the payout service
+ * was given funds.
+ */
+export const balance = ({ ledger, random, payoutFunds }: EndpointContext): Endpoint => {
   let requests = 0;
   return {
     name: 'balance',
@@ -118,7 +121,10 @@ export const balance = ({ random }: EndpointContext): Endpoint => {
       status: 200,
       body: {
         service: service.name,
-        balance: Math.floor(random.fraction('balance', service.kind, requests++) * MAX_BALANCE_XAF),
+        balance:
+          service.kind === 'payout' && payoutFunds !== undefined
+            ? payoutFunds - ledger.paidOut
+            : Math.floor(random.fraction('balance', service.kind, requests++) * MAX_BALANCE_XAF),
         currency: 'XAF',
       },
     }),

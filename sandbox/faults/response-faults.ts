@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { EndpointResponse } from '../endpoints/endpoint.js';
+import { type EndpointResponse, LOW_BALANCE } from '../endpoints/endpoint.js';
 import type { ResponseFault } from './fault-rule.js';
 
 /** What a client gets. Delays are real time, since a client waits in real time whatever the sandbox's clock. */
@@ -93,7 +93,7 @@ export function faultyReply(fault: ResponseFault, respond: () => EndpointRespons
     case 'lowBalance':
       return jsonReply({
         status: 400,
-        body: { message: 'The balance of the service is too low for this payout' },
+        body: { message: LOW_BALANCE },
       });
   }
 }

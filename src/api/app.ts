@@ -81,6 +81,7 @@ export interface Api {
 const UNLIMITED: RequestAllowance = {
   perMinute: Number.MAX_SAFE_INTEGER,
   concurrent: Number.MAX_SAFE_INTEGER,
+  active: Number.MAX_SAFE_INTEGER,
   failures: Number.MAX_SAFE_INTEGER,
 };
 

@@ -159,6 +159,8 @@ export interface AuthenticatedRoute<
   readonly query?: z.ZodType<Query>;
   /** It takes an Idempotency-Key header, which the schema accepts. */
   readonly idempotencyKey?: { readonly schema: z.ZodType<string>; readonly required: boolean };
+  /** Whether a request is not to take a turn of its merchant's, because it waits for long and keeps no worker busy. */
+  isOutOfTurn?(query: Query): boolean;
   handle(request: AuthenticatedRequest<Body, Query>, context: ApiContext): Promise<Response>;
 }
 
@@ -226,7 +228,9 @@ async function handle(
     requireScope(caller, route.scopes);
     const query = route.query && validateQuery(route.query, request.query);
     const body = route.body && validate(route.body, await readJson(request, response), 'body');
-    return await route.handle({ ...received, caller, query, body }, context);
+    const run = () => route.handle({ ...received, caller, query, body }, context);
+    if (route.isOutOfTurn?.(query)) return await run();
+    return await requestLimits.inTurn(`${route.method} ${caller.owner}`, run);
   } finally {
     admission.leave();
   }

@@ -3,7 +3,7 @@ import type { ListAnswer, StatusAnswer } from './outcome.js';
 import type { Check, Ended, PaymentState } from './payment-state.js';
 import { backoff, pauseAfter } from './polling.js';
 import { isFinal, type Transaction } from './transaction.js';
-import { holdForReview, inPhase, isOver, noteOther } from './transitions.js';
+import { firstQuestion, holdForReview, inPhase, isOver, noteOther } from './transitions.js';
 
 /** First and longest pause before an unanswered check is repeated, in ms. */
 const CHECK_AGAIN_MS = 60_000;
@@ -28,8 +28,10 @@ export function onCheckedStatus(
 ): PaymentState {
   const [check, ...later] = ended.checks;
   if (check === undefined) return payment;
-  const next = inPhase(payment, { ...ended, checks: [{ ...check, next: 'list' }, ...later] });
-  return answer.kind === 'found' ? contradicted(next, ended, answer.transaction, now) : next;
+  const isAnswered = answer.kind === 'found' || answer.kind === 'unknown';
+  const next: Ended = { ...ended, checks: [{ ...check, next: 'list', isAnswered }, ...later] };
+  if (answer.kind !== 'found') return inPhase(payment, next);
+  return contradicted(inPhase(payment, proven(next, [answer.transaction])), ended, answer.transaction, now);
 }
 
 /** Handles the provider's list for an ended payment. */
@@ -41,30 +43,54 @@ export function onCheckedList(
 ): PaymentState {
   const [check, ...later] = ended.checks;
   if (check === undefined) return payment;
-  if (answer.kind === 'listed') {
-    const checked = inPhase(payment, { ...ended, checks: later });
-    return ownAmong(payment.order, answer.transactions).reduce(
-      (known, transaction) => compared(known, ended, transaction, now),
-      checked,
-    );
-  }
+  const own = answer.kind === 'listed' ? ownAmong(payment.order, answer.transactions) : [];
+  const shown = proven(ended, own);
+  const isComplete = answer.kind === 'listed' && !leavesOpen(shown, check);
+  const next = isComplete
+    ? inPhase(payment, { ...shown, checks: later })
+    : postpone(payment, shown, check, answer, now);
+  return own.reduce((known, transaction) => compared(known, ended, transaction, now), next);
+}
+
+/** Makes a check again later, as it was left open; after the last try of the last one a person is asked. */
+function postpone(
+  payment: PaymentState,
+  ended: Ended,
+  check: Check,
+  answer: ListAnswer,
+  now: number,
+): PaymentState {
+  const later = ended.checks.slice(1);
   const tries = check.tries + 1;
   const isLast = later.length === 0;
   if (tries < (isLast ? MAX_LAST_TRIES : MAX_TRIES)) {
+    const isAnswer = answer.kind === 'listed' || answer.kind === 'refused';
     const pause = Math.max(
       backoff(CHECK_AGAIN_MS, check.tries, MAX_CHECK_AGAIN_MS),
-      answer.kind === 'refused' ? 0 : pauseAfter(answer, 0, payment.terms),
+      isAnswer ? 0 : pauseAfter(answer, 0, payment.terms),
     );
-    return inPhase(payment, { ...ended, checks: sorted([{ ...check, at: now + pause, tries }, ...later]) });
+    const again: Check = { at: now + pause, next: firstQuestion(ended), tries };
+    return inPhase(payment, { ...ended, checks: sorted([again, ...later]) });
   }
   const unchecked = inPhase(payment, { ...ended, checks: later });
-  return isLast && payment.sends.isDoubtful
-    ? holdForReview(
-        unchecked,
-        "it couldn't be checked whether the payment has more than one transaction",
-        now,
-      )
-    : unchecked;
+  return isLast && payment.sends.isDoubtful ? holdForReview(unchecked, openQuestion(ended), now) : unchecked;
+}
+
+function openQuestion({ unproven = [] }: Ended): string {
+  return unproven.length === 0
+    ? "it couldn't be checked whether the payment has more than one transaction"
+    : `it was decided that no money has moved, but the provider hasn't said what became of ${unproven.join(', ')}`;
+}
+
+/** The outcome after the provider has shown transactions: whatever they contradict is judged by itself. */
+function proven(ended: Ended, transactions: readonly Transaction[]): Ended {
+  const unproven = ended.unproven?.filter((open) => !transactions.some(({ transId }) => transId === open));
+  return { ...ended, unproven };
+}
+
+/** Whether a list has left out a transaction of which the provider has to speak. */
+function leavesOpen({ unproven = [], transId }: Ended, { isAnswered }: Check): boolean {
+  return unproven.some((open) => open !== transId || !isAnswered);
 }
 
 function sorted(checks: readonly Check[]): Check[] {

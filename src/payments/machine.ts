@@ -4,6 +4,7 @@ import { afterTry, newDelivery, nextDue, withDelivery, withNotification } from '
 import type { PaymentEventType } from './payment.js';
 import {
   type Closing,
+  type Ended,
   type Following,
   followedBy,
   type PaymentState,
@@ -81,7 +82,7 @@ export function step(payment: PaymentState, event: PaymentEvent, now: number): S
     payment: todo.kind === 'redeliver' ? { ...after, delivering: todo } : after,
     todo,
     notified,
-    replies: [...replies, ...released.map((waiter) => replyTo(waiter, moved, event))],
+    replies: [...replies, ...released.map((waiter) => replyTo(waiter, payment, moved, event))],
   };
 }
 
@@ -328,9 +329,12 @@ function isReleased(waiter: Waiter, { phase }: PaymentState, event: PaymentEvent
 }
 
 /** Whoever has an outcome checked must not take the provider's silence for its word that nothing is wrong. */
-function replyTo(waiter: Waiter, { phase }: PaymentState, event: PaymentEvent): Reply {
+function replyTo(waiter: Waiter, before: PaymentState, { phase }: PaymentState, event: PaymentEvent): Reply {
   const { request } = waiter;
-  const isChecked = phase.kind !== 'ended' || (event.kind === 'listed' && event.answer.kind === 'listed');
+  const wasComplete =
+    before.phase.kind === 'ended' && phase.kind === 'ended' && isOneLess(before.phase, phase);
+  const isChecked =
+    phase.kind !== 'ended' || (wasComplete && event.kind === 'listed' && event.answer.kind === 'listed');
   if (waiter.for !== 'check' || isChecked) return { request, kind: 'done' };
   return {
     request,
@@ -338,6 +342,10 @@ function replyTo(waiter: Waiter, { phase }: PaymentState, event: PaymentEvent): 
     type: 'NotChecked',
     words: "the payment couldn't be compared with the provider's records; that is tried again by itself",
   };
+}
+
+function isOneLess(before: Ended, after: Ended): boolean {
+  return after.checks.length < before.checks.length;
 }
 
 /** What time alone brings about. */

@@ -143,6 +143,8 @@ export interface Deciding {
   readonly alive: readonly TransId[];
   /** How often links were expired for it. */
   readonly rounds: number;
+  /** The provider gave no answer about the payment's own transaction, and the operator insists. */
+  readonly isUnanswered?: boolean | undefined;
 }
 
 /** The outcome is final, unless a check finds that the provider contradicts it. */
@@ -158,12 +160,19 @@ export interface Ended {
   readonly rejection?: string | undefined;
   /** Times at which the outcome is compared with the provider's records once more, the next one first. */
   readonly checks: readonly Check[];
+  /**
+   * Transactions that could still move money for all that the provider had said when an operator called the payment
+   * FAILED, and of which it has said nothing since. A check that leaves one of them open is made again.
+   */
+  readonly unproven?: readonly TransId[] | undefined;
 }
 
 export interface Check {
   readonly at: number;
   readonly next: 'status' | 'list';
   readonly tries: number;
+  /** The provider has answered about the payment's own transaction, if only that it doesn't know it. */
+  readonly isAnswered?: boolean | undefined;
 }
 
 /** What the provider has said of the transaction besides its status. */

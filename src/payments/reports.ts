@@ -177,7 +177,7 @@ function unconfirmed(payment: PaymentState, transId: TransId, now: number): Paym
   const { phase } = doubtful;
   if (phase.kind !== 'ended') return doubtful;
   // Checks that are due stay, because a request may wait for them.
-  const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now)];
+  const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now, phase)];
   return inPhase(doubtful, { ...phase, checks });
 }
 

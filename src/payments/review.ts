@@ -140,7 +140,9 @@ export function onStatusWhileDeciding(
       return match(payment, deciding, { transId, status: moved.status }, now);
     }
     // With `force`, the payment can be failed without an answer, but neither matched nor sent.
-    if (decision.action === 'fail' && force) return asks(payment, { ...deciding, next: 'list', alive: [] });
+    if (decision.action === 'fail' && force) {
+      return asks(payment, { ...deciding, next: 'list', alive: [], isUnanswered: true });
+    }
     return back(
       payment,
       deciding,
@@ -151,7 +153,9 @@ export function onStatusWhileDeciding(
   }
   const { status } = answer.transaction;
   if (decision.action === 'match') return match(payment, deciding, answer.transaction, now);
-  if (isOver(payment, status)) return asks(payment, { ...deciding, next: 'list', alive: [] });
+  if (isOver(payment, status)) {
+    return asks(payment, { ...deciding, next: 'list', alive: [], isUnanswered: false });
+  }
   return status === 'SUCCESSFUL' || payment.order.method !== 'link'
     ? back(payment, deciding, `the provider says that ${transId} is ${status}`)
     : asks(payment, { ...deciding, next: 'list', alive: [transId] });
@@ -320,8 +324,19 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
     tolerated: wrong ?? payment.tolerated ?? deciding.review.why,
   };
   const reason = `decided by ${by}: no money has moved`;
-  const outcome = { status: 'FAILED', reason, failureCode: 'decided_by_operator' } as const;
+  const unproven = unshown(payment, deciding, own);
+  const outcome = { status: 'FAILED', reason, failureCode: 'decided_by_operator', unproven } as const;
   return carryOut(end(doubtful, outcome, now), deciding, now);
+}
+
+/** The transactions that could still move money, and of which the provider has said nothing for this decision. */
+function unshown(payment: PaymentState, deciding: Deciding, own: readonly Transaction[]): TransId[] {
+  const ownId = transIdOf(payment);
+  const isOpen = ownId !== undefined && deciding.isUnanswered;
+  const others = payment.others.filter(({ status }) => canMoveMoney(payment, status));
+  return [...(isOpen ? [ownId] : []), ...others.map(({ transId }) => transId)].filter(
+    (transId) => !own.some((one) => one.transId === transId),
+  );
 }
 
 function resend(payment: PaymentState, deciding: Deciding, now: number): Change {

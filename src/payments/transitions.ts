@@ -316,21 +316,23 @@ export const CHECKS_AFTER_MS = [0, HOUR_MS, 24 * HOUR_MS] as const;
 /** Ends the payment. */
 export function end(
   payment: PaymentState,
-  outcome: Pick<Ended, 'status' | 'reason' | 'failureCode' | 'rejection'>,
+  outcome: Pick<Ended, 'status' | 'reason' | 'failureCode' | 'rejection' | 'unproven'>,
   now: number,
 ): PaymentState {
-  const isDoubtful = payment.sends.isDoubtful;
-  return inPhase(payment, {
-    kind: 'ended',
-    ...outcome,
-    transId: transIdOf(payment),
-    checks: isDoubtful ? checksFrom(now) : [],
-  });
+  const ended = { ...outcome, transId: transIdOf(payment) };
+  const checks = payment.sends.isDoubtful ? checksFrom(now, ended) : [];
+  return inPhase(payment, { kind: 'ended', ...ended, checks });
 }
 
 /** The checks of an outcome that is in doubt since `now`. */
-export function checksFrom(now: number): Check[] {
-  return CHECKS_AFTER_MS.map((after) => ({ at: now + after, next: 'list', tries: 0 }));
+export function checksFrom(now: number, ended: Pick<Ended, 'transId' | 'unproven'>): Check[] {
+  const next = firstQuestion(ended);
+  return CHECKS_AFTER_MS.map((after) => ({ at: now + after, next, tries: 0 }));
+}
+
+/** What a check asks first: the list alone proves nothing about a transaction that it leaves out. */
+export function firstQuestion({ transId, unproven }: Pick<Ended, 'transId' | 'unproven'>): Check['next'] {
+  return transId !== undefined && unproven?.includes(transId) ? 'status' : 'list';
 }
 
 /** Whether a transaction has moved money or still can. A link that nobody was given can't be paid. */

@@ -33,6 +33,8 @@ export interface StartDevServerOptions {
   readonly uiPort?: number;
   /** Whether it has a Web UI. Default: true. */
   readonly ui?: boolean;
+  /** Where it shows its metrics at `/metrics`. Default: nowhere. */
+  readonly metricsPort?: number;
   readonly namespace?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly cacheFolder?: string;
@@ -56,6 +58,7 @@ export async function startDevServer({
   port,
   uiPort,
   ui = true,
+  metricsPort,
   namespace = DEFAULT_NAMESPACE,
   env = process.env,
   cacheFolder: folder,
@@ -80,6 +83,7 @@ export async function startDevServer({
     ...ports,
     namespace,
     dynamicConfig,
+    ...(metricsPort !== undefined && { metricsPort }),
     ...(file !== undefined && { databaseFile: file }),
   });
 
@@ -136,6 +140,7 @@ interface DevServerSettings {
   readonly port: number;
   /** Without it, there is no Web UI. */
   readonly uiPort?: number;
+  readonly metricsPort?: number;
   readonly namespace: string;
   /** Without it, everything is kept in memory. */
   readonly databaseFile?: string;
@@ -163,13 +168,14 @@ const POLLING = Object.fromEntries(
 
 /** The arguments of `temporal`. */
 export function devServerArguments(settings: DevServerSettings): string[] {
-  const { port, uiPort, namespace, databaseFile, dynamicConfig = {} } = settings;
+  const { port, uiPort, metricsPort, namespace, databaseFile, dynamicConfig = {} } = settings;
   const pragmas = PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]);
   return [
     ...['server', 'start-dev'],
     ...['--ip', '127.0.0.1'],
     ...['--port', String(port)],
     ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
+    ...(metricsPort === undefined ? [] : ['--metrics-port', String(metricsPort)]),
     ...['--namespace', namespace],
     ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile, ...pragmas]),
     ...['--log-level', 'error'],

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, KEYS } from '../support/api-under-test.js';
-import { link, useStack } from '../support/payment-stack.js';
+import { eventually, link, payout, useStack } from '../support/payment-stack.js';
 
 const key = KEYS.shop;
 
@@ -63,6 +63,25 @@ describe('a payment that no worker works on', () => {
       expect(ms).toBeLessThan(6_000);
       expect(describes).toBeGreaterThan(1);
     });
+  });
+});
+
+describe('a payment that no worker has taken yet', () => {
+  it('is as it was created, with and without waiting for it, and is sent once when one comes', async () => {
+    const id = await stack.withoutWorker(async () => {
+      const made = await counted.ask('POST', '/v1/payouts', { key, body: payout });
+      expect(made.status).toBe(202);
+      for (const query of ['', '?wait=1']) {
+        const { status, body } = await counted.ask('GET', `/v1/payments/${made.body.id}${query}`, { key });
+        expect([status, body]).toEqual([200, made.body]);
+      }
+      return made.body.id;
+    });
+    await eventually(
+      () => stack.read(id),
+      ({ body }) => body.transId !== undefined,
+    );
+    expect(stack.transactionsOf(id)).toHaveLength(1);
   });
 });
 

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { RequestLimits } from '../../src/api/http/request-limits.js';
 import { type Answered, type ApiUnderTest, KEYS } from '../support/api-under-test.js';
 import { eventually, link, payout, useStack } from '../support/payment-stack.js';
@@ -9,7 +9,7 @@ let api: ApiUnderTest;
 const sockets: Socket[] = [];
 
 /** Less than an installation has by default, for the sake of machines that run all of this at once. */
-const ALLOWANCE = { perMinute: 6_000, concurrent: 40, failures: 20 };
+const ALLOWANCE = { perMinute: 6_000, concurrent: 40, active: 4, failures: 20 };
 const MAX_WAITS = 20;
 const MORE = 10;
 
@@ -39,14 +39,19 @@ async function unpaid(key: string) {
   return payment;
 }
 
-/** What a polite merchant asks for at such a moment is served: a payout, a link, a payment, a wait for it, and a list. */
-async function politeIsServed(): Promise<void> {
+/** A payout and a link of a polite merchant's at such a moment, both made. */
+async function politeMakes(): Promise<readonly Answered[]> {
   const made = await Promise.all([
     post(POLITE, '/v1/payouts', payout),
     post(POLITE, '/v1/collections', link),
   ]);
   expect(made.filter(isMade)).toHaveLength(2);
-  const paths = made.map(({ body }) => `/v1/payments/${body.id}`);
+  return made;
+}
+
+/** What the polite merchant asks for is served: a payout, a link, a payment, a wait for it, and a list. */
+async function politeIsServed(made?: readonly Answered[]): Promise<void> {
+  const paths = (made ?? (await politeMakes())).map(({ body }) => `/v1/payments/${body.id}`);
   const reads = [...paths, ...paths.map((path) => `${path}?wait=1`), '/v1/payments?limit=5'];
   const answers = await Promise.all(reads.map((path) => get(POLITE, path)));
   expect(answers.map(statusOf)).toEqual([200, 200, 200, 200, 200]);
@@ -77,6 +82,58 @@ describe('of the requests that a key can have in progress', () => {
     hold.abort();
     await waits;
     expect(await another('greedy')).toBe('waited');
+  });
+});
+
+describe('the requests of a merchant', () => {
+  const limits = () => new RequestLimits({ ...ALLOWANCE, active: 2 });
+  /** Requests that go on until they are ended, and those that have begun, in their order. */
+  const requests = (of: RequestLimits) => {
+    const begun: string[] = [];
+    const ends = new Map<string, () => void>();
+    const send = (name: string, merchant = 'greedy') =>
+      of.inTurn(merchant, () => {
+        begun.push(name);
+        return new Promise<string>((resolve) => ends.set(name, () => resolve(name)));
+      });
+    return { begun, send, end: (name: string) => ends.get(name)?.() };
+  };
+
+  it('are carried out a few at a time, in their order, and no other merchant waits for them', async () => {
+    const { begun, send, end } = requests(limits());
+    const names = ['a', 'b', 'c', 'd'];
+    const sent = names.map((name) => send(name));
+    const other = send('other', 'polite');
+    expect(begun).toEqual(['a', 'b', 'other']);
+    end('other');
+    expect(await other).toBe('other');
+    expect(begun).toEqual(['a', 'b', 'other']);
+    for (const [number, name] of names.entries()) {
+      end(name);
+      expect(await sent[number]).toBe(name);
+      expect(begun).toEqual(['a', 'b', 'other', 'c', 'd'].slice(0, number + 4));
+    }
+  });
+
+  it('are refused when their turn does not come, and then never carried out', async () => {
+    jest.useFakeTimers();
+    try {
+      const { begun, send, end } = requests(limits());
+      const [first, , late] = ['a', 'b', 'c'].map((name) => send(name));
+      const refused = expect(late).rejects.toMatchObject({
+        code: 'rate_limited',
+        message: expect.stringMatching(/^Nothing was done: 2 requests/),
+        headers: { 'Retry-After': '1' },
+      });
+      await jest.advanceTimersByTimeAsync(10_000);
+      await refused;
+      end('a');
+      expect(await first).toBe('a');
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect(begun).toEqual(['a', 'b']);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });
 
@@ -162,16 +219,24 @@ describe('beside a merchant', () => {
     );
   }, 120_000);
 
-  it('who sends many payouts at once, others are served, if not at the first try', async () => {
-    const asked = times(ALLOWANCE.concurrent + MORE, () => post(GREEDY, '/v1/payouts', payout));
-    const made = await post(POLITE, '/v1/payouts', payout);
-    expect(isMade(made)).toBe(true);
-    // While workers are behind, reading may be answered 503, with a Retry-After.
-    const read = await eventually(
-      () => get(POLITE, `/v1/payments/${made.body.id}`),
-      ({ status }) => status !== 503,
+  it('who sends many payouts at once, others are served before it, at the first try', async () => {
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', rate: 1, delayMs: 500 });
+    const slowed = () => stack.sandbox.faults.totals.get('slow') ?? 0;
+    const before = slowed();
+    let made = 0;
+    const asked = times(ALLOWANCE.concurrent + MORE, async () => {
+      const answer = await post(GREEDY, '/v1/payouts', payout);
+      if (isMade(answer)) made++;
+      return answer;
+    });
+    await eventually(
+      async () => slowed(),
+      (count) => count > before,
     );
-    expect(read.status).toBe(200);
+    const polite = await politeMakes();
+    expect(made).toBeLessThan(ALLOWANCE.concurrent / 2);
+    await politeIsServed(polite);
+
     const answers = await asked;
     expect(answers.filter(isMade).length).toBeGreaterThan(0);
     const others = answers.filter((answer) => !isMade(answer)).map(({ body }) => body.code);

@@ -1,66 +1,66 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { machine, runToEnd } from '../e2e/built.js';
+import { readBudgets } from './cost-tables.js';
 
-/** Installing a peer and the first start of everything take their time. */
-const LIMIT_MS = 15 * 60_000;
+/** It takes some ten seconds when nothing else runs: Temporal, the API, the worker and the load are started once. */
+const LIMIT_MS = 3 * 60_000;
 
 const figure = z.number().positive();
-const figuresSchema = z.strictObject({
-  perSecond: figure,
-  startP50: figure,
-  startP99: figure,
-  outcomeP50: figure,
-  outcomeP99: figure,
-  cpuMs: figure,
-  events: figure,
-  bytes: figure,
-});
 const resultSchema = z.strictObject({
   payments: z.number(),
   concurrency: z.number(),
-  systems: z.strictObject({ sanaga: figuresSchema, 'temporal-textbook': figuresSchema }),
-  ratios: z.strictObject({ 'sanaga/temporal-textbook': figure }),
+  systems: z.strictObject({
+    sanaga: z.strictObject({
+      perSecond: figure,
+      startP50: figure,
+      startP99: figure,
+      outcomeP50: figure,
+      outcomeP99: figure,
+      cpuMs: figure,
+      events: figure,
+      bytes: figure,
+    }),
+  }),
+  ratios: z.strictObject({}),
 });
+
+/** Sanaga alone: the others would have to be installed first, which takes minutes. */
+const ARGS = ['--payments', '4', '--concurrency', '2', '--repeats', '1', '--systems', 'sanaga', '--json'];
 
 describe('the benchmark, in small', () => {
   let stdout: string;
+  let stderr: string;
   let result: z.infer<typeof resultSchema>;
   beforeAll(async () => {
-    const systems = ['--systems', 'sanaga,temporal-textbook'];
-    const args = ['--payments', '8', '--concurrency', '2', '--repeats', '1', ...systems, '--json'];
-    const ended = await runToEnd('build/bench/main.js', args, machine());
+    const ended = await runToEnd('build/bench/main.js', ARGS, machine());
     if (ended.code !== 0) throw new Error(`the benchmark ended with ${ended.code}\n${ended.stderr}`);
-    stdout = ended.stdout;
+    ({ stdout, stderr } = ended);
     result = resultSchema.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
   }, LIMIT_MS);
 
-  it('prints its result alone, as one line of JSON', () => {
+  it('prints its result alone, as one line of JSON, and how it goes beside it', () => {
     expect(stdout.trim().split('\n')).toHaveLength(1);
-    expect(result).toMatchObject({ payments: 8, concurrency: 2 });
+    expect(result).toMatchObject({ payments: 4, concurrency: 2 });
+    expect(stderr).toMatch(/^sanaga: starting$/m);
+    expect(stderr).toMatch(/^sanaga: [\d.]+ payments\/s \(4 payments, concurrency 2, r1\)$/m);
   });
 
-  it.each(['sanaga', 'temporal-textbook'] as const)(
-    'has figures of %s that agree with each other',
-    (name) => {
-      const { perSecond, startP50, startP99, outcomeP50, outcomeP99, cpuMs } = result.systems[name];
-      expect(startP99).toBeGreaterThanOrEqual(startP50);
-      expect(outcomeP99).toBeGreaterThanOrEqual(outcomeP50);
-      // Two at a time, each of which waits 30 ms for its payer at least.
-      expect(perSecond).toBeLessThan(2 / 0.03);
-      // No more CPU time than the machine has, with the half second that it is measured for after the last payment.
-      expect(cpuMs).toBeLessThan(availableParallelism() * (1_000 / perSecond + 2_000 / 8));
-    },
-  );
-
-  it('compares the two by their payments a second', () => {
-    const { sanaga, 'temporal-textbook': textbook } = result.systems;
-    expect(result.ratios['sanaga/temporal-textbook']).toBeCloseTo(sanaga.perSecond / textbook.perSecond, 1);
+  it('has figures that agree with each other', () => {
+    const { perSecond, startP50, startP99, outcomeP50, outcomeP99, cpuMs } = result.systems.sanaga;
+    expect(startP99).toBeGreaterThanOrEqual(startP50);
+    expect(outcomeP99).toBeGreaterThanOrEqual(outcomeP50);
+    // Two at a time, each of which waits 30 ms for its payer at least.
+    expect(perSecond).toBeLessThan(2 / 0.03);
+    // No more CPU time than the machine has, with the half second that it is measured for after the last payment.
+    expect(cpuMs).toBeLessThan(availableParallelism() * (1_000 / perSecond + 2_000 / 4));
   });
 
   it("counts the events of the payments' histories", () => {
-    expect(result.systems.sanaga.events).toBeGreaterThanOrEqual(17);
-    expect(result.systems.sanaga.events).toBeLessThan(result.systems['temporal-textbook'].events);
+    const budget = readBudgets(readFileSync(new URL('../../docs/performance.md', import.meta.url), 'utf8'));
+    const { events = Number.NaN } = budget.get('link, paid') ?? {};
+    expect(result.systems.sanaga.events).toBeGreaterThanOrEqual(events);
   });
 });

@@ -2,9 +2,16 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 
 const peers = fileURLToPath(new URL('../../bench/peers', import.meta.url));
 const filesOf = (pattern: string) => globSync(pattern, { cwd: peers, exclude: ['**/node_modules/**'] });
+const lockSchema = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({ optionalDependencies: z.record(z.string(), z.string()).default({}) }),
+  ),
+});
 const read = (name: string) => readFileSync(join(peers, name), 'utf8');
 
 describe("the benchmark's peers", () => {
@@ -25,5 +32,14 @@ describe("the benchmark's peers", () => {
       ['dbos', 'restate', 'temporal-textbook'].map((name) => `${name}/package-lock.json`),
     );
     for (const lock of locks) expect(read(lock)).not.toContain('"resolved"');
+  });
+
+  it('are locked with their packages for every platform, without which npm refuses the lock', () => {
+    for (const lock of filesOf('*/package-lock.json')) {
+      const { packages } = lockSchema.parse(JSON.parse(read(lock)));
+      const locked = new Set(Object.keys(packages).map((path) => path.split('node_modules/').at(-1)));
+      const named = Object.values(packages).flatMap((one) => Object.keys(one.optionalDependencies));
+      expect(named.filter((name) => !locked.has(name))).toEqual([]);
+    }
   });
 });

@@ -81,12 +81,16 @@ describe('the tables of a benchmark', () => {
 });
 
 describe('the generated part of a document', () => {
-  const [begin, end] = ['begin', 'end'].map((word) => `<!-- npm run bench -- --write-docs: ${word} -->`);
+  const command = 'npm run bench -- --write-docs';
+  const [begin, end] = ['begin', 'end'].map((word) => `<!-- ${command}: ${word} -->`);
 
   it('is replaced, and nothing else', () => {
     const document = `# Title\n\n${begin}\n\nold\n\n${end}\n\nThe rest.\n`;
-    expect(withGenerated(document, 'new')).toBe(`# Title\n\n${begin}\n\nnew\n\n${end}\n\nThe rest.\n`);
+    expect(withGenerated(document, 'new', command)).toBe(
+      `# Title\n\n${begin}\n\nnew\n\n${end}\n\nThe rest.\n`,
+    );
   });
 
-  it('must be there', () => expect(() => withGenerated('# Title\n', 'new')).toThrow('no part between'));
+  it('must be there', () =>
+    expect(() => withGenerated('# Title\n', 'new', command)).toThrow('no part between'));
 });

@@ -350,6 +350,32 @@ describe('sanaga review', () => {
     expect((await sanaga(await serve(() => page()), 'review')).code).toBe(0);
   });
 
+  it('reads eight of them at a time, and lists them in their order', async () => {
+    const ids = Array.from({ length: 20 }, (_, number) => `pay_${number}`);
+    const reads: (() => void)[] = [];
+    const most: number[] = [];
+    const server = await serveHttp((response, { path }) => {
+      const id = path.split('/')[3];
+      const [status, body] =
+        id === undefined ? page(...ids.map((one) => ({ ...inReview, id: one }))) : [200, { ...inReview, id }];
+      const answer = () =>
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      if (id === undefined) return answer();
+      // The latest is answered first. None is, before there are as many as there can be.
+      reads.unshift(answer);
+      if (reads.length < 8 && server.seen.length <= ids.length) return;
+      setTimeout(() => {
+        most.push(reads.length);
+        for (const one of reads.splice(0)) one();
+      }, 200);
+    });
+    const { code, stdout } = await sanaga(server, 'review', '--json');
+    const listed = stdout.trimEnd().split('\n');
+    expect(listed.map((line) => JSON.parse(line).id)).toEqual(ids);
+    expect(most).toEqual([8, 8, 4]);
+    expect(code).toBe(1);
+  });
+
   it('decides nothing where nobody can confirm it, and repeats the amount', async () => {
     const server = await serve(() => [200, inReview]);
     const { code, stderr } = await sanaga(server, ...decide);

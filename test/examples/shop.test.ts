@@ -282,6 +282,52 @@ describe('a payment whose answer was lost', () => {
   });
 });
 
+describe('a request that Sanaga refuses as invalid', () => {
+  let asked = 0;
+  /** Sanaga with a limit that the shop's orders exceed. */
+  const limited: Fetch = async (input, init) => {
+    if (init?.method !== 'POST') return fetch(input, init);
+    asked++;
+    return Response.json(
+      {
+        code: 'invalid_request',
+        title: 'The request is not valid',
+        detail: 'amount must be at most 100 XAF',
+      },
+      { status: 400, headers: { 'content-type': 'application/problem+json' } },
+    );
+  };
+
+  it('is not repeated by itself, but shown to the owner, who can send it again with its key', async () => {
+    await reopen(limited);
+    const order = await place();
+    asked = 0;
+    await payments.sweep();
+    expect(asked).toBe(0);
+    expect(stateNow(order)).toEqual({ kind: 'refused' });
+    expect(alertsNow(order)).toEqual([expect.stringContaining('amount must be at most 100 XAF')]);
+    expect(await read(`/orders/${order.id}`)).toContain('could not be made');
+    expect(await read(`/admin/orders/${order.id}`, OWNER)).toContain('Send it again');
+
+    await reopen();
+    await payments.sweep();
+    expect(lastOf(order)).not.toHaveProperty('payment');
+    expect((await submit(`/admin/orders/${order.id}/retry`, {}, OWNER)).status).toBe(303);
+    expect(store.attempts(order.id)).toMatchObject([{ key: `order-${order.id}`, payment: { final: false } }]);
+    expect(alertsNow(order)).toEqual([]);
+    expect(stateNow(order).kind).not.toBe('refused');
+  });
+
+  it('is no refund that is on its way, and no reason for another', async () => {
+    const { id } = await paid();
+    await reopen(limited);
+    expect((await refund(known(id), '6000')).status).toBe(303);
+    expect(await read(`/orders/${id}`)).toContain('needs our attention');
+    expect((await refund(known(id), '500')).status).toBe(422);
+    expect(store.attempts(id)).toHaveLength(2);
+  });
+});
+
 describe('another link', () => {
   it('is not made while the first can be paid', async () => {
     const order = await place();

@@ -431,8 +431,8 @@ describe('an operator’s fail', () => {
       const shown = transactionOf(order, { status });
       for (const check of [0, 1, 2]) {
         const payment = undecided(order).fail({ force: true }).answered(SILENT).listing(SILENT);
-        for (let before = 0; before < check; before++) payment.listed();
-        payment.listed(shown);
+        for (let before = 0; before < check; before++) payment.answered(UNKNOWN).listed();
+        payment.answered(SILENT).listed(shown);
         expect(payment.phase('review')).toMatchObject({
           number: 2,
           held: true,
@@ -446,8 +446,47 @@ describe('an operator’s fail', () => {
   it('without the provider’s answer stands when the provider then says that nothing moves', () => {
     const payment = undecided().fail({ force: true }).answered(SILENT).listing(SILENT);
     const failed = transactionOf(payoutOrder, { status: 'FAILED' });
-    payment.listed(failed).listed(failed).listed(failed);
+    for (let check = 0; check < 3; check++) payment.answered(SILENT).listed(failed);
     expect(payment.wants).toEqual({ kind: 'end' });
+  });
+
+  it('without the provider’s answer stands when the provider then knows of no such transaction', () => {
+    const payment = undecided().fail({ force: true }).answered(SILENT).listing(SILENT);
+    for (let check = 0; check < 3; check++) payment.answered(UNKNOWN).listed();
+    expect(payment.wants).toEqual({ kind: 'end' });
+  });
+
+  it('without the provider’s answer is not proven by a list that leaves the transaction out: a person is asked in the end', () => {
+    const payment = undecided().fail({ force: true }).answered(SILENT).listing(SILENT);
+    for (let tries = 0; tries < 3 + 3 + 30; tries++) {
+      expect(payment.phase('ended').status).toBe('FAILED');
+      payment.answered(SILENT).listed();
+    }
+    expect(payment.phase('review')).toMatchObject({
+      number: 2,
+      held: true,
+      why: "it was decided that no money has moved, but the provider hasn't said what became of T1",
+    });
+  });
+
+  it('without the provider’s answer is not called checked for an operator who asks, by a list that leaves the transaction out', () => {
+    const payment = undecided().fail({ force: true }).answered(SILENT).listing(SILENT);
+    payment.request('recheck').answered(SILENT).listed();
+    expect(payment.reply).toMatchObject({ kind: 'refused', type: 'NotChecked' });
+    payment.request('recheck').found('FAILED').listed();
+    expect(payment.reply).toMatchObject({ kind: 'done' });
+    expect(payment.phase('ended').unproven).toEqual([]);
+  });
+
+  it('without the provider’s list is not proven by one that leaves out another transaction that can move money', () => {
+    const t2 = transactionOf(payoutOrder, { transId: transId('T2'), status: 'PENDING' });
+    const payment = undecided().fail().found('FAILED').listed(t2).fail({ force: true });
+    payment.found('FAILED').listing(SILENT);
+    expect(payment.phase('ended').unproven).toEqual(['T2']);
+    payment.listed().listed();
+    expect(payment.phase('ended').checks).toHaveLength(3);
+    payment.listed({ ...t2, status: 'FAILED' });
+    expect(payment.phase('ended')).toMatchObject({ unproven: [], checks: { length: 2 } });
   });
 
   it('is a reason to check the outcome again afterwards', () => {

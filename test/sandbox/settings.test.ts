@@ -48,6 +48,7 @@ describe("the sandbox's settings", () => {
     ['SANDBOX_SETTLE_DELAY', '25d', 'must be between 0s and 24d'],
     ['SANDBOX_CLOCK_SCALE', '0', 'must be a whole number from 1 to 9999999'],
     ['SANDBOX_SEED', '1.5', 'must be a whole number from 1 to 9999999'],
+    ['SANDBOX_BALANCE', '-1', 'must be a whole number from 1 to 9999999'],
     ['SANDBOX_PUBLIC_URL', 'ftp://pay.example', 'must be an http or https address'],
     ['SANDBOX_WEBHOOK_URL', 'http://me:secret@shop.example', 'must not contain a user or a password'],
   ])('refuse %s=%s', (name, value, message) => {

@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { Ajv2020, type AnySchema } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { routes } from '../../src/api/app.js';
-import { describeApi, openApiPath } from '../../src/api/openapi.js';
+import { openApiPath } from '../../src/api/openapi.js';
 
-/** The OpenAPI document as the API serves it. */
-const document = JSON.parse(JSON.stringify(describeApi(routes)));
+/** The OpenAPI document as it is committed. A test of its own holds it to what the API serves. */
+const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
 
 /**
  * The document's responses may get further fields, so that clients ignore those. To our own tests, a field that the

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from '@temporalio/client';
+import { InterceptingCall, type Interceptor } from '@grpc/grpc-js';
+import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime, type RuntimeOptions } from '@temporalio/worker';
@@ -18,6 +19,7 @@ import { createPaymentWorker, type PaymentWorker } from '../../src/payment-worke
 import type { PaymentTerms } from '../../src/payments/order.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { createProviderClient } from '../../src/provider/client.js';
+import { retryUntilClosed } from '../../src/temporal/connection.js';
 import { registerSearchAttributes } from '../../src/temporal/namespace.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
@@ -52,6 +54,8 @@ export interface Answer {
 export interface WorldOptions {
   /** A real dev server instead of the time-skipping one: time passes as it does, and can't be skipped. */
   readonly realServer?: boolean;
+  /** Where that server shows its metrics. */
+  readonly serverMetricsPort?: number;
   readonly terms?: Partial<PaymentTerms>;
   /** How long the API waits for an answer to an order, in ms: less where most orders get none. */
   readonly answerWithinMs?: number;
@@ -62,6 +66,10 @@ export interface WorldOptions {
   readonly activities?: (usual: Activities) => Activities;
   /** The SDK's runtime, of which a test file has one: where logs and metrics go. */
   readonly runtime?: RuntimeOptions;
+  /** Is told of each call that the API makes to Temporal, by its name. */
+  readonly onApiCall?: (rpc: string) => void;
+  /** Is told of each request that comes to the provider, from whomever, by its path. */
+  readonly onProviderRequest?: (path: string) => void;
 }
 
 /**
@@ -88,9 +96,12 @@ export class PaymentWorld {
 
   static async start(options: WorldOptions = {}): Promise<PaymentWorld> {
     quietRuntime(options.runtime);
-    const { env, stopServer } = options.realServer ? await realEnvironment() : await skippingEnvironment();
+    const { env, stopServer } = options.realServer
+      ? await realEnvironment(options)
+      : await skippingEnvironment();
     const clock = manualClock(await env.currentTimeMs());
     const client = new Client({ connection: env.connection });
+    const apiConnection = await observedConnection(env, options.onApiCall);
     const terms = { ...usualTerms, ...options.terms };
 
     const provider = createServer();
@@ -100,7 +111,7 @@ export class PaymentWorld {
     api.on(
       'request',
       createApp({
-        client,
+        client: apiConnection === undefined ? client : new Client({ connection: apiConnection }),
         taskQueue: 'payments',
         namespace: 'default',
         terms,
@@ -133,10 +144,16 @@ export class PaymentWorld {
       webhookDelayMs: 0,
     });
     provider.on('request', async (request, response) => {
+      options.onProviderRequest?.(request.url ?? '');
       clock.advanceTo(await env.currentTimeMs());
       sandbox.app(request, response);
     });
-    const closing = [...Object.values(clients).map(({ close }) => close), () => env.teardown(), stopServer];
+    const closing = [
+      ...Object.values(clients).map(({ close }) => close),
+      () => apiConnection?.close(),
+      () => env.teardown(),
+      stopServer,
+    ];
     const world = new PaymentWorld(env, client, sandbox, clock, { api, provider }, closing, options);
     await world.startWorker();
     return world;
@@ -369,11 +386,27 @@ async function skippingEnvironment() {
   };
 }
 
-async function realEnvironment() {
-  const server = await startDevServer({ report: () => undefined });
+async function realEnvironment({ serverMetricsPort: metricsPort }: WorldOptions) {
+  const server = await startDevServer({
+    report: () => undefined,
+    ...(metricsPort !== undefined && { metricsPort }),
+  });
   const env = await TestWorkflowEnvironment.createFromExistingServer({ address: server.address });
   await registerSearchAttributes(env.connection, 'default');
   return { env, stopServer: () => server.stop() };
+}
+
+/** A connection of the API's own, on which each call, and each time that it is tried again, is told of. */
+async function observedConnection(
+  { address }: TestWorkflowEnvironment,
+  onCall: WorldOptions['onApiCall'],
+): Promise<Connection | undefined> {
+  if (onCall === undefined) return undefined;
+  const observe: Interceptor = (options, nextCall) => {
+    onCall(options.method_definition.path.split('/').at(-1) ?? '');
+    return new InterceptingCall(nextCall(options));
+  };
+  return await Connection.connect({ address, interceptors: [...retryUntilClosed(), observe] });
 }
 
 function providerClients(url: string, timeoutMs: number) {

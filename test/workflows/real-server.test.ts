@@ -27,14 +27,6 @@ describe("a link collection's history on a real server", () => {
     expect(world.transactionsOf(first.body.id)).toHaveLength(1);
     await world.post(`/v1/collections/${first.body.id}/expire`, {});
   });
-
-  it('has 2 workflow tasks and 17 events when the notification comes', async () => {
-    const payment = await world.begin('collections', { method: 'link', amount: 5_000 });
-    await world.visit(payment, 'pay');
-    const events = await world.ended(payment.id);
-    expect(events).toHaveLength(17);
-    expect(events.filter((event) => event === 'WORKFLOW_TASK_COMPLETED')).toHaveLength(2);
-  });
 });
 
 type Events = temporal.api.history.v1.IHistoryEvent[];

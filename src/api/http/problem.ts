@@ -159,8 +159,9 @@ export const PROBLEMS = {
   rate_limited: {
     status: 429,
     title: 'Too many requests with one API key',
-    cause: 'the API key made too many requests in a minute, or has too many in progress or waiting',
-    cure: 'wait for as long as `Retry-After` says, and make fewer requests with this key, or fewer at the same time',
+    cause:
+      'the API key made too many requests in a minute, or has too many in progress or waiting, or the merchant has so many that the turn of this one did not come in time. Nothing was done',
+    cure: 'repeat after `Retry-After`, with the same Idempotency-Key, and make fewer requests, or fewer at the same time',
     example: 'This API key may make 6000 requests a minute. Try again after the time in Retry-After.',
   },
   too_many_attempts: {
@@ -337,6 +338,14 @@ export const tooManyConcurrent = (max: number, headers: Readonly<Record<string, 
     'rate_limited',
     `This API key may have ${max} requests in progress at the same time. Wait for some of them to be answered.`,
     { headers: { ...headers, ...retryAfter(1_000) } },
+  );
+
+/** @param max requests of a merchant that are carried out at the same time */
+export const tooManyActive = (max: number): ApiError =>
+  new ApiError(
+    'rate_limited',
+    `Nothing was done: ${max} requests of this merchant are carried out at the same time, and this one's turn did not come in time. Repeat it, with the same Idempotency-Key.`,
+    { headers: retryAfter(1_000) },
   );
 
 export const tooManyWaits = (max: number): ApiError =>

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
+import PQueue from 'p-queue';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { tooManyAttempts, tooManyConcurrent, tooManyOfKey, tooManyWaits } from './problem.js';
+import { tooManyActive, tooManyAttempts, tooManyConcurrent, tooManyOfKey, tooManyWaits } from './problem.js';
 
 /**
  * Limits on what callers of the API may ask for, so that none of them takes the service from the others. Each process counts
@@ -12,11 +13,16 @@ export interface RequestAllowance {
   readonly perMinute: number;
   /** Requests in progress at the same time. Half of them may be waiting for an outcome. */
   readonly concurrent: number;
+  /** Requests of one merchant that are carried out at the same time. The others wait for their turn. */
+  readonly active: number;
   /** Failed authentications within a minute after which an address is refused. */
   readonly failures: number;
 }
 
 const MINUTE_S = 60;
+
+/** How long a request may wait for its turn, in ms. */
+const MAX_TURN_WAIT_MS = 10_000;
 
 /** Pairs of an address and a key that are remembered. Beyond that, the one used longest ago is forgotten. */
 const MAX_KNOWN = 10_000;
@@ -34,6 +40,7 @@ export class RequestLimits {
   readonly #failures: RateLimiterMemory;
   readonly #inProgress = new Counts();
   readonly #waiting = new Counts();
+  readonly #turns = new Map<string, PQueue>();
   readonly #known = new Set<string>();
 
   constructor(private readonly allowance: RequestAllowance) {
@@ -106,6 +113,27 @@ export class RequestLimits {
     } finally {
       leave();
     }
+  }
+
+  /**
+   * Runs something when its turn has come: few of a merchant's requests at a time, in the order in which they came. Workers
+   * take payments in that order, too, whoever's they are. So a merchant who sends hundreds at once has them wait here,
+   * and not before other merchants' requests.
+   *
+   * @param group what takes turns with what: a merchant's requests of one method
+   * @throws {ApiError} `rate_limited` when its turn doesn't come in time. It was not run then, and never will be.
+   */
+  async inTurn<T>(group: string, run: () => Promise<T>): Promise<T> {
+    const { active } = this.allowance;
+    const turns = this.#turns.get(group) ?? new PQueue({ concurrency: active });
+    this.#turns.set(group, turns);
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(tooManyActive(active)), MAX_TURN_WAIT_MS);
+    const begin = () => {
+      clearTimeout(timer);
+      return run();
+    };
+    return await turns.add(begin, { signal: late.signal });
   }
 
   #remember(pair: string): void {

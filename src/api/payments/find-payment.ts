@@ -8,6 +8,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import proto from '@temporalio/proto';
 import { z } from 'zod';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { openPayment } from '../../payments/payment-state.js';
@@ -25,6 +26,8 @@ import { ApiError } from '../http/problem.js';
 import type { Shutdown } from '../http/server.js';
 import type { Descriptions } from './descriptions.js';
 import { callTemporal, grpcErrorOf, hasEnded, waitFor } from './temporal-calls.js';
+
+const { EVENT_TYPE_WORKFLOW_TASK_COMPLETED: TASK_COMPLETED } = proto.temporal.api.enums.v1.EventType;
 
 /** What reading payments needs. */
 export interface ReadContext {
@@ -133,6 +136,27 @@ export async function currentState(
   }
 }
 
+/**
+ * {@link currentState} for a reader. A payment that waits for its first turn at a worker is as it was created, so that its
+ * merchant needn't wait for that, too.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function readPayment(context: ReadContext, found: FoundPayment): Promise<PaymentResult> {
+  try {
+    return await currentState(context, found);
+  } catch (error) {
+    if (!found.running || !(error instanceof ApiError) || !(await isUntaken(context, found))) throw error;
+    return { payment: toPayment((await stateAtStart(context, found)).state) };
+  }
+}
+
+/** Whether no worker has done anything for the payment's run yet. @throws {ApiError} `temporarily_unavailable`. */
+export async function isUntaken({ client }: ReadContext, { handle }: FoundPayment): Promise<boolean> {
+  const { events } = await callTemporal(client, () => handle.fetchHistory());
+  return events?.every(({ eventType }) => eventType !== TASK_COMPLETED) ?? false;
+}
+
 /** {@link currentState} of the latest run, which may have begun or ended since the payment was found. */
 export async function latestState(
   context: ReadContext,
@@ -220,7 +244,7 @@ export async function waitUntilFinal(
     (signal) => awaitOutcome(context, found, waitMs, signal),
     hangUp,
   );
-  return outcome ?? (await latestState(context, found));
+  return outcome ?? (await readPayment(context, (await findPayment(context, found.id)) ?? found));
 }
 
 async function awaitOutcome(

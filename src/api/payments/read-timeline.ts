@@ -1,18 +1,16 @@
-import proto from '@temporalio/proto';
 import { EMPTY_TIMELINE } from '../../payments/timeline.js';
 import { type EndedState, type PaymentTimeline, timelineQuery } from '../../workflows/messages.js';
 import { ApiError } from '../http/problem.js';
 import {
   askRunning,
   type FoundPayment,
+  isUntaken,
   type ReadContext,
   stateAtStart,
   wasNeverBegun,
 } from './find-payment.js';
 import { endedState } from './reopen-payment.js';
 import { callTemporal } from './temporal-calls.js';
-
-const { EVENT_TYPE_WORKFLOW_TASK_COMPLETED: TASK_COMPLETED } = proto.temporal.api.enums.v1.EventType;
 
 /** What has happened to a payment; `stoppedAt` (ms since the epoch) when its workflow was stopped by hand. */
 export interface ReadTimeline extends PaymentTimeline {
@@ -44,12 +42,6 @@ async function ofRunning(context: ReadContext, found: FoundPayment): Promise<Rea
     }
     throw error;
   }
-}
-
-/** Whether no worker has done anything for the payment's run yet. */
-async function isUntaken({ client }: ReadContext, { handle }: FoundPayment): Promise<boolean> {
-  const { events } = await callTemporal(client, () => handle.fetchHistory());
-  return events?.every(({ eventType }) => eventType !== TASK_COMPLETED) ?? false;
 }
 
 async function ofStopped(context: ReadContext, found: FoundPayment): Promise<ReadTimeline> {

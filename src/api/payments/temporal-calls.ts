@@ -78,14 +78,17 @@ export async function waitFor<T>(
   request: () => Promise<T>,
 ): Promise<WaitResult<T>> {
   if (signal.aborted) return undefined;
+  const end = Date.now() + limitMs;
   try {
     // The SDK doesn't cancel a call that begins just as the signal is given; the deadline ends that one.
-    const deadline = Date.now() + limitMs + DEADLINE_MARGIN_MS;
+    const deadline = end + DEADLINE_MARGIN_MS;
     const repeated = () => repeatWhenDropped(request, signal);
     const value = await client.withDeadline(deadline, () => client.withAbortSignal(signal, repeated));
     return { value };
   } catch (error) {
-    if (signal.aborted && isTrouble(error)) return undefined;
+    // A busy process may hear that the deadline is over before its own timer gives the signal.
+    const isOver = signal.aborted || Date.now() >= end;
+    if (isOver && isTrouble(error)) return undefined;
     throw isTrouble(error) ? temporarilyUnavailable(undefined, { cause: error }) : error;
   }
 }

@@ -8,7 +8,7 @@ import { recheckUpdate, refreshUpdate, resolveUpdate } from '../../workflows/mes
 import { isOperator } from '../http/auth.js';
 import { onlyFor, variantError } from '../http/body.js';
 import { forbidden, notChecked } from '../http/problem.js';
-import { currentState, type FoundPayment, waitUntilFinal } from '../payments/find-payment.js';
+import { currentState, type FoundPayment, readPayment, waitUntilFinal } from '../payments/find-payment.js';
 import { listPayments as list, type Place } from '../payments/list-payments.js';
 import { updateOrReopen } from '../payments/reopen-payment.js';
 import { failureTypeOf } from '../payments/temporal-calls.js';
@@ -49,6 +49,7 @@ export const getPayment = authenticatedRoute({
       'How many seconds to wait for the payment to become final',
     ),
   }),
+  isOutOfTurn: ({ wait }) => wait > 0,
   async handle(request, context) {
     const found = await ownPayment(context, request);
     const { wait } = request.query;
@@ -57,7 +58,7 @@ export const getPayment = authenticatedRoute({
         ? await context.requestLimits.whileWaiting(request.caller.key, () =>
             waitUntilFinal(context, found, wait * 1_000, request.hangUp),
           )
-        : await currentState(context, found);
+        : await readPayment(context, found);
     return { status: 200, json: viewerOf(context, request.caller, found.owner)(payment) };
   },
 });

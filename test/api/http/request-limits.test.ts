@@ -10,7 +10,7 @@ import {
   WEBHOOK_TOKEN,
 } from '../../support/api-under-test.js';
 
-const ALLOWANCE = { perMinute: 10, concurrent: 4, failures: 5 };
+const ALLOWANCE = { perMinute: 10, concurrent: 4, active: 4, failures: 5 };
 
 let api: ApiUnderTest;
 afterEach(() => api.stop());

@@ -1,5 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { Client, WorkflowExecutionAlreadyStartedError, WorkflowUpdateFailedError } from '@temporalio/client';
+import {
+  Client,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
 import { deliver, failureTypeOf, waitFor } from '../../../src/api/payments/temporal-calls.js';
 
@@ -24,6 +30,24 @@ describe('an update that fails', () => {
     const refused = failing(ApplicationFailure.nonRetryable('it is final', 'NotUnderReview'));
     await expect(refused).rejects.toBeInstanceOf(WorkflowUpdateFailedError);
     expect(failureTypeOf(await refused.catch((error: unknown) => error))).toBe('NotUnderReview');
+  });
+});
+
+describe('a wait', () => {
+  it('is over at its end, even if that is heard from Temporal before the signal is given', async () => {
+    const unsignalled = new AbortController().signal;
+    const answer = waitFor(client, unsignalled, 20, async () => {
+      await pause(30);
+      throw new WorkflowUpdateRPCTimeoutOrCancelledError('context deadline exceeded');
+    });
+    expect(await answer).toBeUndefined();
+  });
+
+  it('that is cut short is trouble', async () => {
+    const answer = waitFor(client, new AbortController().signal, 60_000, async () => {
+      throw new WorkflowUpdateRPCTimeoutOrCancelledError('Call cancelled');
+    });
+    await expect(answer).rejects.toMatchObject({ code: 'temporarily_unavailable' });
   });
 });
 

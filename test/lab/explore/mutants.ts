@@ -10,6 +10,8 @@ export interface Mutant extends Change {
   readonly breaks: Invariant;
   /** What the shortest story has to tell. */
   readonly story: readonly RegExp[];
+  /** How many states to visit for it at most; most are found sooner. */
+  readonly states?: number;
 }
 
 const world = (changes: Parameters<typeof calmSettingOf>[0]): Setting => calmSettingOf(changes);
@@ -29,6 +31,12 @@ const operators = world({
   method: 'payout',
   troubles: new Set(['ambiguous', 'takenTwice', 'silence', 'flappingList']),
   decisions: new Set(['resend', 'fail', 'match', 'insist']),
+  allowance: { troubles: 2, decisions: 1 },
+});
+const insisting = world({
+  method: 'payout',
+  troubles: new Set(['silence', 'flappingList']),
+  decisions: new Set(['fail', 'insist']),
   allowance: { troubles: 2, decisions: 1 },
 });
 const liars = world({
@@ -126,7 +134,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a reported transaction that was given up after the end is looked for in the list',
     file: 'reports.ts',
-    find: '  const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now)];',
+    find: '  const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now, phase)];',
     replace: '  const { checks } = phase;',
     setting: world({
       method: 'payout',
@@ -244,8 +252,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'after a resend, the list is read again at the end, an hour and a day later',
     file: 'transitions.ts',
-    find: '    checks: isDoubtful ? checksFrom',
-    replace: '    checks: isDoubtful && now < 0 ? checksFrom',
+    find: 'payment.sends.isDoubtful ? checksFrom',
+    replace: 'payment.sends.isDoubtful && now < 0 ? checksFrom',
     setting: operators,
     breaks: 'secondSeen',
     story: [/final/],
@@ -412,6 +420,25 @@ export const MUTANTS: readonly Mutant[] = [
     find: '({ status }) => !canMoveMoney(payment, status)',
     replace: '() => true',
     setting: operators,
+    breaks: 'failedTruth',
+    story: [/fail \(forced\)/, /FAILED, final/],
+  },
+  {
+    rule: 'a list that leaves a transaction out does not prove a decision that no money has moved',
+    file: 'ended.ts',
+    find: '  return unproven.some((open) => open !== transId || !isAnswered);',
+    replace: '  return unproven.some((open) => open === transId && isAnswered);',
+    setting: insisting,
+    breaks: 'failedTruth',
+    story: [/fail \(forced\)/, /FAILED, final/, /list: nothing, and T1 no more/],
+    states: 300_000,
+  },
+  {
+    rule: 'a decision without an answer leaves the transaction that it is about unproven',
+    file: 'review.ts',
+    find: '  const isOpen = ownId !== undefined && deciding.isUnanswered;',
+    replace: '  const isOpen = ownId !== undefined && deciding.rounds > 9;',
+    setting: insisting,
     breaks: 'failedTruth',
     story: [/fail \(forced\)/, /FAILED, final/],
   },

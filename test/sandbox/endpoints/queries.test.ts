@@ -218,4 +218,23 @@ describe('GET /balance', () => {
     expect(new Set(balances).size).toBe(5);
     expect(balances.every((balance) => balance >= 0)).toBe(true);
   });
+
+  it('is what payouts have left of the funds, of which a failed one takes nothing', async () => {
+    const running = await startSandbox({ payoutFunds: 1_000 });
+    const left = async () => balanceSchema.parse((await running.get('/balance', 'payout')).body).balance;
+    const pay = (amount: number, phone: string) => running.post('/payout', { amount, phone }, 'payout');
+    expect((await pay(600, phones.fails)).status).toBe(200);
+    expect(await left()).toBe(400);
+    const refused = await pay(401, phones.succeeds);
+    expect([refused.status, textOf(refused, 'message')]).toEqual([
+      400,
+      'The balance of the service is too low for this payout',
+    ]);
+    await running.advance(SECOND);
+    expect(await left()).toBe(1_000);
+    expect((await pay(1_000, phones.succeeds)).status).toBe(200);
+    await running.advance(SECOND);
+    expect(await left()).toBe(0);
+    expect(running.sandbox.ledger.all()).toHaveLength(2);
+  });
 });

@@ -125,6 +125,13 @@ describe("the dev server's arguments", () => {
     expect(args).not.toContain('--headless');
   });
 
+  it("name the port of the metrics, which nobody has who didn't ask", () => {
+    const args = devServerArguments({ port: 1, metricsPort: 3, namespace: 'n' });
+
+    expect(args.join(' ')).toContain('--metrics-port 3');
+    expect(devServerArguments({ port: 1, namespace: 'n' })).not.toContain('--metrics-port');
+  });
+
   it('have a database file written to the disk before anything is answered', () => {
     const args = devServerArguments({ port: 1, namespace: 'n', databaseFile: '/state/t.db' }).join(' ');
 

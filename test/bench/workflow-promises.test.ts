@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { promiseHooks } from 'node:v8';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  activityJob,
+  type Command,
+  type Job,
+  signalJob,
+  startJob,
+  updateJob,
+  type WorkflowRun,
+  WorkflowVm,
+} from '../../lab/explore/workflow-vm.js';
+import { linkOrder, START, terms, transId } from '../payments/orders.js';
+import { workflowBundle } from '../support/bundle-workflows.js';
+
+const fingerprint = 'a fingerprint';
+const input = { order: linkOrder, terms, fingerprint, requestId: 'a request' };
+const [id, link] = [transId('T1'), 'https://pay.example/T1'];
+const transaction = { transId: id, status: 'SUCCESSFUL', amount: linkOrder.amount, externalId: linkOrder.id };
+
+/** A paid link: what its workflow is told, each time. Activities are numbered as the workflow asks for them. */
+const PAID_LINK: readonly (readonly Job[])[] = [
+  [startJob('collectByLink', input, START), updateJob('initiation', 'initiation', [{ fingerprint }])],
+  [activityJob(1, true, { kind: 'accepted', transId: id, link })],
+  [signalJob('hint', { transId: id, status: 'SUCCESSFUL' })],
+  [activityJob(2, true, { kind: 'found', transaction })],
+  [activityJob(3, true, { kind: 'delivered' })],
+];
+
+/** The prototype of promises outside every VM: Node makes them so for its own functions. */
+const outside = Object.getPrototypeOf(readFile(new URL(import.meta.url)));
+
+describe("a paid link's workflow", () => {
+  let run: WorkflowRun;
+  beforeAll(async () => {
+    const vm = await WorkflowVm.create(await readFile(workflowBundle().codePath, 'utf8'));
+    run = await vm.run('collectByLink', START);
+  });
+  afterAll(() => run.dispose());
+
+  it('makes as many promises as docs/performance.md says', async () => {
+    let promises = 0;
+    // Those of the workflow's VM are neither of Node's kind nor of jest's.
+    const isOfWorkflow = (promise: Promise<unknown>) =>
+      ![outside, Promise.prototype].includes(Object.getPrototypeOf(promise));
+    const stop = promiseHooks.onInit((promise: Promise<unknown>) => {
+      if (isOfWorkflow(promise)) promises++;
+    });
+    let last: readonly Command[] = [];
+    try {
+      for (const jobs of PAID_LINK) last = await run.activate(jobs, { now: START });
+    } finally {
+      stop();
+    }
+    expect(last).toMatchObject([{ completeWorkflowExecution: {} }]);
+
+    const document = readFileSync(new URL('../../docs/performance.md', import.meta.url), 'utf8');
+    const [, documented] = /makes (\d+) promises/.exec(document) ?? [];
+    expect(promises).toBe(Number(documented));
+  });
+});
