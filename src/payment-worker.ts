@@ -56,6 +56,9 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
     workflowBundle: options.workflowBundle,
     maxCachedWorkflows: limits.maxCachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: limits.maxConcurrentWorkflowTasks,
+    // The SDK's default asks for the first tasks of payments with two polls at a time, and with eight for all later ones: under
+    // load, merchants then wait for their links while everything else goes on.
+    workflowTaskPollerBehavior: { type: 'autoscaling' },
     maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
     maxConcurrentLocalActivityExecutions: limits.maxConcurrentLocalActivities,
     ...(deployment && {
