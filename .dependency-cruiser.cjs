@@ -14,7 +14,7 @@ const OURS = '^(src|bench|client|cli|examples|lab|sandbox|stack|test)/';
 
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
-  '^src/(server|worker)\\.ts$',
+  '^src/(server|worker|workflow-thread)\\.ts$',
   '^client/index\\.ts$',
   '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
   '^bench/load/main\\.ts$',
@@ -197,7 +197,7 @@ module.exports = {
       { path: OURS, pathNot: '^(cli|test)/' },
       {
         path: [
-          '^src/(server|worker)\\.ts$',
+          '^src/(server|worker|workflow-thread)\\.ts$',
           '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
           '^bench/load/main\\.ts$',
           '^lab/(explore|simulate|chaos)\\.ts$',

@@ -31,8 +31,11 @@ async function compile(folder, project) {
 async function bundleWorkflows() {
   const quiet = () => undefined;
   const complain = (message) => process.stderr.write(`${message}\n`);
+  const workflowsPath = path('lib/workflows/index.js');
   const { code } = await bundleWorkflowCode({
-    workflowsPath: path('lib/workflows/index.js'),
+    workflowsPath,
+    // Evaluated once for each thread, and frozen, rather than for each payment.
+    preloadModules: [workflowsPath],
     logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: complain, error: complain },
   });
   await writeFile(path('lib/workflow-bundle.js'), code);

@@ -226,6 +226,7 @@ const schemas = {
       WORKER_MAX_CONCURRENT_WORKFLOW_TASKS: count(40, { min: 2 }),
       WORKER_MAX_CONCURRENT_ACTIVITIES: count(100),
       WORKER_MAX_CONCURRENT_LOCAL_ACTIVITIES: count(100),
+      WORKER_CALL_STACKS: yesNo(false),
       WORKER_DEPLOYMENT: text.default('sanaga'),
       WORKER_BUILD_ID: text.optional(),
       WORKER_METRICS_ADDRESS: z

@@ -72,6 +72,7 @@ await runProcess(async (stop) => {
         maxConcurrentLocalActivities: config.WORKER_MAX_CONCURRENT_LOCAL_ACTIVITIES,
         shutdownGraceMs: config.WORKER_SHUTDOWN_GRACE,
       },
+      callStacks: config.WORKER_CALL_STACKS,
       deployment:
         config.WORKER_BUILD_ID === undefined
           ? undefined

@@ -18,6 +18,7 @@ const PROCESS: Readonly<Record<string, string | undefined>> = {
   'server.ts': 'server',
   'worker.ts': 'worker',
   'payment-worker.ts': 'worker',
+  'workflow-threads.ts': 'worker',
 };
 
 /** The room of a file, seen from within the product or from outside of it. */

@@ -210,6 +210,7 @@ const WORKFLOWS = EXTENSION === 'ts' ? '../../src/workflows/index.ts' : '../../.
 export async function bundleWorkflows(file: string): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: here(WORKFLOWS),
+    preloadModules: [here(WORKFLOWS)],
     workflowInterceptorModules: [here(`./workflow-timers.${EXTENSION}`)],
     logger: new DefaultLogger('WARN'),
     webpackConfigHook: (config) => ({

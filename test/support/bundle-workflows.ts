@@ -5,8 +5,10 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 /** Bundles the workflows from their source once for all suites, so that no test ever runs a stale build. */
 export default async function bundleWorkflows(): Promise<void> {
+  const workflowsPath = here('../../src/workflows/index.ts');
   const { code } = await bundleWorkflowCode({
-    workflowsPath: here('../../src/workflows/index.ts'),
+    workflowsPath,
+    preloadModules: [workflowsPath],
     logger: new DefaultLogger('WARN'),
     webpackConfigHook: (config) => ({
       ...config,
