@@ -7,6 +7,7 @@ import type { PaymentInput, PaymentWorkflowType } from '../../src/workflows/mess
 // Both packages are CommonJS; these modules are private, so a new release may move them.
 const require = createRequire(import.meta.url);
 const { ReusableVMWorkflowCreator } = require('@temporalio/worker/lib/workflow/reusable-vm.js');
+const { globalHandlers } = require('@temporalio/worker/lib/workflow/vm-shared.js');
 const { parseWorkflowCode } = require('@temporalio/worker/lib/worker.js');
 
 const { WorkflowActivation } = proto.coresdk.workflow_activation;
@@ -52,7 +53,11 @@ export class WorkflowVm {
       'notifyMerchantAgain',
     ]);
     const code = parseWorkflowCode(bundle);
-    return new WorkflowVm(await ReusableVMWorkflowCreator.create(code, NO_LIMIT, activities));
+    const creator = await ReusableVMWorkflowCreator.create(code, NO_LIMIT, activities);
+    // As in production, nobody looks where workflows wait.
+    globalHandlers.stopPromiseHook();
+    globalHandlers.promiseHookInstalled = false;
+    return new WorkflowVm(creator);
   }
 
   /** A run of a payment's workflow; it does nothing until it is activated with {@link startJob}. */
