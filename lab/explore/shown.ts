@@ -29,7 +29,9 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     if (!isNamed && known === undefined && transId !== ownId) continue;
     const isOpen = book.final && book.isFailed && isUnsettled(payment.order, transId === ownId, status);
     const isContradiction = isOpen || (transId === ownId && book.final && status !== book.status);
-    if (known?.decided !== status || known.isAside || isContradiction) isKnown = false;
+    // A decision that no money has moved goes with whatever will never move any.
+    const isSettled = book.final && book.isFailed && isOver(payment, status) && amount !== WRONG_AMOUNT;
+    if (!isSettled && (known?.decided !== status || known.isAside || isContradiction)) isKnown = false;
     if (transId !== ownId && isNews(payment, known, status)) news = true;
     const isWrong = (known?.isWrong ?? false) || amount === WRONG_AMOUNT;
     const isSame = known?.status === status && known.isOpen === isOpen;
@@ -43,6 +45,10 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
 function transactionsIn(event: PaymentEvent): readonly Transaction[] {
   if (event.kind === 'listed' && event.answer.kind === 'listed') return event.answer.transactions;
   return event.kind === 'status' && event.answer.kind === 'found' ? [event.answer.transaction] : [];
+}
+
+function isOver({ order }: PaymentState, status: ProviderStatus): boolean {
+  return status === (order.method === 'link' ? 'EXPIRED' : 'FAILED');
 }
 
 function isNews({ order }: PaymentState, known: Shown | undefined, status: ProviderStatus): boolean {

@@ -121,6 +121,8 @@ export function contradicted(
         : `the provider says that ${transId} is ${status}`;
     return holdForReview(payment, `it was decided that no money has moved, but ${open}`, now);
   }
+  // A link that was expired for the decision has moved no money: EXPIRED goes with FAILED.
+  if (isDecided && isOver(payment, status)) return payment;
   if (status === ended.status || !isFinal(payment.order, status)) return payment;
   return holdForReview(payment, `it was ${ended.status}, and the provider now says ${status}`, now);
 }

@@ -510,6 +510,21 @@ describe('an operator’s fail of a link', () => {
     expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', transId: 'T1' });
   });
 
+  it('stands when the provider goes on to say that the link has expired', () => {
+    const payment = undecided(linkOrder).later(HOUR).fail().found('PENDING').listed(alive);
+    const expired = { ...alive, status: 'EXPIRED' } as const;
+    payment.expired().found('EXPIRED').listed(expired);
+    payment.request('recheck').found('EXPIRED').listed(expired);
+    expect(payment.reply?.kind).toBe('done');
+    payment.listed(expired).listed(expired).listed(expired);
+    expect(payment.wants).toEqual({ kind: 'end' });
+    expect(payment.notified).toEqual(['payment.review', 'payment.failed']);
+    payment.hint('T1', 'EXPIRED').found('EXPIRED');
+    expect(payment.status).toBe('FAILED');
+    payment.later(HOUR).hint('T1', 'SUCCESSFUL').found('SUCCESSFUL');
+    expect(payment.phase('review').why).toBe('it was FAILED, and the provider now says SUCCESSFUL');
+  });
+
   it('expires every link of its own that could still be paid', () => {
     const payment = undecided(linkOrder).later(HOUR).fail().found('EXPIRED');
     payment.listed({ ...alive, transId: transId('T2') }, { ...alive, transId: transId('T3') });

@@ -299,6 +299,15 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/match T1/, /: REVIEW 2/],
   },
   {
+    rule: 'a link that was expired for a decision that no money has moved does not come back for it',
+    file: 'ended.ts',
+    find: '  if (isDecided && isOver(payment, status)) return payment;\n',
+    replace: '',
+    setting: links,
+    breaks: 'judgedOnce',
+    story: [/T1 has become EXPIRED/, /FAILED, final/, /REVIEW 2/],
+  },
+  {
     rule: 'a notification is not dropped on the first "unknown"',
     file: 'reports.ts',
     find: '  const pause = UNKNOWN_PAUSES_MS[report.unknown];',
