@@ -17,7 +17,6 @@ export const EMPTY_BOOK: Book = {
   shown: [],
   quietUntil: 0,
   isFailed: false,
-  isMatched: false,
   orphans: [],
   unconfirmed: 0,
   isRechecked: true,

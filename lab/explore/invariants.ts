@@ -108,8 +108,7 @@ function outcomeViolations({ provider, book }: Situation, payment: PaymentState)
         (book.insisted === 'fail' && !isOpenAgain(book.shown, one.transId)) ||
         (book.insisted === 'resend' && transId !== undefined) ||
         one.hasTurned ||
-        isUnseenTwin(one, book.shown) ||
-        (book.isMatched && decidedOf(book.shown, one.transId) !== undefined);
+        isUnseenTwin(one, book.shown);
       if (canMove(payment.order, one) && !isExempt) {
         violations.push({
           invariant: 'failedTruth',

@@ -86,7 +86,6 @@ export function withReplies(
           ? request.kind
           : book.insisted,
       isFailed: request.kind === 'fail',
-      isMatched: book.isMatched || request.kind === 'match',
       shown: decided(book.shown, request, situation),
     };
   }

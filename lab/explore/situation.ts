@@ -95,8 +95,6 @@ export interface Book {
   readonly insisted?: 'resend' | 'fail' | undefined;
   /** The latest decision that was carried out is that no money has moved. */
   readonly isFailed: boolean;
-  /** An operator has matched a transaction, and so left the others that were in view. */
-  readonly isMatched: boolean;
   readonly expiresAt?: number | undefined;
   /** Since when nothing could be sent for another reason than the credentials (`unsentSince`), or for any (`refusedSince`). */
   readonly unsentSince?: number | undefined;

@@ -46,7 +46,7 @@ export function encode(situation: Situation): string {
     text += `&${kind}${flags(isCurrent, isInsisted)}`;
     for (const one of view) text += `${one.transId}${one.status}`;
   }
-  text += `|${book.insisted ?? ''}${flags(book.isMatched, book.isRechecked, book.isFailed)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
+  text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isFailed)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
   text += `${book.orphans.join()}${past(book.refusedSince ?? now, now, HOUR_MS)}${past(book.unsentSince ?? now, now, 5 * MINUTE_MS)}`;
   if (book.toAsk !== undefined) text += `a${book.toAsk.transId}${past(book.toAsk.since, now, HOUR_MS)}`;
   if (recorded !== undefined && left.troubles > 0 && !recorded.isFresh) {

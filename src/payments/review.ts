@@ -15,6 +15,7 @@ import { onListed } from './searching.js';
 import type { Transaction } from './transaction.js';
 import {
   aboutToSend,
+  besides,
   type Change,
   canMoveMoney,
   end,
@@ -26,6 +27,7 @@ import {
   isOver,
   matchedTransId,
   noteOther,
+  openOther,
   type Refusal,
   refuse,
 } from './transitions.js';
@@ -292,6 +294,11 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
   const isUnread = deciding.review.pursuit?.kind === 'searching';
   const doubtful = isUnread ? inDoubt(tolerant) : tolerant;
   const known = follow(markJudged(withAbandoned(doubtful, transId)), { transId }, now);
+  const open = isOver(payment, transaction.status) ? openOther(known) : undefined;
+  if (open !== undefined) {
+    const seen = isOfPayment(payment, transaction) ? [transaction] : [];
+    return backNoting(payment, deciding, besides(transId, transaction.status, open), seen, now);
+  }
   return carryOut(applyTransaction(known, transaction, now), deciding, now);
 }
 

@@ -8,6 +8,7 @@ import {
   type Doubt,
   type Ended,
   followedBy,
+  type OtherTransaction,
   type PaymentState,
   type Phase,
   type Pursuit,
@@ -365,6 +366,21 @@ export function noteOther(
     `the provider has another transaction for this payment: ${transId} (${status})`,
     now,
   );
+}
+
+/**
+ * A further transaction that has moved money, or can still move it, for all that is known. Of links that are open and
+ * unpaid, only those count that a decision has left: the merchant may have been given one of them.
+ */
+export function openOther(payment: PaymentState): OtherTransaction | undefined {
+  return payment.others.find(
+    ({ status, isJudged }) => canMoveMoney(payment, status) || (isJudged && !isOver(payment, status)),
+  );
+}
+
+/** Why a transaction that has moved no money doesn't end the payment. */
+export function besides(transId: TransId, status: ProviderStatus, open: OtherTransaction): string {
+  return `${transId} is ${status}, but the provider has another transaction for this payment: ${open.transId} (${open.status})`;
 }
 
 /** How many further transactions are remembered. */

@@ -16,6 +16,7 @@ import {
   absent,
   ambiguous,
   backoff,
+  opened,
   paid,
   type Scenario,
   SILENT,
@@ -267,15 +268,81 @@ describe('an operator’s match', () => {
   });
 
   it('can take back the transaction that was abandoned', () => {
-    const payment = undecided()
-      .match('T2')
-      .found('FAILED')
-      .listed({ ...own, status: 'PENDING' }, own);
-    payment.later(HOUR).listed(own);
+    const payment = undecided().match('T2').found('PENDING').found('FAILED').later(HOUR);
     expect(payment.match('T1').found('SUCCESSFUL').phase('ended')).toMatchObject({
       status: 'SUCCESSFUL',
       transId: 'T1',
     });
+  });
+});
+
+describe('a match of one of several', () => {
+  const second = { ...own, transId: transId('T2') };
+  const several = (status: 'SUCCESSFUL' | 'PENDING') =>
+    ambiguous(payoutOrder)
+      .listed({ ...own, status: 'PENDING' }, { ...second, status })
+      .later(HOUR);
+
+  it.each(['SUCCESSFUL', 'PENDING'] as const)(
+    'is refused when it has failed and the other is %s, forced or not',
+    (status) => {
+      for (const force of [false, true]) {
+        const payment = several(status).match('T1', { force }).found('FAILED');
+        expect(payment.reply).toMatchObject(
+          refused(`T1 is FAILED, but the provider has another transaction for this payment: T2 (${status})`),
+        );
+        expect(payment.match('T2').found('SUCCESSFUL').phase('ended').transId).toBe('T2');
+      }
+    },
+  );
+
+  it.each(['SUCCESSFUL', 'PENDING'] as const)(
+    'does not end the payment when it fails later and the other was %s: a person is asked',
+    (status) => {
+      const payment = several(status).match('T1').found('PENDING').found('FAILED');
+      expect(payment.phase('review')).toMatchObject({
+        number: 2,
+        held: true,
+        why: `T1 is FAILED, but the provider has another transaction for this payment: T2 (${status})`,
+      });
+      expect(payment.notified).not.toContain('payment.failed');
+    },
+  );
+
+  it('ends the payment when it fails and the others have failed', () => {
+    const payment = several('PENDING').match('T1').found('PENDING').found('FAILED').later(HOUR);
+    const failed = { ...own, status: 'FAILED' } as const;
+    payment
+      .fail()
+      .found('FAILED')
+      .listed(failed, { ...second, status: 'FAILED' });
+    expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', transId: 'T1' });
+  });
+
+  it('can be called FAILED when the provider has taken back what it had shown of the other', () => {
+    const payment = several('SUCCESSFUL').match('T1').found('PENDING').found('FAILED').later(HOUR);
+    payment
+      .match('T2')
+      .answered({ kind: 'found', transaction: { transId: transId('T2'), status: 'FAILED' } });
+    expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', transId: 'T2' });
+  });
+
+  it('does not end a link as EXPIRED while one that was left for it can be paid', () => {
+    const one = transactionOf(linkOrder, { status: 'CREATED' });
+    const payment = opened(linkOrder).sent({ kind: 'ambiguous', reason: 'reset', isReset: true });
+    payment.listed(one, { ...one, transId: transId('T2') }).later(HOUR);
+    payment
+      .match('T1')
+      .found('CREATED')
+      .later(2 * DAY)
+      .found('EXPIRED');
+    expect(payment.phase('review').why).toContain('T1 is EXPIRED');
+    payment
+      .fail()
+      .found('EXPIRED')
+      .listed({ ...one, transId: transId('T2') });
+    payment.expired().found('EXPIRED').listed();
+    expect(payment.phase('ended').status).toBe('FAILED');
   });
 });
 

@@ -308,6 +308,15 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/T1 has become EXPIRED/, /FAILED, final/, /REVIEW 2/],
   },
   {
+    rule: 'a matched transaction that fails does not end the payment while another can move money',
+    file: 'following.ts',
+    find: "    const open = status === 'SUCCESSFUL' ? undefined : openOther(payment);\n",
+    replace: '    const open = undefined;\n',
+    setting: operators,
+    breaks: 'failedTruth',
+    story: [/list: T1 and T2: REVIEW 1/, /match/, /FAILED, final/],
+  },
+  {
     rule: 'a notification is not dropped on the first "unknown"',
     file: 'reports.ts',
     find: '  const pause = UNKNOWN_PAUSES_MS[report.unknown];',
