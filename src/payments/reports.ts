@@ -144,7 +144,12 @@ function confirmed(payment: PaymentState, transaction: Transaction, now: number)
     if (phase.kind === 'ended') return contradicted(payment, phase, transaction, now);
     return pursues(payment) ? applyTransaction(payment, transaction, now) : payment;
   }
-  return isLookedFor(payment) ? adopt(payment, transaction, now) : noteOther(payment, transaction, now);
+  const isOnly = payment.others.every(
+    ({ transId, status }) => transId === transaction.transId || !canMoveMoney(payment, status),
+  );
+  return isOnly && isLookedFor(payment)
+    ? adopt(payment, transaction, now)
+    : noteOther(payment, transaction, now);
 }
 
 /** Whether the provider's answers can change the payment without an operator's decision. */

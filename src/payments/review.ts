@@ -30,6 +30,7 @@ import {
   openOther,
   type Refusal,
   refuse,
+  withOthers,
 } from './transitions.js';
 
 /** A decision is refused if the provider has asked not to be called for longer than this, in ms. */
@@ -185,7 +186,12 @@ export function onListedWhileDeciding(
   const own = ownAmong(payment.order, answer.transactions);
   if (decision.action === 'resend') {
     const finding = findOwn(payment.order, own);
-    if (finding.kind === 'absent') return resend(payment, deciding, now);
+    const [known] = payment.others;
+    if (finding.kind === 'absent') {
+      return known === undefined
+        ? resend(payment, deciding, now)
+        : back(payment, deciding, `${missing(known)}, or match it`);
+    }
     return backNoting(
       payment,
       deciding,
@@ -204,11 +210,7 @@ export function onListedWhileDeciding(
     const hidden = force ? undefined : payment.others.find((other) => isHidden(payment, other, own));
     return hidden === undefined
       ? fail(payment, deciding, own, now)
-      : back(
-          payment,
-          deciding,
-          `${hidden.transId} was ${hidden.status} when last heard of, and is missing from the provider's list; try again, or override this with "force": true`,
-        );
+      : back(payment, deciding, `${missing(hidden)}, or override this with "force": true`);
   }
   if (isPaid || payment.order.method !== 'link' || deciding.rounds >= MAX_ROUNDS) {
     return backNoting(
@@ -251,9 +253,10 @@ function backNoting(
   const ownId = transIdOf(payment);
   const { held, pursuit } = deciding.review;
   if (ownId === undefined && !held) {
-    // The search itself will find a single transaction. What it would put in review is noted now.
-    const isFound = own.length === 0 || findOwn(payment.order, own).kind === 'found';
-    if (isFound || pursuit?.kind !== 'searching') return { payment: before, replies };
+    if (own.length === 0 || pursuit?.kind !== 'searching') return { payment: before, replies };
+    // The search itself will find a single transaction: it is kept in mind until then, for a list may leave it out again.
+    if (findOwn(payment.order, own).kind === 'found') return { payment: withOthers(before, own), replies };
+    // What the search would put in review is noted now.
     return { payment: onListed(before, pursuit, { kind: 'listed', transactions: own }, now), replies };
   }
   const others = own.filter(({ transId }) => transId !== ownId);
@@ -267,6 +270,10 @@ function isHidden(
   own: readonly Transaction[],
 ): boolean {
   return canMoveMoney(payment, status) && !own.some((one) => one.transId === transId);
+}
+
+function missing({ transId, status }: OtherTransaction): string {
+  return `${transId} was ${status} when last heard of, and is missing from the provider's list; try again`;
 }
 
 /** Refuses a decision that is being checked, because the run ends: the operator has to make it again. */

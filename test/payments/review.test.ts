@@ -385,6 +385,21 @@ describe('an operator’s resend', () => {
     }
   });
 
+  it.each(['SUCCESSFUL', 'FAILED', 'PENDING'] as const)(
+    'is refused when the list leaves out what a refused decision has read as %s, forced or not',
+    (status) => {
+      const shown = { ...own, status };
+      const payment = absent(payoutOrder).resend().listed(shown);
+      for (const force of [false, true]) {
+        payment.later(1_000).resend({ force }).listed();
+        expect(payment.reply).toMatchObject(refused(`T1 was ${status} when last heard of, and is missing`));
+        expect(payment.payment.sends.count).toBe(1);
+      }
+      payment.match('T1').found('SUCCESSFUL');
+      expect(payment.phase('ended')).toMatchObject({ status: 'SUCCESSFUL', transId: 'T1' });
+    },
+  );
+
   it('is refused when nothing can be shown, forced or not', () => {
     for (const force of [false, true]) {
       for (const answer of [
@@ -720,6 +735,26 @@ describe('what the provider shows while a decision is looked into', () => {
       });
     },
   );
+});
+
+describe('what a refused decision has read', () => {
+  const first = { ...own, status: 'PENDING' } as const;
+  const second = { ...own, transId: transId('T2') };
+  const refusedFor = () => absent(payoutOrder).resend().listed(first);
+
+  it('is gone on with by the search, though the list leaves it out', () => {
+    expect(refusedFor().listed().phase('following').transId).toBe('T1');
+  });
+
+  it.each([
+    ['the list shows another in its place', (payment: Scenario) => payment.listed(second)],
+    ['a notification names another', (payment: Scenario) => payment.hint('T2').found('SUCCESSFUL')],
+  ])('is a reason to ask a person when %s', (_, another) => {
+    const payment = another(refusedFor());
+    expect(payment.phase('review')).toMatchObject({ number: 2, held: true });
+    expect(payment.payment.others.map(({ transId: id }) => id).sort()).toEqual(['T1', 'T2']);
+    expect(payment.later(HOUR).match('T2').found('SUCCESSFUL').phase('ended').transId).toBe('T2');
+  });
 });
 
 describe('money that the provider has shown as moved', () => {
