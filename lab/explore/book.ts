@@ -20,6 +20,7 @@ export const EMPTY_BOOK: Book = {
   orphans: [],
   unconfirmed: 0,
   isRechecked: true,
+  isOwnHeard: true,
 };
 
 interface Recorded {

@@ -19,7 +19,7 @@ interface ShownNow {
 export function shownBy({ book, payment, provider }: Situation, event: PaymentEvent): ShownNow {
   const ownId = transIdOf(payment);
   const isAside = payment.phase.kind === 'deciding';
-  let { shown: all } = book;
+  let all = heardOf(book.shown, event);
   let news = false;
   let isKnown = true;
   for (const { transId, status, amount, externalId } of transactionsIn(event)) {
@@ -35,11 +35,23 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     if (transId !== ownId && isNews(payment, known, status)) news = true;
     const isWrong = (known?.isWrong ?? false) || amount === WRONG_AMOUNT;
     const isSame = known?.status === status && known.isOpen === isOpen;
-    if (isSame && known.isWrong === isWrong && known.isAside === isAside) continue;
+    if (isSame && known.isWrong === isWrong && known.isAside === isAside && !known.isLeftOut) continue;
     const now: Shown = { transId, status, isWrong, isAside, isOpen, decided: known?.decided };
     all = [...all.filter((one) => one !== known), now].sort(byId);
   }
   return { all, news, isKnown };
+}
+
+/** What was shown before, with what a list leaves out now, and without what the provider says that it doesn't know. */
+function heardOf(shown: readonly Shown[], event: PaymentEvent): readonly Shown[] {
+  if (event.kind === 'status' && event.answer.kind === 'unknown') {
+    return shown.map((one) => (one.transId === event.transId ? { ...one, isLeftOut: undefined } : one));
+  }
+  if (event.kind !== 'listed' || event.answer.kind !== 'listed') return shown;
+  const { transactions } = event.answer;
+  return shown.map((one) =>
+    transactions.some(({ transId }) => transId === one.transId) ? one : { ...one, isLeftOut: true as const },
+  );
 }
 
 function transactionsIn(event: PaymentEvent): readonly Transaction[] {

@@ -105,8 +105,10 @@ export interface Book {
   readonly unconfirmed: number;
   /** The transaction that a notification contradicts the outcome by, and since when nobody has asked about it. */
   readonly toAsk?: { readonly transId: TransId; readonly since: number } | undefined;
-  /** The provider's list was read since somebody asked for it. */
+  /** The provider's list was read since somebody asked for it, and the provider has spoken of the payment's own transaction. */
   readonly isRechecked: boolean;
+  /** The provider has answered about the payment's own transaction since then. */
+  readonly isOwnHeard: boolean;
 }
 
 export interface OpenRequest {
@@ -129,6 +131,8 @@ export interface Shown {
   readonly isAside: boolean;
   /** It was shown with a status in which it can still move money, after a decision that none has moved. */
   readonly isOpen: boolean;
+  /** The latest list left it out, and nothing was heard of it since. */
+  readonly isLeftOut?: true | undefined;
   /** Its status when the latest decision was made that was carried out. */
   readonly decided?: ProviderStatus | undefined;
 }

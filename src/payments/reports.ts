@@ -179,11 +179,14 @@ function unconfirmed(payment: PaymentState, transId: TransId, now: number): Paym
   const { reports } = payment;
   const kept = [...reports.unconfirmed.filter((one) => one !== transId), transId].slice(-MAX_UNCONFIRMED);
   const doubtful = inDoubt({ ...payment, reports: { ...reports, unconfirmed: kept } });
-  const { phase } = doubtful;
+  const { phase, others } = doubtful;
   if (phase.kind !== 'ended') return doubtful;
   // Checks that are due stay, because a request may wait for them.
-  const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now, phase)];
-  return inPhase(doubtful, { ...phase, checks });
+  const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now)];
+  // The list has shown the payment's own before, and may leave them out: of these the provider has to speak.
+  const isKnown = transId === phase.transId || others.some((other) => other.transId === transId);
+  const unproven = isKnown ? [...new Set([...(phase.unproven ?? []), transId])] : phase.unproven;
+  return inPhase(doubtful, { ...phase, checks, unproven });
 }
 
 function withOpen(payment: PaymentState, open: readonly Report[]): PaymentState {

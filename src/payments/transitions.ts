@@ -320,20 +320,17 @@ export function end(
   outcome: Pick<Ended, 'status' | 'reason' | 'failureCode' | 'rejection' | 'unproven'>,
   now: number,
 ): PaymentState {
-  const ended = { ...outcome, transId: transIdOf(payment) };
-  const checks = payment.sends.isDoubtful ? checksFrom(now, ended) : [];
-  return inPhase(payment, { kind: 'ended', ...ended, checks });
+  const checks = payment.sends.isDoubtful ? checksFrom(now) : [];
+  const unsaid = payment.reports.unconfirmed.filter((named) =>
+    payment.others.some(({ transId }) => transId === named),
+  );
+  const unproven = [...new Set([...(outcome.unproven ?? []), ...unsaid])];
+  return inPhase(payment, { kind: 'ended', ...outcome, transId: transIdOf(payment), checks, unproven });
 }
 
 /** The checks of an outcome that is in doubt since `now`. */
-export function checksFrom(now: number, ended: Pick<Ended, 'transId' | 'unproven'>): Check[] {
-  const next = firstQuestion(ended);
-  return CHECKS_AFTER_MS.map((after) => ({ at: now + after, next, tries: 0 }));
-}
-
-/** What a check asks first: the list alone proves nothing about a transaction that it leaves out. */
-export function firstQuestion({ transId, unproven }: Pick<Ended, 'transId' | 'unproven'>): Check['next'] {
-  return transId !== undefined && unproven?.includes(transId) ? 'status' : 'list';
+export function checksFrom(now: number): Check[] {
+  return CHECKS_AFTER_MS.map((after) => ({ at: now + after, tries: 0 }));
 }
 
 /** Whether a transaction has moved money or still can. A link that nobody was given can't be paid. */
@@ -369,13 +366,16 @@ export function noteOther(
 }
 
 /**
- * A further transaction that has moved money, or can still move it, for all that is known. Of links that are open and
- * unpaid, only those count that a decision has left: the merchant may have been given one of them.
+ * Whether a further transaction has moved money, or can still move it, for all that is known. Of links that nobody is
+ * paying, only those count that a decision has left: the merchant may have been given one of them.
  */
+export function isOpen(payment: PaymentState, { status, isJudged }: OtherTransaction): boolean {
+  return canMoveMoney(payment, status) || (isJudged && !isOver(payment, status));
+}
+
+/** A further transaction that has moved money, or can still move it. */
 export function openOther(payment: PaymentState): OtherTransaction | undefined {
-  return payment.others.find(
-    ({ status, isJudged }) => canMoveMoney(payment, status) || (isJudged && !isOver(payment, status)),
-  );
+  return payment.others.find((other) => isOpen(payment, other));
 }
 
 /** Why a transaction that has moved no money doesn't end the payment. */

@@ -258,14 +258,39 @@ describe('an operator’s match', () => {
     const payment = undecided().match('T2').found('SUCCESSFUL');
     expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'PENDING', isJudged: true }]);
     expect(payment.phase('ended')).toMatchObject({ transId: 'T2', checks: { length: 3 } });
-    payment.listed({ ...own, transId: transId('T2') }, { ...own, status: 'PENDING' });
+    payment.answered(SILENT).listed({ ...own, transId: transId('T2') }, { ...own, status: 'PENDING' });
     expect(payment.status).toBe('SUCCESSFUL');
-    payment.listed({ ...own, transId: transId('T2') }, own);
+    payment.answered(SILENT).listed({ ...own, transId: transId('T2') }, own);
     expect(payment.phase('review')).toMatchObject({
       held: true,
       why: 'the provider has another transaction for this payment: T1 (SUCCESSFUL)',
     });
   });
+
+  it('has the provider speak of the transaction that was abandoned, until it has ended', () => {
+    const payment = undecided().match('T2').found('SUCCESSFUL');
+    expect(payment.asks('askStatus').transId).toBe('T1');
+    payment.answered(SILENT).listed({ ...own, transId: transId('T2') });
+    expect(payment.phase('ended').checks).toHaveLength(3);
+    payment.found('PENDING').listed();
+    expect(payment.phase('ended').checks).toHaveLength(2);
+    payment.found('FAILED').listed().listed();
+    expect(payment.wants).toEqual({ kind: 'end' });
+  });
+
+  it.each([
+    ['SUCCESSFUL', (payment: Scenario) => payment.found('SUCCESSFUL')],
+    ['not spoken of for long', (payment: Scenario) => silenceAfter(payment)],
+  ])('asks a person when the one that was abandoned is %s, and the list leaves it out', (_, goOn) => {
+    const payment = goOn(undecided().match('T2').found('SUCCESSFUL'));
+    expect(payment.phase('review')).toMatchObject({ number: 2, held: true });
+    expect(payment.phase('review').why).toContain('T1');
+  });
+
+  function silenceAfter(payment: Scenario): Scenario {
+    while (payment.status !== 'REVIEW') payment.answered(SILENT).listed();
+    return payment;
+  }
 
   it('can take back the transaction that was abandoned', () => {
     const payment = undecided().match('T2').found('PENDING').found('FAILED').later(HOUR);
@@ -528,7 +553,7 @@ describe('an operator’s fail', () => {
   it('without the provider’s answer stands when the provider then says that nothing moves', () => {
     const payment = undecided().fail({ force: true }).answered(SILENT).listing(SILENT);
     const failed = transactionOf(payoutOrder, { status: 'FAILED' });
-    for (let check = 0; check < 3; check++) payment.answered(SILENT).listed(failed);
+    payment.answered(SILENT).listed(failed).listed(failed).listed(failed);
     expect(payment.wants).toEqual({ kind: 'end' });
   });
 
@@ -565,9 +590,9 @@ describe('an operator’s fail', () => {
     const payment = undecided().fail().found('FAILED').listed(t2).fail({ force: true });
     payment.found('FAILED').listing(SILENT);
     expect(payment.phase('ended').unproven).toEqual(['T2']);
-    payment.listed().listed();
+    payment.answered(SILENT).listed().answered(SILENT).listed();
     expect(payment.phase('ended').checks).toHaveLength(3);
-    payment.listed({ ...t2, status: 'FAILED' });
+    payment.answered(SILENT).listed({ ...t2, status: 'FAILED' });
     expect(payment.phase('ended')).toMatchObject({ unproven: [], checks: { length: 2 } });
   });
 
@@ -726,7 +751,8 @@ describe('what the provider shows while a decision is looked into', () => {
         .listed(second)
         .later(2 * MINUTE);
       payment.fail({ force: true }).found('FAILED').listed();
-      expect(payment.listed({ ...second, status: 'FAILED' }).status).toBe('FAILED');
+      payment.answered(SILENT).listed({ ...second, status: 'FAILED' });
+      expect(payment.status).toBe('FAILED');
       payment.later(HOUR).listed({ ...second, status });
       expect(payment.phase('review')).toMatchObject({
         number: 3,
