@@ -7,6 +7,7 @@ import {
   type Check,
   type Doubt,
   type Ended,
+  type Facts,
   followedBy,
   type OtherTransaction,
   type PaymentState,
@@ -205,8 +206,10 @@ export function follow(
   taken: { readonly transId: TransId; readonly link?: string | undefined },
   now: number,
 ): PaymentState {
-  const { order, terms, facts, reports } = payment;
+  const { order, terms, reports } = payment;
   const { transId } = taken;
+  const before = transIdOf(payment);
+  const facts = before === undefined || before === transId ? payment.facts : sharedFacts(payment.facts);
   const isReported = reports.open.some((report) => report.transId === transId);
   const lifetime = order.method === 'link' ? (order.expiresInMs ?? terms.linkLifetimeMs) : undefined;
   const expiresAt = lifetime === undefined ? undefined : (facts.expiresAt ?? now + lifetime);
@@ -228,6 +231,11 @@ export function follow(
       end: expiresAt === undefined ? undefined : { at: expiresAt, tries: 0 },
     },
   };
+}
+
+/** What stays known when a payment goes on with another transaction: nothing that was said of the one before. */
+function sharedFacts({ link, expiresAt }: Facts): Facts {
+  return { link, expiresAt };
 }
 
 /** Brings the next call to the provider forward, as far as the budget allows. */

@@ -157,7 +157,11 @@ describe('reports', () => {
   );
 
   it('are asked about at the end when they are known, and had been given up before', () => {
-    const payment = taken(payoutOrder).hint('T2').found('FAILED').later(2 * MINUTE).hint('T2');
+    const payment = taken(payoutOrder)
+      .hint('T2')
+      .found('FAILED')
+      .later(2 * MINUTE)
+      .hint('T2');
     for (let times = 0; times < 200 && payment.payment.reports.unconfirmed.length === 0; times += 1) {
       const { transId: asked } = payment.asks('askStatus');
       if (asked === 'T2') payment.answered(SILENT);

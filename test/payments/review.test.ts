@@ -292,6 +292,27 @@ describe('an operator’s match', () => {
     return payment;
   }
 
+  it('tells nothing of the transaction that was abandoned as if it were of the other', () => {
+    const payment = taken(payoutOrder);
+    const fields = {
+      revenue: 4_900,
+      medium: 'orange money',
+      financialTransId: 'F1',
+      reason: 'slow',
+    } as const;
+    while (payment.status !== 'REVIEW') payment.found('PENDING', fields);
+    expect(toPayment(payment.payment)).toMatchObject({ transId: 'T1', financialTransId: 'F1' });
+    payment.match('T2').found('SUCCESSFUL');
+    const told = toPayment(payment.payment);
+    expect(told).toMatchObject({ status: 'SUCCESSFUL', transId: 'T2' });
+    expect([told.revenue, told.fee, told.medium, told.financialTransId]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('can take back the transaction that was abandoned', () => {
     const payment = undecided().match('T2').found('PENDING').found('FAILED').later(HOUR);
     expect(payment.match('T1').found('SUCCESSFUL').phase('ended')).toMatchObject({
