@@ -699,8 +699,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what the provider shows while a decision is looked into is not forgotten',
     file: 'review.ts',
-    find: "    if (isFound || pursuit?.kind !== 'searching') return { payment: before, replies };",
-    replace: '    if (isFound || pursuit !== undefined) return { payment: before, replies };',
+    find: "    if (own.length === 0 || pursuit?.kind !== 'searching') return { payment: before, replies };",
+    replace: '    if (own.length !== 1 || pursuit === undefined) return { payment: before, replies };',
     setting: world({
       method: 'payout',
       troubles: new Set(['takenTwice', 'flappingList']),
