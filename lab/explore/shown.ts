@@ -35,23 +35,34 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     if (transId !== ownId && isNews(payment, known, status)) news = true;
     const isWrong = (known?.isWrong ?? false) || amount === WRONG_AMOUNT;
     const isSame = known?.status === status && known.isOpen === isOpen;
-    if (isSame && known.isWrong === isWrong && known.isAside === isAside && !known.isLeftOut) continue;
-    const now: Shown = { transId, status, isWrong, isAside, isOpen, decided: known?.decided };
+    if (isSame && known.isWrong === isWrong && known.isAside === isAside) continue;
+    const now: Shown = {
+      transId,
+      status,
+      isWrong,
+      isAside,
+      isOpen,
+      isHeard: known?.isHeard,
+      decided: known?.decided,
+    };
     all = [...all.filter((one) => one !== known), now].sort(byId);
   }
   return { all, news, isKnown };
 }
 
-/** What was shown before, with what a list leaves out now, and without what the provider says that it doesn't know. */
+/** What was shown before, with whether it was asked about, and what a list leaves out now. */
 function heardOf(shown: readonly Shown[], event: PaymentEvent): readonly Shown[] {
-  if (event.kind === 'status' && event.answer.kind === 'unknown') {
-    return shown.map((one) => (one.transId === event.transId ? { ...one, isLeftOut: undefined } : one));
+  if (event.kind === 'status' && (event.answer.kind === 'unknown' || event.answer.kind === 'found')) {
+    return shown.map((one) =>
+      one.transId === event.transId ? { ...one, isLeftOut: undefined, isHeard: true as const } : one,
+    );
   }
   if (event.kind !== 'listed' || event.answer.kind !== 'listed') return shown;
   const { transactions } = event.answer;
-  return shown.map((one) =>
-    transactions.some(({ transId }) => transId === one.transId) ? one : { ...one, isLeftOut: true as const },
-  );
+  return shown.map(({ isHeard, ...one }) => {
+    const isListed = transactions.some(({ transId }) => transId === one.transId);
+    return { ...one, isLeftOut: isListed || isHeard ? undefined : (true as const) };
+  });
 }
 
 function transactionsIn(event: PaymentEvent): readonly Transaction[] {

@@ -131,8 +131,10 @@ export interface Shown {
   readonly isAside: boolean;
   /** It was shown with a status in which it can still move money, after a decision that none has moved. */
   readonly isOpen: boolean;
-  /** The latest list left it out, and nothing was heard of it since. */
+  /** The latest list left it out, and the provider has said nothing else of it since the list before. */
   readonly isLeftOut?: true | undefined;
+  /** The provider has answered a question about it since the latest list. */
+  readonly isHeard?: true | undefined;
   /** Its status when the latest decision was made that was carried out. */
   readonly decided?: ProviderStatus | undefined;
 }

@@ -41,7 +41,7 @@ export function encode(situation: Situation): string {
     text += `${one.number}${one.type}${past(one.since ?? now, now, 72 * HOUR_MS)};`;
   text += `|${book.notifications}`;
   for (const one of book.shown)
-    text += `;${one.transId}${one.status}${one.isWrong ? 'w' : ''}${one.isAside ? 'a' : ''}${one.isOpen ? 'o' : ''}${one.isLeftOut ? 'l' : ''}${one.decided ?? ''}`;
+    text += `;${one.transId}${one.status}${one.isWrong ? 'w' : ''}${one.isAside ? 'a' : ''}${one.isOpen ? 'o' : ''}${one.isLeftOut ? 'l' : ''}${one.isHeard ? 'h' : ''}${one.decided ?? ''}`;
   for (const { kind, isCurrent, isInsisted, view } of book.open) {
     text += `&${kind}${flags(isCurrent, isInsisted)}`;
     for (const one of view) text += `${one.transId}${one.status}`;

@@ -263,13 +263,13 @@ function backNoting(
   return { payment: others.reduce((known, other) => noteOther(known, other, now), before), replies };
 }
 
-/** Whether a further transaction that can move money is missing from the list. */
+/** Whether a further transaction that isn't over is missing from the list. */
 function isHidden(
   payment: PaymentState,
   { transId, status }: OtherTransaction,
   own: readonly Transaction[],
 ): boolean {
-  return canMoveMoney(payment, status) && !own.some((one) => one.transId === transId);
+  return !isOver(payment, status) && !own.some((one) => one.transId === transId);
 }
 
 function missing({ transId, status }: OtherTransaction): string {
@@ -347,7 +347,7 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
 function unshown(payment: PaymentState, deciding: Deciding, own: readonly Transaction[]): TransId[] {
   const ownId = transIdOf(payment);
   const isOpen = ownId !== undefined && deciding.isUnanswered;
-  const others = payment.others.filter(({ status }) => canMoveMoney(payment, status));
+  const others = payment.others.filter(({ status }) => !isOver(payment, status));
   return [...(isOpen ? [ownId] : []), ...others.map(({ transId }) => transId)].filter(
     (transId) => !own.some((one) => one.transId === transId),
   );

@@ -388,6 +388,9 @@ describe('a match of one of several', () => {
       .found('EXPIRED')
       .listed({ ...one, transId: transId('T2') });
     payment.expired().found('EXPIRED').listed();
+    expect(payment.reply).toMatchObject(refused('T2 was CREATED when last heard of, and is missing'));
+    payment.later(HOUR).fail().found('EXPIRED');
+    payment.listed({ ...one, transId: transId('T2'), status: 'EXPIRED' });
     expect(payment.phase('ended').status).toBe('FAILED');
   });
 });

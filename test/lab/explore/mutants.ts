@@ -368,6 +368,20 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/somebody asks: recheck/, /list: nothing, and T1 no more/],
   },
   {
+    rule: 'a link that a run before the reset may have given is not failed while the list leaves it out',
+    file: 'review.ts',
+    find: '  return !isOver(payment, status) && !own.some(',
+    replace: "  return (status === 'PENDING' || status === 'SUCCESSFUL') && !own.some(",
+    setting: world({
+      method: 'link',
+      troubles: new Set(['ambiguous', 'flappingList']),
+      decisions: new Set(['fail']),
+      allowance: { troubles: 2, decisions: 1, resets: 1 },
+    }),
+    breaks: 'failedTruth',
+    story: [/reset to its start/, /list: T1 and T2: REVIEW 1/, /T1 and T2 no more: FAILED, final/],
+  },
+  {
     rule: 'a notification is not dropped on the first "unknown"',
     file: 'reports.ts',
     find: '  const pause = UNKNOWN_PAUSES_MS[report.unknown];',
@@ -713,8 +727,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: '`fail` is not carried out on a list that leaves out what was seen before',
     file: 'review.ts',
-    find: '  return canMoveMoney(payment, status) && !own.some(',
-    replace: '  return canMoveMoney(payment, status) && own.length > 9 && !own.some(',
+    find: '  return !isOver(payment, status) && !own.some(',
+    replace: '  return !isOver(payment, status) && own.length > 9 && !own.some(',
     setting: operators,
     breaks: 'failedTruth',
     story: [/list: T1 and T2: REVIEW 1/, /fail/, /no more/],
