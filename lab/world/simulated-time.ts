@@ -1,18 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Connection, WorkflowClientInterceptor } from '@temporalio/client';
+import type { temporal } from '@temporalio/proto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { ManualClock } from '../../sandbox/clock.js';
 import type { Timeline } from '../people/context.js';
+import { NAMESPACE } from './worker.js';
 
 /** Simulated time stands still: a workflow task never ends. */
 export class StalledError extends Error {
   override readonly name = 'StalledError';
 }
 
-/**
- * How long any sleep may take, in real ms. The server's time stands while an activity is on its way, and goes on standing
- * when somebody terminates its workflow, until it times out: after ten minutes if no worker had taken it yet.
- */
-const STALL_MS = 11 * 60_000;
+/** How long any sleep may take, in real ms: a killed worker is missed after ten seconds. */
+const STALL_MS = 120_000;
 
 /**
  * The time of the time-skipping server, which the sandbox's clock follows. It stands in for the real one everywhere
@@ -78,6 +78,52 @@ async function orStall(sleep: Promise<void>, time: number): Promise<void> {
   } finally {
     woken.abort();
   }
+}
+
+/**
+ * Has the server's time go on when somebody terminates a workflow. The test server keeps time from skipping while a task is on
+ * its way, and when its workflow is terminated meanwhile, it does so for ever: what is then still held is given back here.
+ */
+export function unlockingTime({
+  workflowService,
+  testService,
+}: Pick<Connection, 'workflowService' | 'testService'>): WorkflowClientInterceptor {
+  if (testService === undefined) throw new Error('only the test server has a time of its own');
+  return {
+    async terminate(input, next) {
+      const answer = await next(input);
+      const { history } = await workflowService.getWorkflowExecutionHistory({
+        namespace: NAMESPACE,
+        execution: input.workflowExecution,
+      });
+      for (let held = openTasks(history?.events ?? []); held > 0; held--) {
+        await testService.unlockTimeSkipping({});
+      }
+      return answer;
+    },
+  };
+}
+
+/** The tasks of a workflow and its activities that were on their way when it was terminated. */
+function openTasks(events: readonly temporal.api.history.v1.IHistoryEvent[]): number {
+  let isTaskOpen = false;
+  const activities = new Set<string>();
+  for (const event of events) {
+    if (event.workflowTaskScheduledEventAttributes) isTaskOpen = true;
+    if (event.activityTaskScheduledEventAttributes) activities.add(String(event.eventId));
+    const workflowTask =
+      event.workflowTaskCompletedEventAttributes ??
+      event.workflowTaskFailedEventAttributes ??
+      event.workflowTaskTimedOutEventAttributes;
+    if (workflowTask) isTaskOpen = false;
+    const activity =
+      event.activityTaskCompletedEventAttributes ??
+      event.activityTaskFailedEventAttributes ??
+      event.activityTaskTimedOutEventAttributes ??
+      event.activityTaskCanceledEventAttributes;
+    if (activity) activities.delete(String(activity.scheduledEventId));
+  }
+  return activities.size + (isTaskOpen ? 1 : 0);
 }
 
 /** Something planned for a time (ms since the epoch). */

@@ -14,7 +14,7 @@ import { CREDENTIALS, MERCHANTS, WEBHOOK_TOKEN } from './credentials.js';
 import { LocalServer } from './local-server.js';
 import { TemporalWire, WorkerSuccession } from './orphaned-tasks.js';
 import { LastWebhookStatuses } from './provider-traffic.js';
-import { SimulatedTime } from './simulated-time.js';
+import { SimulatedTime, unlockingTime } from './simulated-time.js';
 import {
   NAMESPACE,
   providerClients,
@@ -116,7 +116,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
   // A connection of its own, as in production.
   const temporal = connectClient(
     { address: env.address, namespace: NAMESPACE },
-    { interceptors: { workflow: [quickTaskTimeout] } },
+    { interceptors: { workflow: [quickTaskTimeout, unlockingTime(env.connection)] } },
   );
   const app = createApp({
     client: temporal,

@@ -1,5 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
-import { PlannedTimeline } from '../../../lab/world/simulated-time.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from '@temporalio/client';
+// The package is CommonJS of a form whose named exports Node cannot see.
+import proto from '@temporalio/proto';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { PlannedTimeline, unlockingTime } from '../../../lab/world/simulated-time.js';
+import { startTimeSkippingEnvironment } from '../../../stack/temporal/time-skipping.js';
 
 const ORIGIN = 1_000_003;
 const TICK = 600;
@@ -37,5 +42,66 @@ describe('the timeline', () => {
     expect(upTo(ORIGIN + 7)).toEqual(['just then']);
     expect(upTo(ORIGIN + TICK)).toEqual(['just then', 'some time']);
     expect(timeline.next()).toBeUndefined();
+  });
+});
+
+describe('the time of the test server', () => {
+  const DAY_MS = 24 * 60 * 60 * 1000;
+  let env: TestWorkflowEnvironment;
+  let client: Client;
+  beforeAll(async () => {
+    env = await startTimeSkippingEnvironment({ report: () => undefined });
+    const { connection } = env;
+    client = new Client({ connection, interceptors: { workflow: [unlockingTime(connection)] } });
+  }, 60_000);
+  afterAll(() => env.teardown());
+
+  const start = async (workflowId: string) =>
+    await client.workflow.start('waiting', { taskQueue: workflowId, workflowId });
+  const poll = async (name: string) =>
+    await env.connection.workflowService.pollWorkflowTaskQueue({
+      namespace: 'default',
+      taskQueue: { name },
+    });
+
+  it.each([
+    ['has yet to be taken by a worker', async () => undefined],
+    ['is with a worker', async (id: string) => void (await poll(id))],
+    [
+      'has had an activity begin',
+      async (id: string) => {
+        const { taskToken } = await poll(id);
+        await env.connection.workflowService.respondWorkflowTaskCompleted({
+          namespace: 'default',
+          taskToken,
+          commands: [
+            {
+              commandType: 1,
+              scheduleActivityTaskCommandAttributes: {
+                activityId: '1',
+                activityType: { name: 'nothing' },
+                taskQueue: { name: id },
+                scheduleToCloseTimeout: proto.google.protobuf.Duration.fromObject({ seconds: 60 }),
+              },
+            },
+          ],
+        });
+      },
+    ],
+  ])('goes on when a workflow is terminated whose task %s', async (what, prepare) => {
+    const handle = await start(what);
+    await prepare(what);
+    await handle.terminate();
+    const before = await env.currentTimeMs();
+    await env.sleep(DAY_MS);
+    expect(await env.currentTimeMs()).toBeGreaterThanOrEqual(before + DAY_MS);
+  });
+
+  it('goes on when one is terminated that waits', async () => {
+    const handle = await start('waits');
+    const { taskToken } = await poll('waits');
+    await env.connection.workflowService.respondWorkflowTaskCompleted({ namespace: 'default', taskToken });
+    await handle.terminate();
+    await env.sleep(DAY_MS);
   });
 });
