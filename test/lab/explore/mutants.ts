@@ -225,6 +225,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: `        kind: 'review',
         why: finding.reason,
         held: true,
+        transactions: ownAmong(payment.order, transactions),
 `,
     replace: `        kind: 'review',
         why: finding.reason,
