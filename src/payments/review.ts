@@ -30,7 +30,7 @@ import {
   openOther,
   type Refusal,
   refuse,
-  withOthers,
+  withNoted,
 } from './transitions.js';
 
 /** A decision is refused if the provider has asked not to be called for longer than this, in ms. */
@@ -255,7 +255,7 @@ function backNoting(
   if (ownId === undefined && !held) {
     if (own.length === 0 || pursuit?.kind !== 'searching') return { payment: before, replies };
     // The search itself will find a single transaction: it is kept in mind until then, for a list may leave it out again.
-    if (findOwn(payment.order, own).kind === 'found') return { payment: withOthers(before, own), replies };
+    if (findOwn(payment.order, own).kind === 'found') return { payment: withNoted(before, own), replies };
     // What the search would put in review is noted now.
     return { payment: onListed(before, pursuit, { kind: 'listed', transactions: own }, now), replies };
   }

@@ -396,12 +396,14 @@ const MAX_OTHERS = 20;
 
 /** Notes the transactions that a review is about, so that the others are remembered when one of them is matched. */
 export function withOthers(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
+  return withNoted(inDoubt(payment), transactions);
+}
+
+/** Keeps transactions of the payment in mind. */
+export function withNoted(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
   const added = transactions.map(({ transId, status }) => ({ transId, status, isJudged: false }));
   const kept = payment.others.filter(({ transId }) => !added.some((one) => one.transId === transId));
-  return {
-    ...inDoubt(payment),
-    others: [...kept, ...added].slice(-MAX_OTHERS),
-  };
+  return { ...payment, others: [...kept, ...added].slice(-MAX_OTHERS) };
 }
 
 /** Whether a transaction with this status has moved no money, and never will. */
