@@ -17,10 +17,10 @@ export const EMPTY_BOOK: Book = {
   shown: [],
   quietUntil: 0,
   isFailed: false,
-  isMatched: false,
   orphans: [],
   unconfirmed: 0,
   isRechecked: true,
+  isOwnHeard: true,
 };
 
 interface Recorded {

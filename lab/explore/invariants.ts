@@ -108,8 +108,7 @@ function outcomeViolations({ provider, book }: Situation, payment: PaymentState)
         (book.insisted === 'fail' && !isOpenAgain(book.shown, one.transId)) ||
         (book.insisted === 'resend' && transId !== undefined) ||
         one.hasTurned ||
-        isUnseenTwin(one, book.shown) ||
-        (book.isMatched && decidedOf(book.shown, one.transId) !== undefined);
+        isUnseenTwin(one, book.shown);
       if (canMove(payment.order, one) && !isExempt) {
         violations.push({
           invariant: 'failedTruth',
@@ -192,6 +191,16 @@ function endViolations({ provider, book, payment }: Situation): Violation[] {
       violations.push({
         invariant: 'secondSeen',
         what: `the workflow ends, and nobody has seen ${one.transId}, which is ${one.status}`,
+      });
+    }
+  }
+  for (const one of provider.transactions) {
+    const shown = book.shown.find(({ transId: id }) => id === one.transId);
+    const isPending = shown?.status === 'CREATED' || shown?.status === 'PENDING';
+    if (one.transId !== transId && isPending && shown?.isLeftOut && canMove(payment.order, one)) {
+      violations.push({
+        invariant: 'secondSeen',
+        what: `the workflow ends, and the list left out ${one.transId}, which was ${shown.status} before`,
       });
     }
   }

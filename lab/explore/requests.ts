@@ -1,4 +1,5 @@
 import type { Step } from '../../src/payments/machine.js';
+import { transIdOf } from '../../src/payments/payment-state.js';
 import type { PaymentEvent } from '../../src/payments/transitions.js';
 import { expectedNotification, type Violation, viewOf } from './invariants.js';
 import { decided } from './shown.js';
@@ -8,13 +9,15 @@ import type { Book, OpenRequest, Situation } from './situation.js';
 const PATIENCE_MS = 72 * 60 * 60 * 1000;
 export const SEND_PATIENCE_MS = 5 * 60 * 1000;
 
+const UNHEARD = { isRechecked: false, isOwnHeard: false } as const;
+
 export function withRequest(book: Book, { payment }: Situation, event: PaymentEvent): Book {
   switch (event.kind) {
     case 'expire':
     case 'refresh':
     case 'recheck':
     case 'resendNotification':
-      return opened(event.kind === 'recheck' && book.final ? { ...book, isRechecked: false } : book, {
+      return opened(event.kind === 'recheck' && book.final ? { ...book, ...UNHEARD } : book, {
         request: event.request,
         kind: event.kind,
         isInsisted: false,
@@ -32,8 +35,17 @@ export function withRequest(book: Book, { payment }: Situation, event: PaymentEv
         view: book.shown,
       });
     }
-    case 'listed':
-      return { ...book, isRechecked: true };
+    case 'status': {
+      const isOwn = event.transId === transIdOf(payment);
+      const isAnswered = event.answer.kind === 'found' || event.answer.kind === 'unknown';
+      return isOwn && isAnswered && !event.isReport ? { ...book, isOwnHeard: true } : book;
+    }
+    case 'listed': {
+      if (event.answer.kind !== 'listed') return book;
+      const ownId = transIdOf(payment);
+      const isListed = event.answer.transactions.some(({ transId }) => transId === ownId);
+      return { ...book, isRechecked: book.isOwnHeard || isListed || ownId === undefined };
+    }
     default:
       return book;
   }
@@ -86,7 +98,6 @@ export function withReplies(
           ? request.kind
           : book.insisted,
       isFailed: request.kind === 'fail',
-      isMatched: book.isMatched || request.kind === 'match',
       shown: decided(book.shown, request, situation),
     };
   }

@@ -19,7 +19,7 @@ interface ShownNow {
 export function shownBy({ book, payment, provider }: Situation, event: PaymentEvent): ShownNow {
   const ownId = transIdOf(payment);
   const isAside = payment.phase.kind === 'deciding';
-  let { shown: all } = book;
+  let all = heardOf(book.shown, event);
   let news = false;
   let isKnown = true;
   for (const { transId, status, amount, externalId } of transactionsIn(event)) {
@@ -29,20 +29,49 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     if (!isNamed && known === undefined && transId !== ownId) continue;
     const isOpen = book.final && book.isFailed && isUnsettled(payment.order, transId === ownId, status);
     const isContradiction = isOpen || (transId === ownId && book.final && status !== book.status);
-    if (known?.decided !== status || known.isAside || isContradiction) isKnown = false;
+    // A decision that no money has moved goes with whatever will never move any.
+    const isSettled = book.final && book.isFailed && isOver(payment, status) && amount !== WRONG_AMOUNT;
+    if (!isSettled && (known?.decided !== status || known.isAside || isContradiction)) isKnown = false;
     if (transId !== ownId && isNews(payment, known, status)) news = true;
     const isWrong = (known?.isWrong ?? false) || amount === WRONG_AMOUNT;
     const isSame = known?.status === status && known.isOpen === isOpen;
     if (isSame && known.isWrong === isWrong && known.isAside === isAside) continue;
-    const now: Shown = { transId, status, isWrong, isAside, isOpen, decided: known?.decided };
+    const now: Shown = {
+      transId,
+      status,
+      isWrong,
+      isAside,
+      isOpen,
+      isHeard: known?.isHeard,
+      decided: known?.decided,
+    };
     all = [...all.filter((one) => one !== known), now].sort(byId);
   }
   return { all, news, isKnown };
 }
 
+/** What was shown before, with whether it was asked about, and what a list leaves out now. */
+function heardOf(shown: readonly Shown[], event: PaymentEvent): readonly Shown[] {
+  if (event.kind === 'status' && (event.answer.kind === 'unknown' || event.answer.kind === 'found')) {
+    return shown.map((one) =>
+      one.transId === event.transId ? { ...one, isLeftOut: undefined, isHeard: true as const } : one,
+    );
+  }
+  if (event.kind !== 'listed' || event.answer.kind !== 'listed') return shown;
+  const { transactions } = event.answer;
+  return shown.map(({ isHeard, ...one }) => {
+    const isListed = transactions.some(({ transId }) => transId === one.transId);
+    return { ...one, isLeftOut: isListed || isHeard ? undefined : (true as const) };
+  });
+}
+
 function transactionsIn(event: PaymentEvent): readonly Transaction[] {
   if (event.kind === 'listed' && event.answer.kind === 'listed') return event.answer.transactions;
   return event.kind === 'status' && event.answer.kind === 'found' ? [event.answer.transaction] : [];
+}
+
+function isOver({ order }: PaymentState, status: ProviderStatus): boolean {
+  return status === (order.method === 'link' ? 'EXPIRED' : 'FAILED');
 }
 
 function isNews({ order }: PaymentState, known: Shown | undefined, status: ProviderStatus): boolean {

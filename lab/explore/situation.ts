@@ -95,8 +95,6 @@ export interface Book {
   readonly insisted?: 'resend' | 'fail' | undefined;
   /** The latest decision that was carried out is that no money has moved. */
   readonly isFailed: boolean;
-  /** An operator has matched a transaction, and so left the others that were in view. */
-  readonly isMatched: boolean;
   readonly expiresAt?: number | undefined;
   /** Since when nothing could be sent for another reason than the credentials (`unsentSince`), or for any (`refusedSince`). */
   readonly unsentSince?: number | undefined;
@@ -107,8 +105,10 @@ export interface Book {
   readonly unconfirmed: number;
   /** The transaction that a notification contradicts the outcome by, and since when nobody has asked about it. */
   readonly toAsk?: { readonly transId: TransId; readonly since: number } | undefined;
-  /** The provider's list was read since somebody asked for it. */
+  /** The provider's list was read since somebody asked for it, and the provider has spoken of the payment's own transaction. */
   readonly isRechecked: boolean;
+  /** The provider has answered about the payment's own transaction since then. */
+  readonly isOwnHeard: boolean;
 }
 
 export interface OpenRequest {
@@ -131,6 +131,10 @@ export interface Shown {
   readonly isAside: boolean;
   /** It was shown with a status in which it can still move money, after a decision that none has moved. */
   readonly isOpen: boolean;
+  /** The latest list left it out, and the provider has said nothing else of it since the list before. */
+  readonly isLeftOut?: true | undefined;
+  /** The provider has answered a question about it since the latest list. */
+  readonly isHeard?: true | undefined;
   /** Its status when the latest decision was made that was carried out. */
   readonly decided?: ProviderStatus | undefined;
 }

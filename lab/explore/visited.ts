@@ -41,12 +41,12 @@ export function encode(situation: Situation): string {
     text += `${one.number}${one.type}${past(one.since ?? now, now, 72 * HOUR_MS)};`;
   text += `|${book.notifications}`;
   for (const one of book.shown)
-    text += `;${one.transId}${one.status}${one.isWrong ? 'w' : ''}${one.isAside ? 'a' : ''}${one.isOpen ? 'o' : ''}${one.decided ?? ''}`;
+    text += `;${one.transId}${one.status}${one.isWrong ? 'w' : ''}${one.isAside ? 'a' : ''}${one.isOpen ? 'o' : ''}${one.isLeftOut ? 'l' : ''}${one.isHeard ? 'h' : ''}${one.decided ?? ''}`;
   for (const { kind, isCurrent, isInsisted, view } of book.open) {
     text += `&${kind}${flags(isCurrent, isInsisted)}`;
     for (const one of view) text += `${one.transId}${one.status}`;
   }
-  text += `|${book.insisted ?? ''}${flags(book.isMatched, book.isRechecked, book.isFailed)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
+  text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
   text += `${book.orphans.join()}${past(book.refusedSince ?? now, now, HOUR_MS)}${past(book.unsentSince ?? now, now, 5 * MINUTE_MS)}`;
   if (book.toAsk !== undefined) text += `a${book.toAsk.transId}${past(book.toAsk.since, now, HOUR_MS)}`;
   if (recorded !== undefined && left.troubles > 0 && !recorded.isFresh) {
@@ -128,7 +128,7 @@ function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
     case 'ended': {
       let text = `e${phase.status}${phase.transId ?? ''}`;
       for (const check of phase.checks) {
-        text += `${future(check.at, now)}${check.next}${check.tries}${flags(check.isAnswered ?? false)}`;
+        text += `${future(check.at, now)}${check.tries}${flags(check.isRecheck ?? false)}${check.asked?.join() ?? ''}/${check.heard?.join() ?? ''}`;
       }
       text += phase.unproven?.join() ?? '';
       return `${text}${terms.ambiguousPolicy}`;

@@ -1,9 +1,10 @@
 import { disagreement, ownAmong } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
+import type { TransId } from './payment-id.js';
 import type { Check, Ended, PaymentState } from './payment-state.js';
 import { backoff, pauseAfter } from './polling.js';
 import { isFinal, type Transaction } from './transaction.js';
-import { firstQuestion, holdForReview, inPhase, isOver, noteOther } from './transitions.js';
+import { holdForReview, inPhase, isOpen, isOver, noteOther } from './transitions.js';
 
 /** First and longest pause before an unanswered check is repeated, in ms. */
 const CHECK_AGAIN_MS = 60_000;
@@ -15,23 +16,45 @@ const MAX_LAST_TRIES = 30;
 
 /** Compares the outcome with the provider's records now, because an operator asked for it. */
 export function recheck(payment: PaymentState, ended: Ended, now: number): PaymentState {
-  const check: Check = { at: now, next: ended.transId === undefined ? 'list' : 'status', tries: 0 };
+  const check: Check = { at: now, tries: 0, isRecheck: true };
   return inPhase(payment, { ...ended, checks: [check, ...ended.checks] });
 }
 
-/** Handles the answer about the transaction that the payment ended with. */
+/** The transaction whose status a check asks for next; `undefined` when it is the list's turn. */
+export function nextAsked(payment: PaymentState, ended: Ended, { asked = [], ...check }: Check) {
+  return toBeHeard(payment, ended, check).find((transId) => !asked.includes(transId));
+}
+
+/**
+ * The transactions of which a check has to hear, since a list that leaves one out proves nothing about it: those that
+ * the provider hasn't spoken of, and further ones that could still move money when last heard of.
+ */
+function toBeHeard(payment: PaymentState, ended: Ended, { isRecheck }: Check): TransId[] {
+  const own = isRecheck && ended.transId !== undefined ? [ended.transId] : [];
+  const others = payment.others.filter((other) => other.status !== 'SUCCESSFUL' && isOpen(payment, other));
+  return [...new Set([...own, ...(ended.unproven ?? []), ...others.map(({ transId }) => transId)])];
+}
+
+/** Handles the answer about a transaction that a check has asked for. */
 export function onCheckedStatus(
   payment: PaymentState,
   ended: Ended,
+  transId: TransId,
   answer: StatusAnswer,
   now: number,
 ): PaymentState {
   const [check, ...later] = ended.checks;
   if (check === undefined) return payment;
+  const { asked = [], heard = [] } = check;
   const isAnswered = answer.kind === 'found' || answer.kind === 'unknown';
-  const next: Ended = { ...ended, checks: [{ ...check, next: 'list', isAnswered }, ...later] };
-  if (answer.kind !== 'found') return inPhase(payment, next);
-  return contradicted(inPhase(payment, proven(next, [answer.transaction])), ended, answer.transaction, now);
+  const next: Check = {
+    ...check,
+    asked: [...asked, transId],
+    heard: isAnswered ? [...heard, transId] : heard,
+  };
+  const known: Ended = { ...ended, checks: [next, ...later] };
+  if (answer.kind !== 'found') return inPhase(payment, known);
+  return compared(inPhase(payment, proven(known, [answer.transaction])), ended, answer.transaction, now);
 }
 
 /** Handles the provider's list for an ended payment. */
@@ -45,10 +68,13 @@ export function onCheckedList(
   if (check === undefined) return payment;
   const own = answer.kind === 'listed' ? ownAmong(payment.order, answer.transactions) : [];
   const shown = proven(ended, own);
-  const isComplete = answer.kind === 'listed' && !leavesOpen(shown, check);
+  const open = toBeHeard(payment, shown, check).filter(
+    (transId) => !check.heard?.includes(transId) && !own.some((one) => one.transId === transId),
+  );
+  const isComplete = answer.kind === 'listed' && open.length === 0;
   const next = isComplete
     ? inPhase(payment, { ...shown, checks: later })
-    : postpone(payment, shown, check, answer, now);
+    : postpone(payment, shown, check, answer, open, now);
   return own.reduce((known, transaction) => compared(known, ended, transaction, now), next);
 }
 
@@ -56,41 +82,42 @@ export function onCheckedList(
 function postpone(
   payment: PaymentState,
   ended: Ended,
-  check: Check,
+  { tries: before, isRecheck, heard = [] }: Check,
   answer: ListAnswer,
+  open: readonly TransId[],
   now: number,
 ): PaymentState {
   const later = ended.checks.slice(1);
-  const tries = check.tries + 1;
+  const tries = before + 1;
   const isLast = later.length === 0;
   if (tries < (isLast ? MAX_LAST_TRIES : MAX_TRIES)) {
     const isAnswer = answer.kind === 'listed' || answer.kind === 'refused';
     const pause = Math.max(
-      backoff(CHECK_AGAIN_MS, check.tries, MAX_CHECK_AGAIN_MS),
+      backoff(CHECK_AGAIN_MS, before, MAX_CHECK_AGAIN_MS),
       isAnswer ? 0 : pauseAfter(answer, 0, payment.terms),
     );
-    const again: Check = { at: now + pause, next: firstQuestion(ended), tries };
+    const isHeard = ended.transId !== undefined && heard.includes(ended.transId);
+    const again: Check = { at: now + pause, tries, isRecheck: isHeard ? undefined : isRecheck };
     return inPhase(payment, { ...ended, checks: sorted([again, ...later]) });
   }
   const unchecked = inPhase(payment, { ...ended, checks: later });
-  return isLast && payment.sends.isDoubtful ? holdForReview(unchecked, openQuestion(ended), now) : unchecked;
+  return isLast && payment.sends.isDoubtful
+    ? holdForReview(unchecked, openQuestion(ended, open), now)
+    : unchecked;
 }
 
-function openQuestion({ unproven = [] }: Ended): string {
-  return unproven.length === 0
-    ? "it couldn't be checked whether the payment has more than one transaction"
-    : `it was decided that no money has moved, but the provider hasn't said what became of ${unproven.join(', ')}`;
+function openQuestion({ failureCode }: Ended, open: readonly TransId[]): string {
+  if (open.length === 0) return "it couldn't be checked whether the payment has more than one transaction";
+  const unsaid = `the provider hasn't said what became of ${open.join(', ')}`;
+  return failureCode === 'decided_by_operator'
+    ? `it was decided that no money has moved, but ${unsaid}`
+    : unsaid;
 }
 
 /** The outcome after the provider has shown transactions: whatever they contradict is judged by itself. */
 function proven(ended: Ended, transactions: readonly Transaction[]): Ended {
   const unproven = ended.unproven?.filter((open) => !transactions.some(({ transId }) => transId === open));
   return { ...ended, unproven };
-}
-
-/** Whether a list has left out a transaction of which the provider has to speak. */
-function leavesOpen({ unproven = [], transId }: Ended, { isAnswered }: Check): boolean {
-  return unproven.some((open) => open !== transId || !isAnswered);
 }
 
 function sorted(checks: readonly Check[]): Check[] {
@@ -121,6 +148,8 @@ export function contradicted(
         : `the provider says that ${transId} is ${status}`;
     return holdForReview(payment, `it was decided that no money has moved, but ${open}`, now);
   }
+  // A link that was expired for the decision has moved no money: EXPIRED goes with FAILED.
+  if (isDecided && isOver(payment, status)) return payment;
   if (status === ended.status || !isFinal(payment.order, status)) return payment;
   return holdForReview(payment, `it was ${ended.status}, and the provider now says ${status}`, now);
 }

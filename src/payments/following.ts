@@ -4,7 +4,15 @@ import type { FailureCode } from './payment.js';
 import type { Closing, Facts, Following, PaymentState } from './payment-state.js';
 import { recordPoll, retryDelay } from './polling.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
-import { end, followedTransaction, holdForReview, pursueOn, review } from './transitions.js';
+import {
+  besides,
+  end,
+  followedTransaction,
+  holdForReview,
+  openOther,
+  pursueOn,
+  review,
+} from './transitions.js';
 
 /** How long a payment may stay undecided before a person is asked, in ms: a day. */
 const UNDECIDED_AFTER_MS = 24 * 60 * 60 * 1000;
@@ -77,8 +85,12 @@ export function applyTransaction(payment: PaymentState, transaction: Transaction
   const wrong = disagreement(payment.order, transaction);
   if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
   const known = { ...payment, facts: { ...payment.facts, ...factsOf(transaction) } };
-  const { status } = transaction;
+  const { transId, status } = transaction;
   if (isFinal(payment.order, status)) {
+    const open = status === 'SUCCESSFUL' ? undefined : openOther(payment);
+    // What an operator has left for this one may be what moves the money.
+    if (open !== undefined)
+      return holdForReview(withStatus(known, status), besides(transId, status, open), now);
     const outcome = { status: status as 'SUCCESSFUL', failureCode: FAILURES[status] };
     return end(known, { ...outcome, reason: transaction.reason }, now);
   }

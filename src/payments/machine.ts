@@ -1,4 +1,4 @@
-import { onCheckedList, onCheckedStatus, recheck } from './ended.js';
+import { nextAsked, onCheckedList, onCheckedStatus, recheck } from './ended.js';
 import { onExpired, onStatus, startClosing } from './following.js';
 import { afterTry, newDelivery, nextDue, withDelivery, withNotification } from './notification.js';
 import type { PaymentEventType } from './payment.js';
@@ -165,7 +165,8 @@ function onAnswer(payment: PaymentState, event: PhaseAnswer, now: number): Chang
       if (event.kind === 'expired') return onExpiredWhileDeciding(payment, phase, event.transId);
       return notAsked(phase, event);
     case 'ended':
-      if (event.kind === 'status') return { payment: onCheckedStatus(payment, phase, event.answer, now) };
+      if (event.kind === 'status')
+        return { payment: onCheckedStatus(payment, phase, event.transId, event.answer, now) };
       if (event.kind === 'listed') return { payment: onCheckedList(payment, phase, event.answer, now) };
       return notAsked(phase, event);
   }
@@ -501,13 +502,14 @@ function checkTask(payment: PaymentState, now: number): Task | undefined {
   const check = phase.kind === 'ended' ? phase.checks[0] : undefined;
   if (check === undefined || phase.kind !== 'ended') return undefined;
   const summary = "Compare the outcome with the provider's records";
-  return check.next === 'status' && phase.transId !== undefined
-    ? {
-        at: quiet(payment, Math.max(check.at, nextFreeAt(payment.recentQuestions, phase.transId, now))),
-        todo: { kind: 'askStatus', transId: phase.transId, isReport: false },
+  const transId = nextAsked(payment, phase, check);
+  return transId === undefined
+    ? { at: quiet(payment, check.at), todo: { kind: 'lookUp' }, summary }
+    : {
+        at: quiet(payment, Math.max(check.at, nextFreeAt(payment.recentQuestions, transId, now))),
+        todo: { kind: 'askStatus', transId, isReport: false },
         summary,
-      }
-    : { at: quiet(payment, check.at), todo: { kind: 'lookUp' }, summary };
+      };
 }
 
 /** Reported transactions wait until it is known what the payment's own request came to. */

@@ -161,18 +161,22 @@ export interface Ended {
   /** Times at which the outcome is compared with the provider's records once more, the next one first. */
   readonly checks: readonly Check[];
   /**
-   * Transactions that could still move money for all that the provider had said when an operator called the payment
-   * FAILED, and of which it has said nothing since. A check that leaves one of them open is made again.
+   * Transactions of which the provider has to speak, and hasn't yet: they could still move money for all that it had said
+   * when an operator called the payment FAILED, or it gave no answer about a notification that names them. A check that
+   * leaves one of them open is made again.
    */
   readonly unproven?: readonly TransId[] | undefined;
 }
 
 export interface Check {
   readonly at: number;
-  readonly next: 'status' | 'list';
   readonly tries: number;
-  /** The provider has answered about the payment's own transaction, if only that it doesn't know it. */
-  readonly isAnswered?: boolean | undefined;
+  /** An operator has asked for it: the provider has to speak of the payment's own transaction, whatever is known. */
+  readonly isRecheck?: true | undefined;
+  /** Transactions whose status this try has asked for. */
+  readonly asked?: readonly TransId[] | undefined;
+  /** Those of them that the provider has answered about, if only that it doesn't know one. */
+  readonly heard?: readonly TransId[] | undefined;
 }
 
 /** What the provider has said of the transaction besides its status. */

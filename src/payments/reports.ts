@@ -144,7 +144,12 @@ function confirmed(payment: PaymentState, transaction: Transaction, now: number)
     if (phase.kind === 'ended') return contradicted(payment, phase, transaction, now);
     return pursues(payment) ? applyTransaction(payment, transaction, now) : payment;
   }
-  return isLookedFor(payment) ? adopt(payment, transaction, now) : noteOther(payment, transaction, now);
+  const isOnly = payment.others.every(
+    ({ transId, status }) => transId === transaction.transId || !canMoveMoney(payment, status),
+  );
+  return isOnly && isLookedFor(payment)
+    ? adopt(payment, transaction, now)
+    : noteOther(payment, transaction, now);
 }
 
 /** Whether the provider's answers can change the payment without an operator's decision. */
@@ -174,11 +179,14 @@ function unconfirmed(payment: PaymentState, transId: TransId, now: number): Paym
   const { reports } = payment;
   const kept = [...reports.unconfirmed.filter((one) => one !== transId), transId].slice(-MAX_UNCONFIRMED);
   const doubtful = inDoubt({ ...payment, reports: { ...reports, unconfirmed: kept } });
-  const { phase } = doubtful;
+  const { phase, others } = doubtful;
   if (phase.kind !== 'ended') return doubtful;
   // Checks that are due stay, because a request may wait for them.
-  const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now, phase)];
-  return inPhase(doubtful, { ...phase, checks });
+  const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now)];
+  // The list has shown the payment's own before, and may leave them out: of these the provider has to speak.
+  const isKnown = transId === phase.transId || others.some((other) => other.transId === transId);
+  const unproven = isKnown ? [...new Set([...(phase.unproven ?? []), transId])] : phase.unproven;
+  return inPhase(doubtful, { ...phase, checks, unproven });
 }
 
 function withOpen(payment: PaymentState, open: readonly Report[]): PaymentState {

@@ -15,6 +15,7 @@ import { onListed } from './searching.js';
 import type { Transaction } from './transaction.js';
 import {
   aboutToSend,
+  besides,
   type Change,
   canMoveMoney,
   end,
@@ -26,8 +27,10 @@ import {
   isOver,
   matchedTransId,
   noteOther,
+  openOther,
   type Refusal,
   refuse,
+  withNoted,
 } from './transitions.js';
 
 /** A decision is refused if the provider has asked not to be called for longer than this, in ms. */
@@ -183,7 +186,12 @@ export function onListedWhileDeciding(
   const own = ownAmong(payment.order, answer.transactions);
   if (decision.action === 'resend') {
     const finding = findOwn(payment.order, own);
-    if (finding.kind === 'absent') return resend(payment, deciding, now);
+    const [known] = payment.others;
+    if (finding.kind === 'absent') {
+      return known === undefined
+        ? resend(payment, deciding, now)
+        : back(payment, deciding, `${missing(known)}, or match it`);
+    }
     return backNoting(
       payment,
       deciding,
@@ -202,11 +210,7 @@ export function onListedWhileDeciding(
     const hidden = force ? undefined : payment.others.find((other) => isHidden(payment, other, own));
     return hidden === undefined
       ? fail(payment, deciding, own, now)
-      : back(
-          payment,
-          deciding,
-          `${hidden.transId} was ${hidden.status} when last heard of, and is missing from the provider's list; try again, or override this with "force": true`,
-        );
+      : back(payment, deciding, `${missing(hidden)}, or override this with "force": true`);
   }
   if (isPaid || payment.order.method !== 'link' || deciding.rounds >= MAX_ROUNDS) {
     return backNoting(
@@ -249,22 +253,27 @@ function backNoting(
   const ownId = transIdOf(payment);
   const { held, pursuit } = deciding.review;
   if (ownId === undefined && !held) {
-    // The search itself will find a single transaction. What it would put in review is noted now.
-    const isFound = own.length === 0 || findOwn(payment.order, own).kind === 'found';
-    if (isFound || pursuit?.kind !== 'searching') return { payment: before, replies };
+    if (own.length === 0 || pursuit?.kind !== 'searching') return { payment: before, replies };
+    // The search itself will find a single transaction: it is kept in mind until then, for a list may leave it out again.
+    if (findOwn(payment.order, own).kind === 'found') return { payment: withNoted(before, own), replies };
+    // What the search would put in review is noted now.
     return { payment: onListed(before, pursuit, { kind: 'listed', transactions: own }, now), replies };
   }
   const others = own.filter(({ transId }) => transId !== ownId);
   return { payment: others.reduce((known, other) => noteOther(known, other, now), before), replies };
 }
 
-/** Whether a further transaction that can move money is missing from the list. */
+/** Whether a further transaction that isn't over is missing from the list. */
 function isHidden(
   payment: PaymentState,
   { transId, status }: OtherTransaction,
   own: readonly Transaction[],
 ): boolean {
-  return canMoveMoney(payment, status) && !own.some((one) => one.transId === transId);
+  return !isOver(payment, status) && !own.some((one) => one.transId === transId);
+}
+
+function missing({ transId, status }: OtherTransaction): string {
+  return `${transId} was ${status} when last heard of, and is missing from the provider's list; try again`;
 }
 
 /** Refuses a decision that is being checked, because the run ends: the operator has to make it again. */
@@ -292,6 +301,11 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
   const isUnread = deciding.review.pursuit?.kind === 'searching';
   const doubtful = isUnread ? inDoubt(tolerant) : tolerant;
   const known = follow(markJudged(withAbandoned(doubtful, transId)), { transId }, now);
+  const open = isOver(payment, transaction.status) ? openOther(known) : undefined;
+  if (open !== undefined) {
+    const seen = isOfPayment(payment, transaction) ? [transaction] : [];
+    return backNoting(payment, deciding, besides(transId, transaction.status, open), seen, now);
+  }
   return carryOut(applyTransaction(known, transaction, now), deciding, now);
 }
 
@@ -333,7 +347,7 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
 function unshown(payment: PaymentState, deciding: Deciding, own: readonly Transaction[]): TransId[] {
   const ownId = transIdOf(payment);
   const isOpen = ownId !== undefined && deciding.isUnanswered;
-  const others = payment.others.filter(({ status }) => canMoveMoney(payment, status));
+  const others = payment.others.filter(({ status }) => !isOver(payment, status));
   return [...(isOpen ? [ownId] : []), ...others.map(({ transId }) => transId)].filter(
     (transId) => !own.some((one) => one.transId === transId),
   );

@@ -6,6 +6,7 @@ import type { Transaction } from './transaction.js';
 import {
   aboutToSend,
   askSoon,
+  canMoveMoney,
   describeDoubt,
   end,
   follow,
@@ -48,9 +49,10 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
     return isOver ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };
   }
   const isLink = payment.order.method === 'link';
-  if (isLink && !doubt.isReset) return judgeLink(payment, answer.transactions, isOver);
+  const transactions = [...answer.transactions, ...leftOut(payment, answer.transactions)];
+  if (isLink && !doubt.isReset) return judgeLink(payment, transactions, isOver);
 
-  const listed = isLink ? withoutExpired(payment, answer.transactions) : answer.transactions;
+  const listed = isLink ? withoutExpired(payment, transactions) : transactions;
   const finding = findOwn(payment.order, listed);
   switch (finding.kind) {
     case 'found':
@@ -61,7 +63,7 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
         kind: 'review',
         why: finding.reason,
         held: true,
-        transactions: ownAmong(payment.order, answer.transactions),
+        transactions: ownAmong(payment.order, transactions),
       };
     case 'absent': {
       if (!isOver) return { kind: 'lookAgain' };
@@ -73,6 +75,16 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
       return { kind: 'review', why: `${unknown}, and the provider doesn't show it${report}`, held: false };
     }
   }
+}
+
+/** What the provider has shown before, for a decision that was refused, and doesn't list now: it is there all the same. */
+function leftOut(payment: PaymentState, listed: readonly Transaction[]): readonly Transaction[] {
+  return payment.others
+    .filter(
+      ({ transId, status }) =>
+        canMoveMoney(payment, status) && !listed.some((one) => one.transId === transId),
+    )
+    .map(({ transId, status }) => ({ transId, status }));
 }
 
 /**

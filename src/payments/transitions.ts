@@ -7,7 +7,9 @@ import {
   type Check,
   type Doubt,
   type Ended,
+  type Facts,
   followedBy,
+  type OtherTransaction,
   type PaymentState,
   type Phase,
   type Pursuit,
@@ -204,8 +206,10 @@ export function follow(
   taken: { readonly transId: TransId; readonly link?: string | undefined },
   now: number,
 ): PaymentState {
-  const { order, terms, facts, reports } = payment;
+  const { order, terms, reports } = payment;
   const { transId } = taken;
+  const before = transIdOf(payment);
+  const facts = before === undefined || before === transId ? payment.facts : sharedFacts(payment.facts);
   const isReported = reports.open.some((report) => report.transId === transId);
   const lifetime = order.method === 'link' ? (order.expiresInMs ?? terms.linkLifetimeMs) : undefined;
   const expiresAt = lifetime === undefined ? undefined : (facts.expiresAt ?? now + lifetime);
@@ -227,6 +231,11 @@ export function follow(
       end: expiresAt === undefined ? undefined : { at: expiresAt, tries: 0 },
     },
   };
+}
+
+/** What stays known when a payment goes on with another transaction: nothing that was said of the one before. */
+function sharedFacts({ link, expiresAt }: Facts): Facts {
+  return { link, expiresAt };
 }
 
 /** Brings the next call to the provider forward, as far as the budget allows. */
@@ -319,20 +328,17 @@ export function end(
   outcome: Pick<Ended, 'status' | 'reason' | 'failureCode' | 'rejection' | 'unproven'>,
   now: number,
 ): PaymentState {
-  const ended = { ...outcome, transId: transIdOf(payment) };
-  const checks = payment.sends.isDoubtful ? checksFrom(now, ended) : [];
-  return inPhase(payment, { kind: 'ended', ...ended, checks });
+  const checks = payment.sends.isDoubtful ? checksFrom(now) : [];
+  const unsaid = payment.reports.unconfirmed.filter((named) =>
+    payment.others.some(({ transId }) => transId === named),
+  );
+  const unproven = [...new Set([...(outcome.unproven ?? []), ...unsaid])];
+  return inPhase(payment, { kind: 'ended', ...outcome, transId: transIdOf(payment), checks, unproven });
 }
 
 /** The checks of an outcome that is in doubt since `now`. */
-export function checksFrom(now: number, ended: Pick<Ended, 'transId' | 'unproven'>): Check[] {
-  const next = firstQuestion(ended);
-  return CHECKS_AFTER_MS.map((after) => ({ at: now + after, next, tries: 0 }));
-}
-
-/** What a check asks first: the list alone proves nothing about a transaction that it leaves out. */
-export function firstQuestion({ transId, unproven }: Pick<Ended, 'transId' | 'unproven'>): Check['next'] {
-  return transId !== undefined && unproven?.includes(transId) ? 'status' : 'list';
+export function checksFrom(now: number): Check[] {
+  return CHECKS_AFTER_MS.map((after) => ({ at: now + after, tries: 0 }));
 }
 
 /** Whether a transaction has moved money or still can. A link that nobody was given can't be paid. */
@@ -367,17 +373,37 @@ export function noteOther(
   );
 }
 
+/**
+ * Whether a further transaction has moved money, or can still move it, for all that is known. Of links that nobody is
+ * paying, only those count that a decision has left: the merchant may have been given one of them.
+ */
+export function isOpen(payment: PaymentState, { status, isJudged }: OtherTransaction): boolean {
+  return canMoveMoney(payment, status) || (isJudged && !isOver(payment, status));
+}
+
+/** A further transaction that has moved money, or can still move it. */
+export function openOther(payment: PaymentState): OtherTransaction | undefined {
+  return payment.others.find((other) => isOpen(payment, other));
+}
+
+/** Why a transaction that has moved no money doesn't end the payment. */
+export function besides(transId: TransId, status: ProviderStatus, open: OtherTransaction): string {
+  return `${transId} is ${status}, but the provider has another transaction for this payment: ${open.transId} (${open.status})`;
+}
+
 /** How many further transactions are remembered. */
 const MAX_OTHERS = 20;
 
 /** Notes the transactions that a review is about, so that the others are remembered when one of them is matched. */
 export function withOthers(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
+  return withNoted(inDoubt(payment), transactions);
+}
+
+/** Keeps transactions of the payment in mind. */
+export function withNoted(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
   const added = transactions.map(({ transId, status }) => ({ transId, status, isJudged: false }));
   const kept = payment.others.filter(({ transId }) => !added.some((one) => one.transId === transId));
-  return {
-    ...inDoubt(payment),
-    others: [...kept, ...added].slice(-MAX_OTHERS),
-  };
+  return { ...payment, others: [...kept, ...added].slice(-MAX_OTHERS) };
 }
 
 /** Whether a transaction with this status has moved no money, and never will. */

@@ -168,6 +168,15 @@ describe('a recheck of an ended payment', () => {
     }
   });
 
+  it('is not done while neither the status nor the list says anything of its transaction', () => {
+    const payment = paid(payoutOrder).request('recheck').answered(SILENT).listed();
+    expect(payment.reply).toMatchObject({ kind: 'refused', type: 'NotChecked' });
+    payment.found('FAILED');
+    expect(payment.phase('review').why).toBe('it was SUCCESSFUL, and the provider now says FAILED');
+    const listed = paid(payoutOrder).request('recheck').answered(SILENT).listed(own);
+    expect(listed.reply).toEqual({ request: 1, kind: 'done' });
+  });
+
   it('is answered when the list can’t be read, tried again, and ends in no review when nothing was in doubt', () => {
     const payment = paid(payoutOrder).request('recheck').found('SUCCESSFUL').listing(SILENT);
     expect(payment.reply).toMatchObject({ kind: 'refused', type: 'NotChecked' });

@@ -141,6 +141,38 @@ describe('reports', () => {
     },
   );
 
+  it.each([
+    ['the payment’s own', 'T1', () => taken(payoutOrder).found('FAILED').later(HOUR)],
+    ['one that had failed', 'T2', () => quietPayment().hint('T2').found('FAILED').later(HOUR)],
+  ])(
+    'are asked about again after the end when they are known, and a list that leaves them out proves nothing: %s',
+    (_, id, ended) => {
+      const payment = ended().hint(id, 'SUCCESSFUL');
+      questions(payment, SILENT);
+      payment.answered(SILENT).listed();
+      expect(payment.phase('ended').checks).toHaveLength(3);
+      expect(payment.found('SUCCESSFUL').status).toBe('REVIEW');
+      expect(payment.phase('review').why).toContain('SUCCESSFUL');
+    },
+  );
+
+  it('are asked about at the end when they are known, and had been given up before', () => {
+    const payment = taken(payoutOrder)
+      .hint('T2')
+      .found('FAILED')
+      .later(2 * MINUTE)
+      .hint('T2');
+    for (let times = 0; times < 200 && payment.payment.reports.unconfirmed.length === 0; times += 1) {
+      const { transId: asked } = payment.asks('askStatus');
+      if (asked === 'T2') payment.answered(SILENT);
+      else payment.found('PENDING');
+    }
+    while (payment.payment.phase.kind !== 'ended') payment.found('SUCCESSFUL');
+    expect(payment.asks('askStatus').transId).toBe('T2');
+    expect(payment.answered(SILENT).listed().phase('ended').checks).toHaveLength(3);
+    expect(payment.found('SUCCESSFUL').phase('review').why).toContain('T2 (SUCCESSFUL)');
+  });
+
   it('are put before a person when the list can not be read in their place, either', () => {
     const payment = quietPayment().hint('T2');
     questions(payment, SILENT);

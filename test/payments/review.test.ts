@@ -16,6 +16,7 @@ import {
   absent,
   ambiguous,
   backoff,
+  opened,
   paid,
   type Scenario,
   SILENT,
@@ -257,25 +258,140 @@ describe('an operator’s match', () => {
     const payment = undecided().match('T2').found('SUCCESSFUL');
     expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'PENDING', isJudged: true }]);
     expect(payment.phase('ended')).toMatchObject({ transId: 'T2', checks: { length: 3 } });
-    payment.listed({ ...own, transId: transId('T2') }, { ...own, status: 'PENDING' });
+    payment.answered(SILENT).listed({ ...own, transId: transId('T2') }, { ...own, status: 'PENDING' });
     expect(payment.status).toBe('SUCCESSFUL');
-    payment.listed({ ...own, transId: transId('T2') }, own);
+    payment.answered(SILENT).listed({ ...own, transId: transId('T2') }, own);
     expect(payment.phase('review')).toMatchObject({
       held: true,
       why: 'the provider has another transaction for this payment: T1 (SUCCESSFUL)',
     });
   });
 
+  it('has the provider speak of the transaction that was abandoned, until it has ended', () => {
+    const payment = undecided().match('T2').found('SUCCESSFUL');
+    expect(payment.asks('askStatus').transId).toBe('T1');
+    payment.answered(SILENT).listed({ ...own, transId: transId('T2') });
+    expect(payment.phase('ended').checks).toHaveLength(3);
+    payment.found('PENDING').listed();
+    expect(payment.phase('ended').checks).toHaveLength(2);
+    payment.found('FAILED').listed().listed();
+    expect(payment.wants).toEqual({ kind: 'end' });
+  });
+
+  it.each([
+    ['SUCCESSFUL', (payment: Scenario) => payment.found('SUCCESSFUL')],
+    ['not spoken of for long', (payment: Scenario) => silenceAfter(payment)],
+  ])('asks a person when the one that was abandoned is %s, and the list leaves it out', (_, goOn) => {
+    const payment = goOn(undecided().match('T2').found('SUCCESSFUL'));
+    expect(payment.phase('review')).toMatchObject({ number: 2, held: true });
+    expect(payment.phase('review').why).toContain('T1');
+  });
+
+  function silenceAfter(payment: Scenario): Scenario {
+    while (payment.status !== 'REVIEW') payment.answered(SILENT).listed();
+    return payment;
+  }
+
+  it('tells nothing of the transaction that was abandoned as if it were of the other', () => {
+    const payment = taken(payoutOrder);
+    const fields = {
+      revenue: 4_900,
+      medium: 'orange money',
+      financialTransId: 'F1',
+      reason: 'slow',
+    } as const;
+    while (payment.status !== 'REVIEW') payment.found('PENDING', fields);
+    expect(toPayment(payment.payment)).toMatchObject({ transId: 'T1', financialTransId: 'F1' });
+    payment.match('T2').found('SUCCESSFUL');
+    const told = toPayment(payment.payment);
+    expect(told).toMatchObject({ status: 'SUCCESSFUL', transId: 'T2' });
+    expect([told.revenue, told.fee, told.medium, told.financialTransId]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('can take back the transaction that was abandoned', () => {
-    const payment = undecided()
-      .match('T2')
-      .found('FAILED')
-      .listed({ ...own, status: 'PENDING' }, own);
-    payment.later(HOUR).listed(own);
+    const payment = undecided().match('T2').found('PENDING').found('FAILED').later(HOUR);
     expect(payment.match('T1').found('SUCCESSFUL').phase('ended')).toMatchObject({
       status: 'SUCCESSFUL',
       transId: 'T1',
     });
+  });
+});
+
+describe('a match of one of several', () => {
+  const second = { ...own, transId: transId('T2') };
+  const several = (status: 'SUCCESSFUL' | 'PENDING') =>
+    ambiguous(payoutOrder)
+      .listed({ ...own, status: 'PENDING' }, { ...second, status })
+      .later(HOUR);
+
+  it.each(['SUCCESSFUL', 'PENDING'] as const)(
+    'is refused when it has failed and the other is %s, forced or not',
+    (status) => {
+      for (const force of [false, true]) {
+        const payment = several(status).match('T1', { force }).found('FAILED');
+        expect(payment.reply).toMatchObject(
+          refused(`T1 is FAILED, but the provider has another transaction for this payment: T2 (${status})`),
+        );
+        expect(payment.match('T2').found('SUCCESSFUL').phase('ended').transId).toBe('T2');
+      }
+    },
+  );
+
+  it.each(['SUCCESSFUL', 'PENDING'] as const)(
+    'does not end the payment when it fails later and the other was %s: a person is asked',
+    (status) => {
+      const payment = several(status).match('T1').found('PENDING').found('FAILED');
+      expect(payment.phase('review')).toMatchObject({
+        number: 2,
+        held: true,
+        why: `T1 is FAILED, but the provider has another transaction for this payment: T2 (${status})`,
+      });
+      expect(payment.notified).not.toContain('payment.failed');
+    },
+  );
+
+  it('ends the payment when it fails and the others have failed', () => {
+    const payment = several('PENDING').match('T1').found('PENDING').found('FAILED').later(HOUR);
+    const failed = { ...own, status: 'FAILED' } as const;
+    payment
+      .fail()
+      .found('FAILED')
+      .listed(failed, { ...second, status: 'FAILED' });
+    expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', transId: 'T1' });
+  });
+
+  it('can be called FAILED when the provider has taken back what it had shown of the other', () => {
+    const payment = several('SUCCESSFUL').match('T1').found('PENDING').found('FAILED').later(HOUR);
+    payment
+      .match('T2')
+      .answered({ kind: 'found', transaction: { transId: transId('T2'), status: 'FAILED' } });
+    expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', transId: 'T2' });
+  });
+
+  it('does not end a link as EXPIRED while one that was left for it can be paid', () => {
+    const one = transactionOf(linkOrder, { status: 'CREATED' });
+    const payment = opened(linkOrder).sent({ kind: 'ambiguous', reason: 'reset', isReset: true });
+    payment.listed(one, { ...one, transId: transId('T2') }).later(HOUR);
+    payment
+      .match('T1')
+      .found('CREATED')
+      .later(2 * DAY)
+      .found('EXPIRED');
+    expect(payment.phase('review').why).toContain('T1 is EXPIRED');
+    payment
+      .fail()
+      .found('EXPIRED')
+      .listed({ ...one, transId: transId('T2') });
+    payment.expired().found('EXPIRED').listed();
+    expect(payment.reply).toMatchObject(refused('T2 was CREATED when last heard of, and is missing'));
+    payment.later(HOUR).fail().found('EXPIRED');
+    payment.listed({ ...one, transId: transId('T2'), status: 'EXPIRED' });
+    expect(payment.phase('ended').status).toBe('FAILED');
   });
 });
 
@@ -317,6 +433,21 @@ describe('an operator’s resend', () => {
       ).toMatchObject(refused('T1'));
     }
   });
+
+  it.each(['SUCCESSFUL', 'FAILED', 'PENDING'] as const)(
+    'is refused when the list leaves out what a refused decision has read as %s, forced or not',
+    (status) => {
+      const shown = { ...own, status };
+      const payment = absent(payoutOrder).resend().listed(shown);
+      for (const force of [false, true]) {
+        payment.later(1_000).resend({ force }).listed();
+        expect(payment.reply).toMatchObject(refused(`T1 was ${status} when last heard of, and is missing`));
+        expect(payment.payment.sends.count).toBe(1);
+      }
+      payment.match('T1').found('SUCCESSFUL');
+      expect(payment.phase('ended')).toMatchObject({ status: 'SUCCESSFUL', transId: 'T1' });
+    },
+  );
 
   it('is refused when nothing can be shown, forced or not', () => {
     for (const force of [false, true]) {
@@ -446,7 +577,7 @@ describe('an operator’s fail', () => {
   it('without the provider’s answer stands when the provider then says that nothing moves', () => {
     const payment = undecided().fail({ force: true }).answered(SILENT).listing(SILENT);
     const failed = transactionOf(payoutOrder, { status: 'FAILED' });
-    for (let check = 0; check < 3; check++) payment.answered(SILENT).listed(failed);
+    payment.answered(SILENT).listed(failed).listed(failed).listed(failed);
     expect(payment.wants).toEqual({ kind: 'end' });
   });
 
@@ -483,9 +614,9 @@ describe('an operator’s fail', () => {
     const payment = undecided().fail().found('FAILED').listed(t2).fail({ force: true });
     payment.found('FAILED').listing(SILENT);
     expect(payment.phase('ended').unproven).toEqual(['T2']);
-    payment.listed().listed();
+    payment.answered(SILENT).listed().answered(SILENT).listed();
     expect(payment.phase('ended').checks).toHaveLength(3);
-    payment.listed({ ...t2, status: 'FAILED' });
+    payment.answered(SILENT).listed({ ...t2, status: 'FAILED' });
     expect(payment.phase('ended')).toMatchObject({ unproven: [], checks: { length: 2 } });
   });
 
@@ -508,6 +639,21 @@ describe('an operator’s fail of a link', () => {
       .listed({ ...alive, status: 'EXPIRED' });
     expect(payment.reply?.kind).toBe('done');
     expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', transId: 'T1' });
+  });
+
+  it('stands when the provider goes on to say that the link has expired', () => {
+    const payment = undecided(linkOrder).later(HOUR).fail().found('PENDING').listed(alive);
+    const expired = { ...alive, status: 'EXPIRED' } as const;
+    payment.expired().found('EXPIRED').listed(expired);
+    payment.request('recheck').found('EXPIRED').listed(expired);
+    expect(payment.reply?.kind).toBe('done');
+    payment.listed(expired).listed(expired).listed(expired);
+    expect(payment.wants).toEqual({ kind: 'end' });
+    expect(payment.notified).toEqual(['payment.review', 'payment.failed']);
+    payment.hint('T1', 'EXPIRED').found('EXPIRED');
+    expect(payment.status).toBe('FAILED');
+    payment.later(HOUR).hint('T1', 'SUCCESSFUL').found('SUCCESSFUL');
+    expect(payment.phase('review').why).toBe('it was FAILED, and the provider now says SUCCESSFUL');
   });
 
   it('expires every link of its own that could still be paid', () => {
@@ -629,7 +775,8 @@ describe('what the provider shows while a decision is looked into', () => {
         .listed(second)
         .later(2 * MINUTE);
       payment.fail({ force: true }).found('FAILED').listed();
-      expect(payment.listed({ ...second, status: 'FAILED' }).status).toBe('FAILED');
+      payment.answered(SILENT).listed({ ...second, status: 'FAILED' });
+      expect(payment.status).toBe('FAILED');
       payment.later(HOUR).listed({ ...second, status });
       expect(payment.phase('review')).toMatchObject({
         number: 3,
@@ -638,6 +785,28 @@ describe('what the provider shows while a decision is looked into', () => {
       });
     },
   );
+});
+
+describe('what a refused decision has read', () => {
+  const first = { ...own, status: 'PENDING' } as const;
+  const second = { ...own, transId: transId('T2') };
+  const refusedFor = () => absent(payoutOrder).resend().listed(first);
+
+  it('is gone on with by the search, though the list leaves it out', () => {
+    const payment = refusedFor().listed();
+    expect(payment.phase('following').transId).toBe('T1');
+    expect(payment.found('SUCCESSFUL').phase('ended').checks).toEqual([]);
+  });
+
+  it.each([
+    ['the list shows another in its place', (payment: Scenario) => payment.listed(second)],
+    ['a notification names another', (payment: Scenario) => payment.hint('T2').found('SUCCESSFUL')],
+  ])('is a reason to ask a person when %s', (_, another) => {
+    const payment = another(refusedFor());
+    expect(payment.phase('review')).toMatchObject({ number: 2, held: true });
+    expect(payment.payment.others.map(({ transId: id }) => id).sort()).toEqual(['T1', 'T2']);
+    expect(payment.later(HOUR).match('T2').found('SUCCESSFUL').phase('ended').transId).toBe('T2');
+  });
 });
 
 describe('money that the provider has shown as moved', () => {
