@@ -3,6 +3,7 @@ export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   globalSetup: '<rootDir>/test/support/bundle-workflows.ts',
+  testSequencer: '<rootDir>/test/support/slow-first.cjs',
   testTimeout: 60_000,
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
