@@ -1,3 +1,4 @@
+import type { LoadFigures } from './load/messages.js';
 /** Figures of the benchmark: pure functions on lists of numbers. */
 
 /**
@@ -28,22 +29,7 @@ export function median(values: readonly number[]): number {
 }
 
 /** One run of one system: what was measured while it took payments at one concurrency. */
-export interface RunFigures {
-  /** Payments whose notification reached the merchant, a second. */
-  readonly perSecond: number;
-  /** From the POST to its response with the link, in ms. */
-  readonly startP50: number;
-  readonly startP99: number;
-  /** From the provider's notification to the merchant's, in ms. */
-  readonly outcomeP50: number;
-  readonly outcomeP99: number;
-  /** From the POST to the merchant's notification, in ms. The payer's 30 to 50 ms are part of it. */
-  readonly totalP50: number;
-  readonly totalP99: number;
-  /** Notifications of the provider that the system didn't take at first. */
-  readonly resent: number;
-  /** POSTs that were answered 202, without the link. */
-  readonly withoutLink: number;
+export interface RunFigures extends LoadFigures {
   /** CPU time a payment of each process of the system, its children included, in ms. */
   readonly cpuByProcess: Readonly<Record<string, number>>;
   /** CPU time a payment of the provider's stub, the merchant and the load generator, in ms. */

@@ -17,24 +17,32 @@ export interface LoadOrder {
   readonly concurrency: number;
 }
 
-/** What came of them. Times are in ms. */
+/** What the load itself has measured. */
+export interface LoadFigures {
+  /** Payments whose notification reached the merchant, a second. */
+  readonly perSecond: number;
+  /** From the POST to its response with the link, in ms. */
+  readonly startP50: number;
+  readonly startP99: number;
+  /** From the provider's notification to the merchant's, in ms. */
+  readonly outcomeP50: number;
+  readonly outcomeP99: number;
+  /** From the POST to the merchant's notification, in ms. The payer's 30 to 50 ms are part of it. */
+  readonly totalP50: number;
+  readonly totalP99: number;
+  /** Notifications of the provider that the system didn't take at first. */
+  readonly resent: number;
+  /** POSTs that were answered 202, without the link. */
+  readonly withoutLink: number;
+}
+
+/** What came of them. */
 export type LoadResult =
-  | {
+  | ({
       readonly kind: 'done';
       /** The payments' ids. */
       readonly ids: readonly string[];
-      readonly perSecond: number;
-      readonly startP50: number;
-      readonly startP99: number;
-      readonly outcomeP50: number;
-      readonly outcomeP99: number;
-      readonly totalP50: number;
-      readonly totalP99: number;
-      /** Notifications of the provider that the system didn't take at first. */
-      readonly resent: number;
-      /** POSTs that were answered 202, without the link. */
-      readonly withoutLink: number;
-    }
+    } & LoadFigures)
   | { readonly kind: 'failed'; readonly why: string };
 
 /** Sent once, when the load process can be called. */

@@ -4,7 +4,6 @@ import { afterTry, newDelivery, nextDue, withDelivery, withNotification } from '
 import type { PaymentEventType } from './payment.js';
 import {
   type Closing,
-  type Ended,
   type Following,
   followedBy,
   type PaymentState,
@@ -333,7 +332,9 @@ function isReleased(waiter: Waiter, { phase }: PaymentState, event: PaymentEvent
 function replyTo(waiter: Waiter, before: PaymentState, { phase }: PaymentState, event: PaymentEvent): Reply {
   const { request } = waiter;
   const wasComplete =
-    before.phase.kind === 'ended' && phase.kind === 'ended' && isOneLess(before.phase, phase);
+    before.phase.kind === 'ended' &&
+    phase.kind === 'ended' &&
+    phase.checks.length < before.phase.checks.length;
   const isChecked =
     phase.kind !== 'ended' || (wasComplete && event.kind === 'listed' && event.answer.kind === 'listed');
   if (waiter.for !== 'check' || isChecked) return { request, kind: 'done' };
@@ -343,10 +344,6 @@ function replyTo(waiter: Waiter, before: PaymentState, { phase }: PaymentState, 
     type: 'NotChecked',
     words: "the payment couldn't be compared with the provider's records; that is tried again by itself",
   };
-}
-
-function isOneLess(before: Ended, after: Ended): boolean {
-  return after.checks.length < before.checks.length;
 }
 
 /** What time alone brings about. */

@@ -347,10 +347,9 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
 function unshown(payment: PaymentState, deciding: Deciding, own: readonly Transaction[]): TransId[] {
   const ownId = transIdOf(payment);
   const isOpen = ownId !== undefined && deciding.isUnanswered;
-  const others = payment.others.filter(({ status }) => !isOver(payment, status));
-  return [...(isOpen ? [ownId] : []), ...others.map(({ transId }) => transId)].filter(
-    (transId) => !own.some((one) => one.transId === transId),
-  );
+  const isUnshown = isOpen && !own.some(({ transId }) => transId === ownId);
+  const hidden = payment.others.filter((other) => isHidden(payment, other, own));
+  return [...(isUnshown ? [ownId] : []), ...hidden.map(({ transId }) => transId)];
 }
 
 function resend(payment: PaymentState, deciding: Deciding, now: number): Change {
