@@ -1,5 +1,5 @@
-import type { LoadFigures } from './load/messages.js';
 /** Figures of the benchmark: pure functions on lists of numbers. */
+import type { LoadFigures } from './load/messages.js';
 
 /**
  * The value below or at which `share` of the values lie, by the nearest-rank method: it is always one of the values.
