@@ -3,6 +3,7 @@
  * shows that each can fail.
  *
  *   server ─▶ api ─▶ payments, provider, the workflows' messages
+ *   codec-server ─▶ codec ─▶ temporal
  *   worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
  *   cli ─▶ client, stack, src;  stack ─▶ src;  lab ─▶ stack, sandbox, src;  bench ─▶ stack, src
  *   client ─▶ nothing at all;  examples ─▶ client
@@ -14,7 +15,8 @@ const OURS = '^(src|bench|client|cli|examples|lab|sandbox|stack|test)/';
 
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
-  '^src/(server|worker|workflow-thread)\\.ts$',
+  '^src/(server|worker|codec-server|workflow-thread)\\.ts$',
+  '^src/temporal/failure-converter\\.ts$',
   '^client/index\\.ts$',
   '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
   '^bench/load/main\\.ts$',
@@ -55,7 +57,7 @@ module.exports = {
         pathNot: [
           '^src/(workflows|payments)/',
           '^src/activities/',
-          '^src/temporal/search-attributes\\.ts$',
+          '^src/temporal/(search-attributes|failure-converter)\\.ts$',
           'node_modules/@temporalio/(workflow|common)/',
         ],
       },
@@ -68,8 +70,8 @@ module.exports = {
     ),
     forbid(
       'search-attributes-go-into-the-bundle',
-      'Workflows import this file, so what holds for them holds for it.',
-      { path: '^src/temporal/search-attributes\\.ts$' },
+      'They and the converter of failures are part of the workflows, so what holds for workflows holds for them.',
+      { path: '^src/temporal/(search-attributes|failure-converter)\\.ts$' },
       { pathNot: 'node_modules/@temporalio/common/' },
     ),
     forbid(
@@ -100,6 +102,12 @@ module.exports = {
       { path: '^src/workflows/', pathNot: '^src/workflows/messages\\.ts$' },
     ),
     forbid(
+      'codec-only-reads',
+      'The codec server decrypts what it is given, for those who may read it. It knows no payment, and of the API how it speaks HTTP alone.',
+      { path: '^src/codec/' },
+      { path: '^src/', pathNot: ['^src/(codec|api/http|temporal)/', '^src/merchants\\.ts$'] },
+    ),
+    forbid(
       'temporal-is-only-a-connection',
       'Connecting to Temporal is the same whatever runs on it.',
       { path: '^src/temporal/' },
@@ -114,13 +122,13 @@ module.exports = {
     forbid(
       'settings-depend-on-nothing',
       'Every process reads its settings first; from the domain they take its limits.',
-      { path: '^src/(config|merchants)\\.ts$' },
-      { path: '^src/', pathNot: ['^src/payments/', '^src/merchants\\.ts$'] },
+      { path: '^src/(config|merchants|encryption-keys)\\.ts$' },
+      { path: '^src/', pathNot: ['^src/payments/', '^src/(merchants|encryption-keys)\\.ts$'] },
     ),
     forbid(
       'api-is-for-the-server',
-      'Nothing else may be built on the front door.',
-      { path: '^src/', pathNot: ['^src/api/', '^src/server\\.ts$'] },
+      'Nothing else may be built on the front door. How it speaks HTTP is the same for the codec server.',
+      { path: '^src/', pathNot: ['^src/(api|codec)/', '^src/(server|codec-server)\\.ts$'] },
       { path: '^src/api/' },
     ),
     forbid(
@@ -197,7 +205,7 @@ module.exports = {
       { path: OURS, pathNot: '^(cli|test)/' },
       {
         path: [
-          '^src/(server|worker|workflow-thread)\\.ts$',
+          '^src/(server|worker|codec-server|workflow-thread)\\.ts$',
           '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
           '^bench/load/main\\.ts$',
           '^lab/(explore|simulate|chaos)\\.ts$',

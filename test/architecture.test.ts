@@ -17,6 +17,7 @@ function arrowsOf(kind: string): string[] {
 const PROCESS: Readonly<Record<string, string | undefined>> = {
   'server.ts': 'server',
   'worker.ts': 'worker',
+  'codec-server.ts': 'codecServer',
   'payment-worker.ts': 'worker',
   'workflow-threads.ts': 'worker',
 };

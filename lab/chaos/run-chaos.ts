@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { connectClient } from '../../src/temporal/connection.js';
+import { NO_KEYS } from '../../src/temporal/encryption.js';
 import { atCheckout } from '../../stack/demo/payer.js';
-import { bringUpStack, type StackProcess } from '../../stack/processes/stack.js';
+import { bringUpStack } from '../../stack/processes/stack.js';
 import { auditByBooks } from '../audit/audit-all.js';
 import { countByInvariant, type Invariant, type Violation } from '../audit/case.js';
 import { Counts } from '../counts.js';
@@ -15,7 +16,7 @@ import { MerchantEndpoint, type MerchantFault } from '../people/merchant-endpoin
 import { isEndAcknowledged, type PaymentRecord, recordOf, wasReviewed } from '../people/payment-record.js';
 import { WebUi } from '../people/web-ui.js';
 import { planChaosPayments, planChaosPresses } from '../plan/chaos-payments.js';
-import { type PlannedKill, planKills } from '../plan/server-faults.js';
+import { type KilledProcess, type PlannedKill, planKills } from '../plan/server-faults.js';
 import { MERCHANT_SECRET } from '../world/credentials.js';
 import { LocalServer } from '../world/local-server.js';
 import { type ChaosContext, persistentMerchants, RealTimeline, untilOver, wait } from './context.js';
@@ -36,7 +37,7 @@ export interface ChaosResult {
   readonly payments: number;
   readonly seed: number;
   /** Processes killed with SIGKILL. */
-  readonly kills: Readonly<Record<StackProcess, number>>;
+  readonly kills: Readonly<Record<KilledProcess, number>>;
   /** How often each fault struck, the merchant's endpoint's included. What a killed process had yet to report is missing. */
   readonly faults: Readonly<Record<string, number>>;
   /** How often each was broken. */
@@ -169,7 +170,7 @@ async function takePayments(
 ): Promise<void> {
   const { timeline, records, seed, report } = context;
   const start = context.now();
-  const client = connectClient(context.stack.temporal.target);
+  const client = connectClient(context.stack.temporal.target, NO_KEYS);
   const webUi = new WebUi(context, client, true);
   for (const record of records) {
     const { id, arrivesAt } = record.planned;

@@ -89,16 +89,19 @@ function planCrashes(count: number, seed: string | number): Crash[] {
   });
 }
 
+/** No payment needs the codec server. */
+export type KilledProcess = Exclude<StackProcess, 'codec'>;
+
 /** One kill. */
 export interface PlannedKill {
-  readonly target: StackProcess;
+  readonly target: KilledProcess;
   /** ms from the start. */
   readonly at: number;
   /** ms until the process is started again. */
   readonly downMs: number;
 }
 
-const ALL: readonly StackProcess[] = ['temporal', 'worker', 'sandbox', 'api'];
+const ALL: readonly KilledProcess[] = ['temporal', 'worker', 'sandbox', 'api'];
 
 /** How long a process stays away at most, in ms. */
 const MAX_DOWN_MS = 3_000;
@@ -112,7 +115,7 @@ export function planKills(count: number, lengthMs: number, seed: string | number
   return Array.from({ length: count }, (_, index): PlannedKill => {
     const random = seededRandom(seed, 'kill', index);
     const moment = index + random.between('when', 0, 999) / 1_000;
-    const anyone = random.pick<StackProcess>('who', [
+    const anyone = random.pick<KilledProcess>('who', [
       [4, 'worker'],
       [2, 'api'],
       [2, 'sandbox'],

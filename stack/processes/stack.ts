@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,8 +10,8 @@ import type { StartDevServerOptions } from '../temporal/start-dev-server.js';
 import { type Child, startChild, untilReady } from './child.js';
 import { addressesOf, type StackPorts } from './settings.js';
 
-/** The parts beside Temporal, in the order in which they are started. */
-export const PARTS = ['sandbox', 'worker', 'api'] as const;
+/** The parts beside Temporal, in the order in which they are started. A stack without a port for the codec server has none. */
+const PARTS = ['sandbox', 'worker', 'codec', 'api'] as const;
 export type StackPart = (typeof PARTS)[number];
 /** Every process of a stack. */
 export type StackProcess = StackPart | 'temporal';
@@ -19,6 +20,7 @@ export type StackProcess = StackPart | 'temporal';
 const PROGRAMS: Readonly<Record<StackPart, string>> = {
   sandbox: 'build/sandbox/main.js',
   worker: 'lib/worker.js',
+  codec: 'lib/codec-server.js',
   api: 'lib/server.js',
 };
 
@@ -26,7 +28,12 @@ const PROGRAMS: Readonly<Record<StackPart, string>> = {
  * How long after the beginning of a stop each part may still run, in ms, before it is killed. Temporal then has 5 s of its
  * own, so that all of it takes less than 10 s. A worker that is killed loses nothing: the next one carries on.
  */
-const STOP_LIMITS_MS: Readonly<Record<StackPart, number>> = { api: 1_500, worker: 4_000, sandbox: 4_800 };
+const STOP_LIMITS_MS: Readonly<Record<StackPart, number>> = {
+  api: 1_500,
+  codec: 2_000,
+  worker: 4_000,
+  sandbox: 4_800,
+};
 
 const PROBE_LIMIT_MS = 5_000;
 
@@ -50,8 +57,12 @@ export interface StackOptions {
 export interface Stack {
   readonly apiUrl: string;
   readonly sandboxUrl: string;
+  /** The codec server's, where there is one. */
+  readonly codecUrl: string | undefined;
   /** The Temporal server that was brought up last. */
   readonly temporal: TemporalServer;
+  /** The parts that it has. */
+  readonly parts: readonly StackPart[];
   /** The process of this part that was started last. */
   part(name: StackPart): Child;
   /** Starts a part whose process has ended; resolves when it is ready. */
@@ -67,7 +78,9 @@ export interface Stack {
 }
 
 /**
- * Brings up Temporal, the sandbox, a worker and the API, each in a process of its own, and waits until all are ready.
+ * Brings up Temporal, the sandbox, a worker, the API and, if it has a port, the codec server, each in a process of its own, and
+ * waits until all are ready. An embedded Temporal's Web UI then reads payments by the codec server. That Web UI has no credentials to
+ * send, so that its address of the codec server has a secret part: whoever can open the Web UI can read payments.
  *
  * @throws Error with the end of a part's log when that part doesn't come up; the reason of `stop` when it is aborted.
  * Whatever was started has then been stopped, or stops with this process.
@@ -75,15 +88,21 @@ export interface Stack {
 export async function bringUpStack(options: StackOptions): Promise<Stack> {
   const { report, stop, project = fileURLToPath(new URL('../../..', import.meta.url)) } = options;
   await mkdir(options.logFolder, { recursive: true, mode: 0o700 });
-  const bringUp = () => orStopped(bringUpTemporal({ ...options.temporal, report }), stop);
+  const urls = addressesOf(options.ports);
+  const { codecUrl } = urls;
+  const codecToken = randomBytes(24).toString('base64url');
+  const codecEndpoint = codecUrl && `${codecUrl}/ui/${codecToken}`;
+  const names = PARTS.filter((name) => name !== 'codec' || codecUrl !== undefined);
+  const bringUp = () => orStopped(bringUpTemporal({ ...options.temporal, codecEndpoint, report }), stop);
   let temporal = await bringUp();
   const env = {
     ...options.env,
     ...temporal.env,
     ...(temporal.uiUrl !== undefined && { TEMPORAL_UI_URL: temporal.uiUrl }),
     TEMPORAL_TASK_QUEUE: options.taskQueue,
+    CODEC_UI_TOKEN: codecToken,
+    CODEC_UI_TOKEN_FILE: undefined,
   };
-  const urls = addressesOf(options.ports);
   const parts = new Map<StackPart, Child>();
   /** Ids of the processes that were killed on purpose. */
   const killed = new Set<number | undefined>();
@@ -107,6 +126,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   const probes: Readonly<Record<StackPart, (child: Child) => () => Promise<boolean>>> = {
     sandbox: () => () => answers(`${urls.sandboxUrl}/_sandbox/ledger?limit=1`),
     worker: ({ pid }) => workerPolls(temporal.target, options.taskQueue, pid),
+    codec: () => () => answers(`${codecUrl}/healthz`),
     api: () => () => answers(`${urls.apiUrl}/readyz`),
   };
   const ready = (name: StackPart, child: Child) => untilReady(child, probes[name](child));
@@ -117,7 +137,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   };
   try {
     // All are started before any is waited for: if one fails, none is still about to start.
-    const started = await Promise.all(PARTS.map(async (name) => ({ name, child: await spawn(name) })));
+    const started = await Promise.all(names.map(async (name) => ({ name, child: await spawn(name) })));
     await orStopped(Promise.all(started.map(({ name, child }) => ready(name, child))), stop);
   } catch (error) {
     await stopAll();
@@ -141,6 +161,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
     get temporal() {
       return temporal;
     },
+    parts: names,
     part: (name) => known(parts.get(name), name),
     async restart(name) {
       const child = await spawn(name);

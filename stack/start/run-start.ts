@@ -8,7 +8,7 @@ import {
   type StackPorts,
   WEBHOOK_SECRET_FILE,
 } from '../processes/settings.js';
-import { bringUpStack, PARTS } from '../processes/stack.js';
+import { bringUpStack } from '../processes/stack.js';
 import type { TemporalServer } from '../temporal/bring-up-temporal.js';
 import { type RunningShop, refuseBesideStart, startShop } from './shop.js';
 import {
@@ -82,13 +82,14 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
     const text = welcome({
       apiUrl: stack.apiUrl,
       sandboxUrl: stack.sandboxUrl,
+      codecUrl: stack.codecUrl,
       temporal: stack.temporal,
       apiKey: env.API_KEYS?.includes(secrets.apiKey) ? secrets.apiKey : undefined,
       keyNames,
       notifications,
       shop,
       processes: [
-        ...PARTS.map((name) => `${name} ${stack.part(name).pid}`),
+        ...stack.parts.map((name) => `${name} ${stack.part(name).pid}`),
         ...(shop ? [`shop ${shop.pid}`] : []),
       ],
       folder: relative(process.cwd(), folder),
@@ -109,9 +110,12 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
   }
 }
 
-const stackPorts = ({ api, sandbox }: StackPorts): WantedPort[] => [
+const stackPorts = ({ api, sandbox, codec }: StackPorts): WantedPort[] => [
   { port: api, of: 'the API', advice: 'set PORT to another port' },
   { port: sandbox, of: 'the sandbox', advice: 'set SANDBOX_PORT to another port' },
+  ...(codec === undefined
+    ? []
+    : [{ port: codec, of: 'the codec server', advice: 'set CODEC_PORT to another port' }]),
 ];
 
 const shopPort = (port: number): WantedPort => ({
@@ -132,6 +136,7 @@ const devServerPorts = ({ frontend, ui }: TemporalPorts): WantedPort[] => [
 export interface WelcomeFacts {
   readonly apiUrl: string;
   readonly sandboxUrl: string;
+  readonly codecUrl?: string | undefined;
   readonly temporal: Pick<TemporalServer, 'target' | 'uiUrl' | 'kind'>;
   /** The generated key; `undefined` when the operator's settings have others, which aren't shown. */
   readonly apiKey: string | undefined;
@@ -148,7 +153,7 @@ export interface WelcomeFacts {
 
 /** What `start` prints once everything is ready: the addresses, a first call to try, and what a restart keeps. */
 export function welcome(facts: WelcomeFacts): string {
-  const { apiUrl, sandboxUrl, temporal, apiKey, keyNames, notifications, shop, folder } = facts;
+  const { apiUrl, sandboxUrl, codecUrl, temporal, apiKey, keyNames, notifications, shop, folder } = facts;
   const key = apiKey ?? '<key>';
   return `
 Sanaga is running. Ctrl-C stops it.
@@ -156,7 +161,7 @@ ${shop === undefined ? '' : shopWelcome(shop)}
   API              ${apiUrl}   (reference: ${apiUrl}/docs)
   Sandbox          ${sandboxUrl}   (ledger: ${sandboxUrl}/_sandbox/ledger)
   Temporal         ${temporal.target.address}, namespace ${temporal.target.namespace}
-  Temporal Web UI  ${temporal.uiUrl ?? 'unknown (set TEMPORAL_UI_URL)'}
+  Temporal Web UI  ${temporal.uiUrl ?? 'unknown (set TEMPORAL_UI_URL)'}${codecUrl === undefined ? '' : codecServer(temporal.kind, codecUrl)}
   API key          ${apiKey ?? `from your settings (${keyNames.join(', ')})`}
   Webhooks         ${receiver(notifications, folder)}
   Processes        ${facts.processes.join(', ')}
@@ -181,6 +186,13 @@ const shopWelcome = ({ url, ownerPassword }: Pick<RunningShop, 'url' | 'ownerPas
   The shop         ${url}   (pay with 677 000 000)
   Its orders       ${url}/admin   (user: owner, password: ${ownerPassword})
 `;
+
+/** Payments are encrypted in Temporal: how its Web UI reads them. */
+function codecServer(kind: TemporalServer['kind'], url: string): string {
+  const use =
+    kind === 'embedded' ? 'with which the Web UI reads payments' : 'which your Web UI needs to read payments';
+  return `\n  Codec server     ${url}, ${use}`;
+}
 
 const LISTEN_HINT = `
 See the webhooks arrive, in another terminal in this folder:

@@ -13,6 +13,8 @@ export function stackAt(parts: Partial<Stack>): Stack {
   return {
     apiUrl: '',
     sandboxUrl: '',
+    codecUrl: undefined,
+    parts: [],
     get temporal(): never {
       return away();
     },
