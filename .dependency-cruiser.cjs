@@ -2,9 +2,10 @@
  * Which way imports may point, checked by `npm run check`. Each rule says why it is there; test/dependency-rules.test.ts
  * shows that each can fail.
  *
- *   server ─▶ api ─▶ payments, provider, the workflows' messages
+ *   server ─▶ api ─▶ payments, provider, records, the workflows' messages
  *   codec-server ─▶ codec ─▶ temporal
  *   worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
+ *   worker ─▶ records ─▶ payments, temporal, the workflows' messages
  *   cli ─▶ client, stack, src;  stack ─▶ src;  lab ─▶ stack, sandbox, src;  bench ─▶ stack, src
  *   client ─▶ nothing at all;  examples ─▶ client
  *   sandbox ─▶ the provider's wire schemas, and nothing else of ours
@@ -15,8 +16,9 @@ const OURS = '^(src|bench|client|cli|examples|lab|sandbox|stack|test)/';
 
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
-  '^src/(server|worker|codec-server|workflow-thread)\\.ts$',
+  '^src/(records|server|worker|codec-server|workflow-thread)\\.ts$',
   '^src/temporal/failure-converter\\.ts$',
+  '^stack/records/main\\.ts$',
   '^client/index\\.ts$',
   '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
   '^bench/load/main\\.ts$',
@@ -92,13 +94,13 @@ module.exports = {
       { path: '^src/api/' },
       {
         path: '^src/',
-        pathNot: ['^src/(api|payments|provider|temporal|workflows)/', '^src/(config|logger|merchants)\\.ts$'],
+        pathNot: ['^src/(api|payments|provider|records|temporal|workflows)/', '^src/(config|logger|merchants)\\.ts$'],
       },
     ),
     forbid(
-      'api-knows-workflows-by-their-messages',
-      'Workflow code in the API would be a second copy, of another version than the one that runs.',
-      { path: '^src/api/' },
+      'workflows-are-known-by-their-messages',
+      'Workflow code in the API or the recorder would be a second copy, of another version than the one that runs.',
+      { path: '^src/(api|records)/' },
       { path: '^src/workflows/', pathNot: '^src/workflows/messages\\.ts$' },
     ),
     forbid(
@@ -106,6 +108,18 @@ module.exports = {
       'The codec server decrypts what it is given, for those who may read it. It knows no payment, and of the API how it speaks HTTP alone.',
       { path: '^src/codec/' },
       { path: '^src/', pathNot: ['^src/(codec|api/http|temporal)/', '^src/merchants\\.ts$'] },
+    ),
+    forbid(
+      'records-only-record',
+      'They keep what became of payments, and have no part in it: nothing of theirs asks the provider, or knows who asks for them.',
+      { path: '^src/records/' },
+      { path: '^src/', pathNot: '^src/(records|payments|temporal|workflows)/' },
+    ),
+    forbid(
+      'payments-wait-for-no-record',
+      'A database that is away must hold up no payment: what runs payments knows of none.',
+      { path: '^src/(activities|payments|provider|workflows)/' },
+      { path: ['^src/records/', 'node_modules/pg/'], reachable: true },
     ),
     forbid(
       'temporal-is-only-a-connection',
@@ -205,7 +219,8 @@ module.exports = {
       { path: OURS, pathNot: '^(cli|test)/' },
       {
         path: [
-          '^src/(server|worker|codec-server|workflow-thread)\\.ts$',
+          '^src/(records|server|worker|codec-server|workflow-thread)\\.ts$',
+          '^stack/records/main\\.ts$',
           '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
           '^bench/load/main\\.ts$',
           '^lab/(explore|simulate|chaos)\\.ts$',

@@ -166,6 +166,8 @@ const CLASSES: Readonly<Record<ErrorCode, typeof ApiError>> = {
   too_many_notifications: RateLimitError,
   internal_error: ServerError,
   provider_refused: ServerError,
+  no_records: ServerError,
+  records_unavailable: UnavailableError,
   temporarily_unavailable: UnavailableError,
   provider_unavailable: UnavailableError,
 };
@@ -238,11 +240,15 @@ export class IncompleteListError extends SanagaError {
   override readonly name = 'IncompleteListError';
 
   constructor(
-    /** The payment that can't be read. */
-    readonly paymentId: string,
-    cause: unknown,
+    /** The payment that can't be read; `undefined` when it isn't known which are missing. */
+    readonly paymentId: string | undefined,
+    cause?: unknown,
   ) {
-    super(`The payment ${paymentId} belongs in the list, but can't be read at the moment.`, { cause });
+    const missing =
+      paymentId === undefined
+        ? 'Payments that ended long ago may be missing from the list: they'
+        : `The payment ${paymentId} belongs in the list, but`;
+    super(`${missing} can't be read at the moment.`, { cause });
   }
 }
 

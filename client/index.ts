@@ -1,4 +1,5 @@
 export * from './errors.js';
+export type { EventList } from './event-list.js';
 export type { PaymentList, PaymentListOptions } from './payment-list.js';
 export { type CreateOptions, Sanaga, type WaitOptions } from './sanaga.js';
 export type { ClientOptions, RequestOptions } from './transport.js';

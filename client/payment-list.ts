@@ -8,6 +8,11 @@ export interface PaymentListOptions extends RequestOptions {
    * {@link IncompleteListError}: a payment must not be missed silently.
    */
   readonly onUnreadable?: (id: string) => void;
+  /**
+   * Called while iterating when payments that ended long ago may be missing. Without it, iterating throws an
+   * {@link IncompleteListError}.
+   */
+  readonly onIncomplete?: () => void;
 }
 
 /** One page when awaited; all payments of all pages when iterated over. */
@@ -15,7 +20,7 @@ export type PaymentList = Promise<PaymentPage> & AsyncIterable<Payment>;
 
 /** Payments, newest first. */
 export function listPayments(send: Send, params: ListParams, options: PaymentListOptions): PaymentList {
-  const { onUnreadable, ...request } = options;
+  const { onUnreadable, onIncomplete = refuseIncomplete, ...request } = options;
   const first = readPage(send, params, request);
   // Whoever awaits it, or iterates, gets its error: until then, it isn't an unhandled one.
   first.catch(() => undefined);
@@ -23,12 +28,17 @@ export function listPayments(send: Send, params: ListParams, options: PaymentLis
     async *[Symbol.asyncIterator](): AsyncGenerator<Payment> {
       let page = await first;
       for (;;) {
+        if (page.incomplete) onIncomplete();
         yield* await complete(send, page, params, options);
         if (page.nextCursor === undefined) return;
         page = await readPage(send, { ...params, cursor: page.nextCursor }, request);
       }
     },
   });
+}
+
+function refuseIncomplete(): never {
+  throw new IncompleteListError(undefined);
 }
 
 async function readPage(send: Send, params: ListParams, options: RequestOptions): Promise<PaymentPage> {
@@ -52,7 +62,7 @@ async function complete(
   send: Send,
   page: PaymentPage,
   { status }: ListParams,
-  { onUnreadable, ...options }: PaymentListOptions,
+  { onUnreadable, onIncomplete, ...options }: PaymentListOptions,
 ): Promise<readonly Payment[]> {
   if (page.unreadable.length === 0) return page.data;
   const late: Payment[] = [];

@@ -1,4 +1,5 @@
 import { ApiError, ConnectionError, UnexpectedResponseError, WaitTimeoutError } from './errors.js';
+import { type EventList, listEvents } from './event-list.js';
 import { listPayments, type PaymentList, type PaymentListOptions } from './payment-list.js';
 import {
   type ApiRequest,
@@ -12,6 +13,7 @@ import type {
   Balance,
   CollectionParams,
   CreatedPayment,
+  EventListParams,
   ListParams,
   Notification,
   Payment,
@@ -54,6 +56,7 @@ export class Sanaga {
   readonly payouts: Payouts;
   readonly payments: Payments;
   readonly notifications: Notifications;
+  readonly events: Events;
   readonly balance: Balances;
 
   /** @throws {TypeError} for options that can't be right */
@@ -63,6 +66,7 @@ export class Sanaga {
     this.payouts = new Payouts(send);
     this.payments = new Payments(send);
     this.notifications = new Notifications(send);
+    this.events = new Events(send);
     this.balance = new Balances(send);
   }
 }
@@ -231,6 +235,25 @@ class Notifications {
   /** For operators: the provider's notifications that match no payment, newest first. */
   listUnmatched(options?: RequestOptions): Promise<readonly UnmatchedNotification[]> {
     return askList(this.#send, '/v1/notifications/unmatched', options);
+  }
+}
+
+class Events {
+  readonly #send: Send;
+
+  constructor(send: Send) {
+    this.#send = send;
+  }
+
+  /**
+   * Everything that you were to be notified of, oldest first. Await it for one page, or iterate over it for all that is recorded
+   * by now. To catch up after an outage, begin with the `nextCursor` that you stored, or with a time:
+   *
+   * @example
+   * for await (const event of sanaga.events.list({ since: '2026-11-14' })) await handle(event);
+   */
+  list(params: EventListParams = {}, options: RequestOptions = {}): EventList {
+    return listEvents(this.#send, params, options);
   }
 }
 

@@ -267,6 +267,8 @@ function fieldOf(value: unknown, name: string): unknown {
  */
 function mayHaveTakenEffect(failure: unknown): boolean {
   if (failure instanceof ConnectionError) return failure.sent;
+  // It wasn't even tried.
+  if (failure instanceof ApiError && failure.code === 'records_unavailable') return false;
   const isAnswer = failure instanceof ApiError || failure instanceof UnexpectedResponseError;
   return !isAnswer || failure.status < 400 || failure.status >= 500 || failure.status === 408;
 }

@@ -170,6 +170,8 @@ export interface PaymentPage {
   readonly unreadable: readonly UnreadablePayment[];
   /** Missing on the last page. */
   readonly nextCursor?: string;
+  /** The records can't be read at the moment: payments that ended long ago may be missing. */
+  readonly incomplete?: true;
 }
 
 export interface UnreadablePayment {
@@ -242,6 +244,43 @@ export interface WebhookEvent {
   readonly data: Payment;
 }
 
+/** Something that you were to be notified of, whether or not you were. */
+export interface PaymentEvent {
+  /** The `webhook-id` of the notification: the same here and there. */
+  readonly id: string;
+  readonly type: NotificationType;
+  /** When it happened. */
+  readonly timestamp: string;
+  readonly paymentId: string;
+  /** The payment as it was recorded last. Act on this, and not on the type. Missing when its record can't be read. */
+  readonly data?: Payment;
+  /** Whose it is, for operators. */
+  readonly merchant?: string;
+}
+
+export interface EventListParams {
+  readonly type?: NotificationType;
+  /** Only what happened at or after this time. */
+  readonly since?: string | Date;
+  /** For operators: the events of this merchant alone. */
+  readonly merchant?: string;
+  /** Events per page: 1 to 100; 100 by default. */
+  readonly limit?: number;
+  /** The `nextCursor` of an earlier page: what was recorded after it. */
+  readonly cursor?: string;
+}
+
+/** One page of events, in the order in which they were recorded. */
+export interface EventPage {
+  readonly data: readonly PaymentEvent[];
+  /** Whether further events are recorded already. */
+  readonly hasMore: boolean;
+  /** Store it, and begin with it the next time: you miss nothing, and get nothing twice. */
+  readonly nextCursor: string;
+  /** All events of payments that ended before this are there. */
+  readonly completeUntil?: string;
+}
+
 export interface Balance {
   readonly object: 'balance';
   readonly service: PaymentKind;
@@ -281,6 +320,8 @@ export type ErrorCode =
   | 'too_many_notifications'
   | 'internal_error'
   | 'provider_refused'
+  | 'no_records'
+  | 'records_unavailable'
   | 'temporarily_unavailable'
   | 'provider_unavailable';
 

@@ -4,7 +4,7 @@
  * the stack, the lab and the command line; and dist/: the merchants' client as a package of its own, with its types.
  */
 import { spawnSync } from 'node:child_process';
-import { chmod, copyFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
@@ -12,6 +12,7 @@ const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.u
 
 await compile('lib', 'tsconfig.build.json');
 await bundleWorkflows();
+await cp(path('src/records/migrations'), path('lib/records/migrations'), { recursive: true });
 await copyFile(path('node_modules/rapidoc/dist/rapidoc-min.js'), path('lib/rapidoc.js'));
 if (!process.argv.includes('--production')) {
   await compile('build', 'tsconfig.tools.json');

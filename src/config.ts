@@ -132,6 +132,12 @@ const KEYS_MISSING = {
   when: areRead('ENCRYPTION', 'ENCRYPTION_KEYS'),
 };
 
+/** A PostgreSQL database, as libpq's tools take it. Messages never quote it, because it may contain a password. */
+const databaseUrl = text.refine((value) => {
+  const { protocol, pathname } = URL.parse(value) ?? {};
+  return (protocol === 'postgres:' || protocol === 'postgresql:') && (pathname?.length ?? 0) > 1;
+}, 'must be an address such as postgres://user:password@host:5432/database');
+
 /** Where Temporal is (address, namespace, TLS, API key) is read by `@temporalio/envconfig`: see temporal/connection.ts. */
 const temporal = {
   TEMPORAL_TASK_QUEUE: text.default('payments'),
@@ -197,6 +203,7 @@ const schemas = {
       MAX_REQUESTS_PER_MINUTE: count(6_000),
       MAX_CONCURRENT_REQUESTS: count(200),
       MAX_ACTIVE_REQUESTS: count(20),
+      RECORDS_URL: databaseUrl.optional(),
     })
     .superRefine(
       ({ API_KEYS, MERCHANTS_FILE, MERCHANT_WEBHOOK_URL }, context) => {
@@ -258,6 +265,7 @@ const schemas = {
         .refine(hasPort, 'must have a port from 1 to 65535')
         .optional(),
       WORKER_SHUTDOWN_GRACE: duration('8s', { min: '1s', max: '2m' }),
+      RECORDS_URL: databaseUrl.optional(),
     })
     .refine(
       ({ MERCHANT_WEBHOOK_URL: url, MERCHANT_WEBHOOK_SECRET: secret }) =>
@@ -307,6 +315,9 @@ const schemas = {
       },
     )
     .refine(hasKeys, KEYS_MISSING),
+  records: z
+    .object({ ...encryption, LOG_LEVEL: logLevel, RECORDS_URL: databaseUrl })
+    .refine(hasKeys, KEYS_MISSING),
 };
 
 /** Settings that can be kept in a file instead, whose path is in the setting with `_FILE` at its end. */
@@ -320,6 +331,7 @@ export const SECRET_SETTINGS = [
   'MERCHANT_WEBHOOK_SECRET',
   'ENCRYPTION_KEYS',
   'CODEC_UI_TOKEN',
+  'RECORDS_URL',
 ] as const;
 
 /** A rule about several settings is checked when each of them is valid by itself, whatever else is wrong. */

@@ -7,6 +7,8 @@ import type { Logger } from 'pino';
 import { type Config, ConfigError } from './config.js';
 import type { Service } from './payments/order.js';
 import { createProviderClient, type ProviderClient } from './provider/client.js';
+import { Records } from './records/records.js';
+import { encryptionOf } from './temporal/encryption.js';
 import {
   describeGaps,
   type SetupConnection,
@@ -115,6 +117,21 @@ function instructions(namespace: string, { gaps, refusals }: SetupResult): strin
     "Set it up with Temporal's command line, against the same server, and start again:",
     ...setupCommands(namespace, gaps).map((command) => `  ${command}`),
   ].join('\n');
+}
+
+/**
+ * Opens the records, if the settings name their database, and warns if they don't: it is a choice, but an important one. Call `close`
+ * when done.
+ */
+export function openRecords(
+  config: Config<'api'> | Config<'worker'> | Config<'records'>,
+  logger: Logger,
+): Records | undefined {
+  if (config.RECORDS_URL !== undefined) return Records.open(config.RECORDS_URL, encryptionOf(config), logger);
+  logger.warn(
+    'RECORDS_URL is not set: payments, and their Idempotency-Keys, are forgotten when Temporal deletes them, after the retention of its namespace',
+  );
+  return undefined;
 }
 
 /** Makes a client for each of the provider's services from the settings. Call `close` on each when done. */

@@ -7,6 +7,7 @@ import type { PaymentTerms } from './payments/order.js';
 import {
   createProviderServices,
   isNamespaceReady,
+  openRecords,
   reloadOnHangUp,
   runProcess,
   untilNamespaceIsReady,
@@ -28,6 +29,7 @@ await runProcess(async (stop) => {
   const target = loadTemporalTarget(withTemporalApiKey(process.env));
   const client = connectClient(target, encryptionOf(config));
   const providers = createProviderServices(config);
+  const records = openRecords(config, logger);
   const shutdown = new Shutdown();
   const { app, replaceMerchants } = createApi({
     client,
@@ -45,6 +47,7 @@ await runProcess(async (stop) => {
     },
     webhookToken: config.WEBHOOK_TOKEN,
     providers,
+    records,
     logger,
     shutdown,
   });
@@ -70,6 +73,7 @@ await runProcess(async (stop) => {
     }
   } finally {
     await client.connection.close();
+    await records?.close();
     for (const provider of Object.values(providers)) provider.close();
     logger.info('API has stopped');
   }

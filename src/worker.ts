@@ -8,8 +8,15 @@ import { type Config, readConfig, withTemporalApiKey } from './config.js';
 import { createLogger } from './logger.js';
 import { createPaymentWorker } from './payment-worker.js';
 import { parsePaymentId } from './payments/payment-id.js';
-import { createProviderServices, reloadOnHangUp, runProcess, untilNamespaceIsReady } from './process.js';
-import { connectWorker, loadTemporalTarget } from './temporal/connection.js';
+import {
+  createProviderServices,
+  openRecords,
+  reloadOnHangUp,
+  runProcess,
+  untilNamespaceIsReady,
+} from './process.js';
+import { runRecorder } from './records/recorder.js';
+import { connectClient, connectWorker, loadTemporalTarget, type TemporalTarget } from './temporal/connection.js';
 import { encryptionOf } from './temporal/encryption.js';
 
 /** The workflows, bundled when the project was built. */
@@ -83,7 +90,14 @@ await runProcess(async (stop) => {
     logger.info({ taskQueue: config.TEMPORAL_TASK_QUEUE, namespace: target.namespace }, 'worker is running');
     stop.addEventListener('abort', () => worker.shutdown(), { once: true });
     if (stop.aborted) return;
-    await worker.run();
+    const ended = new AbortController();
+    const recording = recordPayments(config, target, logger, AbortSignal.any([stop, ended.signal]));
+    try {
+      await worker.run();
+    } finally {
+      ended.abort();
+      await recording;
+    }
   } finally {
     await connection.close();
     for (const provider of Object.values(providers)) provider.close();
@@ -106,6 +120,22 @@ async function connectPatiently(
     }
   }
   return undefined;
+}
+
+/** Records payments until `stop`, if there is a database for it; never rejects. */
+async function recordPayments(
+  config: Config<'worker'>,
+  target: TemporalTarget,
+  logger: Logger,
+  stop: AbortSignal,
+): Promise<void> {
+  const records = openRecords(config, logger);
+  if (records === undefined) return;
+  // Its own: the worker's can't give up a call when it has to stop.
+  const client = connectClient(target, encryptionOf(config));
+  await runRecorder({ client, records, logger }, stop);
+  await client.connection.close();
+  await records.close();
 }
 
 /**

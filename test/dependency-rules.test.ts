@@ -73,11 +73,13 @@ const sound: Tree = {
     "import { defineSignal } from '@temporalio/workflow'; export const hint = defineSignal;",
   'src/workflows/index.ts':
     "import type { Activities } from '../activities/activities.js'; import { most } from '../payments/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; export const run = (a: Activities) => [a, most, attributes, hint];",
+  'src/records/records.ts':
+    "import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { most } from '../payments/order.js'; export const records = [connect, hint, most];",
   'src/config.ts': "import { LIMIT } from './payments/limits.js'; export const config = LIMIT;",
   'src/logger.ts': "import { z } from 'zod'; export const logger = z;",
   'src/process.ts': "import { config } from './config.js'; export const runProcess = config;",
   'src/api/app.ts':
-    "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; export const app = [logger, config, derive, wire, connect, hint];",
+    "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { records } from '../records/records.js'; export const app = [logger, config, derive, wire, connect, hint, records];",
   'src/server.ts':
     "import { app } from './api/app.js'; import { runProcess } from './process.js'; void [app, runProcess];",
   'src/worker.ts': "import { activities } from './activities/activities.js'; void activities;",
@@ -158,8 +160,12 @@ const wrongImports: readonly WrongImport[] = [
   { rule: 'provider-knows-the-domain-alone', from: 'src/provider/a.ts', to: 'src/activities/activities.ts' },
   { rule: 'provider-knows-the-domain-alone', from: 'src/provider/b.ts', to: 'src/logger.ts' },
   { rule: 'api-is-a-front-door', from: 'src/api/a.ts', to: 'src/activities/activities.ts' },
-  { rule: 'api-knows-workflows-by-their-messages', from: 'src/api/b.ts', to: 'src/workflows/index.ts' },
+  { rule: 'workflows-are-known-by-their-messages', from: 'src/api/b.ts', to: 'src/workflows/index.ts' },
+  { rule: 'workflows-are-known-by-their-messages', from: 'src/records/a.ts', to: 'src/workflows/index.ts' },
   { rule: 'codec-only-reads', from: 'src/codec/a.ts', to: 'src/config.ts' },
+  { rule: 'records-only-record', from: 'src/records/b.ts', to: 'src/provider/client.ts' },
+  { rule: 'records-only-record', from: 'src/records/c.ts', to: 'src/config.ts' },
+  { rule: 'payments-wait-for-no-record', from: 'src/activities/c.ts', to: 'src/records/records.ts' },
   { rule: 'temporal-is-only-a-connection', from: 'src/temporal/a.ts', to: 'src/config.ts' },
   { rule: 'sandbox-is-another-company', from: 'sandbox/a.ts', to: 'src/payments/limits.ts' },
   { rule: 'sandbox-is-another-company', from: 'sandbox/b.ts', to: 'src/provider/client.ts' },

@@ -52,6 +52,7 @@ const optional = {
   SANDBOX_JOURNAL: '/tmp/sandbox.jsonl',
   WORKER_METRICS_ADDRESS: '127.0.0.1:9464',
   CODEC_UI_TOKEN: '0123456789abcdef',
+  RECORDS_URL: 'postgres://sanaga@127.0.0.1/records',
 };
 
 /** Not to be set together with the others. */
@@ -67,6 +68,7 @@ const config: Readonly<Record<Part | 'sandbox', Readonly<Record<string, unknown>
     ...readConfig('codec', { ...alternative, CODEC_UI_TOKEN: optional.CODEC_UI_TOKEN }),
     ...readConfig('codec', { ...required, ...optional }),
   },
+  records: readConfig('records', { ...required, ...optional }),
   sandbox: readSettings({ ...required, ...optional }),
 };
 

@@ -5,6 +5,7 @@ import {
   ConnectionError,
   type ListParams,
   type Payment,
+  type PaymentEvent,
   type PaymentKind,
   type PaymentStatus,
   type Sanaga,
@@ -44,6 +45,10 @@ interface ListOptions extends TargetOptions {
   readonly since?: string;
   readonly until?: string;
   readonly limit: number;
+}
+
+interface EventsOptions extends TargetOptions {
+  readonly since?: string;
 }
 
 const STATUSES: readonly PaymentStatus[] = [
@@ -146,17 +151,24 @@ Exit code: 0 when the payment has succeeded, 1 when it has failed or expired,
   withTarget(
     program
       .command('events')
-      .summary("show a payment's timeline")
-      .description('Shows what happened to a payment, when, and on whose word: oldest first.')
-      .argument('<id>', 'col_… or pay_…'),
+      .summary("show a payment's timeline, or all that you were to be notified of")
+      .description(
+        'Shows what happened to a payment, when, and on whose word: oldest first. Without an id, shows everything that you ' +
+          'were to be notified of, whether or not you were.',
+      )
+      .argument('[id]', 'col_… or pay_…')
+      .option('--since <time>', 'without an id: at or after 2026-11-21 or 2026-11-21T08:20:32Z'),
   )
     .addHelpText(
       'after',
       `
-Example:
-  sanaga events col_2775d55233b9d4be2a8db3491967ed92`,
+Examples:
+  sanaga events col_2775d55233b9d4be2a8db3491967ed92
+  sanaga events --since 2026-11-14 --json`,
     )
-    .action((id: string, options: TargetOptions) => untilDone((stop) => events(id, options, stop), options));
+    .action((id: string | undefined, options: EventsOptions) =>
+      untilDone((stop) => (id === undefined ? feed(options, stop) : events(id, options, stop)), options),
+    );
 }
 
 async function get(given: string, options: GetOptions, stop: AbortSignal): Promise<number> {
@@ -184,14 +196,19 @@ async function get(given: string, options: GetOptions, stop: AbortSignal): Promi
 
 async function list(options: ListOptions, stop: AbortSignal): Promise<number> {
   const sanaga = await clientFor(options);
-  const { payments, unreadable } = await read(sanaga, options, stop);
+  const { payments, unreadable, isIncomplete } = await read(sanaga, options, stop);
   if (options.json) payments.forEach(printJson);
   else if (payments.length > 0) print(paymentTable(payments));
-  else if (unreadable.length === 0) note('No payments.');
+  else if (unreadable.length === 0 && !isIncomplete) note('No payments.');
   for (const id of unreadable)
     note(`${id} belongs in the list, but can't be read at the moment: read it later.`);
-  return unreadable.length > 0 ? EXIT.unknown : EXIT.ok;
+  if (isIncomplete) note(INCOMPLETE);
+  return unreadable.length > 0 || isIncomplete ? EXIT.unknown : EXIT.ok;
 }
+
+/** Told when a list lacks what only the records have. */
+export const INCOMPLETE =
+  "Payments that ended long ago may be missing: Sanaga's records can't be read at the moment. Try again later.";
 
 async function read(sanaga: Sanaga, options: ListOptions, signal: AbortSignal) {
   const { status, kind, externalId, userId, transId, merchant, since, until, limit } = options;
@@ -207,12 +224,19 @@ async function read(sanaga: Sanaga, options: ListOptions, signal: AbortSignal) {
   };
   const payments: Payment[] = [];
   const unreadable: string[] = [];
-  const all = sanaga.payments.list(params, { signal, onUnreadable: (id) => unreadable.push(id) });
+  let isIncomplete = false;
+  const all = sanaga.payments.list(params, {
+    signal,
+    onUnreadable: (id) => unreadable.push(id),
+    onIncomplete: () => {
+      isIncomplete = true;
+    },
+  });
   for await (const payment of all) {
     payments.push(payment);
     if (payments.length === limit) break;
   }
-  return { payments, unreadable };
+  return { payments, unreadable, isIncomplete };
 }
 
 function paymentTable(payments: readonly Payment[]): string {
@@ -328,6 +352,27 @@ async function events(given: string, options: TargetOptions, stop: AbortSignal):
         entries.map(({ at, source, summary }) => [timeOf(at), source, summary]),
       ),
     );
+  return EXIT.ok;
+}
+
+async function feed(options: EventsOptions, stop: AbortSignal): Promise<number> {
+  const { since } = options;
+  const sanaga = await clientFor(options);
+  const all: PaymentEvent[] = [];
+  for await (const event of sanaga.events.list(since === undefined ? {} : { since }, { signal: stop })) {
+    all.push(event);
+  }
+  if (options.json) all.forEach(printJson);
+  else if (all.length === 0) note('Nothing was recorded of which you were to be notified.');
+  else {
+    const rows = all.map(({ timestamp, type, paymentId, data }) => [
+      timeOf(timestamp),
+      type,
+      paymentId,
+      data === undefined ? 'unreadable' : statusOf(data),
+    ]);
+    print(table(['When', 'Type', 'Payment', 'Status now'], rows));
+  }
   return EXIT.ok;
 }
 

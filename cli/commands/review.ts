@@ -5,6 +5,7 @@ import { ApiError, type Payment, type ResolveParams, type Sanaga } from '../../c
 import { amountOf, describePayment, kindOf, note, print, printJson, table, timeOf } from '../output.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
 import { clientFor, paymentId, type TargetOptions, withTarget } from '../target.js';
+import { INCOMPLETE } from './read.js';
 
 interface DecisionOptions extends TargetOptions {
   readonly number: number;
@@ -91,7 +92,8 @@ async function list(options: TargetOptions, stop: AbortSignal): Promise<number> 
   const unreadable: string[] = [];
   const all = sanaga.payments.list(
     { status: 'REVIEW', limit: 100 },
-    { signal: stop, onUnreadable: (id) => unreadable.push(id) },
+    // Those that can be decided are in Temporal.
+    { signal: stop, onUnreadable: (id) => unreadable.push(id), onIncomplete: () => note(INCOMPLETE) },
   );
   const ids: string[] = [];
   for await (const { id } of all) ids.push(id);

@@ -17,6 +17,7 @@ import { type ApiContext, type BalanceReader, mountRoutes, type Route } from './
 import { createCollection, expireCollection } from './routes/collections.js';
 import { getErrors, getOpenApi, getReference, getReferenceScript } from './routes/documentation.js';
 import { listEvents } from './routes/events.js';
+import { listFeed } from './routes/feed.js';
 import { listNotifications, resendNotification } from './routes/notifications.js';
 import {
   getBalance,
@@ -41,6 +42,7 @@ export const routes: readonly Route[] = [
   refreshPayment,
   resolvePayment,
   listEvents,
+  listFeed,
   listNotifications,
   resendNotification,
   getBalance,
@@ -56,7 +58,10 @@ export const routes: readonly Route[] = [
 ];
 
 export interface AppOptions
-  extends Pick<ApiContext, 'client' | 'taskQueue' | 'namespace' | 'terms' | 'webhookToken' | 'logger'> {
+  extends Pick<
+    ApiContext,
+    'client' | 'taskQueue' | 'namespace' | 'terms' | 'webhookToken' | 'logger' | 'records'
+  > {
   readonly providers: Readonly<Record<Service, BalanceReader>>;
   readonly merchants: readonly Merchant[];
   /** How much each API key may ask for; as good as unlimited by default. */

@@ -40,7 +40,8 @@ export function toPayment(state: PaymentState): Payment {
       decideFrom: iso(decideFrom(state)),
     },
     resolution: state.resolved && toResolution(state.resolved),
-    phone: order.method === 'link' ? undefined : order.phone && masked(order.phone),
+    // It is empty once it was erased.
+    phone: order.method === 'link' || !order.phone ? undefined : masked(order.phone),
     message: order.message,
     redirectUrl: order.method === 'link' ? order.redirectUrl : undefined,
     externalId: order.externalId,

@@ -77,8 +77,9 @@ async function findMissing(connection: OperatorConnection, namespace: string) {
 }
 
 /**
- * How long namespaces keep ended payments at least, in days. An Idempotency-Key holds exactly as long as Temporal keeps the
- * workflow, so this is also how long a merchant may repeat a request without paying twice.
+ * How long namespaces keep ended payments at least, in days. For so long, they can wait to be recorded. Without records, an
+ * Idempotency-Key holds exactly as long as Temporal keeps the workflow, so this is also how long a merchant may repeat a request
+ * without paying twice.
  */
 export const RETENTION_DAYS = 30;
 
@@ -140,7 +141,7 @@ export interface SetupConnection extends CheckedConnection {
  * What a namespace lacks; empty when it has all that payments need. Makes two calls to Temporal, few enough for readiness
  * probes.
  *
- * Both matter for money: an Idempotency-Key holds for as long as Temporal keeps the ended payment, and a payment that
+ * Both matter for money: Idempotency-Keys hold until Temporal deletes the ended payment unrecorded, and a payment that
  * can't set a search attribute fails the same workflow task again and again, and repeats all that the task does.
  *
  * @throws ServiceError of gRPC when Temporal doesn't answer, or when one of its services doesn't know a new namespace yet.

@@ -42,6 +42,7 @@ import {
   type PaymentWorkflowType,
   paymentQuery,
   recheckUpdate,
+  recordQuery,
   refreshUpdate,
   resendNotificationUpdate,
   resolveUpdate,
@@ -121,9 +122,7 @@ class Interpreter {
       } else if (todo.kind === 'end') {
         // Yield once even if nothing is to do: the message that reopened the payment arrives in that turn.
         await condition(() => this.inbox.length > 0 || allHandlersFinished());
-        if (this.inbox.length === 0) {
-          return { ...this.result(), state: this.payment, timeline: this.timeline };
-        }
+        if (this.inbox.length === 0) return this.ended();
       } else {
         todo = this.take(await this.ask(todo));
       }
@@ -275,6 +274,10 @@ class Interpreter {
     };
   }
 
+  private ended(): EndedPayment {
+    return { ...this.result(), state: this.payment, timeline: this.timeline };
+  }
+
   /** Updates what operators and lists see of the payment: search attributes, current details and the log. */
   private show(before: PaymentState): void {
     const [status, transId] = [statusOf(this.payment), transIdOf(this.payment)];
@@ -321,6 +324,7 @@ class Interpreter {
     setHandler(paymentQuery, () => this.result());
     setHandler(notificationsQuery, () => this.payment.notifications);
     setHandler(timelineQuery, () => ({ createdAt: this.payment.createdAt, timeline: this.timeline }));
+    setHandler(recordQuery, () => this.ended());
     setHandler(hintSignal, ({ transId, status }) => {
       this.inbox.push({ kind: 'notification', transId, status });
     });

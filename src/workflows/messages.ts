@@ -125,6 +125,9 @@ export const notificationsQuery = defineQuery<readonly PaymentNotification[]>('n
 /** Reads what has happened to the payment. */
 export const timelineQuery = defineQuery<PaymentTimeline>('timeline');
 
+/** Reads all that a payment would leave if it ended now, for the records. */
+export const recordQuery = defineQuery<EndedPayment>('record');
+
 /** A notification from the provider that matches no payment; `at` is when it arrived, ISO 8601. */
 export interface UnmatchedNotification extends Hint {
   readonly at: string;

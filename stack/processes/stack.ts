@@ -8,16 +8,21 @@ import { lazyConnection, type TemporalTarget } from '../../src/temporal/connecti
 import { bringUpTemporal, type TemporalServer } from '../temporal/bring-up-temporal.js';
 import type { StartDevServerOptions } from '../temporal/start-dev-server.js';
 import { type Child, startChild, untilReady } from './child.js';
+import { freePort, isPortFree } from './ports.js';
 import { addressesOf, type StackPorts } from './settings.js';
 
-/** The parts beside Temporal, in the order in which they are started. A stack without a port for the codec server has none. */
-const PARTS = ['sandbox', 'worker', 'codec', 'api'] as const;
+/**
+ * The parts beside Temporal. They are stopped in the reverse order. A stack without a port for the codec server, or without a folder
+ * for the records, doesn't have these.
+ */
+const PARTS = ['records', 'sandbox', 'worker', 'codec', 'api'] as const;
 export type StackPart = (typeof PARTS)[number];
 /** Every process of a stack. */
 export type StackProcess = StackPart | 'temporal';
 
 /** Each part's compiled program. */
 const PROGRAMS: Readonly<Record<StackPart, string>> = {
+  records: 'build/stack/records/main.js',
   sandbox: 'build/sandbox/main.js',
   worker: 'lib/worker.js',
   codec: 'lib/codec-server.js',
@@ -32,7 +37,8 @@ const STOP_LIMITS_MS: Readonly<Record<StackPart, number>> = {
   api: 1_500,
   codec: 2_000,
   worker: 4_000,
-  sandbox: 4_800,
+  sandbox: 4_600,
+  records: 4_900,
 };
 
 const PROBE_LIMIT_MS = 5_000;
@@ -45,6 +51,8 @@ export interface StackOptions {
   readonly logFolder: string;
   readonly report: (line: string) => void;
   readonly temporal?: Pick<StartDevServerOptions, 'databaseFile' | 'port' | 'uiPort' | 'ui' | 'env'>;
+  /** Where an embedded database keeps the records; without it, none is started. */
+  readonly recordsFolder?: string | undefined;
   /** A part that is restarted appends to its log. */
   readonly appendLogs?: boolean;
   /** The project's folder, with `lib/` and `build/` in it. */
@@ -61,6 +69,8 @@ export interface Stack {
   readonly codecUrl: string | undefined;
   /** The Temporal server that was brought up last. */
   readonly temporal: TemporalServer;
+  /** The address of the embedded database for the records, where there is one. */
+  readonly recordsUrl: string | undefined;
   /** The parts that it has. */
   readonly parts: readonly StackPart[];
   /** The process of this part that was started last. */
@@ -78,9 +88,10 @@ export interface Stack {
 }
 
 /**
- * Brings up Temporal, the sandbox, a worker, the API and, if it has a port, the codec server, each in a process of its own, and
- * waits until all are ready. An embedded Temporal's Web UI then reads payments by the codec server. That Web UI has no credentials to
- * send, so that its address of the codec server has a secret part: whoever can open the Web UI can read payments.
+ * Brings up Temporal, the sandbox, a worker, the API and, if they have a place, the records' database and the codec server, each in
+ * a process of its own, and waits until all are ready. An embedded Temporal's Web UI then reads payments by the codec server. That
+ * Web UI has no credentials to send, so that its address of the codec server has a secret part: whoever can open the Web UI can read
+ * payments.
  *
  * @throws Error with the end of a part's log when that part doesn't come up; the reason of `stop` when it is aborted.
  * Whatever was started has then been stopped, or stops with this process.
@@ -92,11 +103,17 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   const { codecUrl } = urls;
   const codecToken = randomBytes(24).toString('base64url');
   const codecEndpoint = codecUrl && `${codecUrl}/ui/${codecToken}`;
-  const names = PARTS.filter((name) => name !== 'codec' || codecUrl !== undefined);
+  const { recordsFolder } = options;
+  const without = [codecUrl === undefined && 'codec', recordsFolder === undefined && 'records'];
+  const names = PARTS.filter((name) => !without.includes(name));
   const bringUp = () => orStopped(bringUpTemporal({ ...options.temporal, codecEndpoint, report }), stop);
   let temporal = await bringUp();
+  const recordsPort = recordsFolder === undefined ? undefined : await freePort();
+  const recordsUrl =
+    recordsPort === undefined ? undefined : `postgres://postgres@127.0.0.1:${recordsPort}/postgres`;
   const env = {
     ...options.env,
+    ...(recordsUrl !== undefined && { RECORDS_URL: recordsUrl }),
     ...temporal.env,
     ...(temporal.uiUrl !== undefined && { TEMPORAL_UI_URL: temporal.uiUrl }),
     TEMPORAL_TASK_QUEUE: options.taskQueue,
@@ -111,11 +128,12 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
 
   const spawn = async (name: StackPart): Promise<Child> => {
     const program = join(project, PROGRAMS[name]);
+    const args = name === 'records' && recordsFolder !== undefined ? [String(recordsPort), recordsFolder] : [];
     const logFile = join(options.logFolder, `${name}.log`);
     const child = await startChild({
       name,
       file: process.execPath,
-      args: [program],
+      args: [program, ...args],
       env,
       logFile,
       appendLog: options.appendLogs,
@@ -124,6 +142,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
     return child;
   };
   const probes: Readonly<Record<StackPart, (child: Child) => () => Promise<boolean>>> = {
+    records: () => async () => recordsPort !== undefined && !(await isPortFree(recordsPort)),
     sandbox: () => () => answers(`${urls.sandboxUrl}/_sandbox/ledger?limit=1`),
     worker: ({ pid }) => workerPolls(temporal.target, options.taskQueue, pid),
     codec: () => () => answers(`${codecUrl}/healthz`),
@@ -158,6 +177,8 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   });
   return {
     ...urls,
+    recordsUrl,
+    parts: names,
     get temporal() {
       return temporal;
     },

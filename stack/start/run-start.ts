@@ -54,6 +54,8 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
     ports,
     env: { SANDBOX_JOURNAL: join(folder, 'sandbox.journal'), ...env },
     taskQueue,
+    // The database takes a folder that isn't there yet.
+    recordsFolder: own.RECORDS_URL || own.RECORDS_URL_FILE ? undefined : join(folder, 'records'),
     logFolder: join(folder, 'logs'),
     report,
     temporal: {
@@ -83,6 +85,7 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
       apiUrl: stack.apiUrl,
       sandboxUrl: stack.sandboxUrl,
       codecUrl: stack.codecUrl,
+      recordsUrl: stack.recordsUrl,
       temporal: stack.temporal,
       apiKey: env.API_KEYS?.includes(secrets.apiKey) ? secrets.apiKey : undefined,
       keyNames,
@@ -137,6 +140,8 @@ export interface WelcomeFacts {
   readonly apiUrl: string;
   readonly sandboxUrl: string;
   readonly codecUrl?: string | undefined;
+  /** The embedded database; `undefined` when the operator's settings name another. */
+  readonly recordsUrl: string | undefined;
   readonly temporal: Pick<TemporalServer, 'target' | 'uiUrl' | 'kind'>;
   /** The generated key; `undefined` when the operator's settings have others, which aren't shown. */
   readonly apiKey: string | undefined;
@@ -162,6 +167,7 @@ ${shop === undefined ? '' : shopWelcome(shop)}
   Sandbox          ${sandboxUrl}   (ledger: ${sandboxUrl}/_sandbox/ledger)
   Temporal         ${temporal.target.address}, namespace ${temporal.target.namespace}
   Temporal Web UI  ${temporal.uiUrl ?? 'unknown (set TEMPORAL_UI_URL)'}${codecUrl === undefined ? '' : codecServer(temporal.kind, codecUrl)}
+  Records          ${facts.recordsUrl ?? 'from your settings (RECORDS_URL)'}
   API key          ${apiKey ?? `from your settings (${keyNames.join(', ')})`}
   Webhooks         ${receiver(notifications, folder)}
   Processes        ${facts.processes.join(', ')}
@@ -217,7 +223,7 @@ function receiver(target: NotificationTarget, folder: string): string {
 
 function kept(kind: TemporalServer['kind'], folder: string): string {
   return kind === 'embedded'
-    ? `A restart loses nothing: payments, the key and all that the sandbox knows are kept in ${folder}/.`
+    ? `A restart loses nothing: payments, their records, the key and all that the sandbox knows are kept in ${folder}/.`
     : `A restart loses nothing: the key and all that the sandbox knows are kept in ${folder}/, and payments in your
 Temporal server.`;
 }

@@ -256,6 +256,30 @@ describe('sanaga events', () => {
     expect(server.seen[0]?.path).toBe('/v1/payments/pay_1/events');
     expect((await sanaga(server, 'events', 'pay_1', '--json')).stdout).toBe(`${JSON.stringify(data[0])}\n`);
   });
+
+  it('prints all that was to be notified, without an id', async () => {
+    const event = (number: number, changes: object = {}) => ({
+      id: `evt_pay_${number}_succeeded_1`,
+      type: 'payment.succeeded',
+      timestamp: '2026-11-21T08:20:34.191Z',
+      paymentId: `pay_${number}`,
+      ...changes,
+    });
+    const pages = [
+      { data: [event(1, { data: payment })], hasMore: true, nextCursor: 'MQ' },
+      { data: [event(2)], hasMore: false, nextCursor: 'Mg' },
+    ];
+    const server = await serve((_, count) => [200, pages[(count - 1) % 2]]);
+    const { stdout, code } = await sanaga(server, 'events', '--since', '2026-11-14');
+    expect(stdout).toMatch(/2026-11-21 08:20:34 +payment.succeeded +pay_1 +CREATED/);
+    expect(stdout).toMatch(/payment.succeeded +pay_2 +unreadable/);
+    expect(code).toBe(0);
+    expect(server.seen.map(({ path }) => path)).toEqual([
+      '/v1/events?since=2026-11-14',
+      '/v1/events?cursor=MQ&since=2026-11-14',
+    ]);
+    expect((await sanaga(server, 'events', '--json')).stdout.split('\n')).toHaveLength(3);
+  });
 });
 
 describe('sanaga notifications', () => {

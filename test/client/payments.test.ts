@@ -128,6 +128,19 @@ describe('a list of payments', () => {
     expect(server.seen).toHaveLength(1);
   });
 
+  it('never misses payments of long ago silently', async () => {
+    const server = await serve(() => [200, { data: [payment(5)], unreadable: [], incomplete: true }]);
+    await expect(collected(clientOf(server).payments.list())).rejects.toBeInstanceOf(IncompleteListError);
+    let isIncomplete = false;
+    const onIncomplete = () => {
+      isIncomplete = true;
+    };
+    const list = clientOf(server).payments.list({}, { onIncomplete });
+    expect((await collected(list)).map(({ id }) => id)).toEqual(['col_5']);
+    expect(isIncomplete).toBe(true);
+    expect((await clientOf(server).payments.list()).incomplete).toBe(true);
+  });
+
   describe('with a payment that could not be read', () => {
     const withGap = (later: (id: string) => readonly [number, unknown]) => (request: Seen) => {
       const { pathname } = new URL(request.path, 'http://x');
@@ -163,5 +176,38 @@ describe('a list of payments', () => {
       expect((await collected(list)).map(({ id }) => id)).toEqual(['col_5', 'col_3']);
       expect(missed).toEqual(['col_4']);
     });
+  });
+});
+
+describe('the list of events', () => {
+  const event = (number: number) => ({
+    id: `evt_col_${number}_succeeded_1`,
+    type: 'payment.succeeded',
+    timestamp: '2026-11-21T08:20:34.191Z',
+    paymentId: `col_${number}`,
+    data: payment(number, { status: 'SUCCESSFUL', final: true }),
+  });
+
+  it('is a page with the cursor to go on from, or all that is recorded', async () => {
+    const server = await serve(({ path }) => [
+      200,
+      path.includes('cursor=MQ')
+        ? { data: [event(2)], hasMore: false, nextCursor: 'Mg' }
+        : { data: [event(1)], hasMore: true, nextCursor: 'MQ' },
+    ]);
+    const { events } = clientOf(server);
+    expect(await events.list({ limit: 1 })).toEqual({ data: [event(1)], hasMore: true, nextCursor: 'MQ' });
+    expect(await collected(events.list({ since: new Date('2026-11-14') }))).toEqual([event(1), event(2)]);
+    expect(server.seen.at(-1)?.path).toBe('/v1/events?cursor=MQ&since=2026-11-14T00%3A00%3A00.000Z');
+    expect((await events.list({ cursor: 'MQ' })).nextCursor).toBe('Mg');
+  });
+});
+
+describe('a payout while the records are away', () => {
+  it('was certainly not made', async () => {
+    const problem = { code: 'records_unavailable', detail: 'Nothing was sent.' };
+    const server = await serve(() => [503, problem]);
+    const create = clientOf(server).payouts.create({ amount: 700, phone: '677000000' });
+    await expect(create).rejects.toMatchObject({ name: 'UnavailableError', code: 'records_unavailable' });
   });
 });

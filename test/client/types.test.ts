@@ -97,6 +97,32 @@ describe("the client's types", () => {
     expect(query.safeParse(given).error).toBeUndefined();
   });
 
+  it('have every parameter of the list of events, and no other', async () => {
+    const { query } = routeOf('get', '/v1/events');
+    if (!(query instanceof z.ZodObject)) throw new Error('the query has no fields');
+    const all: Required<client.EventListParams> = {
+      type: 'payment.review',
+      since: new Date('2026-11-14'),
+      merchant: 'shop',
+      limit: 5,
+      cursor: Buffer.from('17').toString('base64url'),
+    };
+    const sent: string[] = [];
+    const api = new client.Sanaga({
+      apiKey: 'sk_test',
+      baseUrl: 'http://127.0.0.1',
+      fetch: async (url) => {
+        sent.push(String(url));
+        return Response.json({ data: [], hasMore: false, nextCursor: 'MTc' });
+      },
+    });
+    await api.events.list(all);
+
+    const given = Object.fromEntries(new URL(sent[0] ?? '').searchParams);
+    expect(Object.keys(given).sort()).toEqual(Object.keys(query.shape).sort());
+    expect(query.safeParse(given).error).toBeUndefined();
+  });
+
   it.each<client.ResolveParams>([
     { action: 'resend', review: 1, why: 'absent' },
     { action: 'fail', review: 1, why: 'absent', force: true },

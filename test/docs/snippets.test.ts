@@ -46,6 +46,11 @@ const NOT_RUN: Readonly<Record<string, string>> = {
     'needs images from a registry. What it reads is checked below, and in test/deploy',
   'temporal workflow show --workflow-id $ID --codec-endpoint http://127.0.0.1:8234 --codec-auth "Bearer $KEY"':
     "needs Temporal's command line. test/browser/web-ui.test.ts runs it",
+  'node lib/records.js migrate': 'needs the records of an installation. test/e2e/records.test.ts runs it',
+  'node lib/records.js status': 'as the one before',
+  'node lib/records.js erase 677000205': 'as the one before',
+  'node lib/records.js erase jane@example.org': 'as the one before',
+  'temporal operator namespace update --namespace default --retention 90d': "needs Temporal's command line",
   'docker-compose kill -s HUP api worker codec': 'needs the containers. What it names is checked below',
 };
 

@@ -58,7 +58,7 @@ export async function openDocumentedHook(): Promise<MerchantHook> {
 /** Brings it up; `settings` are added to those that its parts need. Stop it in the end. */
 export async function bringUp(
   settings: Readonly<Record<string, string>> = {},
-  { withCodec = false }: { readonly withCodec?: boolean } = {},
+  { withCodec = false, withRecords = false }: { readonly withCodec?: boolean; readonly withRecords?: boolean } = {},
 ): Promise<RunningStack> {
   built('lib/server.js');
   const folder = await mkdtemp(join(tmpdir(), 'sanaga-e2e-'));
@@ -80,8 +80,10 @@ export async function bringUp(
   };
   const report = () => undefined;
   const temporal = { env: machine() };
+  const recordsFolder = withRecords ? await mkdtemp(join(tmpdir(), 'sanaga-e2e-records-')) : undefined;
   const stack = await bringUpStack({
     ports,
+    recordsFolder,
     env,
     taskQueue: 'payments',
     logFolder: folder,
@@ -125,6 +127,7 @@ export async function bringUp(
       await client.connection.close();
       await stack.stop();
       await rm(folder, { recursive: true, force: true });
+      if (recordsFolder !== undefined) await rm(recordsFolder, { recursive: true, force: true });
       await hook.close();
     },
   };

@@ -207,6 +207,22 @@ export const PROBLEMS = {
     cure: 'repeat after `Retry-After`, with the same Idempotency-Key',
     example: "Payments can't be read or changed at the moment. Try again shortly.",
   },
+  no_records: {
+    status: 501,
+    title: 'This installation keeps no records',
+    cause: 'events were asked for, and the operator has set no database for records',
+    cure: "rely on notifications, and on each payment's own list of them; ask your operator for records",
+    example: 'This installation keeps no records (RECORDS_URL is not set), and so no events.',
+  },
+  records_unavailable: {
+    status: 503,
+    title: 'The records can not be read at the moment',
+    cause:
+      "the database of the records doesn't answer. A payout or a direct collection isn't made then, because its Idempotency-Key may be an old one; a payment of long ago can't be read. Nothing was sent",
+    cure: 'repeat after `Retry-After`, with the same Idempotency-Key',
+    example:
+      "Nothing was sent: it can't be checked at the moment whether this Idempotency-Key was used long ago. Repeat the request with the same key.",
+  },
   provider_unavailable: {
     status: 503,
     title: 'The provider is temporarily unavailable',
@@ -372,6 +388,16 @@ export const temporarilyUnavailable = (
   { paymentId, cause }: { paymentId?: PaymentId; cause?: unknown } = {},
 ): ApiError =>
   new ApiError('temporarily_unavailable', detail, { headers: retryAfter(RETRY_AFTER_MS), paymentId, cause });
+
+export const noRecords = (): ApiError =>
+  new ApiError('no_records', 'This installation keeps no records (RECORDS_URL is not set), and so no events.');
+
+/** The records can't be read. */
+export const recordsUnavailable = (
+  detail: string,
+  { paymentId, cause }: { paymentId?: PaymentId; cause?: unknown } = {},
+): ApiError =>
+  new ApiError('records_unavailable', detail, { headers: retryAfter(RETRY_AFTER_MS), paymentId, cause });
 
 /**
  * @param reason for the log only

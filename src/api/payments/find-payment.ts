@@ -22,15 +22,17 @@ import {
   type PaymentResult,
   paymentQuery,
 } from '../../workflows/messages.js';
+import { orphaned } from '../../records/payment-record.js';
 import { ApiError } from '../http/problem.js';
 import type { Shutdown } from '../http/server.js';
 import type { Descriptions } from './descriptions.js';
+import { findRecorded, type RecordedPayment, type RecordsContext, recordedContent } from './recorded-payments.js';
 import { callTemporal, grpcErrorOf, hasEnded, waitFor } from './temporal-calls.js';
 
 const { EVENT_TYPE_WORKFLOW_TASK_COMPLETED: TASK_COMPLETED } = proto.temporal.api.enums.v1.EventType;
 
 /** What reading payments needs. */
-export interface ReadContext {
+export interface ReadContext extends RecordsContext {
   readonly client: Client;
   readonly descriptions: Descriptions;
 }
@@ -51,8 +53,9 @@ export const memoSchema = z.object({
 /** What is stored beside a payment's workflow when it starts, readable without a worker. */
 export type PaymentMemo = z.infer<typeof memoSchema>;
 
-/** A payment that exists. */
-export interface FoundPayment extends PaymentMemo {
+/** A payment that Temporal has. */
+export interface PaymentInTemporal extends PaymentMemo {
+  readonly kind: 'inTemporal';
   readonly id: PaymentId;
   /** While the payment runs, of whichever run is the latest; once it has ended, of the run that ended. */
   readonly handle: WorkflowHandle<PaymentWorkflow>;
@@ -65,6 +68,9 @@ export interface FoundPayment extends PaymentMemo {
   /** When the description was read, in ms since the epoch. */
   readonly describedAt: number;
 }
+
+/** A payment that exists: one that Temporal has, or has forgotten. */
+export type FoundPayment = PaymentInTemporal | RecordedPayment;
 
 /**
  * How long a payment may take to say how it stands. While it asks the provider within its workflow task it
@@ -91,14 +97,20 @@ const NEXT_RUN_PAUSE_MS = 100;
 const REOPENED_PAUSE_MS = 1_000;
 
 /**
- * Finds a payment's workflow; `undefined` when there is none, or none that the API started.
+ * Finds a payment, in Temporal or, when that has forgotten it, in the records; `undefined` when there is none, or none that the
+ * API started.
  *
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {ApiError} `temporarily_unavailable`, `records_unavailable`.
  */
-export async function findPayment(
+export async function findPayment(context: ReadContext, id: PaymentId): Promise<FoundPayment | undefined> {
+  return (await findInTemporal(context, id)) ?? (await findRecorded(context, id));
+}
+
+/** Finds a payment's workflow. @throws {ApiError} `temporarily_unavailable`. */
+export async function findInTemporal(
   { client, descriptions }: ReadContext,
   id: PaymentId,
-): Promise<FoundPayment | undefined> {
+): Promise<PaymentInTemporal | undefined> {
   try {
     const description = await descriptions.describe(id);
     const memo = memoSchema.safeParse(description.memo);
@@ -108,7 +120,8 @@ export async function findPayment(
     const createdAt = typedSearchAttributes.get(paymentSearchAttributes.createdAt) ?? startTime.getTime();
     // An ended payment may be reopened at any moment, and the new run's result may be long in coming.
     const handle = client.workflow.getHandle<PaymentWorkflow>(id, running ? undefined : runId);
-    return { ...memo.data, id, handle, running, runId, createdAt, description, describedAt: Date.now() };
+    const found = { ...memo.data, id, handle, running, runId, createdAt, description, describedAt: Date.now() };
+    return { kind: 'inTemporal', ...found };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
@@ -126,13 +139,15 @@ export async function currentState(
   found: FoundPayment,
   limitMs: number = STATE_LIMIT_MS,
 ): Promise<PaymentResult> {
+  if (found.kind === 'recorded') return recordedContent(found);
   const { handle, running } = found;
   if (running) return await askRunning(context, found, () => handle.query(paymentQuery), limitMs);
   try {
     return await callTemporal(context.client, () => handle.result());
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) throw error;
-    return orphaned(await lastState(context, found, limitMs));
+    const last = await lastState(context, found, limitMs);
+    return { ...last, payment: orphaned(last.payment) };
   }
 }
 
@@ -152,7 +167,7 @@ export async function readPayment(context: ReadContext, found: FoundPayment): Pr
 }
 
 /** Whether no worker has done anything for the payment's run yet. @throws {ApiError} `temporarily_unavailable`. */
-export async function isUntaken({ client }: ReadContext, { handle }: FoundPayment): Promise<boolean> {
+export async function isUntaken({ client }: ReadContext, { handle }: PaymentInTemporal): Promise<boolean> {
   const { events } = await callTemporal(client, () => handle.fetchHistory());
   return events?.every(({ eventType }) => eventType !== TASK_COMPLETED) ?? false;
 }
@@ -166,7 +181,7 @@ export async function latestState(
   return await currentState(context, (await findPayment(context, found.id)) ?? found, limitMs);
 }
 
-async function lastState(context: ReadContext, found: FoundPayment, limitMs: number): Promise<PaymentResult> {
+async function lastState(context: ReadContext, found: PaymentInTemporal, limitMs: number): Promise<PaymentResult> {
   try {
     return await callTemporal(context.client, () => found.handle.query(paymentQuery), limitMs);
   } catch (error) {
@@ -187,7 +202,7 @@ export function wasNeverBegun(error: unknown): boolean {
  */
 export async function stateAtStart(
   { client }: ReadContext,
-  { handle, createdAt }: FoundPayment,
+  { handle, createdAt }: PaymentInTemporal,
 ): Promise<EndedState> {
   const { events } = await callTemporal(client, () => handle.fetchHistory());
   const started = events?.[0]?.workflowExecutionStartedEventAttributes;
@@ -210,7 +225,7 @@ export async function stateAtStart(
  */
 export async function askRunning<T>(
   { client, descriptions }: ReadContext,
-  { id, description, describedAt }: FoundPayment,
+  { id, description, describedAt }: PaymentInTemporal,
   query: () => Promise<T>,
   limitMs: number = STATE_LIMIT_MS,
 ): Promise<T> {
@@ -218,13 +233,6 @@ export async function askRunning<T>(
   const isFresh = Date.now() - describedAt <= FRESH_MS;
   await descriptions.untilIdle(id, deadline, isFresh ? description : undefined);
   return await callTemporal(client, query, Math.max(deadline - Date.now(), MIN_QUERY_LIMIT_MS));
-}
-
-/** A payment whose workflow was stopped does nothing more: without an outcome, a person must look. */
-function orphaned(last: PaymentResult): PaymentResult {
-  if (last.payment.final) return last;
-  const reason = 'The payment was stopped before its outcome was known';
-  return { ...last, payment: { ...last.payment, status: 'REVIEW', reason } };
 }
 
 /**
@@ -235,7 +243,7 @@ function orphaned(last: PaymentResult): PaymentResult {
  */
 export async function waitUntilFinal(
   context: ReadContext & { readonly shutdown: Shutdown },
-  found: FoundPayment,
+  found: PaymentInTemporal,
   waitMs: number,
   hangUp: AbortSignal,
 ): Promise<PaymentResult> {
@@ -249,7 +257,7 @@ export async function waitUntilFinal(
 
 async function awaitOutcome(
   context: ReadContext,
-  found: FoundPayment,
+  found: PaymentInTemporal,
   limitMs: number,
   signal: AbortSignal,
 ): Promise<PaymentResult | undefined> {

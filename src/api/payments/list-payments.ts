@@ -4,10 +4,13 @@ import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/pa
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import { CURRENCY } from '../../payments/limits.js';
-import type { PaymentStatus, PaymentSummary } from '../../payments/payment.js';
+import type { Payment, PaymentStatus, PaymentSummary } from '../../payments/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
+import { RecordsUnavailableError } from '../../records/database.js';
+import { orphaned, type PaymentRecord } from '../../records/payment-record.js';
 import { memoSchema } from './find-payment.js';
+import { isOver, type RecordsContext } from './recorded-payments.js';
 import { callTemporal } from './temporal-calls.js';
 import { type PaymentFilter, queryByIds, visibilityQuery } from './visibility.js';
 
@@ -32,16 +35,15 @@ export interface Page {
   readonly unreadable: readonly { readonly id: PaymentId; readonly owner: string }[];
   /** The place after which the next page begins; without it, this one is the last. */
   readonly last?: Place | undefined;
+  /** The records couldn't be read: payments that Temporal has forgotten may be missing. */
+  readonly isIncomplete: boolean;
 }
 
 /** A run of a payment's workflow in Temporal's index. */
-interface Run extends Place {
-  readonly merchant: string | undefined;
+interface Run extends Entry {
   /** ms since the epoch. */
   readonly startedAt: number;
   readonly isOpen: boolean;
-  /** What a list shows of it; without it, the run can't be read. */
-  readonly summary?: PaymentSummary | undefined;
 }
 
 /** Runs that one call to Temporal gives: enough for a page, and as many again for payments with several runs. */
@@ -53,6 +55,74 @@ const MAX_RUNS_PER_CALL = 1_000;
 /** How much wider than the last window the next one is. */
 const SPAN_FACTOR = 8;
 
+/** Payments in Temporal and, where it has forgotten them, in the records; newest first. */
+export async function listPayments(
+  context: { readonly client: Client } & RecordsContext,
+  filter: PaymentFilter,
+  pageSize: number,
+  after: Place | undefined,
+): Promise<Page> {
+  const inTemporal = await listInTemporal(context, filter, pageSize, after);
+  if (context.records === undefined) return toPage(inTemporal, pageSize, false);
+  try {
+    return toPage(await withRecorded(context, inTemporal, filter, pageSize, after), pageSize, false);
+  } catch (error) {
+    if (!(error instanceof RecordsUnavailableError)) throw error;
+    return toPage(inTemporal, pageSize, true);
+  }
+}
+
+/** A payment of a list. */
+interface Entry extends Place {
+  readonly merchant: string | undefined;
+  /** What a list shows of it; without it, it can't be read. */
+  readonly summary?: PaymentSummary | undefined;
+}
+
+/** Payments in order. If there are more, they come after `end`. */
+interface Entries {
+  readonly entries: readonly Entry[];
+  readonly end?: Place | undefined;
+}
+
+/**
+ * The payments of the records that Temporal no longer has, in their places among those that it has. What Temporal has, it knows
+ * better. Beyond the end of a list that goes on, nothing is known of what belongs there.
+ */
+async function withRecorded(
+  { client, records }: { readonly client: Client } & RecordsContext,
+  inTemporal: Entries,
+  filter: PaymentFilter,
+  pageSize: number,
+  after: Place | undefined,
+): Promise<Entries> {
+  const recorded = (await records?.list({ ...filter, after }, pageSize)) ?? [];
+  const old = recorded.map(toEntry);
+  const ends: (Place | undefined)[] = [inTemporal.end, old.length === pageSize ? old.at(-1) : undefined];
+  const [end] = ends.filter((place) => place !== undefined).sort(compare);
+  const isWithin = (entry: Place) => end === undefined || compare(entry, end) <= 0;
+
+  const listed = new Set(inTemporal.entries.map(({ id }) => id));
+  const candidates = old.filter((entry) => isWithin(entry) && !listed.has(entry.id));
+  const known = new Set((await allRuns(client, candidates.map(({ id }) => id))).map(({ id }) => id));
+  const forgotten = candidates.filter(({ id }) => !known.has(id));
+  const entries = [...inTemporal.entries.filter(isWithin), ...forgotten].sort(compare);
+  return { entries, end };
+}
+
+function toEntry(record: PaymentRecord): Entry {
+  const { id, merchant, indexed, content } = record;
+  const payment = content && (isOver(record) ? content.payment : orphaned(content.payment));
+  return { id, merchant, createdAt: indexed.createdAt, summary: payment && summarised(payment, indexed.createdAt) };
+}
+
+function summarised(payment: Payment, createdAt: number): PaymentSummary {
+  const { id, object, kind, method, status, final, amount, currency } = payment;
+  const { transId, externalId, userId, metadata } = payment;
+  const shown = { id, object, kind, method, status, final, amount, currency, transId, externalId, userId, metadata };
+  return { ...shown, createdAt: new Date(createdAt).toISOString() };
+}
+
 /**
  * Payments as Temporal's index has them, newest first. The index follows each change within moments: it is good enough
  * to look through, and to choose what to read by itself.
@@ -63,24 +133,28 @@ const SPAN_FACTOR = 8;
  * @param after the last place of the page before
  * @throws {ApiError} `temporarily_unavailable`.
  */
-export async function listPayments(
+async function listInTemporal(
   { client }: { readonly client: Client },
   filter: PaymentFilter,
   pageSize: number,
   after: Place | undefined,
-): Promise<Page> {
+): Promise<Entries> {
   const page: Run[] = [];
   for await (const runs of newestFirst(client, filter, pageSize, after)) {
     for (const run of await latestRuns(client, filter, runs)) {
-      if (page.length === pageSize) return toPage(page, page.at(-1));
+      if (page.length === pageSize) return { entries: page, end: page.at(-1) };
       page.push(run);
     }
   }
-  return toPage(page, undefined);
+  return { entries: page };
 }
 
-function toPage(runs: readonly Run[], last: Place | undefined): Page {
+/** The first of the entries, as many as a page has. */
+function toPage({ entries, end }: Entries, pageSize: number, isIncomplete: boolean): Page {
+  const runs = entries.slice(0, pageSize);
+  const last = entries.length > pageSize ? runs.at(-1) : end;
   return {
+    isIncomplete,
     payments: runs.flatMap(({ summary, merchant = '' }) =>
       summary === undefined ? [] : [{ payment: summary, owner: merchant }],
     ),

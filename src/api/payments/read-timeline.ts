@@ -5,10 +5,12 @@ import {
   askRunning,
   type FoundPayment,
   isUntaken,
+  type PaymentInTemporal,
   type ReadContext,
   stateAtStart,
   wasNeverBegun,
 } from './find-payment.js';
+import { type RecordedPayment, recordedContent } from './recorded-payments.js';
 import { endedState } from './reopen-payment.js';
 import { callTemporal } from './temporal-calls.js';
 
@@ -24,6 +26,7 @@ export interface ReadTimeline extends PaymentTimeline {
  * @throws {ApiError} `temporarily_unavailable`.
  */
 export async function readTimeline(context: ReadContext, found: FoundPayment): Promise<ReadTimeline> {
+  if (found.kind === 'recorded') return ofRecorded(found);
   if (found.running) return await ofRunning(context, found);
   const ended = await endedState(context, found);
   return ended === undefined ? await ofStopped(context, found) : of(ended);
@@ -33,7 +36,12 @@ function of({ state, timeline = EMPTY_TIMELINE }: EndedState): PaymentTimeline {
   return { createdAt: state.createdAt, timeline };
 }
 
-async function ofRunning(context: ReadContext, found: FoundPayment): Promise<ReadTimeline> {
+function ofRecorded(found: RecordedPayment): ReadTimeline {
+  const { stopped, closedAt } = found.record;
+  return { ...of(recordedContent(found)), stoppedAt: stopped ? closedAt : undefined };
+}
+
+async function ofRunning(context: ReadContext, found: PaymentInTemporal): Promise<ReadTimeline> {
   try {
     return await askRunning(context, found, () => found.handle.query(timelineQuery));
   } catch (error) {
@@ -44,7 +52,7 @@ async function ofRunning(context: ReadContext, found: FoundPayment): Promise<Rea
   }
 }
 
-async function ofStopped(context: ReadContext, found: FoundPayment): Promise<ReadTimeline> {
+async function ofStopped(context: ReadContext, found: PaymentInTemporal): Promise<ReadTimeline> {
   const stoppedAt = (found.description.closeTime ?? new Date(found.describedAt)).getTime();
   try {
     const timeline = await callTemporal(context.client, () => found.handle.query(timelineQuery));

@@ -14,6 +14,7 @@ import {
 } from '../../workflows/messages.js';
 import { paymentNotFound, temporarilyUnavailable } from '../http/problem.js';
 import { type FoundPayment, findPayment, type PaymentWorkflow, type ReadContext } from './find-payment.js';
+import { isOver, recordedContent } from './recorded-payments.js';
 import { workflowOptions } from './start-payment.js';
 import { callTemporal, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
@@ -26,12 +27,14 @@ const MAX_TRIES = 3;
 /**
  * The state that an ended payment has left, and what had happened to it; `undefined` when its workflow was stopped and could leave none.
  *
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {ApiError} `temporarily_unavailable`, `records_unavailable`.
  */
 export async function endedState(
   { client }: Pick<ReadContext, 'client'>,
-  { handle }: FoundPayment,
+  found: FoundPayment,
 ): Promise<EndedState | undefined> {
+  if (found.kind === 'recorded') return isOver(found.record) ? recordedContent(found) : undefined;
+  const { handle } = found;
   try {
     const { state, timeline }: Partial<EndedState> = await callTemporal(client, () => handle.result());
     return state && { state, timeline };
@@ -133,7 +136,7 @@ function send(
 ): Promise<WaitResult<PaymentResult>> {
   const execute = (updateId: string) =>
     ended === undefined
-      ? update.send(found.handle, updateId)
+      ? update.send(client.workflow.getHandle(found.id), updateId)
       : update.sendWithStart(
           new WithStartWorkflowOperation(REOPENED, reopening(found, ended, taskQueue)),
           updateId,
@@ -144,7 +147,7 @@ function send(
 }
 
 function reopening(
-  { owner, fingerprint, requestId, createdAt }: FoundPayment,
+  { owner, fingerprint = '', requestId = '', createdAt }: FoundPayment,
   { state, timeline }: EndedState,
   taskQueue: string,
 ) {

@@ -19,11 +19,13 @@ import { ApiError, temporarilyUnavailable } from '../http/problem.js';
 import {
   currentState,
   type FoundPayment,
+  findInTemporal,
   findPayment,
   LAST_LOOK_MS,
   type PaymentMemo,
   type PaymentWorkflow,
 } from './find-payment.js';
+import { askRecords } from './recorded-payments.js';
 import { failureTypeOf, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
 
@@ -64,8 +66,12 @@ export async function startPayment(context: StartContext, request: StartRequest)
   // An X-Request-Id may be sent again, so it alone doesn't tell which request started the payment.
   const requestId = `${request.httpRequestId}.${randomBytes(4).toString('hex')}`;
   try {
+    if (await isKnown(context, request)) {
+      const earlier = await asItStands(context, request, requestId);
+      if (earlier !== undefined) return earlier;
+    }
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const result = await tryToStart(context, request, requestId);
+      const result = await tryToStart(context, request, requestId).catch(asUndecided);
       if (result !== undefined) return result;
     }
   } catch (error) {
@@ -75,6 +81,37 @@ export async function startPayment(context: StartContext, request: StartRequest)
   }
   throw unavailable(request, new Error('the payment could be neither started nor found'));
 }
+
+/**
+ * Whether the request has an Idempotency-Key that the records know. Temporal alone would start a payment that it has forgotten
+ * once more.
+ *
+ * Without the records, what would move money by itself, or ask a payer for it, is not begun. A link is made: nothing comes of it
+ * unless the payer decides to pay, and shops go on selling.
+ *
+ * @throws {ApiError} `records_unavailable`, `temporarily_unavailable`.
+ */
+async function isKnown(context: StartContext, { order, repeatable }: StartRequest): Promise<boolean> {
+  const { records } = context;
+  if (records === undefined || !repeatable) return false;
+  try {
+    return await askRecords(() => records.has(order.id), UNCHECKED);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (order.method === 'link') return false;
+    if ((await findInTemporal(context, order.id)) !== undefined) return true;
+    throw error;
+  }
+}
+
+/** Once the start was tried, the records' silence no longer means that nothing was sent. */
+function asUndecided(error: unknown): never {
+  const isSilence = error instanceof ApiError && error.code === 'records_unavailable';
+  throw isSilence ? temporarilyUnavailable(undefined, { cause: error }) : error;
+}
+
+const UNCHECKED =
+  "Nothing was sent: it can't be checked at the moment whether this Idempotency-Key was used long ago. Repeat the request with the same key.";
 
 async function tryToStart(
   context: StartContext,
@@ -147,8 +184,10 @@ async function undecided(
 /** @throws {ApiError} `idempotency_key_reused`. */
 async function findSame(context: StartContext, request: StartRequest): Promise<FoundPayment | undefined> {
   const found = await findPayment(context, request.order.id);
-  if (found !== undefined && found.fingerprint !== request.fingerprint) throw keyReused(request);
-  return found;
+  if (found === undefined || found.fingerprint === request.fingerprint) return found;
+  // A record that can't be read says so itself.
+  if (found.kind === 'recorded' && found.record.content === undefined) return found;
+  throw found.fingerprint === undefined ? keyErased(request) : keyReused(request);
 }
 
 function toResult(
@@ -162,6 +201,14 @@ const keyReused = ({ order }: StartRequest): ApiError =>
   new ApiError(
     'idempotency_key_reused',
     'This Idempotency-Key was used with another body. Use a new key for a new payment.',
+    { paymentId: order.id },
+  );
+
+const keyErased = ({ order }: StartRequest): ApiError =>
+  new ApiError(
+    'idempotency_key_reused',
+    "This Idempotency-Key was used for a payment whose payer's data was erased since, so that it can't be said whether it had " +
+      `this body. See /v1/payments/${order.id}, and use a new key for a new payment.`,
     { paymentId: order.id },
   );
 

@@ -69,7 +69,9 @@ export async function updatePayment(
   // Asked first, because a payment that carries out an update may not answer until it is done.
   const before = await currentState(context, found);
   // A final payment may run on until its merchant is notified, but does nothing else.
-  if (!found.running || before.payment.final) return { kind: 'ended', result: before };
+  if (found.kind === 'recorded' || !found.running || before.payment.final) {
+    return { kind: 'ended', result: before };
+  }
 
   const { client, answerWithinMs, shutdown } = context;
   try {

@@ -4,6 +4,7 @@ import type { PaymentStatus } from '../../payments/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId } from '../../payments/payment-id.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { WORKFLOW_TYPES } from '../../workflows/messages.js';
+import { askRecords, type RecordsContext } from './recorded-payments.js';
 import { callTemporal, grpcErrorOf } from './temporal-calls.js';
 
 /** Which payments to list; times in ms since the epoch. */
@@ -19,6 +20,9 @@ export interface PaymentFilter {
   readonly createdFrom?: number | undefined;
   readonly createdBefore?: number | undefined;
 }
+
+/** Payments of one transaction that are read from the records. */
+const MAX_HOLDERS = 10;
 
 /** What has no meaning of its own between quotes in Temporal's query language. */
 const PLAIN = /^[A-Za-z0-9_.:/+=@~-]{1,200}$/;
@@ -76,15 +80,19 @@ function quote(value: string): string {
  * The payments that have a transaction of the provider; there should be at most one. A payment is found some
  * moments after it got its transaction.
  *
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {ApiError} `temporarily_unavailable`, `records_unavailable`.
  */
 export async function findByTransId(
-  { client }: { readonly client: Client },
+  { client, records }: { readonly client: Client } & RecordsContext,
   transId: string,
 ): Promise<PaymentId[]> {
   if (!isQueryable(transId)) return [];
+  const recorded = await askRecords(
+    () => records?.list({ transId }, MAX_HOLDERS),
+    "It can't be checked at the moment which payment has this transaction. Try again shortly.",
+  );
   return await callTemporal(client, async () => {
-    const ids = new Set<PaymentId>();
+    const ids = new Set((recorded ?? []).map(({ id }) => id));
     try {
       for await (const { workflowId } of client.workflow.list({ query: visibilityQuery({ transId }) })) {
         const id = parsePaymentId(workflowId);
@@ -93,7 +101,6 @@ export async function findByTransId(
     } catch (error) {
       // A server without visibility can't be asked. This is never the only safeguard.
       if (grpcErrorOf(error)?.code !== grpc.UNIMPLEMENTED) throw error;
-      return [];
     }
     return [...ids];
   });

@@ -154,6 +154,7 @@ export const expireCollection = authenticatedRoute({
     'not_initiated',
     'too_many_requests',
     'temporarily_unavailable',
+    'records_unavailable',
   ],
   scopes: ['collections'],
   async handle(request, context) {

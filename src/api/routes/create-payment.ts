@@ -162,6 +162,7 @@ export const creationProblems = [
   'idempotency_key_reused',
   'rejected_by_provider',
   'temporarily_unavailable',
+  'records_unavailable',
 ] as const;
 
 /**
@@ -170,7 +171,7 @@ export const creationProblems = [
  *
  * @throws {ApiError} `rejected_by_provider` with the provider's message, `idempotency_key_reused`,
  * `idempotency_key_required`, `invalid_idempotency_key`, `invalid_request` for identifiers that name a person and beyond the
- * merchant's limits, `daily_limit_reached`, `temporarily_unavailable`.
+ * merchant's limits, `daily_limit_reached`, `temporarily_unavailable`, `records_unavailable`.
  */
 export async function createPayment<Body>(
   kind: PaymentKind,

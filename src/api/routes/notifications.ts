@@ -8,6 +8,7 @@ import {
 import { noSuchNotification, temporarilyUnavailable } from '../http/problem.js';
 import { askRunning, type FoundPayment, stateAtStart, wasNeverBegun } from '../payments/find-payment.js';
 import { endedState, updateOrReopen } from '../payments/reopen-payment.js';
+import { recordedContent } from '../payments/recorded-payments.js';
 import { callTemporal, failureTypeOf, type WaitResult } from '../payments/temporal-calls.js';
 import { type DeliveryResource, notificationListSchema, paymentSchema } from '../resources.js';
 import { type ApiContext, authenticatedRoute } from '../route.js';
@@ -20,7 +21,7 @@ export const listNotifications = authenticatedRoute({
   operationId: 'listNotifications',
   tag: 'Notifications',
   responses: { 200: { description: 'The notifications, oldest first.', schema: notificationListSchema } },
-  problems: ['not_found', 'temporarily_unavailable'],
+  problems: ['not_found', 'temporarily_unavailable', 'records_unavailable'],
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
@@ -34,6 +35,7 @@ async function readNotifications(
   context: ApiContext,
   found: FoundPayment,
 ): Promise<readonly PaymentNotification[]> {
+  if (found.kind === 'recorded') return recordedContent(found).state.notifications;
   const query = () => found.handle.query(notificationsQuery);
   if (found.running) return await askRunning(context, found, query);
   const ended = await endedState(context, found);
@@ -95,7 +97,13 @@ export const resendNotification = authenticatedRoute({
       schema: paymentSchema,
     },
   },
-  problems: ['not_found', 'no_such_notification', 'too_many_requests', 'temporarily_unavailable'],
+  problems: [
+    'not_found',
+    'no_such_notification',
+    'too_many_requests',
+    'temporarily_unavailable',
+    'records_unavailable',
+  ],
   scopes: ['collections', 'payouts', 'review'],
   async handle(request, context) {
     const { id, owner } = await ownPayment(context, request);

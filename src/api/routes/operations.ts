@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { BalanceAnswer } from '../../payments/outcome.js';
+import { RecordsUnavailableError } from '../../records/database.js';
+import type { Records } from '../../records/records.js';
 import { describeGaps, findSetupGaps } from '../../temporal/namespace.js';
 import { ApiError, providerUnavailable, temporarilyUnavailable } from '../http/problem.js';
 import { readUnmatched } from '../payments/provider-notifications.js';
@@ -34,15 +36,40 @@ export const readyz = publicRoute({
   summary: 'Whether the process can serve requests',
   operationId: 'getReadiness',
   tag: 'Operations',
-  responses: { 200: { description: 'It can.', schema: z.object({ status: z.literal('ready') }) } },
+  responses: {
+    200: {
+      description: 'It can, perhaps with warnings.',
+      schema: z.object({
+        status: z.literal('ready'),
+        warnings: z.array(z.string()).optional().describe('What an operator has to look at'),
+      }),
+    },
+  },
   problems: ['temporarily_unavailable'],
-  async handle(_, { client, namespace, shutdown }) {
+  async handle(_, { client, namespace, shutdown, records }) {
     if (shutdown.begun) throw temporarilyUnavailable('This process is stopping.');
     const gaps = await callTemporal(client, () => findSetupGaps(client.connection, namespace));
     if (gaps.length > 0) throw temporarilyUnavailable(describeGaps(namespace, gaps));
-    return { status: 200, json: { status: 'ready' as const } };
+    const warning = records && (await warningOf(records));
+    return { status: 200, json: { status: 'ready' as const, ...(warning && { warnings: [warning] }) } };
   },
 });
+
+/** How long payments may go unrecorded before it is a warning, in ms. */
+const MAX_LAG_MS = 10 * 60_000;
+
+/** What is wrong with the records: most of what the API does doesn't need them. */
+async function warningOf(records: Records): Promise<string | undefined> {
+  try {
+    const { recordedUntil } = await records.recorderState();
+    if (recordedUntil !== undefined && Date.now() - recordedUntil <= MAX_LAG_MS) return undefined;
+    const since = recordedUntil === undefined ? 'yet' : `since ${new Date(recordedUntil).toISOString()}`;
+    return `No payments were recorded ${since}. Is a worker running with RECORDS_URL? Once Temporal has deleted what wasn't recorded, its Idempotency-Keys no longer hold.`;
+  } catch (error) {
+    if (!(error instanceof RecordsUnavailableError)) throw error;
+    return "The records can't be read: payouts and direct collections are refused, and payments of long ago not found.";
+  }
+}
 
 /** The metrics have no secrets, but they show business figures: the proxy should keep them private. */
 export const getMetrics = publicRoute({

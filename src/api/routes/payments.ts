@@ -7,7 +7,7 @@ import { pathSegment } from '../../provider/client.js';
 import { recheckUpdate, refreshUpdate, resolveUpdate } from '../../workflows/messages.js';
 import { isOperator } from '../http/auth.js';
 import { onlyFor, variantError } from '../http/body.js';
-import { forbidden, notChecked } from '../http/problem.js';
+import { forbidden, notChecked, recordsUnavailable } from '../http/problem.js';
 import { currentState, type FoundPayment, readPayment, waitUntilFinal } from '../payments/find-payment.js';
 import { listPayments as list, type Place } from '../payments/list-payments.js';
 import { updateOrReopen } from '../payments/reopen-payment.js';
@@ -20,7 +20,7 @@ import { identifier, textOf } from './create-payment.js';
 import { ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
 
 /** A parameter that is a number. */
-const wholeNumber = (range: { min: number; max: number; fallback: number; unit?: string }) => {
+export const wholeNumber = (range: { min: number; max: number; fallback: number; unit?: string }) => {
   const { min, max, fallback, unit = '' } = range;
   const message = `must be a whole number${unit} from ${min} to ${max}`;
   return z
@@ -42,7 +42,7 @@ export const getPayment = authenticatedRoute({
   operationId: 'getPayment',
   tag: 'Payments',
   responses: { 200: { description: 'The payment as it is now.', schema: paymentSchema } },
-  problems: ['not_found', 'temporarily_unavailable'],
+  problems: ['not_found', 'temporarily_unavailable', 'records_unavailable'],
   scopes: ['read', 'review'],
   query: z.strictObject({
     wait: wholeNumber({ min: 0, max: MAX_WAIT_SECONDS, fallback: 0, unit: ' of seconds' }).describe(
@@ -64,7 +64,7 @@ export const getPayment = authenticatedRoute({
 });
 
 /** Parsed into ms since the epoch. */
-const time = z
+export const time = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], {
     error: 'must be a time in ISO 8601, such as 2026-11-21T08:20:32Z or 2026-11-21',
   })
@@ -112,7 +112,7 @@ const cursor = z
   });
 
 /** The name of a merchant: operators alone may name another than their own. */
-const merchantName = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, "must be a merchant's name");
+export const merchantName = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, "must be a merchant's name");
 
 /**
  * The caller's payments, or those of every owner for operators, as Temporal's index has them; as CSV when the caller
@@ -123,7 +123,7 @@ export const listPayments = authenticatedRoute({
   path: '/v1/payments',
   summary: 'Payments, newest first',
   description:
-    'Your payments, as the index has them; those of every merchant for operators. The index can lag behind by a moment: read a payment itself before you act on it.',
+    'Your payments, as the index has them; those of every merchant for operators. The index can lag behind by a moment: read a payment itself before you act on it. A page can be shorter than `limit` although others follow: the last one has no `nextCursor`.',
   operationId: 'listPayments',
   tag: 'Payments',
   responses: {
@@ -134,7 +134,7 @@ export const listPayments = authenticatedRoute({
       alternative: 'text/csv',
     },
   },
-  problems: ['temporarily_unavailable'],
+  problems: ['temporarily_unavailable', 'records_unavailable'],
   scopes: ['read', 'review'],
   query: z.strictObject({
     status: z.enum(PAYMENT_STATUSES).optional(),
@@ -165,13 +165,15 @@ export const listPayments = authenticatedRoute({
       throw forbidden(['review']);
     const owner = isOperator(caller) ? merchant : caller.owner;
     const filter = { ...wanted, owner, createdFrom, createdBefore };
-    const { payments, unreadable, last } = await list(context, filter, pageSize, after);
+    const { payments, unreadable, last, isIncomplete } = await list(context, filter, pageSize, after);
     const nextCursor = last && toCursor(last);
     const headers = {
       Vary: 'Accept',
       ...(nextCursor && { Link: `<${nextPage(address, nextCursor)}>; rel="next"` }),
     };
     if (preferred(['application/json', 'text/csv']) === 'text/csv') {
+      // It has no room to say so.
+      if (isIncomplete) throw recordsUnavailable(INCOMPLETE);
       const rows = [
         ...payments.map(({ payment, owner }) => ({ ...payment, merchant: owner })),
         ...unreadable.map(({ id, owner }) => ({ id, merchant: owner })),
@@ -186,10 +188,14 @@ export const listPayments = authenticatedRoute({
         data: payments.map(({ payment, owner }) => viewerOf(context, caller, owner)(payment)),
         unreadable: unreadable.map(({ id, owner }) => viewerOf(context, caller, owner)({ id })),
         ...(nextCursor && { nextCursor }),
+        ...(isIncomplete && { incomplete: true as const }),
       },
     };
   },
 });
+
+const INCOMPLETE =
+  "Payments of long ago would be missing, because the records can't be read at the moment. Try again shortly, or ask for JSON, which says so.";
 
 /** The address of a request, with another cursor. */
 function nextPage(address: string, nextCursor: string): string {
@@ -258,6 +264,7 @@ export const refreshPayment = authenticatedRoute({
     'resolution_refused',
     'too_many_requests',
     'temporarily_unavailable',
+    'records_unavailable',
     'provider_unavailable',
   ],
   scopes: ['read', 'review'],
@@ -358,7 +365,13 @@ export const resolvePayment = authenticatedRoute({
     200: { description: 'The decision was carried out.', schema: paymentSchema },
     202: { description: "The provider hasn't answered yet: read the payment later.", schema: paymentSchema },
   },
-  problems: ['not_found', 'not_under_review', 'resolution_refused', 'temporarily_unavailable'],
+  problems: [
+    'not_found',
+    'not_under_review',
+    'resolution_refused',
+    'temporarily_unavailable',
+    'records_unavailable',
+  ],
   scopes: ['review'],
   body: z
     .discriminatedUnion(

@@ -105,7 +105,13 @@ export const cancelPayout = authenticatedRoute({
     },
     202: { description: 'The payout is being sent at this moment: read it later.', schema: paymentSchema },
   },
-  problems: ['not_found', 'not_cancelable', 'too_many_requests', 'temporarily_unavailable'],
+  problems: [
+    'not_found',
+    'not_cancelable',
+    'too_many_requests',
+    'temporarily_unavailable',
+    'records_unavailable',
+  ],
   scopes: ['payouts'],
   async handle(request, context) {
     const found = await ownPayment(context, request);

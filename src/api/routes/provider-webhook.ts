@@ -90,9 +90,12 @@ async function take(request: ApiRequest, context: ApiContext): Promise<WebhookRe
       if (delivery !== 'unknown') return delivery;
     }
   } catch (error) {
-    const isThrottled = error instanceof ApiError && error.code === 'too_many_notifications';
-    if (isThrottled) await keepRefused(context, hint, request.record.paymentId ?? externalId);
-    throw error;
+    const code = error instanceof ApiError ? error.code : undefined;
+    if (code === 'too_many_notifications') {
+      await keepRefused(context, hint, request.record.paymentId ?? externalId);
+    }
+    // Temporal has no such payment. One of long ago may be meant: an operator has to see it, and the provider may not repeat it.
+    if (code !== 'records_unavailable') throw error;
   }
   context.limits.hints.pass(UNMATCHED);
   await keepUnmatched(context, toUnmatched(hint, externalId));

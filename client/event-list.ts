@@ -1,0 +1,33 @@
+import type { RequestOptions, Send } from './transport.js';
+import type { EventListParams, EventPage, PaymentEvent } from './types.js';
+
+/** One page when awaited; all events that are recorded by now when iterated over. */
+export type EventList = Promise<EventPage> & AsyncIterable<PaymentEvent>;
+
+/** What you were to be notified of, oldest first. */
+export function listEvents(send: Send, params: EventListParams, options: RequestOptions): EventList {
+  const first = readPage(send, params, options);
+  // Whoever awaits it, or iterates, gets its error: until then, it isn't an unhandled one.
+  first.catch(() => undefined);
+  return Object.assign(first, {
+    async *[Symbol.asyncIterator](): AsyncGenerator<PaymentEvent> {
+      let page = await first;
+      for (;;) {
+        yield* page.data;
+        if (!page.hasMore) return;
+        page = await readPage(send, { ...params, cursor: page.nextCursor }, options);
+      }
+    },
+  });
+}
+
+async function readPage(send: Send, params: EventListParams, options: RequestOptions): Promise<EventPage> {
+  const { since, limit, ...filter } = params;
+  const query = {
+    ...filter,
+    since: since instanceof Date ? since.toISOString() : since,
+    limit: limit?.toString(),
+  };
+  const request = { method: 'GET', path: '/v1/events', query, changes: 'nothing' } as const;
+  return (await send<EventPage>({ ...request, expects: ['data', 'hasMore', 'nextCursor'] }, options)).body;
+}

@@ -1,0 +1,84 @@
+import type { PaymentId } from '../../payments/payment-id.js';
+import { RecordsUnavailableError } from '../../records/database.js';
+import { orphaned, type PaymentRecord, type RecordContent } from '../../records/payment-record.js';
+import type { Records } from '../../records/records.js';
+import { recordsUnavailable } from '../http/problem.js';
+
+/** What reading the records needs. */
+export interface RecordsContext {
+  /** Without records, a payment is known for as long as Temporal keeps it. */
+  readonly records?: Records | undefined;
+}
+
+/** A payment that Temporal has forgotten. */
+export interface RecordedPayment {
+  readonly kind: 'recorded';
+  readonly id: PaymentId;
+  readonly owner: string;
+  readonly running: false;
+  readonly runId: string;
+  /** ms since the epoch. */
+  readonly createdAt: number;
+  /** Missing when its record can't be read. */
+  readonly requestId: string | undefined;
+  /** Missing when its payer's data was erased, too. */
+  readonly fingerprint: string | undefined;
+  readonly record: PaymentRecord;
+}
+
+/** What couldn't be read of a payment that Temporal doesn't have. */
+const UNREAD = "The payment isn't among the recent ones, and the records can't be read at the moment. Try again shortly.";
+
+/**
+ * Finds a payment in the records; `undefined` when there is none.
+ *
+ * @throws {ApiError} `records_unavailable`.
+ */
+export async function findRecorded(
+  { records }: RecordsContext,
+  id: PaymentId,
+): Promise<RecordedPayment | undefined> {
+  const record = await askRecords(() => records?.find(id), UNREAD);
+  return record && toRecordedPayment(record);
+}
+
+function toRecordedPayment(record: PaymentRecord): RecordedPayment {
+  const { id, merchant: owner, runId, indexed, content } = record;
+  const { requestId, fingerprint } = content ?? {};
+  const { createdAt } = indexed;
+  return { kind: 'recorded', id, owner, running: false, runId, createdAt, requestId, fingerprint, record };
+}
+
+/**
+ * A recorded payment as it is.
+ *
+ * @throws {ApiError} `records_unavailable` when its record can't be read.
+ */
+export function recordedContent({ id, record }: RecordedPayment): RecordContent {
+  const { content } = record;
+  if (content === undefined) {
+    const detail = "There was such a payment, but its record can't be read. Tell your operator.";
+    throw recordsUnavailable(detail, { paymentId: id });
+  }
+  return isOver(record) ? content : { ...content, payment: orphaned(content.payment) };
+}
+
+/** Whether its workflow has come to its end. It was open when it was recorded if Temporal has lost it since. */
+export function isOver({ closedAt, stopped }: PaymentRecord): boolean {
+  return closedAt !== undefined && !stopped;
+}
+
+/**
+ * An answer of the records.
+ *
+ * @param detail what can't be said or done without it
+ * @throws {ApiError} `records_unavailable`.
+ */
+export async function askRecords<T>(ask: () => Promise<T> | T, detail: string): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof RecordsUnavailableError) throw recordsUnavailable(detail, { cause: error });
+    throw error;
+  }
+}

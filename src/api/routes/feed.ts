@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { PAYMENT_EVENT_TYPES } from '../../payments/payment.js';
+import { RecordsUnavailableError } from '../../records/database.js';
+import { isOperator } from '../http/auth.js';
+import { forbidden, noRecords, recordsUnavailable } from '../http/problem.js';
+import { eventPageSchema } from '../resources.js';
+import { authenticatedRoute } from '../route.js';
+import { viewerOf } from './payment-resource.js';
+import { merchantName, time, wholeNumber } from './payments.js';
+
+const PAGE_SIZE = 100;
+
+/** A position in the feed as an opaque string. */
+function toCursor(position: number): string {
+  return Buffer.from(String(position)).toString('base64url');
+}
+
+/** The position that a cursor stands for; `undefined` when it isn't a valid cursor. */
+function readCursor(cursor: string): number | undefined {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const isPosition = /^(0|[1-9]\d{0,14})$/.test(text) && toCursor(Number(text)) === cursor;
+  return isPosition ? Number(text) : undefined;
+}
+
+const cursor = z
+  .string()
+  .describe('The `nextCursor` of an earlier page, unchanged')
+  .transform((given, context) => {
+    const position = readCursor(given);
+    if (position !== undefined) return position;
+    context.addIssue({ code: 'custom', message: 'must be the nextCursor of another page, unchanged' });
+    return z.NEVER;
+  });
+
+/**
+ * All that a merchant was to be notified of, whether or not it was: who keeps the cursor of the last page has read it all. It comes
+ * from the records, which the recorder writes some moments after something has happened.
+ */
+export const listFeed = authenticatedRoute({
+  method: 'get',
+  path: '/v1/events',
+  summary: 'Everything that you were to be notified of, oldest first',
+  description:
+    'For as long as your operator keeps the records. Each notification is here once, with its `webhook-id`, some moments after it happened, whether or not it was delivered. Keep `nextCursor`: with it, you get what is new, and nothing twice.',
+  operationId: 'listFeed',
+  tag: 'Notifications',
+  responses: { 200: { description: 'A page of events.', schema: eventPageSchema } },
+  problems: ['records_unavailable', 'no_records'],
+  scopes: ['read', 'review'],
+  query: z.strictObject({
+    type: z.enum(PAYMENT_EVENT_TYPES).optional(),
+    since: time.optional().describe('Only events that occurred at or after this time'),
+    merchant: merchantName.optional().describe('For operators: the events of one merchant'),
+    limit: wholeNumber({ min: 1, max: PAGE_SIZE, fallback: PAGE_SIZE }).describe('Events per page'),
+    cursor: cursor.optional(),
+  }),
+  async handle({ query, caller }, context) {
+    const { type, since, merchant, limit, cursor: after = 0 } = query;
+    if (!isOperator(caller) && merchant !== undefined && merchant !== caller.owner)
+      throw forbidden(['review']);
+    const { records } = context;
+    if (records === undefined) throw noRecords();
+    const owner = isOperator(caller) ? merchant : caller.owner;
+    try {
+      // Read first: what is recorded in the meantime is then in the events, and not yet in this.
+      const { recordedUntil } = await records.recorderState();
+      const events = await records.events({ owner, type, since, after }, limit + 1);
+      const page = events.slice(0, limit);
+      return {
+        status: 200,
+        json: {
+          data: page.map(({ id, type: eventType, at, merchant: whose, paymentId, payment }) => ({
+            id,
+            type: eventType,
+            timestamp: new Date(at).toISOString(),
+            ...(isOperator(caller) && { merchant: whose }),
+            paymentId,
+            data: payment && viewerOf(context, caller, whose)(payment),
+          })),
+          hasMore: events.length > limit,
+          nextCursor: toCursor(page.at(-1)?.position ?? after),
+          completeUntil: recordedUntil === undefined ? undefined : new Date(recordedUntil).toISOString(),
+        },
+      };
+    } catch (error) {
+      if (!(error instanceof RecordsUnavailableError)) throw error;
+      throw recordsUnavailable("The events can't be read at the moment. Try again shortly.", { cause: error });
+    }
+  },
+});

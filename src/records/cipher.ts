@@ -1,0 +1,47 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+import proto from '@temporalio/proto';
+import { EncryptionCodec, type Encryption, type EncryptionKey } from '../temporal/encryption.js';
+
+const { Payload } = proto.temporal.api.common.v1;
+
+/** Keeps what is stored in the records from those who have the database alone, by the keys of Temporal's payloads. */
+export class RecordCipher {
+  readonly #codec: EncryptionCodec;
+
+  constructor(private readonly encryption: Encryption) {
+    this.#codec = new EncryptionCodec(encryption);
+  }
+
+  async seal(text: string): Promise<Buffer> {
+    const [sealed] = await this.#codec.encode([{ metadata: {}, data: Buffer.from(text) }]);
+    return Buffer.from(Payload.encode(sealed ?? {}).finish());
+  }
+
+  /** @throws {DecryptionError} when its key is missing, or it was changed. */
+  async open(sealed: Buffer): Promise<string> {
+    const [payload] = await this.#codec.decode([Payload.decode(sealed)]);
+    return Buffer.from(payload?.data ?? []).toString();
+  }
+
+  /** The id of the key that hashes are made with now; empty without encryption. */
+  async hashKeyId(): Promise<string> {
+    return this.encryption.isOn ? (await this.encryption.keys.current()).id : '';
+  }
+
+  /**
+   * A hash of a text, by a key: always the same, and of no use without the key.
+   *
+   * @returns `undefined` when the key is gone
+   */
+  async hash(text: string, keyId: string): Promise<Buffer | undefined> {
+    const key = keyId === '' ? undefined : await this.encryption.keys.find(keyId);
+    if (keyId !== '' && key === undefined) return undefined;
+    return createHmac('sha256', hashKeyOf(key)).update(text).digest();
+  }
+}
+
+/** A key of its own, so that hashes tell nothing about what is encrypted. */
+function hashKeyOf(key: EncryptionKey | undefined): Buffer {
+  if (key === undefined) return Buffer.alloc(32);
+  return Buffer.from(hkdfSync('sha256', key.key, '', 'sanaga records: payers', 32));
+}

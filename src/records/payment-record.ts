@@ -1,0 +1,83 @@
+import type { PaymentOrder } from '../payments/order.js';
+import type { Payment } from '../payments/payment.js';
+import type { PaymentId } from '../payments/payment-id.js';
+import type { EndedPayment } from '../workflows/messages.js';
+
+/** What is kept of a payment for good: how it stood when its latest run ended, or when it was last read before. */
+export interface PaymentRecord extends PaymentRun {
+  /** `undefined` when it couldn't be read. That there was such a payment is known all the same. */
+  readonly content: RecordContent | undefined;
+  /** The payer's personal data was erased from it. */
+  readonly isErased?: boolean | undefined;
+}
+
+/** A run of a payment's workflow, as Temporal's index has it; times in ms since the epoch. */
+export interface PaymentRun {
+  readonly id: PaymentId;
+  readonly merchant: string;
+  readonly indexed: IndexedFields;
+  readonly runId: string;
+  readonly startedAt: number;
+  /** When the run ended; `undefined` while it is open. */
+  readonly closedAt: number | undefined;
+  /** An operator stopped it, or it failed: it left no state, and can't go on. */
+  readonly stopped: boolean;
+}
+
+/** What payments can be searched for. */
+export type IndexedFields = Pick<
+  Payment,
+  'kind' | 'status' | 'final' | 'amount' | 'transId' | 'externalId' | 'userId'
+> & { readonly createdAt: number };
+
+/** The payment itself, with its state, and what it was started with. */
+export interface RecordContent extends EndedPayment {
+  readonly requestId: string;
+  /** The digest of the request's body. It follows from the phone number, too, and is gone when that is erased. */
+  readonly fingerprint?: string | undefined;
+}
+
+/** By what a payer is found: a phone number as nine digits, an e-mail address in lower case. */
+export function payersOf({ state: { order } }: RecordContent): string[] {
+  const phone = order.method === 'link' ? undefined : order.phone;
+  return [phone, order.email?.toLowerCase()].filter((one) => one !== undefined && one !== '') as string[];
+}
+
+/**
+ * A record without what tells who has paid: phone, name, e-mail address, message, metadata, the address to return to and the
+ * merchant's identifier of the customer. What was paid, when, how and for which order stays.
+ */
+export function withoutPayer(record: PaymentRecord): PaymentRecord {
+  const { content, indexed } = record;
+  return {
+    ...record,
+    indexed: { ...indexed, userId: undefined },
+    content: content && {
+      ...content,
+      fingerprint: undefined,
+      payment: {
+        ...content.payment,
+        phone: undefined,
+        message: undefined,
+        metadata: {},
+        redirectUrl: undefined,
+        userId: undefined,
+      },
+      state: { ...content.state, order: anonymous(content.state.order) },
+    },
+  };
+}
+
+function anonymous(order: PaymentOrder): PaymentOrder {
+  const kept = { id: order.id, amount: order.amount, externalId: order.externalId, metadata: {} };
+  if (order.kind === 'payout') return { ...kept, kind: order.kind, medium: order.medium };
+  return order.method === 'link'
+    ? { ...kept, kind: order.kind, method: order.method, expiresInMs: order.expiresInMs }
+    : { ...kept, kind: order.kind, method: order.method, phone: '', medium: order.medium };
+}
+
+/** A payment whose workflow was stopped, or is gone, does nothing more: without an outcome, a person must look. */
+export function orphaned(payment: Payment): Payment {
+  if (payment.final) return payment;
+  return { ...payment, status: 'REVIEW', reason: 'The payment was stopped before its outcome was known' };
+}

@@ -1,0 +1,175 @@
+import { status as grpc } from '@grpc/grpc-js';
+import {
+  type Client,
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
+import {
+  decodeFromPayloadsAtIndex,
+  decodeMapFromPayloads,
+} from '@temporalio/common/lib/internal-non-workflow/index.js';
+import proto from '@temporalio/proto';
+import { z } from 'zod';
+import type { PaymentStatus } from '../payments/payment.js';
+import { type PaymentKind, parsePaymentId, type TransId } from '../payments/payment-id.js';
+import { openPayment } from '../payments/payment-state.js';
+import { toPayment } from '../payments/to-payment.js';
+import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
+import {
+  type EndedPayment,
+  type PaymentInput,
+  recordQuery,
+  WORKFLOW_TYPES,
+} from '../workflows/messages.js';
+import { orphaned, type PaymentRun, type RecordContent } from './payment-record.js';
+
+/** Reading payments' runs from Temporal, for the recorder. */
+
+const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
+
+/** Runs that one call to Temporal gives. */
+const RUNS_PER_CALL = 1_000;
+
+/** How long a call may take, in ms. A query may have to wait for a worker that replays the payment. */
+const CALL_LIMIT_MS = 10_000;
+
+type RunInfo = proto.temporal.api.workflow.v1.IWorkflowExecutionInfo;
+type Page = Pick<proto.temporal.api.workflowservice.v1.ListWorkflowExecutionsResponse, 'executions' | 'nextPageToken'>;
+
+/** A run of a payment's workflow, with what was stored beside it, as it is stored. */
+export interface ListedRun extends PaymentRun {
+  readonly memo: RunInfo['memo'];
+}
+
+const memoSchema = z.object({ fingerprint: z.string(), requestId: z.string() });
+
+const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map((type) => `"${type}"`).join(', ')})`;
+
+/** Payments that may have something to tell their merchant although they go on: an attempt that failed, a review, an end. */
+const TELLING = ['SUCCESSFUL', 'FAILED', 'EXPIRED', 'REVIEW'] as const satisfies readonly PaymentStatus[];
+
+/** Runs that ended at or after `from` and before `to` (ms since the epoch); of those that continued as new, the last alone. */
+export function endedBetween(from: number, to: number): string {
+  return (
+    `${PAYMENTS} AND ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew" ` +
+    `AND CloseTime >= "${new Date(from).toISOString()}" AND CloseTime < "${new Date(to).toISOString()}"`
+  );
+}
+
+/** Open runs of which a merchant may have been notified. */
+export const OPEN_AND_TELLING = `${PAYMENTS} AND ExecutionStatus = "Running" AND ${attributes.status.name} IN (${TELLING.map(
+  (status) => `"${status}"`,
+).join(', ')})`;
+
+/** The runs that a query finds, a call's worth at a time. */
+export async function* listRuns(client: Client, query: string): AsyncGenerator<readonly ListedRun[]> {
+  const { namespace } = client.options;
+  let nextPageToken: Uint8Array | null = null;
+  do {
+    const request: object = { namespace, query, pageSize: RUNS_PER_CALL, nextPageToken };
+    const page: Page = await called(client, () => client.workflowService.listWorkflowExecutions(request));
+    yield page.executions.map(toRun).filter((run) => run !== undefined);
+    nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : null;
+  } while (nextPageToken !== null);
+}
+
+/** `undefined` for a workflow that the API hasn't started. */
+function toRun(info: RunInfo): ListedRun | undefined {
+  const id = parsePaymentId(info.execution?.workflowId);
+  const runId = info.execution?.runId;
+  const indexed = decodeTypedSearchAttributes(info.searchAttributes?.indexedFields);
+  const [merchant, amount] = [indexed.get(attributes.merchant), indexed.get(attributes.amount)];
+  const createdAt = indexed.get(attributes.createdAt);
+  if (id === undefined || !runId || merchant === undefined) return undefined;
+  if (amount === undefined || createdAt === undefined) return undefined;
+  const isOpen = info.status === Status.WORKFLOW_EXECUTION_STATUS_RUNNING;
+  const stopped = !isOpen && info.status !== Status.WORKFLOW_EXECUTION_STATUS_COMPLETED;
+  const final = indexed.get(attributes.final) ?? false;
+  const status = stopped && !final ? 'REVIEW' : (indexed.get(attributes.status) as PaymentStatus);
+  return {
+    id,
+    merchant,
+    runId,
+    startedAt: toMs(info.startTime),
+    closedAt: isOpen ? undefined : toMs(info.closeTime),
+    stopped,
+    indexed: {
+      kind: indexed.get(attributes.kind) as PaymentKind,
+      status,
+      final,
+      amount,
+      transId: indexed.get(attributes.transId) as TransId | undefined,
+      externalId: indexed.get(attributes.externalId),
+      userId: indexed.get(attributes.userId),
+      createdAt,
+    },
+    memo: info.memo,
+  };
+}
+
+function toMs(time: { seconds?: unknown; nanos?: number | null } | null | undefined): number {
+  return Number(time?.seconds ?? 0) * 1_000 + Math.floor((time?.nanos ?? 0) / 1e6);
+}
+
+/**
+ * The payment as its run has left it, or as it is now. `undefined` for an open run that has something to do at this moment, or
+ * has just ended: it is read later. (A query that comes into a workflow task can spoil it: see `askRunning` in the API.)
+ *
+ * @throws Error when it can't be read.
+ */
+export async function readRun(client: Client, run: ListedRun): Promise<RecordContent | undefined> {
+  const { namespace, loadedDataConverter } = client.options;
+  const context = { type: 'workflow', namespace, workflowId: run.id } as const;
+  const memo = await decodeMapFromPayloads(loadedDataConverter, run.memo?.fields, context);
+  const { requestId, fingerprint } = memoSchema.parse(memo);
+  const ended = await readEnded(client, run);
+  return ended && { ...ended, requestId, fingerprint, payment: run.stopped ? orphaned(ended.payment) : ended.payment };
+}
+
+async function readEnded(client: Client, run: ListedRun): Promise<EndedPayment | undefined> {
+  const handle = client.workflow.getHandle<(input: PaymentInput) => Promise<EndedPayment>>(run.id, run.runId);
+  try {
+    if (run.closedAt === undefined) {
+      const { raw, status } = await called(client, () => handle.describe());
+      if (status.name !== 'RUNNING' || raw.pendingWorkflowTask) return undefined;
+      return await called(client, () => handle.query(recordQuery));
+    }
+    if (!run.stopped) return await called(client, () => handle.result());
+    return await called(client, () => handle.query(recordQuery));
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError && run.closedAt === undefined) return undefined;
+    // It was stopped before any worker had taken it.
+    if (run.stopped && codeOf(error) === grpc.FAILED_PRECONDITION) return await readStart(client, run);
+    throw error;
+  }
+}
+
+async function readStart(client: Client, { id, runId, indexed }: ListedRun): Promise<EndedPayment> {
+  const handle = client.workflow.getHandle(id, runId);
+  const { events } = await called(client, () => handle.fetchHistory());
+  const started = events?.[0]?.workflowExecutionStartedEventAttributes;
+  const { order, terms, carried, timeline } = await decodeFromPayloadsAtIndex<PaymentInput>(
+    client.options.loadedDataConverter,
+    0,
+    started?.input?.payloads,
+  );
+  const state = carried ?? openPayment(order, terms, indexed.createdAt);
+  return { payment: toPayment(state), state, timeline };
+}
+
+function called<T>(client: Client, call: () => Promise<T>): Promise<T> {
+  return client.withDeadline(Date.now() + CALL_LIMIT_MS, call);
+}
+
+function codeOf(error: unknown): number | undefined {
+  const { cause } = error instanceof ServiceError ? error : { cause: error };
+  return isGrpcServiceError(cause) ? cause.code : undefined;
+}
+
+/** Whether Temporal as a whole can't be reached, rather than one payment not be read. */
+export function isTemporalAway(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === grpc.UNAVAILABLE || code === grpc.CANCELLED || code === grpc.RESOURCE_EXHAUSTED;
+}

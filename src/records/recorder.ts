@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { PaymentRecord } from './payment-record.js';
+import { endedBetween, isTemporalAway, type ListedRun, listRuns, OPEN_AND_TELLING, readRun } from './read-run.js';
+import type { Records } from './records.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** When the recorder does what, in ms. Tests have it do so more often. */
+export interface RecorderPace {
+  /** Between two rounds. */
+  readonly roundMs: number;
+  /** How long another recorder waits for one that has died. */
+  readonly leaseMs: number;
+  /** By how much each round goes back: Temporal's index may show a payment's end that late. */
+  readonly overlapMs: number;
+  /** How often all that Temporal still has is compared with the records, for what the index showed later than that. */
+  readonly sweepMs: number;
+  /** How often open payments are looked through. */
+  readonly openMs: number;
+  /** When a payment is read again that was open with the same status, or that couldn't be read. */
+  readonly againMs: number;
+}
+
+export const USUAL_PACE: RecorderPace = {
+  roundMs: 2_000,
+  leaseMs: 30_000,
+  overlapMs: MINUTE_MS,
+  sweepMs: HOUR_MS,
+  openMs: 10_000,
+  againMs: HOUR_MS,
+};
+
+/**
+ * The time whose ends one round reads, so that the oldest of a long backlog are safe first. After a window of few ends, the next
+ * is twice as wide.
+ */
+const WINDOW_MS = 6 * HOUR_MS;
+const FEW = 500;
+
+/** Temporal deletes a payment some time after its retention is over; before that, it is to be found. */
+const BEYOND_RETENTION_MS = DAY_MS;
+
+/** Payments that are read at the same time, and then written together. */
+const BATCH = 20;
+
+/** Between two warnings that something fails, in ms. */
+const WARN_EVERY_MS = MINUTE_MS;
+
+/** How far behind is an error: well below any retention. */
+const MAX_LAG_MS = DAY_MS;
+
+export interface RecorderOptions {
+  readonly client: Client;
+  readonly records: Records;
+  readonly logger: Logger;
+  readonly pace?: RecorderPace;
+}
+
+/**
+ * Writes payments down when they have ended, and what open ones tell their merchants. It asks Temporal for both again and again:
+ * payments know nothing of it, and none waits for it. Of several recorders, one works at a time. It may be killed at any moment,
+ * and the next goes on from what was written.
+ *
+ * Resolves when `stop` is aborted; never rejects.
+ */
+export async function runRecorder(options: RecorderOptions, stop: AbortSignal): Promise<void> {
+  await new Recorder(options).run(stop);
+}
+
+/** A way through time, a window at a time. */
+interface Walk {
+  readonly from: number;
+  readonly widthMs: number;
+}
+
+class Recorder {
+  readonly #client: Client;
+  readonly #records: Records;
+  readonly #logger: Logger;
+  readonly #pace: RecorderPace;
+  readonly #holder = randomUUID();
+  #leasedUntil = 0;
+  /** Up to when all ends are recorded; `undefined` before the first round. */
+  #recordedUntil: number | undefined;
+  #widthMs = WINDOW_MS;
+  #sweep: Walk | undefined;
+  #sweptAt = Number.NEGATIVE_INFINITY;
+  #openAt = Number.NEGATIVE_INFINITY;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+
+  constructor({ client, records, logger, pace = USUAL_PACE }: RecorderOptions) {
+    this.#client = client;
+    this.#records = records;
+    this.#logger = logger;
+    this.#pace = pace;
+  }
+
+  async run(stop: AbortSignal): Promise<void> {
+    while (!stop.aborted) {
+      const isBehind = await this.#client
+        .withAbortSignal(stop, () => this.#round(stop))
+        .catch((error: unknown) => this.#fail(error, stop));
+      if (!isBehind) await pause(this.#pace.roundMs, undefined, { signal: stop }).catch(() => undefined);
+    }
+    await this.#records.release(this.#holder).catch(() => undefined);
+  }
+
+  /** @returns whether there is more to be done at once */
+  async #round(stop: AbortSignal): Promise<boolean> {
+    if (!(await this.#lease())) return false;
+
+    const now = Date.now();
+    if (await this.#recordEnded(now, stop)) return true;
+    await this.#recordOpen(now, stop);
+    await this.#sweepOn(now, stop);
+    return false;
+  }
+
+  /** Renewed before each batch, too, so that no other recorder begins while this one is at a long window. */
+  async #lease(): Promise<boolean> {
+    const { leaseMs } = this.#pace;
+    if (Date.now() < this.#leasedUntil - leaseMs / 2) return true;
+    const state = await this.#records.lease(this.#holder, leaseMs);
+    if (state === undefined) return false;
+    this.#leasedUntil = Date.now() + leaseMs;
+    this.#recordedUntil = state.recordedUntil;
+    return true;
+  }
+
+  /** Records the next window of ends. @returns whether another is to follow at once */
+  async #recordEnded(now: number, stop: AbortSignal): Promise<boolean> {
+    const from = this.#recordedUntil ?? (await this.#oldest(now));
+    const to = Math.min(now, from + this.#widthMs);
+    const count = await this.#recordAll(endedBetween(from, to), now, stop);
+    if (count === undefined) return false;
+    // The index may still lack the latest.
+    const recordedUntil = Math.max(from, Math.min(to, now - this.#pace.overlapMs));
+    await this.#records.advance(recordedUntil);
+    this.#recordedUntil = recordedUntil;
+    this.#widthMs = widened(this.#widthMs, count);
+    return to < now;
+  }
+
+  /** Records what open payments tell their merchants. A payment is read when its status changes, and now and then. */
+  async #recordOpen(now: number, stop: AbortSignal): Promise<void> {
+    if (now - this.#openAt < this.#pace.openMs) return;
+    if ((await this.#recordAll(OPEN_AND_TELLING, now, stop)) !== undefined) this.#openAt = now;
+  }
+
+  /** Once in a while, a window of all that Temporal has: nothing is left out for good because the index had it late. */
+  async #sweepOn(now: number, stop: AbortSignal): Promise<void> {
+    if (this.#sweep === undefined && now - this.#sweptAt < this.#pace.sweepMs) return;
+    this.#sweptAt = now;
+    const { from, widthMs } = this.#sweep ?? { from: await this.#oldest(now), widthMs: WINDOW_MS };
+    const to = from + widthMs;
+    const count = await this.#recordAll(endedBetween(from, to), now, stop);
+    if (count === undefined) return;
+    this.#sweep = to < now ? { from: to, widthMs: widened(widthMs, count) } : undefined;
+  }
+
+  /** When the oldest of the payments that Temporal still has may have ended. */
+  async #oldest(now: number): Promise<number> {
+    const { workflowService, options } = this.#client;
+    const { config } = await workflowService.describeNamespace({ namespace: options.namespace });
+    return now - Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) * 1_000 - BEYOND_RETENTION_MS;
+  }
+
+  /** Records the runs that a query finds. @returns how many these are; `undefined` when it was interrupted */
+  async #recordAll(query: string, now: number, stop: AbortSignal): Promise<number | undefined> {
+    let count = 0;
+    for await (const runs of listRuns(this.#client, query)) {
+      count += runs.length;
+      const missing = await this.#records.missing(runs, now - this.#pace.againMs);
+      for (let first = 0; first < missing.length; first += BATCH) {
+        if (stop.aborted || !(await this.#lease())) return undefined;
+        const read = await Promise.all(missing.slice(first, first + BATCH).map((run) => this.#read(run)));
+        await this.#records.write(read.filter((record) => record !== undefined));
+      }
+    }
+    return count;
+  }
+
+  /** A payment that has ended and can't be read is recorded all the same: its key must hold. It is tried again. */
+  async #read({ memo, ...run }: ListedRun): Promise<PaymentRecord | undefined> {
+    try {
+      const content = await readRun(this.#client, { memo, ...run });
+      return content && { ...run, content };
+    } catch (error) {
+      if (isTemporalAway(error)) throw error;
+      this.#logger.warn({ err: error, paymentId: run.id }, 'a payment can not be read, and is recorded without its content');
+      return run.closedAt === undefined ? undefined : { ...run, content: undefined };
+    }
+  }
+
+  #fail(error: unknown, stop: AbortSignal): false {
+    const now = Date.now();
+    if (stop.aborted || now - this.#warnedAt < WARN_EVERY_MS) return false;
+    this.#warnedAt = now;
+    const lagMs = this.#recordedUntil === undefined ? undefined : now - this.#recordedUntil;
+    const isLate = lagMs !== undefined && lagMs > MAX_LAG_MS;
+    this.#logger[isLate ? 'error' : 'warn'](
+      { err: error, lagMs },
+      'payments are not recorded at the moment; nothing is lost if that ends before Temporal deletes them',
+    );
+    return false;
+  }
+}
+
+function widened(widthMs: number, count: number): number {
+  return count < FEW ? 2 * widthMs : WINDOW_MS;
+}

@@ -1,0 +1,423 @@
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { notificationId } from '../payments/notification.js';
+import {
+  PAYMENT_EVENT_TYPES,
+  PAYMENT_STATUSES,
+  type Payment,
+  type PaymentEventType,
+  type PaymentStatus,
+} from '../payments/payment.js';
+import type { PaymentId, PaymentKind, TransId } from '../payments/payment-id.js';
+import type { Encryption } from '../temporal/encryption.js';
+import { RecordCipher } from './cipher.js';
+import { type Database, openDatabase, type Query, type SqlValue } from './database.js';
+import {
+  type PaymentRecord,
+  type PaymentRun,
+  payersOf,
+  type RecordContent,
+  withoutPayer,
+} from './payment-record.js';
+
+/** Which recorded payments to list; times in ms since the epoch. */
+export interface RecordFilter {
+  /** The merchant; without it, everybody's payments. */
+  readonly owner?: string | undefined;
+  readonly status?: PaymentStatus | undefined;
+  readonly kind?: PaymentKind | undefined;
+  readonly externalId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly transId?: string | undefined;
+  readonly createdFrom?: number | undefined;
+  readonly createdBefore?: number | undefined;
+  /** The last payment of the page before. */
+  readonly after?: { readonly createdAt: number; readonly id: PaymentId } | undefined;
+}
+
+/** Which events to list. */
+export interface EventFilter {
+  readonly owner?: string | undefined;
+  readonly type?: PaymentEventType | undefined;
+  /** ms since the epoch. */
+  readonly since?: number | undefined;
+  /** The position of the last event of the page before; 0 for the first page. */
+  readonly after: number;
+}
+
+/** Something that a merchant was to be notified of. */
+export interface RecordedEvent {
+  /** Events get their positions in the order in which they are recorded. */
+  readonly position: number;
+  /** The `webhook-id` of the notification. */
+  readonly id: string;
+  readonly type: PaymentEventType;
+  readonly merchant: string;
+  /** When it happened, in ms since the epoch. */
+  readonly at: number;
+  readonly paymentId: PaymentId;
+  /** As it was recorded last; `undefined` when it can't be read. */
+  readonly payment: Payment | undefined;
+}
+
+/** How far the recorder has come. */
+export interface RecorderState {
+  /** All payments that ended before this are recorded, in ms since the epoch; `undefined` before its first round. */
+  readonly recordedUntil: number | undefined;
+}
+
+/** Which payments of one payer were erased. */
+export interface Erasure {
+  readonly payments: readonly PaymentId[];
+}
+
+/**
+ * The records: what is known of payments for good, when Temporal has long forgotten them. They are PostgreSQL tables. The
+ * payment itself is encrypted; what Temporal's index has of it isn't.
+ *
+ * All methods throw {@link RecordsUnavailableError} when the database can't be reached.
+ */
+export class Records {
+  private constructor(
+    private readonly database: Database,
+    private readonly cipher: RecordCipher,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Doesn't connect before its first use. Call `close` when done. */
+  static open(url: string, encryption: Encryption, logger: Logger): Records {
+    return new Records(openDatabase(url, logger), new RecordCipher(encryption), logger);
+  }
+
+  /** Brings the tables up to date. It may be called again, and by several processes at once. */
+  migrate(): Promise<void> {
+    return this.database.migrate();
+  }
+
+  close(): Promise<void> {
+    return this.database.close();
+  }
+
+  /** Whether there is such a payment, which is what an Idempotency-Key comes to. */
+  async has(id: PaymentId): Promise<boolean> {
+    return (await this.database.query('SELECT 1 FROM payments WHERE id = $1', [id])).length > 0;
+  }
+
+  async find(id: PaymentId): Promise<PaymentRecord | undefined> {
+    const [row] = await this.database.query('SELECT * FROM payments WHERE id = $1', [id]);
+    return row && (await this.#toRecord(row));
+  }
+
+  /** Payments, newest first, then by id. */
+  async list(filter: RecordFilter, limit: number): Promise<PaymentRecord[]> {
+    const { owner, status, kind, externalId, userId, transId, createdFrom, createdBefore, after } = filter;
+    const where = new Conditions();
+    where.add('merchant = ?', owner);
+    where.add('status = ?', status);
+    where.add('kind = ?', kind);
+    where.add('external_id = ?', externalId);
+    where.add('user_id = ?', userId);
+    where.add('trans_id = ?', transId);
+    where.add('created_at >= ?', createdFrom === undefined ? undefined : new Date(createdFrom));
+    where.add('created_at < ?', createdBefore === undefined ? undefined : new Date(createdBefore));
+    if (after !== undefined) {
+      const time = where.value(new Date(after.createdAt));
+      where.add(`(created_at < ${time} OR created_at = ${time} AND id > ?)`, after.id);
+    }
+    const text = `SELECT * FROM payments ${where} ORDER BY created_at DESC, id LIMIT ${where.value(limit)}`;
+    const rows = await this.database.query(text, where.values);
+    return await Promise.all(rows.map((row) => this.#toRecord(row)));
+  }
+
+  /** Events in the order in which they were recorded, each once. */
+  async events({ owner, type, since, after }: EventFilter, limit: number): Promise<RecordedEvent[]> {
+    const where = new Conditions();
+    where.add('position > ?', after);
+    where.add('events.merchant = ?', owner);
+    where.add('type = ?', type);
+    where.add('at >= ?', since === undefined ? undefined : new Date(since));
+    const text = `SELECT position, events.id, type, at, payment_id, events.merchant, content
+      FROM events JOIN payments ON payments.id = payment_id ${where} ORDER BY position LIMIT ${where.value(limit)}`;
+    const rows = await this.database.query(text, where.values);
+    return await Promise.all(
+      rows.map(async (given) => {
+        const { content, payment_id: paymentId, ...row } = eventRow.parse(given);
+        const opened = await this.#open(paymentId, content);
+        return { ...row, at: row.at.getTime(), paymentId, payment: opened?.payment };
+      }),
+    );
+  }
+
+  async recorderState(): Promise<RecorderState> {
+    const [row = {}] = await this.database.query('SELECT recorded_until FROM recorder');
+    return toRecorderState(row);
+  }
+
+  /**
+   * Takes the recorder's lease, or renews it, so that one recorder is at work.
+   *
+   * @returns `undefined` while another has it
+   */
+  async lease(holder: string, forMs: number): Promise<RecorderState | undefined> {
+    const [row] = await this.database.query(
+      `UPDATE recorder SET holder = $1, held_until = now() + $2 * interval '1 millisecond'
+        WHERE holder IS NULL OR holder = $1 OR held_until < now() RETURNING recorded_until`,
+      [holder, forMs],
+    );
+    return row && toRecorderState(row);
+  }
+
+  /** Gives the lease back, so that another recorder needn't wait for its end. */
+  async release(holder: string): Promise<void> {
+    await this.database.query('UPDATE recorder SET holder = NULL WHERE holder = $1', [holder]);
+  }
+
+  /** Notes down how far the recorder has come, in ms since the epoch. It never goes back. */
+  async advance(recordedUntil: number): Promise<void> {
+    await this.database.query('UPDATE recorder SET recorded_until = greatest(recorded_until, $1)', [
+      new Date(recordedUntil),
+    ]);
+  }
+
+  /**
+   * Those of the runs that aren't recorded as they are now.
+   *
+   * @param again when a run was recorded before this (ms since the epoch), it is to be read again though nothing shows a change,
+   * if it was open then or couldn't be read
+   */
+  async missing<Run extends PaymentRun>(runs: readonly Run[], again: number): Promise<Run[]> {
+    if (runs.length === 0) return [];
+    const rows = await this.database.query(
+      `SELECT id, run_id, run_started_at, closed_at, status, recorded_at, content IS NULL AS unread
+         FROM payments WHERE id = ANY($1)`,
+      [runs.map(({ id }) => id)],
+    );
+    const known = new Map(rows.map((row) => knownRow.parse(row)).map((row) => [row.id, row]));
+    return runs.filter((run) => {
+      const row = known.get(run.id);
+      if (row === undefined) return true;
+      if (row.run_id !== run.runId) return row.run_started_at.getTime() <= run.startedAt;
+      const isOld = row.recorded_at.getTime() < again;
+      if (row.closed_at !== undefined) return row.unread && isOld;
+      return run.closedAt !== undefined || run.indexed.status !== row.status || isOld;
+    });
+  }
+
+  /**
+   * Writes payments down, with what their merchants are notified of. To write one again changes nothing; a run that is older
+   * than what is recorded changes nothing either.
+   */
+  async write(records: readonly PaymentRecord[]): Promise<void> {
+    if (records.length === 0) return;
+    await this.database.write(async (query) => {
+      for (const record of records) await this.#write(query, record);
+    });
+  }
+
+  /**
+   * Erases a payer's personal data from all that is recorded, and from what will be recorded later of payments that were
+   * created until now.
+   *
+   * @param payer a phone number as nine digits, or an e-mail address in lower case
+   */
+  async erase(payer: string): Promise<Erasure> {
+    return await this.database.write(async (query) => {
+      const hashes = await this.#hashesOf(query, [payer]);
+      await query('INSERT INTO erasures (payer, at) SELECT unnest($1::bytea[]), now()', [hashes]);
+      const rows = await query('SELECT * FROM payments WHERE payers && $1::bytea[]', [hashes]);
+      const found = await Promise.all(rows.map((row) => this.#toRecord(row)));
+      for (const record of found) {
+        // Without the key, it isn't known what else would be lost with the personal data.
+        if (record.content === undefined) throw new Error(`${record.id} can't be read, so nothing was erased`);
+        await query(
+          "UPDATE payments SET content = $2, user_id = NULL, payers = '{}', erased_at = now() WHERE id = $1",
+          [record.id, await this.#seal(withoutPayer(record))],
+        );
+      }
+      return { payments: found.map(({ id }) => id) };
+    });
+  }
+
+  async #write(query: Query, given: PaymentRecord): Promise<void> {
+    const payers = given.content === undefined ? [] : payersOf(given.content);
+    const isErased = await this.#isErased(query, given, payers);
+    const record = isErased ? withoutPayer(given) : given;
+    const { id, merchant, indexed, content } = record;
+    await query(
+      `INSERT INTO payments (id, merchant, kind, status, final, amount, trans_id, external_id, user_id, created_at,
+         run_id, run_started_at, closed_at, stopped, payers, content, erased_at, recorded_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::bytea[], $16,
+         CASE WHEN $17 THEN now() END, now())
+       ON CONFLICT (id) DO UPDATE SET
+         status = excluded.status, final = excluded.final, trans_id = excluded.trans_id, user_id = excluded.user_id,
+         run_id = excluded.run_id, run_started_at = excluded.run_started_at, closed_at = excluded.closed_at,
+         stopped = excluded.stopped, payers = excluded.payers, content = excluded.content,
+         erased_at = coalesce(payments.erased_at, excluded.erased_at), recorded_at = excluded.recorded_at
+       WHERE payments.content IS NULL OR (excluded.content IS NOT NULL
+         AND payments.run_started_at <= excluded.run_started_at
+         AND NOT (payments.run_id = excluded.run_id AND payments.closed_at IS NOT NULL
+                  AND excluded.closed_at IS NULL))`,
+      [
+        ...[id, merchant, indexed.kind, indexed.status, indexed.final, indexed.amount],
+        ...[indexed.transId ?? null, indexed.externalId ?? null, indexed.userId ?? null],
+        ...[new Date(indexed.createdAt), record.runId, new Date(record.startedAt)],
+        record.closedAt === undefined ? null : new Date(record.closedAt),
+        record.stopped,
+        isErased ? [] : await this.#newHashesOf(query, payers),
+        content === undefined ? null : await this.#seal(record),
+        isErased,
+      ],
+    );
+    for (const notification of content?.state.notifications ?? []) {
+      await query(
+        `INSERT INTO events (id, payment_id, merchant, type, at) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (id) DO NOTHING`,
+        [notificationId(id, notification), id, merchant, notification.type, new Date(notification.at)],
+      );
+    }
+  }
+
+  async #isErased(query: Query, { id, indexed }: PaymentRecord, payers: readonly string[]): Promise<boolean> {
+    const found = await query(
+      `SELECT 1 FROM payments WHERE id = $1 AND erased_at IS NOT NULL
+       UNION ALL SELECT 1 FROM erasures WHERE payer = ANY($2::bytea[]) AND at >= $3`,
+      [id, await this.#hashesOf(query, payers), new Date(indexed.createdAt)],
+    );
+    return found.length > 0;
+  }
+
+  /** The payers' hashes by the present key. */
+  async #newHashesOf(query: Query, payers: readonly string[]): Promise<Buffer[]> {
+    if (payers.length === 0) return [];
+    const keyId = await this.cipher.hashKeyId();
+    await query('INSERT INTO payer_keys (id) VALUES ($1) ON CONFLICT (id) DO NOTHING', [keyId]);
+    const hashes = await Promise.all(payers.map((payer) => this.cipher.hash(payer, keyId)));
+    return hashes.filter((hash) => hash !== undefined);
+  }
+
+  /** The payers' hashes by every key that hashes were made with. */
+  async #hashesOf(query: Query, payers: readonly string[]): Promise<Buffer[]> {
+    if (payers.length === 0) return [];
+    const keyIds = (await query('SELECT id FROM payer_keys')).map(({ id }) => String(id));
+    const all = new Set([...keyIds, await this.cipher.hashKeyId()]);
+    const hashes = await Promise.all(
+      payers.flatMap((payer) => [...all].map((keyId) => this.cipher.hash(payer, keyId))),
+    );
+    return hashes.filter((hash) => hash !== undefined);
+  }
+
+  #seal({ content }: PaymentRecord): Promise<Buffer> {
+    return this.cipher.seal(JSON.stringify(content));
+  }
+
+  /** A record that can't be opened is one whose content isn't known. */
+  async #open(id: PaymentId, sealed: Buffer | undefined): Promise<RecordContent | undefined> {
+    if (sealed === undefined) return undefined;
+    try {
+      const content = JSON.parse(await this.cipher.open(sealed)) as RecordContent;
+      if (content.payment.id !== id) throw new Error("it is another payment's");
+      return content;
+    } catch (error) {
+      this.logger.error({ err: error, paymentId: id }, 'a record can not be read');
+      return undefined;
+    }
+  }
+
+  async #toRecord(given: Row): Promise<PaymentRecord> {
+    const row = paymentRow.parse(given);
+    return {
+      id: row.id,
+      merchant: row.merchant,
+      indexed: {
+        kind: row.kind,
+        status: row.status,
+        final: row.final,
+        amount: row.amount,
+        transId: row.trans_id,
+        externalId: row.external_id,
+        userId: row.user_id,
+        createdAt: row.created_at.getTime(),
+      },
+      runId: row.run_id,
+      startedAt: row.run_started_at.getTime(),
+      closedAt: row.closed_at?.getTime(),
+      stopped: row.stopped,
+      isErased: row.erased_at !== undefined,
+      content: await this.#open(row.id, row.content),
+    };
+  }
+}
+
+/** A row as the database gives it: a bigint as text, and null for what isn't there. */
+type Row = Readonly<Record<string, unknown>>;
+
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullable().transform((value) => value ?? undefined);
+const paymentId = z.string().transform((text) => text as PaymentId);
+const content = optional(z.instanceof(Buffer));
+
+const paymentRow = z.object({
+  id: paymentId,
+  merchant: z.string(),
+  kind: z.enum(['collection', 'payout']),
+  status: z.enum(PAYMENT_STATUSES),
+  final: z.boolean(),
+  amount: z.coerce.number(),
+  trans_id: optional(z.string().transform((text) => text as TransId)),
+  external_id: optional(z.string()),
+  user_id: optional(z.string()),
+  created_at: z.date(),
+  run_id: z.string(),
+  run_started_at: z.date(),
+  closed_at: optional(z.date()),
+  stopped: z.boolean(),
+  content,
+  erased_at: optional(z.date()),
+});
+
+const knownRow = z.object({
+  id: z.string(),
+  run_id: z.string(),
+  run_started_at: z.date(),
+  closed_at: optional(z.date()),
+  status: z.string(),
+  recorded_at: z.date(),
+  unread: z.boolean(),
+});
+
+const eventRow = z.object({
+  position: z.coerce.number(),
+  id: z.string(),
+  type: z.enum(PAYMENT_EVENT_TYPES),
+  merchant: z.string(),
+  at: z.date(),
+  payment_id: paymentId,
+  content,
+});
+
+const recorderRow = z.object({ recorded_until: optional(z.date()) });
+
+function toRecorderState(row: Row): RecorderState {
+  return { recordedUntil: recorderRow.parse(row).recorded_until?.getTime() };
+}
+
+/** The conditions of a query, and the values of its parameters. */
+class Conditions {
+  readonly #conditions: string[] = [];
+  readonly values: SqlValue[] = [];
+
+  /** A parameter of the query, such as `$1`. */
+  value(value: SqlValue): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+
+  /** Adds a condition with one `?` in it, unless there is no value. */
+  add(condition: string, value: SqlValue | undefined): void {
+    if (value !== undefined) this.#conditions.push(condition.replaceAll('?', this.value(value)));
+  }
+
+  toString(): string {
+    return this.#conditions.length === 0 ? '' : `WHERE ${this.#conditions.join(' AND ')}`;
+  }
+}

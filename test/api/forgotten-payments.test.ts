@@ -1,0 +1,356 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { type RecorderPace, runRecorder } from '../../src/records/recorder.js';
+import { Records } from '../../src/records/records.js';
+import { freePort } from '../../stack/processes/ports.js';
+import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
+import { type Answered, type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
+import { eventually, link, payout, useStack } from '../support/payment-stack.js';
+import { testEncryption } from '../support/test-encryption.js';
+
+const stack = useStack();
+const logger = pino({ level: 'silent' });
+const PACE: RecorderPace = {
+  roundMs: 100,
+  leaseMs: 2_000,
+  overlapMs: 60_000,
+  sweepMs: 60_000,
+  openMs: 100,
+  againMs: 60_000,
+};
+
+let server: PGliteServer;
+let records: Records;
+let api: ApiUnderTest;
+let stopRecorder: () => Promise<void>;
+const opened: Records[] = [];
+
+function open(port: number): Records {
+  const one = Records.open(`postgres://postgres@127.0.0.1:${port}/postgres`, testEncryption, logger);
+  opened.push(one);
+  return one;
+}
+
+/** A recorder of its own, as another worker has it. */
+function startRecorder(into: Records): () => Promise<void> {
+  const stop = new AbortController();
+  const running = runRecorder({ client: stack.api.client, records: into, logger, pace: PACE }, stop.signal);
+  return async () => {
+    stop.abort();
+    await running;
+  };
+}
+
+beforeAll(async () => {
+  const port = await freePort();
+  server = await startPGliteServer(port);
+  records = open(port);
+  const grace = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
+  api = await stack.startMore({ records, terms: grace });
+  stopRecorder = startRecorder(records);
+}, 120_000);
+afterAll(async () => {
+  await stopRecorder();
+  for (const one of opened) await one.close();
+  await server.stop();
+});
+
+const ask = (path: string, key: string = KEYS.shop) => api.ask('GET', path, { key });
+const post = (path: string, body: unknown, idempotencyKey: string, on = api) =>
+  on.ask('POST', path, { key: KEYS.shop, body, headers: { 'idempotency-key': idempotencyKey } });
+
+async function untilRecorded(id: string) {
+  const { runId } = await stack.api.client.workflow.getHandle(id).describe();
+  return await eventually(
+    () => records.find(id as Parameters<Records['find']>[0]),
+    (record) => record?.runId === runId && record.closedAt !== undefined,
+  );
+}
+
+/** Has Temporal forget a payment, as it does when its retention is over. */
+async function forget(id: string): Promise<void> {
+  await untilRecorded(id);
+  const { client } = stack.api;
+  await client.workflowService.deleteWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId: id },
+  });
+  await eventually(
+    () => stack.api.ask('GET', `/v1/payments/${id}`, { key: KEYS.shop }),
+    ({ status }) => status === 404,
+  );
+  // The index forgets it some moments later.
+  await eventually(
+    () => stack.api.ask('GET', '/v1/payments?limit=100', { key: KEYS.shop }),
+    ({ body }) => body.data.every((payment: { id: string }) => payment.id !== id),
+  );
+}
+
+async function allEvents(query = '', key: string = KEYS.shop): Promise<Answered['body'][]> {
+  return (await ask(`/v1/events?limit=100${query}`, key)).body.data;
+}
+
+describe('a payment that Temporal has forgotten', () => {
+  const idempotencyKey = randomUUID();
+  let id: string;
+  let before: Readonly<Record<string, Answered['body']>>;
+
+  beforeAll(async () => {
+    id = (await stack.paid(idempotencyKey)).id;
+    const read = async (path: string) => (await ask(path)).body;
+    before = {
+      payment: await read(`/v1/payments/${id}`),
+      events: await read(`/v1/payments/${id}/events`),
+      notifications: await read(`/v1/payments/${id}/notifications`),
+    };
+    await forget(id);
+  }, 60_000);
+
+  it('is answered as it was, with its timeline and its notifications', async () => {
+    expect((await ask(`/v1/payments/${id}`)).body).toEqual(before.payment);
+    expect((await ask(`/v1/payments/${id}?wait=1`)).body).toEqual(before.payment);
+    expect((await ask(`/v1/payments/${id}/events`)).body).toEqual(before.events);
+    expect((await ask(`/v1/payments/${id}/notifications`)).body).toEqual(before.notifications);
+  });
+
+  it('is listed in its place, among those that Temporal has', async () => {
+    const older = await stack.paid();
+    const { data } = (await ask('/v1/payments?limit=100')).body;
+    const ids = data.map((payment: { id: string }) => payment.id);
+    expect(ids.indexOf(id)).toBeGreaterThan(ids.indexOf(older.id));
+    expect(data.find((payment: { id: string }) => payment.id === id)).toMatchObject({
+      status: 'SUCCESSFUL',
+      amount: 500,
+      createdAt: expect.any(String),
+    });
+    const byTransaction = await ask(`/v1/payments?transId=${before.payment.transId}`);
+    expect(byTransaction.body.data).toHaveLength(1);
+    // Every page of one: none twice, none left out.
+    const seen: string[] = [];
+    for (let cursor = ''; ; ) {
+      const { body } = await ask(`/v1/payments?limit=1${cursor}`);
+      seen.push(...body.data.map((payment: { id: string }) => payment.id));
+      if (body.nextCursor === undefined) break;
+      cursor = `&cursor=${body.nextCursor}`;
+    }
+    expect(seen).toEqual(ids);
+  });
+
+  it('is what a repeated request gets, and nothing is sent', async () => {
+    const made = stack.sandbox.ledger.all().length;
+    const again = await post('/v1/collections', link, idempotencyKey);
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect(again.body).toEqual(before.payment);
+    expect(stack.sandbox.ledger.all()).toHaveLength(made);
+    await expect(stack.api.client.workflow.getHandle(id).describe()).rejects.toThrow();
+  });
+
+  it('refuses its key with another body', async () => {
+    const other = await post('/v1/collections', { ...link, amount: 600 }, idempotencyKey);
+    expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
+  });
+
+  it("is nobody else's", async () => {
+    for (const path of [`/v1/payments/${id}`, `/v1/payments/${id}/events`]) {
+      expect((await ask(path, KEYS.rival)).status).toBe(404);
+    }
+    const { data } = (await ask('/v1/payments?limit=100', KEYS.rival)).body;
+    expect(data).toEqual([]);
+    expect((await ask(`/v1/payments/${id}`, KEYS.operator)).body.merchant).toBe('shop');
+  });
+
+  it('can have a notification sent again, for which it is opened from its record', async () => {
+    const resent = await post(`/v1/payments/${id}/notifications/1/resend`, undefined, '');
+    expect(resent.status).toBe(202);
+    await stack.api.client.workflow.getHandle(id).result();
+    const { body } = await ask(`/v1/payments/${id}`);
+    expect(body).toMatchObject({ id, status: 'SUCCESSFUL', createdAt: before.payment.createdAt });
+    const record = await untilRecorded(id);
+    expect(record?.content?.fingerprint).toBeDefined();
+    expect((await allEvents()).filter(({ paymentId }) => paymentId === id)).toHaveLength(1);
+  });
+});
+
+describe('a payout that Temporal has forgotten', () => {
+  it('is never made again with its key', async () => {
+    const key = randomUUID();
+    const made = await stack.begun('/v1/payouts', payout, key);
+    await stack.hint(made);
+    await stack.api.client.workflow.getHandle(made.id).result();
+    await forget(made.id);
+    const again = await post('/v1/payouts', payout, key);
+    expect([again.status, again.body.id, again.body.status]).toEqual([200, made.id, 'SUCCESSFUL']);
+    expect(stack.transactionsOf(made.id)).toHaveLength(1);
+  });
+
+  it('tells nothing of a recipient whose data was erased, and keeps its key', async () => {
+    const key = randomUUID();
+    const phone = '677000333';
+    const made = await stack.begun('/v1/payouts', { ...payout, phone, name: 'Jane Payee' }, key);
+    await stack.hint(made);
+    await stack.api.client.workflow.getHandle(made.id).result();
+    await forget(made.id);
+    await expect(records.erase(phone)).resolves.toEqual({ payments: [made.id] });
+    const { body } = await ask(`/v1/payments/${made.id}`);
+    expect(body).toMatchObject({ id: made.id, amount: 700, status: 'SUCCESSFUL' });
+    expect(body.phone).toBeUndefined();
+    const again = await post('/v1/payouts', { ...payout, phone, name: 'Jane Payee' }, key);
+    expect([again.status, again.body.code]).toEqual([409, 'idempotency_key_reused']);
+    expect(again.body.detail).toContain('erased');
+    expect(stack.transactionsOf(made.id)).toHaveLength(1);
+  });
+});
+
+describe('a payment whose workflow was terminated', () => {
+  it('is REVIEW in the records, too, and its timeline says so', async () => {
+    const { id } = await stack.begun('/v1/collections', link, randomUUID());
+    await stack.api.client.workflow.getHandle(id).terminate();
+    await forget(id);
+    const { body } = await ask(`/v1/payments/${id}`);
+    expect(body).toMatchObject({ status: 'REVIEW', final: false });
+    const { data } = (await ask(`/v1/payments/${id}/events`)).body;
+    expect(data.at(-1)).toMatchObject({ type: 'stopped', status: 'REVIEW' });
+  });
+});
+
+describe("the feed of a merchant's events", () => {
+  it('has what open payments tell, too', async () => {
+    stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
+    const { body: payment } = await post('/v1/payouts', payout, randomUUID());
+    const events = await eventually(
+      () => allEvents('&type=payment.review'),
+      (found) => found.some(({ paymentId }) => paymentId === payment.id),
+    );
+    const event = events.find(({ paymentId }) => paymentId === payment.id);
+    expect(event).toMatchObject({
+      id: `evt_${payment.id}_review_1`,
+      type: 'payment.review',
+      data: { id: payment.id, status: 'REVIEW', final: false },
+    });
+    expect((await ask(`/v1/payments/${payment.id}`)).body.status).toBe('REVIEW');
+  });
+
+  it('has each event once, though recorders are killed, and two are at work', async () => {
+    await stopRecorder();
+    const { id } = await stack.paid();
+    const stops = [startRecorder(records), startRecorder(records)];
+    await untilRecorded(id);
+    for (const stop of stops) await stop();
+    stopRecorder = startRecorder(records);
+    const { id: next } = await stack.paid();
+    await untilRecorded(next);
+    const ids = (await allEvents()).map((event) => event.id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((one) => one.startsWith(`evt_${id}`))).toEqual([`evt_${id}_succeeded_1`]);
+  });
+
+  it('goes on where its cursor stands, and has nothing twice', async () => {
+    const all = await allEvents();
+    const seen: string[] = [];
+    let cursor = '';
+    for (let hasMore = true; hasMore; ) {
+      const { body } = await ask(`/v1/events?limit=2${cursor}`);
+      seen.push(...body.data.map((event: { id: string }) => event.id));
+      ({ hasMore } = body);
+      cursor = `&cursor=${body.nextCursor}`;
+    }
+    expect(seen).toEqual(all.map((event) => event.id));
+    expect((await ask(`/v1/events?limit=2${cursor}`)).body).toMatchObject({ data: [], hasMore: false });
+    const { id } = await stack.paid();
+    await untilRecorded(id);
+    const later = (await ask(`/v1/events?limit=2${cursor}`)).body.data;
+    expect(later.map((event: { paymentId: string }) => event.paymentId)).toEqual([id]);
+    const since = await allEvents(`&since=${later[0].timestamp}`);
+    expect(since.map((event) => event.paymentId)).toEqual([id]);
+  });
+
+  it("shows a merchant its own, an operator everybody's", async () => {
+    expect(await allEvents('', KEYS.rival)).toEqual([]);
+    expect((await ask('/v1/events?merchant=shop', KEYS.rival)).status).toBe(403);
+    const [first] = await allEvents('&merchant=shop', KEYS.operator);
+    expect(first.merchant).toBe('shop');
+  });
+
+  it('refuses a cursor that is none', async () => {
+    expect((await ask('/v1/events?cursor=abc')).body.code).toBe('invalid_request');
+  });
+
+  it('says when there are no records at all', async () => {
+    const { status, body } = await stack.api.ask('GET', '/v1/events', { key: KEYS.shop });
+    expect([status, body.code]).toEqual([501, 'no_records']);
+  });
+});
+
+describe('while the records are away', () => {
+  let away: ApiUnderTest;
+  let port: number;
+  beforeAll(async () => {
+    port = await freePort();
+    away = await stack.startMore({ records: open(port) });
+  });
+  const direct = { method: 'direct', amount: 500, phone: '677000000' };
+
+  it('a new payout is refused, and nothing is sent', async () => {
+    const made = stack.sandbox.ledger.all().length;
+    const { status, body, headers } = await post('/v1/payouts', payout, randomUUID(), away);
+    expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'records_unavailable', '5']);
+    expect(body.detail).toContain('Nothing was sent');
+    expect(stack.sandbox.ledger.all()).toHaveLength(made);
+  });
+
+  it('a payout that Temporal knows is answered', async () => {
+    const key = randomUUID();
+    const made = await stack.begun('/v1/payouts', payout, key);
+    const again = await post('/v1/payouts', payout, key, away);
+    expect([again.status, again.body.id]).toEqual([200, made.id]);
+  });
+
+  it('so is a direct collection with a key; one without a key is made, and so is a link', async () => {
+    const refused = await post('/v1/collections', direct, randomUUID(), away);
+    expect([refused.status, refused.body.code]).toEqual([503, 'records_unavailable']);
+    const keyless = await away.ask('POST', '/v1/collections', { key: KEYS.shop, body: direct });
+    expect([201, 202]).toContain(keyless.status);
+    expect([201, 202]).toContain((await post('/v1/collections', link, randomUUID(), away)).status);
+  });
+
+  it('what only they know can not be read, and lists say that it is missing', async () => {
+    const read = (path: string, headers = {}) => away.ask('GET', path, { key: KEYS.shop, headers });
+    const unknown = await read('/v1/payments/col_0123456789abcdef0123456789abcdef');
+    expect([unknown.status, unknown.body.code]).toEqual([503, 'records_unavailable']);
+    const list = await read('/v1/payments');
+    expect([list.status, list.body.incomplete]).toEqual([200, true]);
+    expect((await read('/v1/payments', { accept: 'text/csv' })).body.code).toBe('records_unavailable');
+    expect((await read('/v1/events')).body.code).toBe('records_unavailable');
+  });
+
+  it('the API is ready all the same, with a warning', async () => {
+    const { status, body } = await away.ask('GET', '/readyz');
+    expect([status, body.warnings]).toEqual([200, [expect.stringContaining("records can't be read")]]);
+    const { body: well } = await api.ask('GET', '/readyz');
+    expect(well).toEqual({ status: 'ready' });
+  });
+
+  it("a notification of the provider's for a payment that Temporal doesn't know is kept for an operator", async () => {
+    const id = 'col_fedcba9876543210fedcba9876543210';
+    const said = { transId: 'longAgo000000001', status: 'FAILED', externalId: id };
+    const { status } = await away.ask('POST', '/webhooks/provider/hook-token-0123456789', { body: said });
+    expect(status).toBe(200);
+    const { data } = (await away.ask('GET', '/v1/notifications/unmatched', { key: KEYS.operator })).body;
+    expect(data[0]).toMatchObject({ transId: 'longAgo000000001', externalId: id });
+  });
+
+  it('payments go on, and are recorded once they are back', async () => {
+    const late = open(port);
+    const stop = startRecorder(late);
+    const { id } = await stack.paid();
+    const recovered = await startPGliteServer(port);
+    const known = () => late.has(id as Parameters<Records['has']>[0]).catch(() => false);
+    await eventually(known, (isKnown) => isKnown);
+    const taken = await post('/v1/payouts', payout, randomUUID(), away);
+    expect([201, 202]).toContain(taken.status);
+    await stop();
+    await late.close();
+    await recovered.stop();
+  });
+});

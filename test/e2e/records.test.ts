@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../support/payment-stack.js';
+import { machine, runToEnd } from './built.js';
+import { bringUp, type RunningStack } from './running-stack.js';
+
+let running: RunningStack;
+beforeAll(async () => {
+  running = await bringUp({}, { withRecords: true });
+}, 180_000);
+afterAll(() => running.stop(), 60_000);
+
+const PHONE = '677000205';
+
+/** `node lib/records.js`, with the settings of the API. */
+const records = (...args: string[]) =>
+  runToEnd('lib/records.js', args, {
+    ...machine(),
+    RECORDS_URL: running.stack.recordsUrl,
+    ENCRYPTION_KEYS: running.secrets.encryptionKeys,
+  });
+
+async function payOut(amount = 700) {
+  const body = { amount, phone: PHONE, name: 'Jane Payee' };
+  const response = await running.call('POST', '/v1/payouts', body, { 'idempotency-key': 'refund-1' });
+  return { status: response.status, payment: await response.json() };
+}
+
+const events = () =>
+  eventually(
+    async () => (await (await running.call('GET', '/v1/events')).json()).data,
+    (data) => data.length > 0,
+  );
+
+describe('the records of a running stack', () => {
+  it('have a payment some moments after its end, and still when every process was killed', async () => {
+    const { payment } = await payOut();
+    const recorded = await events();
+    expect(recorded).toEqual([
+      expect.objectContaining({
+        id: `evt_${payment.id}_succeeded_1`,
+        type: 'payment.succeeded',
+        data: expect.objectContaining({ id: payment.id, final: true }),
+      }),
+    ]);
+    for (const part of ['worker', 'records', 'api'] as const) await running.stack.kill(part);
+    for (const part of ['records', 'worker', 'api'] as const) await running.stack.restart(part);
+    expect(await events()).toEqual(recorded);
+    const again = await payOut();
+    expect([again.status, again.payment.id]).toEqual([200, payment.id]);
+    expect(await running.transactionsOf(payment.id)).toHaveLength(1);
+  });
+
+  it('are brought up to date, and say how far they are', async () => {
+    expect(await records('migrate')).toMatchObject({ code: 0, stdout: 'The tables are up to date.\n' });
+    const { stdout } = await records('status');
+    expect(stdout).toMatch(/^All payments that ended before \d{4}-\S+Z are recorded\.\n$/);
+  });
+
+  it('forget who was paid, when they are told to', async () => {
+    const [before] = await events();
+    expect(before.data.phone).toBe('•••• 205');
+    const { stdout } = await records('erase', `+237 ${PHONE}`);
+    expect(stdout).toContain(`erased: ${before.paymentId}\n`);
+    const [after] = await events();
+    expect(after.data.phone).toBeUndefined();
+    expect(after.data.amount).toBe(700);
+  });
+
+  it.each([[[]], [['erase']], [['erase', 'somebody']], [['status', 'now']], [['drop']]])(
+    'refuse what is no command of theirs: %j',
+    async (args) => {
+      const { code, stderr } = await records(...args);
+      expect(code).toBe(64);
+      expect(stderr).toContain('Usage: node lib/records.js');
+    },
+  );
+});

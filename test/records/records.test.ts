@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { pino } from 'pino';
+import type { DirectOrder, LinkOrder } from '../../src/payments/order.js';
+import type { PaymentId } from '../../src/payments/payment-id.js';
+import { openPayment, type PaymentState } from '../../src/payments/payment-state.js';
+import { toPayment } from '../../src/payments/to-payment.js';
+import type { PaymentRecord } from '../../src/records/payment-record.js';
+import { Records } from '../../src/records/records.js';
+import { type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
+import { terms } from '../support/api-under-test.js';
+import { freshKey } from '../support/test-encryption.js';
+import { type RecordsServer, recordsServers } from './databases.js';
+
+const logger = pino({ level: 'silent' });
+const key = freshKey('one');
+const encryptedBy = (...keys: EncryptionKey[]) => ({ keys: keysOf(keys), isOn: true });
+
+const NOON = Date.parse('2026-11-22T12:00:00Z');
+const PHONE = '677000205';
+
+const direct = (name: string): DirectOrder => ({
+  id: `col_${name}` as PaymentId,
+  kind: 'collection',
+  method: 'direct',
+  amount: 5_000,
+  phone: PHONE,
+  name: 'Jane Payer',
+  email: 'Jane@example.org',
+  message: 'Two tickets',
+  externalId: `order-${name}`,
+  userId: 'customer-7',
+  metadata: { cart: 'for Jane' },
+});
+
+/** A payment that has ended, as the recorder reads it. */
+function recordOf(order: DirectOrder | LinkOrder, given: Partial<PaymentRecord> = {}, at = NOON): PaymentRecord {
+  const state: PaymentState = {
+    ...openPayment(order, terms, at),
+    phase: { kind: 'ended', status: 'SUCCESSFUL', checks: [] },
+    notifications: [
+      { number: 1, type: 'payment.succeeded', at: at + 60_000, delivery: { kind: 'noAddress', at } },
+    ],
+  };
+  const payment = toPayment(state);
+  const { kind, status, final, amount, externalId, userId } = payment;
+  return {
+    id: order.id,
+    merchant: 'shop',
+    runId: 'run-1',
+    startedAt: at,
+    closedAt: at + 60_000,
+    stopped: false,
+    indexed: { kind, status, final, amount, externalId, userId, createdAt: at },
+    content: { payment, state, requestId: 'request-1', fingerprint: 'digest-of-the-body' },
+    ...given,
+  };
+}
+
+describe.each(Object.entries(recordsServers))('the records in %s', (_, start) => {
+  let server: RecordsServer;
+  let url: string;
+  let records: Records;
+  /** Everything in the database, as text. */
+  async function dump(): Promise<string> {
+    const client = new pg.Client(url);
+    await client.connect();
+    const tables = await client.query<{ text: string; content: Buffer | null }>(
+      'SELECT payments::text AS text, content FROM payments UNION ALL SELECT events::text, NULL FROM events UNION ALL SELECT erasures::text, NULL FROM erasures',
+    );
+    await client.end();
+    return tables.rows.map(({ text, content }) => `${text} ${content?.toString('latin1')}`).join('\n');
+  }
+
+  beforeAll(async () => {
+    server = await start();
+    url = await server.create('one');
+    records = Records.open(url, encryptedBy(key), logger);
+    await records.migrate();
+  }, 120_000);
+  afterAll(async () => {
+    await records.close();
+    await server.stop();
+  });
+
+  it('are set up by two processes at once, and again later', async () => {
+    const empty = await server.create('other');
+    const one = Records.open(empty, encryptedBy(key), logger);
+    const other = Records.open(empty, encryptedBy(key), logger);
+    await Promise.all([one.migrate(), other.migrate()]);
+    await other.migrate();
+    await expect(one.has('col_none' as PaymentId)).resolves.toBe(false);
+    await one.close();
+    await other.close();
+  });
+
+  it('give a payment back as it was written', async () => {
+    const record = recordOf(direct('one'));
+    await records.write([record]);
+    const { content, ...rest } = record;
+    const found = await records.find(record.id);
+    expect(found).toMatchObject(rest);
+    expect(found?.content).toEqual(JSON.parse(JSON.stringify(content)));
+    await expect(records.has(record.id)).resolves.toBe(true);
+  });
+
+  it('hold no phone number, name, e-mail address, message or metadata in plain text', async () => {
+    await records.write([recordOf(direct('secret'))]);
+    const text = await dump();
+    expect(text).toContain('order-secret');
+    for (const word of [PHONE, 'Jane', 'jane', 'tickets', 'for Jane', 'digest-of']) expect(text).not.toContain(word);
+  });
+
+  it('have each event once, however often its payment is written', async () => {
+    const record = recordOf(direct('twice'));
+    await records.write([record, record]);
+    await records.write([record]);
+    const events = await records.events({ after: 0 }, 1_000);
+    expect(events.filter(({ paymentId }) => paymentId === record.id)).toEqual([
+      expect.objectContaining({
+        id: 'evt_col_twice_succeeded_1',
+        type: 'payment.succeeded',
+        merchant: 'shop',
+        at: NOON + 60_000,
+        payment: expect.objectContaining({ id: record.id, status: 'SUCCESSFUL' }),
+      }),
+    ]);
+  });
+
+  it('keep the newest run of a payment, in whichever order the runs are written', async () => {
+    const older = recordOf(direct('runs'));
+    const newer = { ...older, runId: 'run-2', startedAt: NOON + 1_000, merchant: 'shop' };
+    await records.write([newer, older]);
+    expect((await records.find(older.id))?.runId).toBe('run-2');
+    await expect(records.missing([older, newer], 0)).resolves.toEqual([]);
+    const newest = { ...older, runId: 'run-3', startedAt: NOON + 2_000 };
+    await expect(records.missing([newest], 0)).resolves.toEqual([newest]);
+  });
+
+  it('never let an open run that was read late take the place of its own end', async () => {
+    const ended = recordOf(direct('late'));
+    await records.write([ended]);
+    await records.write([{ ...ended, closedAt: undefined }]);
+    expect((await records.find(ended.id))?.closedAt).toBe(ended.closedAt);
+  });
+
+  it('know of a payment that could not be read, and take its content later', async () => {
+    const record = recordOf(direct('unread'));
+    await records.write([{ ...record, content: undefined }]);
+    await expect(records.has(record.id)).resolves.toBe(true);
+    expect((await records.find(record.id))?.content).toBeUndefined();
+    await expect(records.missing([record], 0)).resolves.toEqual([]);
+    await expect(records.missing([record], Date.now() + 60_000)).resolves.toEqual([record]);
+    await records.write([record]);
+    await records.write([{ ...record, content: undefined }]);
+    expect((await records.find(record.id))?.content?.payment.status).toBe('SUCCESSFUL');
+  });
+
+  it('list payments newest first, each once over all pages', async () => {
+    const own = (name: string, at: number) => recordOf(direct(name), { merchant: 'lister' }, at);
+    await records.write([own('b', NOON), own('a', NOON), own('c', NOON + 1), own('d', NOON - 1)]);
+    const first = await records.list({ owner: 'lister' }, 2);
+    expect(first.map(({ id }) => id)).toEqual(['col_c', 'col_a']);
+    const after = { createdAt: NOON, id: 'col_a' as PaymentId };
+    const second = await records.list({ owner: 'lister', after }, 10);
+    expect(second.map(({ id }) => id)).toEqual(['col_b', 'col_d']);
+    const found = await records.list({ owner: 'lister', externalId: 'order-c', status: 'SUCCESSFUL' }, 10);
+    expect(found.map(({ id }) => id)).toEqual(['col_c']);
+    await expect(records.list({ owner: 'lister', status: 'REVIEW' }, 10)).resolves.toEqual([]);
+  });
+
+  it('list events by merchant, type and time, after a position', async () => {
+    const own = (name: string, at: number) => recordOf(direct(name), { merchant: 'reader' }, at);
+    await records.write([own('e1', NOON), own('e2', NOON + 3_600_000)]);
+    const all = await records.events({ owner: 'reader', after: 0 }, 10);
+    expect(all.map(({ paymentId }) => paymentId)).toEqual(['col_e1', 'col_e2']);
+    const rest = await records.events({ owner: 'reader', after: all[0]?.position ?? 0 }, 10);
+    expect(rest).toEqual(all.slice(1));
+    const since = await records.events({ owner: 'reader', after: 0, since: NOON + 3_600_000 }, 10);
+    expect(since).toEqual(all.slice(1));
+    await expect(records.events({ owner: 'reader', after: 0, type: 'payment.failed' }, 10)).resolves.toEqual([]);
+    await expect(records.events({ owner: 'nobody', after: 0 }, 10)).resolves.toEqual([]);
+  });
+
+  it('give one recorder at a time the lease', async () => {
+    await expect(records.lease('first', 60_000)).resolves.toEqual({ recordedUntil: undefined });
+    await expect(records.lease('second', 60_000)).resolves.toBeUndefined();
+    await expect(records.lease('first', 0)).resolves.toBeDefined();
+    await expect(records.lease('second', 60_000)).resolves.toBeDefined();
+    await records.advance(NOON);
+    await records.advance(NOON - 1);
+    await expect(records.recorderState()).resolves.toEqual({ recordedUntil: NOON });
+    await records.release('second');
+    await expect(records.lease('first', 60_000)).resolves.toEqual({ recordedUntil: NOON });
+  });
+
+  describe('of a payer whose data was erased', () => {
+    const linkOf = (name: string): LinkOrder => {
+      const { phone: _, medium: __, name: ___, ...order } = direct(name);
+      return { ...order, method: 'link', email: 'lea@example.org' };
+    };
+    const byPhone = (name: string) => ({ ...direct(name), phone: '677000999', email: 'lea@example.org' });
+
+    it('have what was paid, and nothing of who', async () => {
+      await records.write([recordOf(byPhone('erased')), recordOf(direct('kept'))]);
+      await expect(records.erase('677000999')).resolves.toEqual({ payments: ['col_erased'] });
+      const erased = await records.find('col_erased' as PaymentId);
+      expect(erased).toMatchObject({
+        isErased: true,
+        indexed: { amount: 5_000, externalId: 'order-erased', userId: undefined },
+      });
+      const text = JSON.stringify(erased);
+      for (const word of ['677000999', '999', 'Jane', 'lea@', 'tickets', 'customer-7', 'digest-of']) {
+        expect(text).not.toContain(word);
+      }
+      expect((await records.find('col_kept' as PaymentId))?.content?.payment.message).toBe('Two tickets');
+      await expect(records.events({ after: 0 }, 1_000)).resolves.toContainEqual(
+        expect.objectContaining({ id: 'evt_col_erased_succeeded_1' }),
+      );
+    });
+
+    it('stay erased when the payment is recorded again', async () => {
+      const again = { ...recordOf(byPhone('erased')), runId: 'run-2', startedAt: NOON + 1 };
+      await records.write([again]);
+      const found = await records.find('col_erased' as PaymentId);
+      expect(found?.runId).toBe('run-2');
+      expect(JSON.stringify(found)).not.toContain('677000999');
+    });
+
+    it('are found by an e-mail address, too, and by keys that were changed since', async () => {
+      await records.write([recordOf(linkOf('link'))]);
+      const later = Records.open(url, encryptedBy(freshKey('two'), key), logger);
+      await expect(later.erase('lea@example.org')).resolves.toEqual({ payments: ['col_link'] });
+      // What was created before the erasure and ends after it.
+      await later.write([recordOf(linkOf('link-2'))]);
+      expect(JSON.stringify(await later.find('col_link-2' as PaymentId))).not.toContain('lea@');
+      await later.write([recordOf(linkOf('new'), {}, Date.now() + 60_000)]);
+      expect(JSON.stringify(await later.find('col_new' as PaymentId))).toContain('lea@');
+      await later.close();
+    });
+  });
+
+  it('are unread, and not lost, without the key', async () => {
+    await records.write([recordOf(direct('locked'))]);
+    const keyless = Records.open(url, encryptedBy(freshKey('other')), logger);
+    await expect(keyless.has('col_locked' as PaymentId)).resolves.toBe(true);
+    expect((await keyless.find('col_locked' as PaymentId))?.content).toBeUndefined();
+    await keyless.close();
+  });
+
+  it('answer many at once', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `many-${index}`);
+    await records.write(names.map((name) => recordOf(direct(name))));
+    const more = ['more-1', 'more-2'].map((name) => records.write([recordOf(direct(name))]));
+    const found = await Promise.all(names.map((name) => records.find(`col_${name}` as PaymentId)));
+    expect(found.map((record) => record?.id)).toEqual(names.map((name) => `col_${name}`));
+    await Promise.all(more);
+  });
+});
+
+describe('records whose database is away', () => {
+  it('say so', async () => {
+    const records = Records.open('postgres://nobody@127.0.0.1:1/none', encryptedBy(key), logger);
+    await expect(records.has('col_one' as PaymentId)).rejects.toMatchObject({ name: 'RecordsUnavailableError' });
+    await expect(records.migrate()).rejects.toMatchObject({ name: 'RecordsUnavailableError' });
+    await records.close();
+  });
+});
