@@ -16,7 +16,12 @@ import {
   untilNamespaceIsReady,
 } from './process.js';
 import { runRecorder } from './records/recorder.js';
-import { connectClient, connectWorker, loadTemporalTarget, type TemporalTarget } from './temporal/connection.js';
+import {
+  connectClient,
+  connectWorker,
+  loadTemporalTarget,
+  type TemporalTarget,
+} from './temporal/connection.js';
 import { encryptionOf } from './temporal/encryption.js';
 
 /** The workflows, bundled when the project was built. */

@@ -89,8 +89,8 @@ function planCrashes(count: number, seed: string | number): Crash[] {
   });
 }
 
-/** No payment needs the codec server. */
-export type KilledProcess = Exclude<StackProcess, 'codec'>;
+/** No payment that is under way needs the codec server or the records. */
+export type KilledProcess = Exclude<StackProcess, 'codec' | 'records'>;
 
 /** One kill. */
 export interface PlannedKill {

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import proto from '@temporalio/proto';
-import { EncryptionCodec, type Encryption, type EncryptionKey } from '../temporal/encryption.js';
+import { type Encryption, EncryptionCodec, type EncryptionKey } from '../temporal/encryption.js';
 
 const { Payload } = proto.temporal.api.common.v1;
 

@@ -25,7 +25,15 @@ const MIGRATION_LOCK = 7_311_002;
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
 
 /** What a query can be given. */
-export type SqlValue = string | number | boolean | Date | Buffer | null | readonly string[] | readonly Buffer[];
+export type SqlValue =
+  | string
+  | number
+  | boolean
+  | Date
+  | Buffer
+  | null
+  | readonly string[]
+  | readonly Buffer[];
 
 /** A query within a transaction, or by itself. */
 export type Query = (
@@ -105,7 +113,10 @@ export function openDatabase(url: string, logger: Logger): Database {
       };
       const done = await answered(() => runner(options));
       if (done.length > 0) {
-        logger.info({ migrations: done.map(({ name }) => name) }, "the records' tables were brought up to date");
+        logger.info(
+          { migrations: done.map(({ name }) => name) },
+          "the records' tables were brought up to date",
+        );
       }
     });
   }

@@ -1,10 +1,5 @@
 import { status as grpc } from '@grpc/grpc-js';
-import {
-  type Client,
-  isGrpcServiceError,
-  ServiceError,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { type Client, isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import {
   decodeFromPayloadsAtIndex,
@@ -17,12 +12,7 @@ import { type PaymentKind, parsePaymentId, type TransId } from '../payments/paym
 import { openPayment } from '../payments/payment-state.js';
 import { toPayment } from '../payments/to-payment.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
-import {
-  type EndedPayment,
-  type PaymentInput,
-  recordQuery,
-  WORKFLOW_TYPES,
-} from '../workflows/messages.js';
+import { type EndedPayment, type PaymentInput, recordQuery, WORKFLOW_TYPES } from '../workflows/messages.js';
 import { orphaned, type PaymentRun, type RecordContent } from './payment-record.js';
 
 /** Reading payments' runs from Temporal, for the recorder. */
@@ -36,7 +26,10 @@ const RUNS_PER_CALL = 1_000;
 const CALL_LIMIT_MS = 10_000;
 
 type RunInfo = proto.temporal.api.workflow.v1.IWorkflowExecutionInfo;
-type Page = Pick<proto.temporal.api.workflowservice.v1.ListWorkflowExecutionsResponse, 'executions' | 'nextPageToken'>;
+type Page = Pick<
+  proto.temporal.api.workflowservice.v1.ListWorkflowExecutionsResponse,
+  'executions' | 'nextPageToken'
+>;
 
 /** A run of a payment's workflow, with what was stored beside it, as it is stored. */
 export interface ListedRun extends PaymentRun {
@@ -125,7 +118,14 @@ export async function readRun(client: Client, run: ListedRun): Promise<RecordCon
   const memo = await decodeMapFromPayloads(loadedDataConverter, run.memo?.fields, context);
   const { requestId, fingerprint } = memoSchema.parse(memo);
   const ended = await readEnded(client, run);
-  return ended && { ...ended, requestId, fingerprint, payment: run.stopped ? orphaned(ended.payment) : ended.payment };
+  return (
+    ended && {
+      ...ended,
+      requestId,
+      fingerprint,
+      payment: run.stopped ? orphaned(ended.payment) : ended.payment,
+    }
+  );
 }
 
 async function readEnded(client: Client, run: ListedRun): Promise<EndedPayment | undefined> {

@@ -3,7 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { PaymentRecord } from './payment-record.js';
-import { endedBetween, isTemporalAway, type ListedRun, listRuns, OPEN_AND_TELLING, readRun } from './read-run.js';
+import {
+  endedBetween,
+  isTemporalAway,
+  type ListedRun,
+  listRuns,
+  OPEN_AND_TELLING,
+  readRun,
+} from './read-run.js';
 import type { Records } from './records.js';
 
 const MINUTE_MS = 60_000;
@@ -26,7 +33,7 @@ export interface RecorderPace {
   readonly againMs: number;
 }
 
-export const USUAL_PACE: RecorderPace = {
+const USUAL_PACE: RecorderPace = {
   roundMs: 2_000,
   leaseMs: 30_000,
   overlapMs: MINUTE_MS,
@@ -192,7 +199,10 @@ class Recorder {
       return content && { ...run, content };
     } catch (error) {
       if (isTemporalAway(error)) throw error;
-      this.#logger.warn({ err: error, paymentId: run.id }, 'a payment can not be read, and is recorded without its content');
+      this.#logger.warn(
+        { err: error, paymentId: run.id },
+        'a payment can not be read, and is recorded without its content',
+      );
       return run.closedAt === undefined ? undefined : { ...run, content: undefined };
     }
   }

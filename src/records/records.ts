@@ -228,7 +228,8 @@ export class Records {
       const found = await Promise.all(rows.map((row) => this.#toRecord(row)));
       for (const record of found) {
         // Without the key, it isn't known what else would be lost with the personal data.
-        if (record.content === undefined) throw new Error(`${record.id} can't be read, so nothing was erased`);
+        if (record.content === undefined)
+          throw new Error(`${record.id} can't be read, so nothing was erased`);
         await query(
           "UPDATE payments SET content = $2, user_id = NULL, payers = '{}', erased_at = now() WHERE id = $1",
           [record.id, await this.#seal(withoutPayer(record))],

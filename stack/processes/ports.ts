@@ -32,6 +32,19 @@ export async function isPortFree(port: number): Promise<boolean> {
   }
 }
 
+/** Whether a server listens on this port of 127.0.0.1. It is only called, so that one that is about to listen isn't disturbed. */
+export async function listens(port: number): Promise<boolean> {
+  const caller = connect(port, '127.0.0.1');
+  try {
+    await once(caller, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    caller.destroy();
+  }
+}
+
 async function listen(port: number): Promise<Server> {
   const server = createServer();
   server.listen(port, '127.0.0.1');

@@ -8,7 +8,7 @@ import { lazyConnection, type TemporalTarget } from '../../src/temporal/connecti
 import { bringUpTemporal, type TemporalServer } from '../temporal/bring-up-temporal.js';
 import type { StartDevServerOptions } from '../temporal/start-dev-server.js';
 import { type Child, startChild, untilReady } from './child.js';
-import { freePort, isPortFree } from './ports.js';
+import { freePort, listens } from './ports.js';
 import { addressesOf, type StackPorts } from './settings.js';
 
 /**
@@ -128,7 +128,8 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
 
   const spawn = async (name: StackPart): Promise<Child> => {
     const program = join(project, PROGRAMS[name]);
-    const args = name === 'records' && recordsFolder !== undefined ? [String(recordsPort), recordsFolder] : [];
+    const args =
+      name === 'records' && recordsFolder !== undefined ? [String(recordsPort), recordsFolder] : [];
     const logFile = join(options.logFolder, `${name}.log`);
     const child = await startChild({
       name,
@@ -142,7 +143,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
     return child;
   };
   const probes: Readonly<Record<StackPart, (child: Child) => () => Promise<boolean>>> = {
-    records: () => async () => recordsPort !== undefined && !(await isPortFree(recordsPort)),
+    records: () => async () => recordsPort !== undefined && (await listens(recordsPort)),
     sandbox: () => () => answers(`${urls.sandboxUrl}/_sandbox/ledger?limit=1`),
     worker: ({ pid }) => workerPolls(temporal.target, options.taskQueue, pid),
     codec: () => () => answers(`${codecUrl}/healthz`),
@@ -178,7 +179,6 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   return {
     ...urls,
     recordsUrl,
-    parts: names,
     get temporal() {
       return temporal;
     },

@@ -350,7 +350,6 @@ describe('while the records are away', () => {
     const taken = await post('/v1/payouts', payout, randomUUID(), away);
     expect([201, 202]).toContain(taken.status);
     await stop();
-    await late.close();
     await recovered.stop();
   });
 });

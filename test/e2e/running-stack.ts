@@ -58,7 +58,10 @@ export async function openDocumentedHook(): Promise<MerchantHook> {
 /** Brings it up; `settings` are added to those that its parts need. Stop it in the end. */
 export async function bringUp(
   settings: Readonly<Record<string, string>> = {},
-  { withCodec = false, withRecords = false }: { readonly withCodec?: boolean; readonly withRecords?: boolean } = {},
+  {
+    withCodec = false,
+    withRecords = false,
+  }: { readonly withCodec?: boolean; readonly withRecords?: boolean } = {},
 ): Promise<RunningStack> {
   built('lib/server.js');
   const folder = await mkdtemp(join(tmpdir(), 'sanaga-e2e-'));

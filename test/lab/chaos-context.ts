@@ -14,6 +14,7 @@ export function stackAt(parts: Partial<Stack>): Stack {
     apiUrl: '',
     sandboxUrl: '',
     codecUrl: undefined,
+    recordsUrl: undefined,
     parts: [],
     get temporal(): never {
       return away();

@@ -34,7 +34,11 @@ const direct = (name: string): DirectOrder => ({
 });
 
 /** A payment that has ended, as the recorder reads it. */
-function recordOf(order: DirectOrder | LinkOrder, given: Partial<PaymentRecord> = {}, at = NOON): PaymentRecord {
+function recordOf(
+  order: DirectOrder | LinkOrder,
+  given: Partial<PaymentRecord> = {},
+  at = NOON,
+): PaymentRecord {
   const state: PaymentState = {
     ...openPayment(order, terms, at),
     phase: { kind: 'ended', status: 'SUCCESSFUL', checks: [] },
@@ -108,7 +112,8 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     await records.write([recordOf(direct('secret'))]);
     const text = await dump();
     expect(text).toContain('order-secret');
-    for (const word of [PHONE, 'Jane', 'jane', 'tickets', 'for Jane', 'digest-of']) expect(text).not.toContain(word);
+    for (const word of [PHONE, 'Jane', 'jane', 'tickets', 'for Jane', 'digest-of'])
+      expect(text).not.toContain(word);
   });
 
   it('have each event once, however often its payment is written', async () => {
@@ -178,7 +183,9 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     expect(rest).toEqual(all.slice(1));
     const since = await records.events({ owner: 'reader', after: 0, since: NOON + 3_600_000 }, 10);
     expect(since).toEqual(all.slice(1));
-    await expect(records.events({ owner: 'reader', after: 0, type: 'payment.failed' }, 10)).resolves.toEqual([]);
+    await expect(records.events({ owner: 'reader', after: 0, type: 'payment.failed' }, 10)).resolves.toEqual(
+      [],
+    );
     await expect(records.events({ owner: 'nobody', after: 0 }, 10)).resolves.toEqual([]);
   });
 
@@ -261,7 +268,9 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
 describe('records whose database is away', () => {
   it('say so', async () => {
     const records = Records.open('postgres://nobody@127.0.0.1:1/none', encryptedBy(key), logger);
-    await expect(records.has('col_one' as PaymentId)).rejects.toMatchObject({ name: 'RecordsUnavailableError' });
+    await expect(records.has('col_one' as PaymentId)).rejects.toMatchObject({
+      name: 'RecordsUnavailableError',
+    });
     await expect(records.migrate()).rejects.toMatchObject({ name: 'RecordsUnavailableError' });
     await records.close();
   });

@@ -390,7 +390,10 @@ export const temporarilyUnavailable = (
   new ApiError('temporarily_unavailable', detail, { headers: retryAfter(RETRY_AFTER_MS), paymentId, cause });
 
 export const noRecords = (): ApiError =>
-  new ApiError('no_records', 'This installation keeps no records (RECORDS_URL is not set), and so no events.');
+  new ApiError(
+    'no_records',
+    'This installation keeps no records (RECORDS_URL is not set), and so no events.',
+  );
 
 /** The records can't be read. */
 export const recordsUnavailable = (

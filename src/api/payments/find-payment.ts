@@ -13,6 +13,7 @@ import { z } from 'zod';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { openPayment } from '../../payments/payment-state.js';
 import { toPayment } from '../../payments/to-payment.js';
+import { orphaned } from '../../records/payment-record.js';
 import { paymentSearchAttributes } from '../../temporal/search-attributes.js';
 import {
   type EndedPayment,
@@ -22,11 +23,15 @@ import {
   type PaymentResult,
   paymentQuery,
 } from '../../workflows/messages.js';
-import { orphaned } from '../../records/payment-record.js';
 import { ApiError } from '../http/problem.js';
 import type { Shutdown } from '../http/server.js';
 import type { Descriptions } from './descriptions.js';
-import { findRecorded, type RecordedPayment, type RecordsContext, recordedContent } from './recorded-payments.js';
+import {
+  findRecorded,
+  type RecordedPayment,
+  type RecordsContext,
+  recordedContent,
+} from './recorded-payments.js';
 import { callTemporal, grpcErrorOf, hasEnded, waitFor } from './temporal-calls.js';
 
 const { EVENT_TYPE_WORKFLOW_TASK_COMPLETED: TASK_COMPLETED } = proto.temporal.api.enums.v1.EventType;
@@ -120,7 +125,16 @@ export async function findInTemporal(
     const createdAt = typedSearchAttributes.get(paymentSearchAttributes.createdAt) ?? startTime.getTime();
     // An ended payment may be reopened at any moment, and the new run's result may be long in coming.
     const handle = client.workflow.getHandle<PaymentWorkflow>(id, running ? undefined : runId);
-    const found = { ...memo.data, id, handle, running, runId, createdAt, description, describedAt: Date.now() };
+    const found = {
+      ...memo.data,
+      id,
+      handle,
+      running,
+      runId,
+      createdAt,
+      description,
+      describedAt: Date.now(),
+    };
     return { kind: 'inTemporal', ...found };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
@@ -181,7 +195,11 @@ export async function latestState(
   return await currentState(context, (await findPayment(context, found.id)) ?? found, limitMs);
 }
 
-async function lastState(context: ReadContext, found: PaymentInTemporal, limitMs: number): Promise<PaymentResult> {
+async function lastState(
+  context: ReadContext,
+  found: PaymentInTemporal,
+  limitMs: number,
+): Promise<PaymentResult> {
   try {
     return await callTemporal(context.client, () => found.handle.query(paymentQuery), limitMs);
   } catch (error) {

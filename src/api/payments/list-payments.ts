@@ -6,9 +6,9 @@ import proto from '@temporalio/proto';
 import { CURRENCY } from '../../payments/limits.js';
 import type { Payment, PaymentStatus, PaymentSummary } from '../../payments/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '../../payments/payment-id.js';
-import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { RecordsUnavailableError } from '../../records/database.js';
 import { orphaned, type PaymentRecord } from '../../records/payment-record.js';
+import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { memoSchema } from './find-payment.js';
 import { isOver, type RecordsContext } from './recorded-payments.js';
 import { callTemporal } from './temporal-calls.js';
@@ -104,7 +104,14 @@ async function withRecorded(
 
   const listed = new Set(inTemporal.entries.map(({ id }) => id));
   const candidates = old.filter((entry) => isWithin(entry) && !listed.has(entry.id));
-  const known = new Set((await allRuns(client, candidates.map(({ id }) => id))).map(({ id }) => id));
+  const known = new Set(
+    (
+      await allRuns(
+        client,
+        candidates.map(({ id }) => id),
+      )
+    ).map(({ id }) => id),
+  );
   const forgotten = candidates.filter(({ id }) => !known.has(id));
   const entries = [...inTemporal.entries.filter(isWithin), ...forgotten].sort(compare);
   return { entries, end };
@@ -113,13 +120,31 @@ async function withRecorded(
 function toEntry(record: PaymentRecord): Entry {
   const { id, merchant, indexed, content } = record;
   const payment = content && (isOver(record) ? content.payment : orphaned(content.payment));
-  return { id, merchant, createdAt: indexed.createdAt, summary: payment && summarised(payment, indexed.createdAt) };
+  return {
+    id,
+    merchant,
+    createdAt: indexed.createdAt,
+    summary: payment && summarised(payment, indexed.createdAt),
+  };
 }
 
 function summarised(payment: Payment, createdAt: number): PaymentSummary {
   const { id, object, kind, method, status, final, amount, currency } = payment;
   const { transId, externalId, userId, metadata } = payment;
-  const shown = { id, object, kind, method, status, final, amount, currency, transId, externalId, userId, metadata };
+  const shown = {
+    id,
+    object,
+    kind,
+    method,
+    status,
+    final,
+    amount,
+    currency,
+    transId,
+    externalId,
+    userId,
+    metadata,
+  };
   return { ...shown, createdAt: new Date(createdAt).toISOString() };
 }
 

@@ -27,7 +27,8 @@ export interface RecordedPayment {
 }
 
 /** What couldn't be read of a payment that Temporal doesn't have. */
-const UNREAD = "The payment isn't among the recent ones, and the records can't be read at the moment. Try again shortly.";
+const UNREAD =
+  "The payment isn't among the recent ones, and the records can't be read at the moment. Try again shortly.";
 
 /**
  * Finds a payment in the records; `undefined` when there is none.

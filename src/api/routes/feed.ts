@@ -84,7 +84,9 @@ export const listFeed = authenticatedRoute({
       };
     } catch (error) {
       if (!(error instanceof RecordsUnavailableError)) throw error;
-      throw recordsUnavailable("The events can't be read at the moment. Try again shortly.", { cause: error });
+      throw recordsUnavailable("The events can't be read at the moment. Try again shortly.", {
+        cause: error,
+      });
     }
   },
 });

@@ -7,8 +7,8 @@ import {
 } from '../../workflows/messages.js';
 import { noSuchNotification, temporarilyUnavailable } from '../http/problem.js';
 import { askRunning, type FoundPayment, stateAtStart, wasNeverBegun } from '../payments/find-payment.js';
-import { endedState, updateOrReopen } from '../payments/reopen-payment.js';
 import { recordedContent } from '../payments/recorded-payments.js';
+import { endedState, updateOrReopen } from '../payments/reopen-payment.js';
 import { callTemporal, failureTypeOf, type WaitResult } from '../payments/temporal-calls.js';
 import { type DeliveryResource, notificationListSchema, paymentSchema } from '../resources.js';
 import { type ApiContext, authenticatedRoute } from '../route.js';

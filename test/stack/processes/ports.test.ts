@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { freePort, isPortFree, untilPortsAreFree } from '../../../stack/processes/ports.js';
+import { freePort, isPortFree, listens, untilPortsAreFree } from '../../../stack/processes/ports.js';
 
 describe('a free port', () => {
   it('can be listened on, and is not handed out twice', async () => {
@@ -13,10 +13,11 @@ describe('a free port', () => {
 
   it('is told from one that is taken', async () => {
     const port = await freePort();
+    expect(await listens(port)).toBe(false);
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
 
-    expect(await isPortFree(port)).toBe(false);
+    expect([await isPortFree(port), await listens(port)]).toEqual([false, true]);
     await new Promise((resolve) => server.close(resolve));
   });
 });
