@@ -42,6 +42,8 @@ export const payout = { amount: 700, phone: '677000000' };
 interface StackOptions {
   /** Without it, merchants have no address. */
   readonly merchant?: MerchantNotifier;
+  /** More of Temporal's dynamic configuration. */
+  readonly dynamicConfig?: Readonly<Record<string, string>>;
 }
 
 type PaymentStack = Awaited<ReturnType<typeof startStack>>;
@@ -50,9 +52,9 @@ type PaymentStack = Awaited<ReturnType<typeof startStack>>;
  * Temporal's dev server, a worker, the provider's sandbox and the API over real HTTP. The sandbox sends no
  * notifications, and the worker doesn't poll for minutes, so that a payment moves only when a test moves it.
  */
-async function startStack({ merchant = noMerchant }: StackOptions = {}) {
+async function startStack({ merchant = noMerchant, dynamicConfig = {} }: StackOptions = {}) {
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
-  const server = await startDevServer({ report: () => undefined, ui: false });
+  const server = await startDevServer({ report: () => undefined, ui: false, dynamicConfig });
   const sandbox = createSandbox({ clock: scaledClock(), merchantName: 'Shop', services, settleDelayMs: 1 });
   const { url } = await sandbox.listen(0);
   const providers = {
