@@ -223,7 +223,7 @@ function receiver(target: NotificationTarget, folder: string): string {
 
 function kept(kind: TemporalServer['kind'], folder: string): string {
   return kind === 'embedded'
-    ? `A restart loses nothing: payments, their records, the key and all that the sandbox knows are kept in ${folder}/.`
+    ? `A restart loses nothing: payments, the key and all that the sandbox knows are kept in ${folder}/.`
     : `A restart loses nothing: the key and all that the sandbox knows are kept in ${folder}/, and payments in your
 Temporal server.`;
 }
