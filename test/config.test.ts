@@ -274,17 +274,16 @@ describe('encryption keys', () => {
     expect(mistakes(part, { ...env, ENCRYPTION: 'on' })).toHaveLength(1);
   });
 
-  it.each([
-    `new:${one},old:${other}`,
-    `new:${one}\nold:${other}\n`,
-    ` new:${one} ,\n\n old:${other}`,
-  ])('are separated by commas or in lines: %j', (keys) => {
-    const { ENCRYPTION_KEYS: read } = readConfig('worker', { ...api, ENCRYPTION_KEYS: keys });
-    expect(read?.map(({ id, key }) => [id, key.export().toString('base64')])).toEqual([
-      ['new', one],
-      ['old', other],
-    ]);
-  });
+  it.each([`new:${one},old:${other}`, `new:${one}\nold:${other}\n`, ` new:${one} ,\n\n old:${other}`])(
+    'are separated by commas or in lines: %j',
+    (keys) => {
+      const { ENCRYPTION_KEYS: read } = readConfig('worker', { ...api, ENCRYPTION_KEYS: keys });
+      expect(read?.map(({ id, key }) => [id, key.export().toString('base64')])).toEqual([
+        ['new', one],
+        ['old', other],
+      ]);
+    },
+  );
 
   it.each([
     ['no id', one, 'entry 1 must be id:key'],
@@ -308,7 +307,8 @@ describe('the codec server', () => {
   const codec = { ENCRYPTION_KEYS };
 
   it('needs somebody who may read', () => {
-    const nobody = 'API_KEYS has no key with the scope review, and neither has MERCHANTS_FILE: nobody could read a payment';
+    const nobody =
+      'API_KEYS has no key with the scope review, and neither has MERCHANTS_FILE: nobody could read a payment';
     expect(mistakes('codec', codec)).toEqual([nobody]);
     expect(mistakes('codec', { ...codec, API_KEYS: 'shop:secret-secret:read' })).toEqual([nobody]);
     expect(mistakes('codec', { ...codec, API_KEYS: 'desk:secret-secret:review' })).toEqual([]);
