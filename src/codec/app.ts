@@ -245,15 +245,23 @@ function allowOrigins(origins: readonly string[]): RequestHandler {
 
 /** Refuses a form of another page than ours. */
 const refuseOtherSites: RequestHandler = (request, response, next) => {
-  const site = request.headers['sec-fetch-site'];
-  const { origin, host } = request.headers;
-  const isOther = origin !== undefined && origin !== 'null' && new URL(origin).host !== host;
-  if (isOther || (site !== undefined && site !== 'same-origin' && site !== 'none')) {
+  const { origin, host, 'sec-fetch-site': site } = request.headers;
+  // Older browsers say only from where, and a proxy may have changed the name that they came to.
+  const isOurs =
+    site === undefined ? origin === undefined || hostOf(origin) === host : OUR_SITE.has(String(site));
+  if (!isOurs) {
     response.status(403).json({ message: 'Open this page itself, and sign in there.' });
     return;
   }
   next();
 };
+
+/** What a browser says of a form on the very page that it is sent to, or of an address that somebody has typed. */
+const OUR_SITE: ReadonlySet<string> = new Set(['same-origin', 'none']);
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}
 
 function readerIn(response: Response): Reader {
   return response.locals.reader as Reader;

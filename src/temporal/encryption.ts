@@ -64,7 +64,10 @@ export function encryptionOf({ ENCRYPTION, ENCRYPTION_KEYS = [] }: EncryptionSet
   return { keys: keysOf(ENCRYPTION_KEYS), isOn: ENCRYPTION === 'on' };
 }
 
-/** Thrown for a payload that can't be decrypted. The message says which key it needs, and what to do. */
+/**
+ * Thrown for a payload that can't be decrypted, and by nothing else: an activity that fails with it was never begun. The message says
+ * which key it needs, and what to do.
+ */
 export class DecryptionError extends Error {
   // Temporal's SDK takes it as the type of the failure that the error becomes.
   override readonly name = DECRYPTION_FAILURE;
@@ -103,7 +106,7 @@ export class EncryptionCodec implements PayloadCodec {
 
   async #decrypt(payload: Payload): Promise<Payload> {
     const id = textOf(payload.metadata?.[KEY_ID]);
-    const key = await this.encryption.keys.find(id);
+    const key = await this.#find(id);
     if (key === undefined) throw new DecryptionError(missing(id));
     try {
       return decrypt(payload, key);
@@ -112,6 +115,14 @@ export class EncryptionCodec implements PayloadCodec {
         `A payload in Temporal can't be decrypted with the encryption key "${id}": either that isn't the key which encrypted it, ` +
           'or the payload was changed. Give the process the key that had this id then (ENCRYPTION_KEYS), and restart it.',
       );
+    }
+  }
+
+  async #find(id: string): Promise<EncryptionKey | undefined> {
+    try {
+      return await this.encryption.keys.find(id);
+    } catch (cause) {
+      throw new DecryptionError(`The encryption key "${id}" can't be had at the moment`, { cause });
     }
   }
 }

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
+import { z } from 'zod';
 import { findTemporal } from '../../stack/temporal/temporal-cli.js';
 import { machine } from '../e2e/built.js';
 import { bringUp, type RunningStack } from '../e2e/running-stack.js';
@@ -24,7 +25,7 @@ beforeAll(async () => {
   uiUrl = String(running.stack.temporal.uiUrl);
   const body = { method: 'direct', amount: 4_700, externalId: 'order-4700', ...payer };
   const response = await running.call('POST', '/v1/collections', body);
-  ({ id } = await response.json());
+  ({ id } = z.object({ id: z.string() }).parse(await response.json()));
 }, 180_000);
 
 afterAll(async () => {
@@ -74,10 +75,14 @@ describe("Temporal's Web UI", () => {
 
   it('that sends credentials shows it to operators who have signed in, in their browser alone', async () => {
     const context = await browser.newContext();
+    // What the Web UI keeps of "Configure Remote Codec Server".
     const settings = { endpoint: codecUrl, includeCredentials: true, overrideRemoteCodecConfiguration: true };
-    await context.addInitScript((entries) => {
-      for (const [name, value] of entries) globalThis.localStorage.setItem(name, value);
-    }, Object.entries(settings).map(([name, value]) => [name, JSON.stringify(value)] as const));
+    const lines = Object.entries(settings).map(([name, value]) => [name, JSON.stringify(value)] as const);
+    await context.addInitScript({
+      content: lines
+        .map((line) => `localStorage.setItem(${line.map((text) => JSON.stringify(text))});`)
+        .join(''),
+    });
     const page = await context.newPage();
     await open(page, 'history');
     await untilShown(page, /binary\/encrypted|YmluYXJ5L2VuY3J5cHRlZA/);

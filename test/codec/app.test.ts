@@ -206,6 +206,8 @@ describe('whoever reads payments', () => {
   it('is signed in by no page but ours', async () => {
     const headers: Record<string, string>[] = [
       { origin: 'http://evil.example' },
+      { origin: 'null' },
+      { origin: 'nonsense' },
       { 'sec-fetch-site': 'cross-site' },
       { origin: UI, 'sec-fetch-site': 'same-site' },
     ];

@@ -142,6 +142,21 @@ describe('keys', () => {
     expect(made.size).toBe(2);
   });
 
+  it("that can't be had at the moment are named", async () => {
+    const payload = await encrypted(ORDER, key);
+    const cause = new Error('the key management service is away');
+    const away = { current: () => Promise.reject(cause), find: () => Promise.reject(cause) };
+    const codec = new EncryptionCodec({ keys: away, isOn: true });
+    const failure = await codec.decode([payload]).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(DecryptionError);
+    expect(failure).toMatchObject({
+      cause,
+      message: 'The encryption key "2026-11" can\'t be had at the moment',
+    });
+    // An activity whose result can't be encrypted has been carried out: that must not look as if it had never begun.
+    await expect(codec.encode([payload])).rejects.not.toBeInstanceOf(DecryptionError);
+  });
+
   it('must be there to encrypt with', async () => {
     await expect(codecWith([]).encode([payloadOf(1)])).rejects.toThrow('there is no key to encrypt with');
   });

@@ -145,7 +145,9 @@ describe('the identifiers of an order', () => {
     ['user-eloise_m-example-cm', 'e-mail address'],
   ])("can't be %s, which is the payer's %s", async (id, what) => {
     for (const field of ['externalId', 'userId']) {
-      const message = expect.stringMatching(`^must not be the ${what}: .* Send one that says nothing by itself$`);
+      const message = expect.stringMatching(
+        `^must not be the ${what}: .* Send one that says nothing by itself$`,
+      );
       expect(await collectionErrors({ ...direct, ...person, [field]: id })).toEqual([{ field, message }]);
       expect(await payoutErrors({ ...payout, ...person, [field]: id })).toEqual([{ field, message }]);
     }
