@@ -13,6 +13,12 @@ const USAGE = `Usage: node lib/records.js <command>
 They need RECORDS_URL, and ENCRYPTION_KEYS as the API and the workers have it.
 `;
 
+const COMMANDS: ReadonlyMap<string, (records: Records, payer: string) => Promise<string>> = new Map([
+  ['migrate', migrate],
+  ['status', status],
+  ['erase', erase],
+]);
+
 /** The records' commands for operators. */
 await runProcess(async () => {
   const { positionals } = parseArgs({ allowPositionals: true });
@@ -33,12 +39,6 @@ await runProcess(async () => {
     await records?.close();
   }
 });
-
-const COMMANDS: ReadonlyMap<string, (records: Records, payer: string) => Promise<string>> = new Map([
-  ['migrate', migrate],
-  ['status', status],
-  ['erase', erase],
-]);
 
 async function migrate(records: Records): Promise<string> {
   await records.migrate();
