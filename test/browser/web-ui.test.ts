@@ -39,7 +39,11 @@ async function open(page: Page, tab: string): Promise<void> {
   await page.locator(`a[href$="${tab}"]`).first().click();
 }
 
-const textOf = (page: Page) => page.evaluate('document.body.innerText').then(String);
+/** What the page shows. Markdown is in frames of its own. */
+async function textOf(page: Page): Promise<string> {
+  const texts = page.frames().map((frame) => frame.evaluate('document.body.innerText').catch(() => ''));
+  return (await Promise.all(texts)).join('\n');
+}
 
 async function untilShown(page: Page, expected: RegExp): Promise<void> {
   const end = Date.now() + 60_000;
@@ -57,7 +61,7 @@ describe("Temporal's Web UI", () => {
     await untilShown(page, /Send the request to the payer's phone/);
     await open(page, 'user-metadata');
     await untilShown(page, /Collection from a phone of 4,700 XAF/);
-    await untilShown(page, /PENDING/);
+    await untilShown(page, /Next question to the provider/);
     await page.context().close();
   });
 
@@ -114,18 +118,25 @@ describe("Temporal's command line", () => {
     return stdout;
   };
 
+  /** The data of the payloads in a history as JSON. */
+  const payloadsIn = (json: string): string =>
+    [...json.matchAll(/"data": *"([^"]+)"/g)]
+      .map(([, data = '']) => Buffer.from(data, 'base64').toString())
+      .join('\n');
+
   it('reads the payment with an API key of the scope review', async () => {
     const auth = ['--codec-auth', `Bearer ${running.secrets.apiKey}`];
-    const readable = await show('--codec-endpoint', codecUrl, ...auth);
+    const readable = payloadsIn(await show('--codec-endpoint', codecUrl, ...auth));
     for (const value of Object.values(payer)) expect(readable).toContain(value);
   });
 
   it('reads nothing without one', async () => {
     const encrypted = await show();
+    expect(encrypted).toContain(id);
     for (const value of Object.values(payer)) {
       expect(encrypted).not.toContain(value);
-      expect(encrypted).not.toContain(Buffer.from(value).toString('base64').slice(0, -4));
+      expect(payloadsIn(encrypted)).not.toContain(value);
     }
-    await expect(show('--codec-endpoint', codecUrl)).rejects.toThrow(/Send an API key/);
+    await expect(show('--codec-endpoint', codecUrl)).rejects.toThrow();
   });
 });

@@ -213,7 +213,7 @@ export async function createPayment<Body>(
  *
  * @throws {ApiError} `invalid_request` with an error for each identifier that has one of them.
  */
-export function refusePersonalIds(order: PaymentOrder): void {
+function refusePersonalIds(order: PaymentOrder): void {
   const { phone = '', name = '' } = order.method === 'link' ? {} : order;
   const { email = '' } = order;
   const [mailbox = ''] = email.split('@');
