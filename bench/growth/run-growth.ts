@@ -16,6 +16,8 @@ const REVIEW_SHARE = 0.05;
 const MAKING_CONCURRENCY = 32;
 /** Progress is told after so many. */
 const BATCH = 500;
+/** Batches in a row of which some payments failed, before it is given up. */
+const MAX_FAILURES = 5;
 /** Waiting payments that are paid at the end of each size. */
 const MAX_PAID = 100;
 const PAYING_CONCURRENCY = 8;
@@ -32,6 +34,9 @@ const SYSTEMS: Readonly<Record<GrowthSystem, System>> = {
   sanaga: sanaga({ settings }),
   'sanaga-postgres': sanagaPostgres({ settings }),
 };
+
+/** The payers of payments that stay open. */
+type OpenPayer = Exclude<Payer, 'pays'>;
 
 export interface GrowthContext {
   readonly report: (line: string) => void;
@@ -137,38 +142,42 @@ class Growth {
 
   /** Makes open payments until there are so many. @returns how many a second; `undefined` when there were enough */
   async #grow(size: number): Promise<number | undefined> {
-    const inReview = Math.round(size * REVIEW_SHARE);
     const begun = performance.now();
     const before = this.#waiting + this.#inReview;
-    const progress = () => {
-      const now = this.#waiting + this.#inReview;
-      const perSecond = (now - before) / ((performance.now() - begun) / 1_000);
-      const minutes = Math.ceil((size - now) / perSecond / 60);
+    const inReview = Math.round(size * REVIEW_SHARE);
+    const made = () => this.#waiting + this.#inReview - before;
+    const perSecond = () => made() / ((performance.now() - begun) / 1_000);
+    for (let failures = 0; ; ) {
+      const [payer, missing]: [OpenPayer, number] =
+        this.#inReview < inReview
+          ? ['disputes', inReview - this.#inReview]
+          : ['waits', size - inReview - this.#waiting];
+      if (missing <= 0) return made() > 0 ? perSecond() : undefined;
+      try {
+        // After a failure, one shows how many there are by now.
+        await this.#make(payer, failures > 0 ? 1 : Math.min(BATCH, missing));
+        failures = 0;
+      } catch (error) {
+        // One payment of thousands may go wrong, and hours would be lost: more are made until there are enough.
+        if (this.context.stop.aborted || ++failures === MAX_FAILURES) throw error;
+        this.context.report(`some payments failed: ${error instanceof Error ? error.message : error}`);
+        await this.#pause();
+      }
+      const minutes = Math.ceil((size - before - made()) / perSecond() / 60);
+      const count = (before + made()).toLocaleString('en-US');
       this.context.report(
-        `${now.toLocaleString('en-US')} of ${open(size)}: ${perSecond.toFixed(0)} a second, ${minutes} minutes left`,
+        `${count} of ${open(size)}: ${perSecond().toFixed(0)} a second, ${minutes} minutes left`,
       );
-    };
-    while (this.#inReview < inReview) {
-      const count = Math.min(BATCH, inReview - this.#inReview);
-      await this.#make('disputes', count);
-      this.#inReview += count;
-      progress();
     }
-    while (this.#waiting < size - inReview) {
-      this.#waiting = await this.#make('waits', Math.min(BATCH, size - inReview - this.#waiting));
-      progress();
-    }
-    const made = this.#waiting + this.#inReview - before;
-    return made > 0 ? made / ((performance.now() - begun) / 1_000) : undefined;
   }
 
-  /** @returns how many payments wait by then */
-  async #make(payer: Exclude<Payer, 'pays'>, payments: number): Promise<number> {
-    const name = `growth-${payer}-${payer === 'waits' ? this.#waiting : this.#inReview}-${Date.now()}`;
-    const pace = { concurrency: MAKING_CONCURRENCY };
+  async #make(payer: OpenPayer, payments: number): Promise<void> {
     const { target } = this.running;
-    const order = { kind: 'make', name, target, payments, pace, payer, repeatsRefused: true } as const;
-    return (await load(this.process, order, 'prepared')).waiting;
+    const order = { kind: 'make', target, payments, payer, repeatsRefused: true } as const;
+    const name = `growth-${payer}-${Date.now()}`;
+    const pace = { concurrency: MAKING_CONCURRENCY };
+    this.#waiting = (await load(this.process, { ...order, name, pace }, 'prepared')).waiting;
+    if (payer === 'disputes') this.#inReview += payments;
   }
 
   async #measureLoad(size: number, one: Load): Promise<void> {

@@ -85,7 +85,7 @@ export function toTables(figures: SoakFigures): string {
   };
   return [
     machine,
-    `${payments.toLocaleString('en-US')} payments in ${toMinutes(figures).toFixed(0)} minutes on \`${system}\`: ${rate.toFixed(1)} a second${share}. ` +
+    `${payments.toLocaleString('en-US')} payments in ${toMinutes(figures).toFixed(0)} min on \`${system}\`: ${rate.toFixed(1)} a second${share}. ` +
       `Each was paid, and its merchant notified of that alone. In the worst minute of ${periods.length}, POST to link took ` +
       `${worst(figures, ({ startP99 }) => startP99).toFixed(0)} ms at p99, and webhook to merchant ${worst(figures, ({ outcomeP99 }) => outcomeP99).toFixed(0)}. ` +
       `${Object.entries(odd)

@@ -80,12 +80,14 @@ interface Soak {
 
 async function soak({ process, running, folder, options, machine, context }: Soak): Promise<SoakFigures> {
   const { report, stop, keep } = context;
-  await warmUp(process, running.target, 'soak', [LIMIT_LOAD], { repeatsRefused: true });
+  const { rate: given, minutes } = options;
+  const all = given === undefined ? LIMIT_LOAD.payments : Math.ceil(given * minutes * 60);
+  await warmUp(process, running.target, 'soak', [{ ...LIMIT_LOAD, payments: all }], { repeatsRefused: true });
   const limit =
-    options.rate === undefined ? (await measure(process, running, 'soak', LIMIT_LOAD)).perSecond : undefined;
-  const rate = options.rate ?? (limit ?? 0) * RATE_SHARE;
+    given === undefined ? (await measure(process, running, 'soak', LIMIT_LOAD)).perSecond : undefined;
+  const rate = given ?? (limit ?? 0) * RATE_SHARE;
   report(
-    `${rate.toFixed(1)} payments a second${limit === undefined ? '' : ` of ${limit.toFixed(1)} at most`}, for ${options.minutes} minutes from now`,
+    `${rate.toFixed(1)} payments a second${limit === undefined ? '' : ` of ${limit.toFixed(1)} at most`}, for ${minutes} minutes from now`,
   );
 
   const startedAt = Date.now();
@@ -109,7 +111,7 @@ async function soak({ process, running, folder, options, machine, context }: Soa
   };
   const periods: SoakFigures['periods'] = [];
   try {
-    const endAt = startedAt + options.minutes * 60_000;
+    const endAt = startedAt + minutes * 60_000;
     while (Date.now() < endAt) {
       const atMs = Date.now() - startedAt;
       const payments = Math.max(1, Math.round((Math.min(PERIOD_MS, endAt - Date.now()) / 1_000) * rate));
@@ -130,7 +132,7 @@ async function soak({ process, running, folder, options, machine, context }: Soa
       });
       await keep(await figures(periods));
       report(
-        `minute ${Math.ceil((Date.now() - startedAt) / 60_000)} of ${options.minutes}: ${perSecond.toFixed(1)} payments/s, webhook to merchant ${outcomeP99.toFixed(0)} ms at p99`,
+        `${((Date.now() - startedAt) / 60_000).toFixed(1)} of ${minutes} minutes: ${perSecond.toFixed(1)} payments/s, webhook to merchant ${outcomeP99.toFixed(0)} ms at p99`,
       );
     }
   } finally {

@@ -41,7 +41,7 @@ describe('a soak test', () => {
 
   it('is told as a table, with how the load went', () => {
     const text = toTables(figures);
-    expect(text).toContain('2,400 payments in 20 minutes on `sanaga-postgres`: 20.0 a second, 71 % of what');
+    expect(text).toContain('2,400 payments in 20 min on `sanaga-postgres`: 20.0 a second, 71 % of what');
     expect(text).toContain('notified again: 4');
     expect(text).toMatch(/^\| worker +\| heap after GC \| 300\.0 .*\| 0 +\| flat/m);
     expect(text).toMatch(/^\| server +\| resident .*\| 9000 +\| growing/m);
