@@ -19,7 +19,7 @@ export interface Load {
 }
 
 /** Reads an option that is a whole number. */
-export const wholeNumber =
+const wholeNumber =
   (max: number, min = 1) =>
   (text: string) => {
     const number = Number(text);

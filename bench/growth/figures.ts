@@ -24,7 +24,6 @@ export type GrowthPoint = z.infer<typeof pointSchema>;
 
 /** A run that has no figures. */
 const failureSchema = loadSchema.extend({ why: z.string() });
-export type GrowthFailure = z.infer<typeof failureSchema>;
 
 const timesSchema = z.object({ p50: z.number(), max: z.number() });
 
