@@ -3,6 +3,7 @@
  * shows that each can fail.
  *
  *   server ─▶ api ─▶ payments, provider, records, the workflows' messages
+ *   desk ─▶ the API's schemas and its HTTP server
  *   codec-server ─▶ codec ─▶ temporal
  *   worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
  *   worker ─▶ records ─▶ payments, temporal, the workflows' messages
@@ -16,12 +17,13 @@ const OURS = '^(src|bench|client|cli|examples|lab|sandbox|stack|test)/';
 
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
-  '^src/(records|server|worker|codec-server|workflow-thread)\\.ts$',
+  '^src/(records|server|worker|desk|codec-server|workflow-thread)\\.ts$',
   '^src/temporal/failure-converter\\.ts$',
   '^stack/records/main\\.ts$',
   '^client/index\\.ts$',
   '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
-  '^bench/load/main\\.ts$',
+  '^bench/(growth|load|soak)/main\\.ts$',
+  '^bench/soak/heap-probe\\.ts$',
   '^lab/(explore|simulate|chaos)\\.ts$',
   '^lab/world/(worker-main|workflow-timers)\\.ts$',
   '^src/workflows/index\\.ts$',
@@ -145,8 +147,30 @@ module.exports = {
     forbid(
       'api-is-for-the-server',
       'Nothing else may be built on the front door. How it speaks HTTP is the same for the codec server.',
-      { path: '^src/', pathNot: ['^src/(api|codec)/', '^src/(server|codec-server)\\.ts$'] },
+      { path: '^src/', pathNot: ['^src/(api|codec|desk)/', '^src/(server|codec-server|desk)\\.ts$'] },
       { path: '^src/api/' },
+    ),
+    forbid(
+      'desk-is-a-caller-of-the-api',
+      'It sees and does what the API lets its operator see and do, over HTTP: a page that everybody in the house can open ' +
+        'must not be a way to Temporal or to the provider. It shares how the API describes its answers, serves HTTP and logs.',
+      { path: '^src/desk(/|\\.ts$)' },
+      {
+        path: '^src/',
+        pathNot: [
+          '^src/desk/',
+          '^src/api/resources\\.ts$',
+          '^src/api/http/(request-limits|request-log|server)\\.ts$',
+          '^src/payments/',
+          '^src/(config|logger|process)\\.ts$',
+        ],
+      },
+    ),
+    forbid(
+      'desk-is-for-its-process',
+      'Nothing else shows pages to operators.',
+      { path: OURS, pathNot: ['^src/desk/', '^src/desk\\.ts$', '^test/'] },
+      { path: '^src/desk/' },
     ),
     forbid(
       'product-stands-alone',
@@ -222,10 +246,11 @@ module.exports = {
       { path: OURS, pathNot: '^(cli|test)/' },
       {
         path: [
-          '^src/(records|server|worker|codec-server|workflow-thread)\\.ts$',
+          '^src/(records|server|worker|desk|codec-server|workflow-thread)\\.ts$',
           '^stack/records/main\\.ts$',
           '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
-          '^bench/load/main\\.ts$',
+          '^bench/(growth|load|soak)/main\\.ts$',
+          '^bench/soak/heap-probe\\.ts$',
           '^lab/(explore|simulate|chaos)\\.ts$',
         ],
       },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { connectClient } from '../../src/temporal/connection.js';
 import { NO_KEYS } from '../../src/temporal/encryption.js';
 import { atCheckout } from '../../stack/demo/payer.js';
-import { bringUpStack } from '../../stack/processes/stack.js';
+import { bringUpStack, type PaymentProcess } from '../../stack/processes/stack.js';
 import { auditByBooks } from '../audit/audit-all.js';
 import { countByInvariant, type Invariant, type Violation } from '../audit/case.js';
 import { Counts } from '../counts.js';
@@ -16,7 +16,7 @@ import { MerchantEndpoint, type MerchantFault } from '../people/merchant-endpoin
 import { isEndAcknowledged, type PaymentRecord, recordOf, wasReviewed } from '../people/payment-record.js';
 import { WebUi } from '../people/web-ui.js';
 import { planChaosPayments, planChaosPresses } from '../plan/chaos-payments.js';
-import { type KilledProcess, type PlannedKill, planKills } from '../plan/server-faults.js';
+import { type PlannedKill, planKills } from '../plan/server-faults.js';
 import { MERCHANT_SECRET } from '../world/credentials.js';
 import { LocalServer } from '../world/local-server.js';
 import { type ChaosContext, persistentMerchants, RealTimeline, untilOver, wait } from './context.js';
@@ -37,7 +37,7 @@ export interface ChaosResult {
   readonly payments: number;
   readonly seed: number;
   /** Processes killed with SIGKILL. */
-  readonly kills: Readonly<Record<KilledProcess, number>>;
+  readonly kills: Readonly<Record<PaymentProcess, number>>;
   /** How often each fault struck, the merchant's endpoint's included. What a killed process had yet to report is missing. */
   readonly faults: Readonly<Record<string, number>>;
   /** How often each was broken. */

@@ -22,16 +22,19 @@ const ENCRYPTION_KEYS_FILE = 'encryption-keys';
 export interface StackPorts {
   readonly api: number;
   readonly sandbox: number;
+  /** Without it, the stack has no desk. */
+  readonly desk?: number | undefined;
   /** The codec server's; without it, there is none. */
   readonly codec?: number | undefined;
 }
 
 /** The addresses of a stack's parts. */
-export function addressesOf({ api, sandbox, codec }: StackPorts) {
+export function addressesOf({ api, sandbox, desk, codec }: StackPorts) {
   return {
     apiUrl: `http://${HOST}:${api}`,
     sandboxUrl: `http://${HOST}:${sandbox}`,
     codecUrl: codec === undefined ? undefined : `http://${HOST}:${codec}`,
+    ...(desk !== undefined && { deskUrl: `http://${HOST}:${desk}/desk` }),
   };
 }
 
@@ -43,6 +46,7 @@ export function stackSettings(ports: StackPorts, secrets: Secrets): Record<strin
     PORT: String(ports.api),
     API_KEYS: `${KEY_OWNER}:${secrets.apiKey}:collections+payouts+read+balance+review`,
     WEBHOOK_TOKEN: secrets.webhookToken,
+    ...(ports.desk !== undefined && { DESK_PORT: String(ports.desk), DESK_API_URL: apiUrl }),
     PROVIDER_COLLECTION_URL: sandboxUrl,
     PROVIDER_COLLECTION_API_USER: 'sandbox-collections',
     PROVIDER_COLLECTION_API_KEY: secrets.collectionApiKey,
@@ -57,7 +61,7 @@ export function stackSettings(ports: StackPorts, secrets: Secrets): Record<strin
 }
 
 const OURS =
-  /^(HOST|PORT|LOG_LEVEL|ENCRYPTION|(API_KEYS|WEBHOOK_TOKEN|MERCHANTS|ENCRYPTION_KEYS|RECORDS_URL)(_FILE)?|LINK_LIFETIME|RESOLVE_AFTER|SEND_BY|TRUSTED_PROXIES|(PROVIDER|SANDBOX|WORKER|MERCHANT|MAX|POLL|AMBIGUOUS|CODEC)_.*|TEMPORAL_(TASK_QUEUE|UI_URL))$/;
+  /^(HOST|PORT|LOG_LEVEL|ENCRYPTION|(API_KEYS|WEBHOOK_TOKEN|MERCHANTS|ENCRYPTION_KEYS|RECORDS_URL)(_FILE)?|LINK_LIFETIME|RESOLVE_AFTER|SEND_BY|TRUSTED_PROXIES|(PROVIDER|SANDBOX|WORKER|MERCHANT|MAX|POLL|AMBIGUOUS|CODEC|DESK)_.*|TEMPORAL_(TASK_QUEUE|UI_URL))$/;
 
 /** The environment without Sanaga's settings, for a stack that must be the same wherever it runs. */
 export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

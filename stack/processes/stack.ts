@@ -4,21 +4,26 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
 import got from 'got';
+import { settingNames } from '../../src/config.js';
 import { lazyConnection, type TemporalTarget } from '../../src/temporal/connection.js';
 import { bringUpTemporal, type TemporalServer } from '../temporal/bring-up-temporal.js';
 import type { StartDevServerOptions } from '../temporal/start-dev-server.js';
 import { type Child, startChild, untilReady } from './child.js';
 import { freePort, listens } from './ports.js';
-import { addressesOf, type StackPorts } from './settings.js';
+import { addressesOf, type StackPorts, withoutSettings } from './settings.js';
 
 /**
- * The parts beside Temporal. They are stopped in the reverse order. A stack without a port for the codec server, or without a folder
- * for the records, doesn't have these.
+ * The parts beside Temporal. They are stopped in the reverse order. A stack without a port for the codec server or the desk, or without
+ * a folder for the records, doesn't have these.
  */
-const PARTS = ['records', 'sandbox', 'worker', 'codec', 'api'] as const;
+const PARTS = ['records', 'sandbox', 'worker', 'codec', 'api', 'desk'] as const;
 export type StackPart = (typeof PARTS)[number];
+
 /** Every process of a stack. */
 export type StackProcess = StackPart | 'temporal';
+
+/** Those that payments depend on. */
+export type PaymentProcess = Exclude<StackProcess, 'desk' | 'codec' | 'records'>;
 
 /** Each part's compiled program. */
 const PROGRAMS: Readonly<Record<StackPart, string>> = {
@@ -27,6 +32,7 @@ const PROGRAMS: Readonly<Record<StackPart, string>> = {
   worker: 'lib/worker.js',
   codec: 'lib/codec-server.js',
   api: 'lib/server.js',
+  desk: 'lib/desk.js',
 };
 
 /**
@@ -34,6 +40,7 @@ const PROGRAMS: Readonly<Record<StackPart, string>> = {
  * own, so that all of it takes less than 10 s. A worker that is killed loses nothing: the next one carries on.
  */
 const STOP_LIMITS_MS: Readonly<Record<StackPart, number>> = {
+  desk: 700,
   api: 1_500,
   codec: 2_000,
   worker: 4_000,
@@ -65,6 +72,8 @@ export interface StackOptions {
 export interface Stack {
   readonly apiUrl: string;
   readonly sandboxUrl: string;
+  /** Where operators sign in; without a port for it, there is no desk. */
+  readonly deskUrl?: string;
   /** The codec server's, where there is one. */
   readonly codecUrl: string | undefined;
   /** The Temporal server that was brought up last. */
@@ -88,10 +97,10 @@ export interface Stack {
 }
 
 /**
- * Brings up Temporal, the sandbox, a worker, the API and, if they have a place, the records' database and the codec server, each in
- * a process of its own, and waits until all are ready. An embedded Temporal's Web UI then reads payments by the codec server. That
- * Web UI has no credentials to send, so that its address of the codec server has a secret part: whoever can open the Web UI can read
- * payments.
+ * Brings up Temporal, the sandbox, a worker, the API and, if they have a place, the records' database, the codec server and the desk,
+ * each in a process of its own, and waits until all are ready. An embedded Temporal's Web UI then reads payments by the codec server.
+ * That Web UI has no credentials to send, so that its address of the codec server has a secret part: whoever can open the Web UI can
+ * read payments.
  *
  * @throws Error with the end of a part's log when that part doesn't come up; the reason of `stop` when it is aborted.
  * Whatever was started has then been stopped, or stops with this process.
@@ -104,7 +113,11 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   const codecToken = randomBytes(24).toString('base64url');
   const codecEndpoint = codecUrl && `${codecUrl}/ui/${codecToken}`;
   const { recordsFolder } = options;
-  const without = [codecUrl === undefined && 'codec', recordsFolder === undefined && 'records'];
+  const without = [
+    codecUrl === undefined && 'codec',
+    urls.deskUrl === undefined && 'desk',
+    recordsFolder === undefined && 'records',
+  ];
   const names = PARTS.filter((name) => !without.includes(name));
   const bringUp = () => orStopped(bringUpTemporal({ ...options.temporal, codecEndpoint, report }), stop);
   let temporal = await bringUp();
@@ -135,7 +148,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
       name,
       file: process.execPath,
       args: [program, ...args],
-      env,
+      env: name === 'desk' ? desksOwn(env) : env,
       logFile,
       appendLog: options.appendLogs,
     });
@@ -148,6 +161,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
     worker: ({ pid }) => workerPolls(temporal.target, options.taskQueue, pid),
     codec: () => () => answers(`${codecUrl}/healthz`),
     api: () => () => answers(`${urls.apiUrl}/readyz`),
+    desk: () => () => answers(`${urls.deskUrl}/sign-in`),
   };
   const ready = (name: StackPart, child: Child) => untilReady(child, probes[name](child));
 
@@ -200,6 +214,14 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
     broken,
     stop: stopAll,
   };
+}
+
+/** The desk is given none of the others' secrets. */
+function desksOwn(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names = settingNames('desk');
+  const own = withoutSettings(env);
+  for (const name of names) if (env[name] !== undefined) own[name] = env[name];
+  return own;
 }
 
 async function stopParts(parts: ReadonlyMap<StackPart, Child>, temporal: TemporalServer): Promise<void> {

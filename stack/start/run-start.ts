@@ -86,6 +86,7 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
       sandboxUrl: stack.sandboxUrl,
       codecUrl: stack.codecUrl,
       recordsUrl: stack.recordsUrl,
+      deskUrl: stack.deskUrl,
       temporal: stack.temporal,
       apiKey: env.API_KEYS?.includes(secrets.apiKey) ? secrets.apiKey : undefined,
       keyNames,
@@ -113,12 +114,13 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
   }
 }
 
-const stackPorts = ({ api, sandbox, codec }: StackPorts): WantedPort[] => [
+const stackPorts = ({ api, sandbox, codec, desk }: StackPorts): WantedPort[] => [
   { port: api, of: 'the API', advice: 'set PORT to another port' },
   { port: sandbox, of: 'the sandbox', advice: 'set SANDBOX_PORT to another port' },
   ...(codec === undefined
     ? []
     : [{ port: codec, of: 'the codec server', advice: 'set CODEC_PORT to another port' }]),
+  ...(desk === undefined ? [] : [{ port: desk, of: 'the desk', advice: 'set DESK_PORT to another port' }]),
 ];
 
 const shopPort = (port: number): WantedPort => ({
@@ -142,6 +144,7 @@ export interface WelcomeFacts {
   readonly codecUrl?: string | undefined;
   /** The embedded database; `undefined` when the operator's settings name another. */
   readonly recordsUrl: string | undefined;
+  readonly deskUrl?: string | undefined;
   readonly temporal: Pick<TemporalServer, 'target' | 'uiUrl' | 'kind'>;
   /** The generated key; `undefined` when the operator's settings have others, which aren't shown. */
   readonly apiKey: string | undefined;
@@ -158,13 +161,13 @@ export interface WelcomeFacts {
 
 /** What `start` prints once everything is ready: the addresses, a first call to try, and what a restart keeps. */
 export function welcome(facts: WelcomeFacts): string {
-  const { apiUrl, sandboxUrl, codecUrl, temporal, apiKey, keyNames, notifications, shop, folder } = facts;
+  const { apiUrl, sandboxUrl, codecUrl, deskUrl, temporal, apiKey, keyNames, notifications, shop, folder } = facts;
   const key = apiKey ?? '<key>';
   return `
 Sanaga is running. Ctrl-C stops it.
 ${shop === undefined ? '' : shopWelcome(shop)}
   API              ${apiUrl}   (reference: ${apiUrl}/docs)
-  Sandbox          ${sandboxUrl}   (ledger: ${sandboxUrl}/_sandbox/ledger)
+${deskUrl === undefined ? '' : `  Desk             ${deskUrl}   (operators decide here; sign in with an API key of the scope review)\n`}  Sandbox          ${sandboxUrl}   (ledger: ${sandboxUrl}/_sandbox/ledger)
   Temporal         ${temporal.target.address}, namespace ${temporal.target.namespace}
   Temporal Web UI  ${temporal.uiUrl ?? 'unknown (set TEMPORAL_UI_URL)'}${codecUrl === undefined ? '' : codecServer(temporal.kind, codecUrl)}
   Records          ${facts.recordsUrl ?? 'from your settings (RECORDS_URL)'}

@@ -67,17 +67,19 @@ export async function startSettings(
     ...((own.ENCRYPTION_KEYS || own.ENCRYPTION_KEYS_FILE) && { ENCRYPTION_KEYS: own.ENCRYPTION_KEYS }),
   });
   // The addresses contain the ports, which aren't known before the settings are read: until then, any will do.
-  const { PORT, SANDBOX_PORT, CODEC_PORT } = own;
-  const { api, sandbox, codec, start } = readAll({
-    ...withStackSettings({ api: 1, sandbox: 1 }),
+  const { PORT, SANDBOX_PORT, CODEC_PORT, DESK_PORT } = own;
+  const { api, sandbox, codec, desk, start } = readAll({
+    ...withStackSettings({ api: 1, sandbox: 1, desk: 1 }),
     PORT,
     SANDBOX_PORT,
     CODEC_PORT,
+    DESK_PORT,
   });
   const ports = {
     api: api.PORT || (await freePort()),
     sandbox: sandbox.SANDBOX_PORT || (await freePort()),
     codec: codec.CODEC_PORT || (await freePort()),
+    desk: desk.DESK_PORT || (await freePort()),
   };
   const notifications: NotificationTarget = forShop
     ? { kind: 'shop', port: start.SHOP_PORT }
@@ -181,6 +183,7 @@ function readAll(env: NodeJS.ProcessEnv) {
   };
   const api = read(() => readConfig('api', env));
   const sandbox = read(() => readSettings(env));
+  const desk = read(() => readConfig('desk', env));
   read(() => readConfig('worker', env));
   // The stack makes the token by which the Web UI reads.
   const codec = read(() =>
@@ -194,10 +197,11 @@ function readAll(env: NodeJS.ProcessEnv) {
     api === undefined ||
     sandbox === undefined ||
     codec === undefined ||
+    desk === undefined ||
     !start.success ||
     mistakes.size > 0
   ) {
     throw new ConfigError([...mistakes].join('\n'));
   }
-  return { api, sandbox, codec, start: start.data };
+  return { api, sandbox, codec, desk, start: start.data };
 }
