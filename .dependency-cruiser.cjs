@@ -3,8 +3,8 @@
  * shows that each can fail.
  *
  *   server ─▶ api ─▶ payments, provider, records, the workflows' messages
- *   desk ─▶ the API's schemas and its HTTP server
  *   codec-server ─▶ codec ─▶ temporal
+ *   desk ─▶ the API's schemas and its HTTP server
  *   worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
  *   worker ─▶ records ─▶ payments, temporal, the workflows' messages
  *   cli ─▶ client, stack, src;  stack ─▶ src;  lab ─▶ stack, sandbox, src;  bench ─▶ stack, src
@@ -17,7 +17,7 @@ const OURS = '^(src|bench|client|cli|examples|lab|sandbox|stack|test)/';
 
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
-  '^src/(records|server|worker|desk|codec-server|workflow-thread)\\.ts$',
+  '^src/(records|server|worker|codec-server|desk|workflow-thread)\\.ts$',
   '^src/temporal/failure-converter\\.ts$',
   '^stack/records/main\\.ts$',
   '^client/index\\.ts$',
@@ -246,7 +246,7 @@ module.exports = {
       { path: OURS, pathNot: '^(cli|test)/' },
       {
         path: [
-          '^src/(records|server|worker|desk|codec-server|workflow-thread)\\.ts$',
+          '^src/(records|server|worker|codec-server|desk|workflow-thread)\\.ts$',
           '^stack/records/main\\.ts$',
           '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
           '^bench/(growth|load|soak)/main\\.ts$',

@@ -64,12 +64,12 @@ const alternative = {
 const config: Readonly<Record<Part | 'sandbox', Readonly<Record<string, unknown>>>> = {
   api: { ...readConfig('api', alternative), ...readConfig('api', { ...required, ...optional }) },
   worker: { ...readConfig('worker', alternative), ...readConfig('worker', { ...required, ...optional }) },
-  desk: readConfig('desk', {}),
   codec: {
     ...readConfig('codec', { ...alternative, CODEC_UI_TOKEN: optional.CODEC_UI_TOKEN }),
     ...readConfig('codec', { ...required, ...optional }),
   },
   records: readConfig('records', { ...required, ...optional }),
+  desk: readConfig('desk', {}),
   sandbox: readSettings({ ...required, ...optional }),
 };
 

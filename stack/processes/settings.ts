@@ -33,8 +33,8 @@ export function addressesOf({ api, sandbox, desk, codec }: StackPorts) {
   return {
     apiUrl: `http://${HOST}:${api}`,
     sandboxUrl: `http://${HOST}:${sandbox}`,
-    codecUrl: codec === undefined ? undefined : `http://${HOST}:${codec}`,
     ...(desk !== undefined && { deskUrl: `http://${HOST}:${desk}/desk` }),
+    ...(codec !== undefined && { codecUrl: `http://${HOST}:${codec}` }),
   };
 }
 

@@ -12,12 +12,19 @@ import { type Child, startChild, untilReady } from './child.js';
 import { freePort, listens } from './ports.js';
 import { addressesOf, type StackPorts, withoutSettings } from './settings.js';
 
-/**
- * The parts beside Temporal. They are stopped in the reverse order. A stack without a port for the codec server or the desk, or without
- * a folder for the records, doesn't have these.
- */
+/** The parts beside Temporal, in the order in which they are started. */
 const PARTS = ['records', 'sandbox', 'worker', 'codec', 'api', 'desk'] as const;
 export type StackPart = (typeof PARTS)[number];
+
+/** The parts of a stack with these ports, and this folder for its records. */
+export function partsOf({ ports, recordsFolder }: Pick<StackOptions, 'ports' | 'recordsFolder'>): readonly StackPart[] {
+  const places: Partial<Record<StackPart, unknown>> = {
+    records: recordsFolder,
+    codec: ports.codec,
+    desk: ports.desk,
+  };
+  return PARTS.filter((name) => !(name in places) || places[name] !== undefined);
+}
 
 /** Every process of a stack. */
 export type StackProcess = StackPart | 'temporal';
@@ -74,14 +81,12 @@ export interface Stack {
   readonly sandboxUrl: string;
   /** Where operators sign in; without a port for it, there is no desk. */
   readonly deskUrl?: string;
-  /** The codec server's, where there is one. */
-  readonly codecUrl: string | undefined;
+  /** The codec server's; without a port for it, there is none. */
+  readonly codecUrl?: string;
   /** The Temporal server that was brought up last. */
   readonly temporal: TemporalServer;
   /** The address of the embedded database for the records, where there is one. */
-  readonly recordsUrl: string | undefined;
-  /** The parts that it has. */
-  readonly parts: readonly StackPart[];
+  readonly recordsUrl?: string;
   /** The process of this part that was started last. */
   part(name: StackPart): Child;
   /** Starts a part whose process has ended; resolves when it is ready. */
@@ -113,12 +118,6 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   const codecToken = randomBytes(24).toString('base64url');
   const codecEndpoint = codecUrl && `${codecUrl}/ui/${codecToken}`;
   const { recordsFolder } = options;
-  const without = [
-    codecUrl === undefined && 'codec',
-    urls.deskUrl === undefined && 'desk',
-    recordsFolder === undefined && 'records',
-  ];
-  const names = PARTS.filter((name) => !without.includes(name));
   const bringUp = () => orStopped(bringUpTemporal({ ...options.temporal, codecEndpoint, report }), stop);
   let temporal = await bringUp();
   const recordsPort = recordsFolder === undefined ? undefined : await freePort();
@@ -171,7 +170,9 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   };
   try {
     // All are started before any is waited for: if one fails, none is still about to start.
-    const started = await Promise.all(names.map(async (name) => ({ name, child: await spawn(name) })));
+    const started = await Promise.all(
+      partsOf(options).map(async (name) => ({ name, child: await spawn(name) })),
+    );
     await orStopped(Promise.all(started.map(({ name, child }) => ready(name, child))), stop);
   } catch (error) {
     await stopAll();
@@ -192,11 +193,10 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   });
   return {
     ...urls,
-    recordsUrl,
+    ...(recordsUrl !== undefined && { recordsUrl }),
     get temporal() {
       return temporal;
     },
-    parts: names,
     part: (name) => known(parts.get(name), name),
     async restart(name) {
       const child = await spawn(name);

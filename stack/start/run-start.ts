@@ -8,7 +8,7 @@ import {
   type StackPorts,
   WEBHOOK_SECRET_FILE,
 } from '../processes/settings.js';
-import { bringUpStack } from '../processes/stack.js';
+import { bringUpStack, partsOf } from '../processes/stack.js';
 import type { TemporalServer } from '../temporal/bring-up-temporal.js';
 import { type RunningShop, refuseBesideStart, startShop } from './shop.js';
 import {
@@ -50,12 +50,13 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
   const wanted = [...stackPorts(ports), ...(own.TEMPORAL_ADDRESS ? [] : devServerPorts(temporalPorts))];
   if (notifications.kind === 'shop') wanted.push(shopPort(notifications.port));
   await untilPortsAreFree(wanted, report);
+  // The database takes a folder that isn't there yet.
+  const recordsFolder = own.RECORDS_URL || own.RECORDS_URL_FILE ? undefined : join(folder, 'records');
   const stack = await bringUpStack({
     ports,
     env: { SANDBOX_JOURNAL: join(folder, 'sandbox.journal'), ...env },
     taskQueue,
-    // The database takes a folder that isn't there yet.
-    recordsFolder: own.RECORDS_URL || own.RECORDS_URL_FILE ? undefined : join(folder, 'records'),
+    recordsFolder,
     logFolder: join(folder, 'logs'),
     report,
     temporal: {
@@ -84,16 +85,16 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
     const text = welcome({
       apiUrl: stack.apiUrl,
       sandboxUrl: stack.sandboxUrl,
+      deskUrl: stack.deskUrl,
       codecUrl: stack.codecUrl,
       recordsUrl: stack.recordsUrl,
-      deskUrl: stack.deskUrl,
       temporal: stack.temporal,
       apiKey: env.API_KEYS?.includes(secrets.apiKey) ? secrets.apiKey : undefined,
       keyNames,
       notifications,
       shop,
       processes: [
-        ...stack.parts.map((name) => `${name} ${stack.part(name).pid}`),
+        ...partsOf({ ports, recordsFolder }).map((name) => `${name} ${stack.part(name).pid}`),
         ...(shop ? [`shop ${shop.pid}`] : []),
       ],
       folder: relative(process.cwd(), folder),
@@ -114,13 +115,13 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
   }
 }
 
-const stackPorts = ({ api, sandbox, codec, desk }: StackPorts): WantedPort[] => [
+const stackPorts = ({ api, sandbox, desk, codec }: StackPorts): WantedPort[] => [
   { port: api, of: 'the API', advice: 'set PORT to another port' },
   { port: sandbox, of: 'the sandbox', advice: 'set SANDBOX_PORT to another port' },
+  ...(desk === undefined ? [] : [{ port: desk, of: 'the desk', advice: 'set DESK_PORT to another port' }]),
   ...(codec === undefined
     ? []
     : [{ port: codec, of: 'the codec server', advice: 'set CODEC_PORT to another port' }]),
-  ...(desk === undefined ? [] : [{ port: desk, of: 'the desk', advice: 'set DESK_PORT to another port' }]),
 ];
 
 const shopPort = (port: number): WantedPort => ({
@@ -141,10 +142,10 @@ const devServerPorts = ({ frontend, ui }: TemporalPorts): WantedPort[] => [
 export interface WelcomeFacts {
   readonly apiUrl: string;
   readonly sandboxUrl: string;
+  readonly deskUrl?: string | undefined;
   readonly codecUrl?: string | undefined;
   /** The embedded database; `undefined` when the operator's settings name another. */
   readonly recordsUrl: string | undefined;
-  readonly deskUrl?: string | undefined;
   readonly temporal: Pick<TemporalServer, 'target' | 'uiUrl' | 'kind'>;
   /** The generated key; `undefined` when the operator's settings have others, which aren't shown. */
   readonly apiKey: string | undefined;
@@ -161,7 +162,7 @@ export interface WelcomeFacts {
 
 /** What `start` prints once everything is ready: the addresses, a first call to try, and what a restart keeps. */
 export function welcome(facts: WelcomeFacts): string {
-  const { apiUrl, sandboxUrl, codecUrl, deskUrl, temporal, apiKey, keyNames, notifications, shop, folder } = facts;
+  const { apiUrl, sandboxUrl, deskUrl, codecUrl, temporal, apiKey, keyNames, notifications, shop, folder } = facts;
   const key = apiKey ?? '<key>';
   return `
 Sanaga is running. Ctrl-C stops it.

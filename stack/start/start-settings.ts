@@ -67,19 +67,19 @@ export async function startSettings(
     ...((own.ENCRYPTION_KEYS || own.ENCRYPTION_KEYS_FILE) && { ENCRYPTION_KEYS: own.ENCRYPTION_KEYS }),
   });
   // The addresses contain the ports, which aren't known before the settings are read: until then, any will do.
-  const { PORT, SANDBOX_PORT, CODEC_PORT, DESK_PORT } = own;
-  const { api, sandbox, codec, desk, start } = readAll({
-    ...withStackSettings({ api: 1, sandbox: 1, desk: 1 }),
+  const { PORT, SANDBOX_PORT, DESK_PORT, CODEC_PORT } = own;
+  const { api, sandbox, desk, codec, start } = readAll({
+    ...withStackSettings({ api: 1, sandbox: 1, desk: 1, codec: 1 }),
     PORT,
     SANDBOX_PORT,
-    CODEC_PORT,
     DESK_PORT,
+    CODEC_PORT,
   });
   const ports = {
     api: api.PORT || (await freePort()),
     sandbox: sandbox.SANDBOX_PORT || (await freePort()),
-    codec: codec.CODEC_PORT || (await freePort()),
     desk: desk.DESK_PORT || (await freePort()),
+    codec: codec.CODEC_PORT || (await freePort()),
   };
   const notifications: NotificationTarget = forShop
     ? { kind: 'shop', port: start.SHOP_PORT }
@@ -196,12 +196,12 @@ function readAll(env: NodeJS.ProcessEnv) {
   if (
     api === undefined ||
     sandbox === undefined ||
-    codec === undefined ||
     desk === undefined ||
+    codec === undefined ||
     !start.success ||
     mistakes.size > 0
   ) {
     throw new ConfigError([...mistakes].join('\n'));
   }
-  return { api, sandbox, codec, desk, start: start.data };
+  return { api, sandbox, desk, codec, start: start.data };
 }

@@ -14,8 +14,8 @@ import { arrive, declineButton, PHONE, payButton, phoneField, visit } from './vi
 const SETTINGS = [
   'PORT',
   'SANDBOX_PORT',
-  'CODEC_PORT',
   'DESK_PORT',
+  'CODEC_PORT',
   'TEMPORAL_PORT',
   'TEMPORAL_UI_PORT',
   'SHOP_PORT',

@@ -44,7 +44,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'cp .env.example .env': 'belongs to the next one',
   'docker-compose --profile sandbox up -d --build':
     'needs images from a registry. What it reads is checked below, and in test/deploy',
-  'temporal workflow show --workflow-id $ID --codec-endpoint http://127.0.0.1:8234 --codec-auth "Bearer $KEY"':
+  'temporal workflow show --workflow-id $ID --codec-endpoint https://codec.payments.example --codec-auth "Bearer $KEY"':
     "needs Temporal's command line. test/browser/web-ui.test.ts runs it",
   'node lib/records.js migrate': 'needs the records of an installation. test/e2e/records.test.ts runs it',
   'node lib/records.js status': 'as the one before',

@@ -14,8 +14,8 @@ import { built, machine, runToEnd, startToRun } from './built.js';
 const SETTINGS = [
   'PORT',
   'SANDBOX_PORT',
-  'CODEC_PORT',
   'DESK_PORT',
+  'CODEC_PORT',
   'TEMPORAL_PORT',
   'TEMPORAL_UI_PORT',
   'LISTEN_PORT',

@@ -13,9 +13,6 @@ export function stackAt(parts: Partial<Stack>): Stack {
   return {
     apiUrl: '',
     sandboxUrl: '',
-    codecUrl: undefined,
-    recordsUrl: undefined,
-    parts: [],
     get temporal(): never {
       return away();
     },
