@@ -136,7 +136,7 @@ export function createApi({
     openApi: describeOnce(),
     payoutLimits: new PayoutLimits(),
     providers: { collection: sharedBalance(providers.collection), payout: sharedBalance(providers.payout) },
-    records: {
+    providerRecords: {
       collection: new ProviderRecords(providers.collection),
       payout: new ProviderRecords(providers.payout),
     },

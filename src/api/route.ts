@@ -45,7 +45,7 @@ export interface ApiContext extends StartContext, HintContext, LimitContext {
   readonly namespace: string;
   readonly ui: WebUi;
   readonly providers: Readonly<Record<Service, SharedBalance>>;
-  readonly records: Readonly<Record<Service, ProviderRecords>>;
+  readonly providerRecords: Readonly<Record<Service, ProviderRecords>>;
   readonly webhookToken: string;
   readonly metrics: Metrics;
   readonly limits: Limits;

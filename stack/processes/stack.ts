@@ -17,7 +17,10 @@ const PARTS = ['records', 'sandbox', 'worker', 'codec', 'api', 'desk'] as const;
 export type StackPart = (typeof PARTS)[number];
 
 /** The parts of a stack with these ports, and this folder for its records. */
-export function partsOf({ ports, recordsFolder }: Pick<StackOptions, 'ports' | 'recordsFolder'>): readonly StackPart[] {
+export function partsOf({
+  ports,
+  recordsFolder,
+}: Pick<StackOptions, 'ports' | 'recordsFolder'>): readonly StackPart[] {
   const places: Partial<Record<StackPart, unknown>> = {
     records: recordsFolder,
     codec: ports.codec,

@@ -26,7 +26,7 @@ export const getProviderRecords = authenticatedRoute({
     const found = await ownPayment(context, request);
     const { payment } = await readPayment(context, found);
     const { transId } = payment;
-    const records = context.records[payment.kind];
+    const records = context.providerRecords[payment.kind];
     const [list, status] = await Promise.all([
       records.list(payment.id),
       transId === undefined ? undefined : records.status(transId),
