@@ -127,20 +127,24 @@ async function connectPatiently(
   return undefined;
 }
 
-/** Records payments until `stop`, if there is a database for it; never rejects. */
+/** Records payments until `stop`, if there is a database for it; never rejects, for payments go on without it. */
 async function recordPayments(
   config: Config<'worker'>,
   target: TemporalTarget,
   logger: Logger,
   stop: AbortSignal,
 ): Promise<void> {
-  const records = openRecords(config, logger);
-  if (records === undefined) return;
-  // Its own: the worker's can't give up a call when it has to stop.
-  const client = connectClient(target, encryptionOf(config));
-  await runRecorder({ client, records, logger }, stop);
-  await client.connection.close();
-  await records.close();
+  try {
+    const records = openRecords(config, logger);
+    if (records === undefined) return;
+    // Its own: the worker's can't give up a call when it has to stop.
+    const client = connectClient(target, encryptionOf(config));
+    await runRecorder({ client, records, logger }, stop);
+    await client.connection.close();
+    await records.close();
+  } catch (error) {
+    logger.error({ err: error }, 'the recorder has ended: payments go on, and are not recorded');
+  }
 }
 
 /**

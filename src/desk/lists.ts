@@ -15,6 +15,9 @@ const PAGE_SIZE = 20;
 const LISTED_AT_ONCE = 100;
 const MAX_LISTED = 1_000;
 
+/** What the API means by `incomplete`. */
+const INCOMPLETE = "The records can't be read at the moment: payments that Temporal has deleted are missing.";
+
 const paymentAddress = (id: string) => `/desk/payments/${encodeURIComponent(id)}`;
 
 /** GET /desk: the payments that a person has to decide, oldest first. */
@@ -22,7 +25,7 @@ export async function reviewQueue(visit: Visit): Promise<Reply> {
   const { session, api } = visit;
   const filter = { merchant: visit.query('merchant').trim(), kind: visit.query('kind') };
   const begun = Date.now();
-  const { payments, unreadable, isCutOff } = await allInReview(api, filter);
+  const { payments, unreadable, isCutOff, isIncomplete } = await allInReview(api, filter);
   const pages = Math.max(1, Math.ceil(payments.length / PAGE_SIZE));
   const number = Math.min(pages, Math.max(1, Number.parseInt(visit.query('page'), 10) || 1));
   const shown = payments.slice((number - 1) * PAGE_SIZE, number * PAGE_SIZE);
@@ -32,9 +35,10 @@ export async function reviewQueue(visit: Visit): Promise<Reply> {
 <p>${counted(payments.length, 'payment needs', 'payments need')} a person's decision. Oldest first, listed ${time(begun)}; the index can lag behind by a moment.</p></div>
 ${noticeBox(takeNotice(session, 'queue'))}
 ${isCutOff && html`<div class="notice" role="alert"><p>There are more than ${count(MAX_LISTED)}. These are the newest of them: narrow the list by merchant or kind to see older ones.</p></div>`}
+${isIncomplete && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${INCOMPLETE}</p></div>`}
 ${filterForm(filter)}
 ${unreadable.length > 0 && unreadableBox(unreadable)}
-${payments.length === 0 ? html`<div class="card"><p>Nothing is in REVIEW.</p></div>` : html`<ol class="list">${shown.map((summary, index) => html`<li class="item">${queued(summary, read[index])}</li>`)}</ol>`}
+${payments.length === 0 ? html`<div class="card"><p>${isIncomplete ? 'Nothing is known to be in REVIEW.' : 'Nothing is in REVIEW.'}</p></div>` : html`<ol class="list">${shown.map((summary, index) => html`<li class="item">${queued(summary, read[index])}</li>`)}</ol>`}
 ${pages > 1 && pager(number, pages, filter)}`;
   return { page: page({ title: 'Payments in REVIEW', session, place: 'review', main }) };
 }
@@ -49,6 +53,7 @@ async function allInReview(api: OperatorApi, { merchant, kind }: QueueFilter) {
   const payments: Summary[] = [];
   const unreadable: PaymentPage['unreadable'] = [];
   let cursor: string | undefined;
+  let isIncomplete = false;
   do {
     const next = requireValue(
       await api.list({
@@ -61,9 +66,10 @@ async function allInReview(api: OperatorApi, { merchant, kind }: QueueFilter) {
     );
     payments.push(...next.data);
     unreadable.push(...next.unreadable);
+    isIncomplete ||= next.incomplete ?? false;
     cursor = next.nextCursor;
   } while (cursor !== undefined && payments.length < MAX_LISTED);
-  return { payments: payments.reverse(), unreadable, isCutOff: cursor !== undefined };
+  return { payments: payments.reverse(), unreadable, isCutOff: cursor !== undefined, isIncomplete };
 }
 
 function queued(summary: Summary, part: Part<Payment> | undefined): Html {
@@ -234,7 +240,10 @@ async function search(api: OperatorApi, wanted: string): Promise<Results> {
       unmatchedPart.kind === 'ok'
         ? unmatchedPart.value.data.filter((one) => one.transId === wanted || one.externalId === wanted)
         : [],
-    missing: lists.flatMap(({ by, part }) => (part?.kind === 'missing' ? [`${by}: ${part.why}`] : [])),
+    missing: lists.flatMap(({ by, part }) => {
+      if (part?.kind === 'missing') return [`${by}: ${part.why}`];
+      return part?.value.incomplete ? [`${by}: ${INCOMPLETE}`] : [];
+    }),
   };
 }
 
@@ -243,7 +252,7 @@ function resultList(wanted: string, { found, unmatched: kept, missing }: Results
   return html`
 ${missing.length > 0 && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${missing.join(' ')}</p></div>`}
 <section class="stack" aria-labelledby="found"><h2 id="found">${isNothing ? 'Nothing was found' : `${counted(found.length, 'payment', 'payments')} found`}</h2>
-${isNothing && html`<p>No payment has ${wanted} as its id, externalId, userId or transaction. Ended payments are found for as long as Temporal keeps them.</p>`}
+${isNothing && html`<p>No payment has ${wanted} as its id, externalId, userId or transaction. Without records, ended payments are found for as long as Temporal keeps them.</p>`}
 <ul class="list">${found.map(
     ({
       summary,

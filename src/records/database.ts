@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type RunnerOption, runner } from 'node-pg-migrate';
 import pg from 'pg';
@@ -10,9 +11,22 @@ export class RecordsUnavailableError extends Error {
   override readonly name = 'RecordsUnavailableError';
 }
 
-/** How long a connection, and a statement on it, may take, in ms: a payout waits for them. */
+/**
+ * How long a connection may take, a statement on it, and both together when a query comes by itself, in ms: a payout waits for it.
+ * A database that takes connections and answers nothing is then as good as one that refuses them.
+ */
 const CONNECT_LIMIT_MS = 5_000;
 const STATEMENT_LIMIT_MS = 5_000;
+const QUERY_LIMIT_MS = 5_000;
+
+/** How long bringing the tables up to date may take, in ms: an index over years of payments takes its time. */
+const MIGRATION_LIMIT_MS = 30 * 60_000;
+
+/**
+ * How long a transaction of ours may stand still, in ms. The server then ends it, with its lock: it may never hear that its client
+ * has died.
+ */
+const IDLE_LIMIT_MS = 15_000;
 
 /** Connections that one process holds at most. */
 const MAX_CONNECTIONS = 10;
@@ -67,41 +81,59 @@ export interface Database {
  * @param url `postgres://user:password@host:port/database`, with `pg`'s options in its query, such as `sslmode`
  */
 export function openDatabase(url: string, logger: Logger): Database {
-  const pool = new pg.Pool({
+  const settings = {
     connectionString: url,
     application_name: 'sanaga',
-    max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_LIMIT_MS,
+    keepAlive: true,
+  };
+  const pool = new pg.Pool({
+    ...settings,
+    max: MAX_CONNECTIONS,
     query_timeout: STATEMENT_LIMIT_MS,
     idleTimeoutMillis: 30_000,
-    keepAlive: true,
   });
   // A connection that breaks while nobody uses it is replaced by the next query.
   pool.on('error', (error) => logger.debug({ err: error }, 'a connection to the records was lost'));
 
-  async function inTransaction<T>(lock: number, run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async function write<T>(transaction: (query: Query) => Promise<T>): Promise<T> {
     const client = await answered(() => pool.connect());
+    const query = queryOf(client);
     let broken: Error | undefined;
     try {
-      await queryOf(client)('BEGIN');
-      await queryOf(client)(`SELECT pg_advisory_xact_lock(${lock})`);
-      const result = await run(client);
-      await queryOf(client)('COMMIT');
+      await begin(query, WRITERS_LOCK, STATEMENT_LIMIT_MS);
+      const result = await transaction(query);
+      await query('COMMIT');
       return result;
     } catch (error) {
-      broken = error instanceof RecordsUnavailableError ? error : undefined;
       // The server takes back what a connection that is closed has begun.
-      await client.query('ROLLBACK').catch((reason: Error) => {
-        broken = reason;
-      });
+      if (error instanceof RecordsUnavailableError) broken = error;
+      else
+        await query('ROLLBACK').catch((reason: Error) => {
+          broken = reason;
+        });
       throw error;
     } finally {
       client.release(broken);
     }
   }
 
+  async function isUpToDate(): Promise<boolean> {
+    const query = queryOf(pool);
+    const [table] = await query("SELECT to_regclass('migrations') IS NOT NULL AS exists");
+    if (table?.exists !== true) return false;
+    const done = new Set((await query('SELECT name FROM migrations')).map(({ name }) => name));
+    return (await readdir(MIGRATIONS)).every((file) => done.has(file.replace(/\.sql$/, '')));
+  }
+
   async function migrate(): Promise<void> {
-    await inTransaction(MIGRATION_LOCK, async (dbClient) => {
+    if (await isUpToDate()) return;
+    // A connection of its own: statements on the others may not take that long.
+    const dbClient = new pg.Client({ ...settings, query_timeout: MIGRATION_LIMIT_MS });
+    dbClient.on('error', (error) => logger.debug({ err: error }, 'a connection to the records was lost'));
+    try {
+      await answered(() => dbClient.connect());
+      await begin(queryOf(dbClient), MIGRATION_LOCK, MIGRATION_LIMIT_MS);
       // Its own lock belongs to a session, and fails whoever comes second: ours waits. Its transaction ends ours.
       const options: RunnerOption = {
         dbClient,
@@ -118,7 +150,10 @@ export function openDatabase(url: string, logger: Logger): Database {
           "the records' tables were brought up to date",
         );
       }
-    });
+    } finally {
+      // A server that no longer answers may never see it go.
+      void dbClient.end().catch(() => undefined);
+    }
   }
 
   let migrated: Promise<void> | undefined;
@@ -131,20 +166,47 @@ export function openDatabase(url: string, logger: Logger): Database {
   };
 
   return {
-    async query(text, values) {
-      await untilMigrated();
-      return await queryOf(pool)(text, values);
-    },
+    query: (text, values) =>
+      withinLimit(async () => {
+        await untilMigrated();
+        return await queryOf(pool)(text, values);
+      }),
     async write(transaction) {
-      await untilMigrated();
-      return await inTransaction(WRITERS_LOCK, (client) => transaction(queryOf(client)));
+      await withinLimit(untilMigrated);
+      return await write(transaction);
     },
     migrate,
     close: () => pool.end(),
   };
 }
 
-function queryOf(connection: pg.Pool | pg.PoolClient): Query {
+/** Begins a transaction, and waits for its turn. The server gives it up when its client no longer does anything. */
+async function begin(query: Query, lock: number, limitMs: number): Promise<void> {
+  await query('BEGIN');
+  await query(
+    `SELECT set_config('statement_timeout', '${limitMs}', true),
+       set_config('idle_in_transaction_session_timeout', '${Math.max(limitMs, IDLE_LIMIT_MS)}', true)`,
+  );
+  await query(`SELECT pg_advisory_xact_lock(${lock})`);
+}
+
+/** What was asked is given up, though it may still happen. */
+async function withinLimit<T>(ask: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new RecordsUnavailableError(`the records have not answered within ${QUERY_LIMIT_MS} ms`)),
+      QUERY_LIMIT_MS,
+    );
+  });
+  try {
+    return await Promise.race([ask(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function queryOf(connection: pg.Pool | pg.Client | pg.PoolClient): Query {
   return async (text, values = []) => {
     const { rows } = await answered(() => connection.query<Record<string, unknown>>(text, [...values]));
     return rows;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { RecordsUnavailableError } from './database.js';
 import type { PaymentRecord } from './payment-record.js';
 import {
   endedBetween,
@@ -186,10 +187,32 @@ class Recorder {
       for (let first = 0; first < missing.length; first += BATCH) {
         if (stop.aborted || !(await this.#lease())) return undefined;
         const read = await Promise.all(missing.slice(first, first + BATCH).map((run) => this.#read(run)));
-        await this.#records.write(read.filter((record) => record !== undefined));
+        await this.#write(read.filter((record) => record !== undefined));
       }
     }
     return count;
+  }
+
+  /** Writes payments together. One that the database won't have must not keep out all others: each is then tried by itself. */
+  async #write(records: readonly PaymentRecord[]): Promise<void> {
+    try {
+      await this.#records.write(records);
+    } catch (error) {
+      if (error instanceof RecordsUnavailableError) throw error;
+      for (const record of records) await this.#writeOne(record);
+    }
+  }
+
+  async #writeOne(record: PaymentRecord): Promise<void> {
+    try {
+      await this.#records.write([record]);
+    } catch (error) {
+      if (error instanceof RecordsUnavailableError) throw error;
+      this.#logger.error(
+        { err: error, paymentId: record.id },
+        'a payment can not be recorded; it is tried again every hour, until Temporal deletes it and its key no longer holds',
+      );
+    }
   }
 
   /** A payment that has ended and can't be read is recorded all the same: its key must hold. It is tried again. */

@@ -11,7 +11,13 @@ import {
 import type { PaymentId, PaymentKind, TransId } from '../payments/payment-id.js';
 import type { Encryption } from '../temporal/encryption.js';
 import { RecordCipher } from './cipher.js';
-import { type Database, openDatabase, type Query, type SqlValue } from './database.js';
+import {
+  type Database,
+  openDatabase,
+  type Query,
+  RecordsUnavailableError,
+  type SqlValue,
+} from './database.js';
 import {
   type PaymentRecord,
   type PaymentRun,
@@ -78,6 +84,11 @@ export interface Erasure {
  * All methods throw {@link RecordsUnavailableError} when the database can't be reached.
  */
 export class Records {
+  /** The database didn't answer the last question for a key. */
+  #isAway = false;
+  /** Somebody asks whether it is back. */
+  #isProbed = false;
+
   private constructor(
     private readonly database: Database,
     private readonly cipher: RecordCipher,
@@ -98,9 +109,24 @@ export class Records {
     return this.database.close();
   }
 
-  /** Whether there is such a payment, which is what an Idempotency-Key comes to. */
+  /**
+   * Whether there is such a payment, which is what an Idempotency-Key comes to. While the database doesn't answer, one call at a
+   * time waits for it, and the others fail at once: they come from those who want to pay.
+   */
   async has(id: PaymentId): Promise<boolean> {
-    return (await this.database.query('SELECT 1 FROM payments WHERE id = $1', [id])).length > 0;
+    if (this.#isAway && this.#isProbed) throw new RecordsUnavailableError('the records do not answer');
+    const isProbe = this.#isAway;
+    if (isProbe) this.#isProbed = true;
+    try {
+      const rows = await this.database.query('SELECT 1 FROM payments WHERE id = $1', [id]);
+      this.#isAway = false;
+      return rows.length > 0;
+    } catch (error) {
+      this.#isAway = error instanceof RecordsUnavailableError;
+      throw error;
+    } finally {
+      if (isProbe) this.#isProbed = false;
+    }
   }
 
   async find(id: PaymentId): Promise<PaymentRecord | undefined> {
@@ -188,7 +214,7 @@ export class Records {
   async missing<Run extends PaymentRun>(runs: readonly Run[], again: number): Promise<Run[]> {
     if (runs.length === 0) return [];
     const rows = await this.database.query(
-      `SELECT id, run_id, run_started_at, closed_at, status, recorded_at, content IS NULL AS unread
+      `SELECT id, created_at, run_id, run_started_at, closed_at, status, recorded_at, content IS NULL AS unread
          FROM payments WHERE id = ANY($1)`,
       [runs.map(({ id }) => id)],
     );
@@ -196,6 +222,11 @@ export class Records {
     return runs.filter((run) => {
       const row = known.get(run.id);
       if (row === undefined) return true;
+      const isAnother = row.created_at.getTime() !== run.indexed.createdAt;
+      if (isAnother && row.status === 'SUCCESSFUL') {
+        this.logger.error({ paymentId: run.id }, UNRECORDED);
+        return false;
+      }
       if (row.run_id !== run.runId) return row.run_started_at.getTime() <= run.startedAt;
       const isOld = row.recorded_at.getTime() < again;
       if (row.closed_at !== undefined) return row.unread && isOld;
@@ -205,7 +236,8 @@ export class Records {
 
   /**
    * Writes payments down, with what their merchants are notified of. To write one again changes nothing; a run that is older
-   * than what is recorded changes nothing either.
+   * than what is recorded changes nothing either. Nor does another payment under the id of one that was paid: a link that was made
+   * while nobody could tell that its key was an old one.
    */
   async write(records: readonly PaymentRecord[]): Promise<void> {
     if (records.length === 0) return;
@@ -250,14 +282,16 @@ export class Records {
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::bytea[], $16,
          CASE WHEN $17 THEN now() END, now())
        ON CONFLICT (id) DO UPDATE SET
-         status = excluded.status, final = excluded.final, trans_id = excluded.trans_id, user_id = excluded.user_id,
-         run_id = excluded.run_id, run_started_at = excluded.run_started_at, closed_at = excluded.closed_at,
+         kind = excluded.kind, status = excluded.status, final = excluded.final, amount = excluded.amount,
+         trans_id = excluded.trans_id, external_id = excluded.external_id, user_id = excluded.user_id,
+         created_at = excluded.created_at, run_id = excluded.run_id, run_started_at = excluded.run_started_at, closed_at = excluded.closed_at,
          stopped = excluded.stopped, payers = excluded.payers, content = excluded.content,
          erased_at = coalesce(payments.erased_at, excluded.erased_at), recorded_at = excluded.recorded_at
-       WHERE payments.content IS NULL OR (excluded.content IS NOT NULL
-         AND payments.run_started_at <= excluded.run_started_at
-         AND NOT (payments.run_id = excluded.run_id AND payments.closed_at IS NOT NULL
-                  AND excluded.closed_at IS NULL))`,
+       WHERE (payments.created_at = excluded.created_at OR payments.status <> 'SUCCESSFUL')
+         AND (payments.content IS NULL OR (excluded.content IS NOT NULL
+           AND payments.run_started_at <= excluded.run_started_at
+           AND NOT (payments.run_id = excluded.run_id AND payments.closed_at IS NOT NULL
+                    AND excluded.closed_at IS NULL)))`,
       [
         ...[id, merchant, indexed.kind, indexed.status, indexed.final, indexed.amount],
         ...[indexed.transId ?? null, indexed.externalId ?? null, indexed.userId ?? null],
@@ -349,6 +383,9 @@ export class Records {
   }
 }
 
+const UNRECORDED =
+  'a link was made again under the key of a payment that was paid long ago, while the records were away; the first one stays recorded';
+
 /** A row as the database gives it: a bigint as text, and null for what isn't there. */
 type Row = Readonly<Record<string, unknown>>;
 
@@ -378,6 +415,7 @@ const paymentRow = z.object({
 
 const knownRow = z.object({
   id: z.string(),
+  created_at: z.date(),
   run_id: z.string(),
   run_started_at: z.date(),
   closed_at: optional(z.date()),

@@ -5,7 +5,8 @@ import { type RecorderPace, runRecorder } from '../../src/records/recorder.js';
 import { Records } from '../../src/records/records.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
-import { type Answered, type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
+import { startHanging } from '../records/databases.js';
+import { type Answered, type ApiUnderTest, KEYS, merchantsWith, terms } from '../support/api-under-test.js';
 import { eventually, link, payout, useStack } from '../support/payment-stack.js';
 import { testEncryption } from '../support/test-encryption.js';
 
@@ -286,6 +287,47 @@ describe("the feed of a merchant's events", () => {
     const { status, body } = await stack.api.ask('GET', '/v1/events', { key: KEYS.shop });
     expect([status, body.code]).toEqual([501, 'no_records']);
   });
+});
+
+describe('while the records take connections and answer nothing', () => {
+  let hanging: Awaited<ReturnType<typeof startHanging>>;
+  let stuck: ApiUnderTest;
+  beforeAll(async () => {
+    hanging = await startHanging();
+    stuck = await stack.startMore({
+      records: open(hanging.port),
+      merchants: merchantsWith([{ name: 'shop', secret: KEYS.shop, scopes: ['collections', 'payouts'] }], {
+        maxPayoutsPerDay: 1_000_000,
+      }),
+    });
+  });
+  afterAll(() => hanging.stop());
+
+  it('a new payout is refused, though within the limits of its day, and nothing is sent', async () => {
+    const made = stack.sandbox.ledger.all().length;
+    const { status, body } = await post('/v1/payouts', payout, randomUUID(), stuck);
+    expect([status, body.code]).toEqual([503, 'records_unavailable']);
+    expect(body.detail).toContain('Nothing was sent');
+    expect(stack.sandbox.ledger.all()).toHaveLength(made);
+  }, 60_000);
+
+  it('links are made, and what Temporal knows is answered', async () => {
+    const key = randomUUID();
+    const links = await Promise.all(
+      Array.from({ length: 5 }, () => post('/v1/collections', link, randomUUID(), stuck)),
+    );
+    for (const { status } of links) expect([201, 202]).toContain(status);
+    const made = await stack.begun('/v1/payouts', payout, key);
+    expect(await post('/v1/payouts', payout, key, stuck)).toMatchObject({
+      status: 200,
+      body: { id: made.id },
+    });
+  }, 60_000);
+
+  it('the API is ready, with a warning', async () => {
+    const { status, body } = await stuck.ask('GET', '/readyz');
+    expect([status, body.warnings]).toEqual([200, [expect.stringContaining("records can't be read")]]);
+  }, 60_000);
 });
 
 describe('while the records are away', () => {

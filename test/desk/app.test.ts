@@ -415,6 +415,16 @@ describe('a long queue', () => {
     api.instead.set('/v1/payments', { status: 200, body: { data: [], unreadable: [] } });
     expect((await operator.get('/desk')).text).toContain('Nothing is in REVIEW');
   });
+
+  it('without what Temporal has deleted says so, and so does a search', async () => {
+    api.instead.set('/v1/payments', { status: 200, body: { data: [], unreadable: [], incomplete: true } });
+    for (const path of ['/desk', '/desk/search?q=order-1']) {
+      const { text } = await operator.get(path);
+      expect(text).toContain('Not complete');
+      expect(text).toContain('payments that Temporal has deleted are missing');
+      expect(text).not.toContain('Nothing is in REVIEW');
+    }
+  });
 });
 
 describe('a payment', () => {

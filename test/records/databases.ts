@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { findPostgres, startPostgres } from '../../bench/servers/postgres.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { startPGliteServer } from '../../stack/records/pglite-server.js';
@@ -37,6 +39,21 @@ async function startEmbedded(): Promise<RecordsServer> {
     },
     async stop() {
       for (const server of servers) await server.stop();
+    },
+  };
+}
+
+/** A server that takes connections and answers nothing. */
+export async function startHanging(): Promise<{ readonly port: number; stop(): void }> {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => sockets.push(socket.on('error', () => undefined)));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
     },
   };
 }

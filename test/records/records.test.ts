@@ -10,7 +10,7 @@ import { Records } from '../../src/records/records.js';
 import { type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
 import { terms } from '../support/api-under-test.js';
 import { freshKey } from '../support/test-encryption.js';
-import { type RecordsServer, recordsServers } from './databases.js';
+import { type RecordsServer, recordsServers, startHanging } from './databases.js';
 
 const logger = pino({ level: 'silent' });
 const key = freshKey('one');
@@ -149,6 +149,24 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     expect((await records.find(ended.id))?.closedAt).toBe(ended.closedAt);
   });
 
+  it('keep what was paid when another payment, made in their absence, has its id', async () => {
+    const paid = recordOf(direct('old'));
+    await records.write([paid]);
+    const again = recordOf({ ...direct('old'), amount: 700 }, { runId: 'run-2' }, NOON + 40 * 86_400_000);
+    const later = { ...again, startedAt: NOON + 40 * 86_400_000 };
+    await expect(records.missing([later], 0)).resolves.toEqual([]);
+    await records.write([later]);
+    expect(await records.find(paid.id)).toMatchObject({ runId: 'run-1', indexed: { amount: 5_000 } });
+    // What was never paid has nothing to keep.
+    const expired = recordOf(direct('unpaid'));
+    const { indexed } = expired;
+    await records.write([{ ...expired, indexed: { ...indexed, status: 'EXPIRED' } }]);
+    const link = recordOf({ ...direct('unpaid'), amount: 700 }, { runId: 'run-2' }, NOON + 86_400_000);
+    await expect(records.missing([link], 0)).resolves.toEqual([link]);
+    await records.write([link]);
+    expect(await records.find(link.id)).toMatchObject({ runId: 'run-2', indexed: link.indexed });
+  });
+
   it('know of a payment that could not be read, and take its content later', async () => {
     const record = recordOf(direct('unread'));
     await records.write([{ ...record, content: undefined }]);
@@ -263,6 +281,35 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     expect(found.map((record) => record?.id)).toEqual(names.map((name) => `col_${name}`));
     await Promise.all(more);
   });
+});
+
+describe('records whose database takes connections and answers nothing', () => {
+  let hanging: Awaited<ReturnType<typeof startHanging>>;
+  beforeAll(async () => {
+    hanging = await startHanging();
+  });
+  afterAll(() => hanging.stop());
+
+  it('say so, and keep nobody waiting for a key while somebody else asks whether they are back', async () => {
+    const records = Records.open(
+      `postgres://nobody@127.0.0.1:${hanging.port}/none`,
+      encryptedBy(key),
+      logger,
+    );
+    const away = expect.objectContaining({ name: 'RecordsUnavailableError' });
+    const has = () => records.has('col_one' as PaymentId);
+    await expect(has()).rejects.toEqual(away);
+    let isProbing = true;
+    const probe = has().finally(() => {
+      isProbing = false;
+    });
+    for (let times = 0; times < 50; times++) await expect(has()).rejects.toEqual(away);
+    expect(isProbing).toBe(true);
+    await expect(probe).rejects.toEqual(away);
+    await expect(records.write([recordOf(direct('one'))])).rejects.toEqual(away);
+    await expect(records.list({}, 1)).rejects.toEqual(away);
+    await records.close();
+  }, 60_000);
 });
 
 describe('records whose database is away', () => {

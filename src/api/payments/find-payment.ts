@@ -105,10 +105,15 @@ const REOPENED_PAUSE_MS = 1_000;
  * Finds a payment, in Temporal or, when that has forgotten it, in the records; `undefined` when there is none, or none that the
  * API started.
  *
+ * @param unread what to say when the records can't be read
  * @throws {ApiError} `temporarily_unavailable`, `records_unavailable`.
  */
-export async function findPayment(context: ReadContext, id: PaymentId): Promise<FoundPayment | undefined> {
-  return (await findInTemporal(context, id)) ?? (await findRecorded(context, id));
+export async function findPayment(
+  context: ReadContext,
+  id: PaymentId,
+  unread?: string,
+): Promise<FoundPayment | undefined> {
+  return (await findInTemporal(context, id)) ?? (await findRecorded(context, id, unread));
 }
 
 /** Finds a payment's workflow. @throws {ApiError} `temporarily_unavailable`. */

@@ -12,6 +12,7 @@ import {
 } from '../../workflows/messages.js';
 import { ApiError, invalidRequest, temporarilyUnavailable } from '../http/problem.js';
 import { findPayment } from './find-payment.js';
+import { UNCHECKED } from './recorded-payments.js';
 import { waitFor, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
 
@@ -31,7 +32,8 @@ interface LimitedOwner {
  * before it is started, so that a payment never exists that wasn't counted. An order whose payment exists, because the
  * request is repeated, is never refused and never counted again.
  *
- * @throws {ApiError} `invalid_request`, `daily_limit_reached`; `temporarily_unavailable` when it can't be counted.
+ * @throws {ApiError} `invalid_request`, `daily_limit_reached`; `temporarily_unavailable` when it can't be counted,
+ * `records_unavailable`.
  */
 export async function refuseBeyondLimits(
   context: LimitContext,
@@ -42,7 +44,7 @@ export async function refuseBeyondLimits(
   const isTooMuch = maxAmount !== undefined && order.amount > maxAmount;
   const maxPerDay = order.kind === 'payout' ? limits.maxPayoutsPerDay : undefined;
   if (!isTooMuch && maxPerDay === undefined) return;
-  if ((await findPayment(context, order.id)) !== undefined) return;
+  if ((await findPayment(context, order.id, UNCHECKED)) !== undefined) return;
   if (isTooMuch) throw invalidRequest([{ field: 'amount', message: `must be at most ${xaf(maxAmount)}` }]);
   if (maxPerDay === undefined) return;
 
@@ -55,7 +57,7 @@ export async function refuseBeyondLimits(
       : await context.payoutLimits.count(context, owner, { id, amount }, maxPerDay, now);
   if (count?.isAccepted) return;
   // An equal request may have been counted on the day before, in the moment before midnight.
-  if ((await findPayment(context, id)) !== undefined) return;
+  if ((await findPayment(context, id, UNCHECKED)) !== undefined) return;
   throw dailyLimitReached(maxPerDay, count?.total, now);
 }
 

@@ -26,6 +26,10 @@ export interface RecordedPayment {
   readonly record: PaymentRecord;
 }
 
+/** Why a request to pay is refused: `records_unavailable` before anything was sent. */
+export const UNCHECKED =
+  "Nothing was sent: it can't be checked at the moment whether this Idempotency-Key was used long ago. Repeat the request with the same key.";
+
 /** What couldn't be read of a payment that Temporal doesn't have. */
 const UNREAD =
   "The payment isn't among the recent ones, and the records can't be read at the moment. Try again shortly.";
@@ -33,13 +37,15 @@ const UNREAD =
 /**
  * Finds a payment in the records; `undefined` when there is none.
  *
+ * @param unread what to say when they can't be read
  * @throws {ApiError} `records_unavailable`.
  */
 export async function findRecorded(
   { records }: RecordsContext,
   id: PaymentId,
+  unread = UNREAD,
 ): Promise<RecordedPayment | undefined> {
-  const record = await askRecords(() => records?.find(id), UNREAD);
+  const record = await askRecords(() => records?.find(id), unread);
   return record && toRecordedPayment(record);
 }
 

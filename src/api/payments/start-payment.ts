@@ -25,7 +25,7 @@ import {
   type PaymentMemo,
   type PaymentWorkflow,
 } from './find-payment.js';
-import { askRecords } from './recorded-payments.js';
+import { askRecords, UNCHECKED } from './recorded-payments.js';
 import { failureTypeOf, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
 
@@ -68,7 +68,9 @@ export async function startPayment(context: StartContext, request: StartRequest)
   try {
     if (await isKnown(context, request)) {
       const earlier = await asItStands(context, request, requestId);
-      if (earlier !== undefined) return earlier;
+      if (earlier === undefined)
+        throw unavailable(request, new Error('a payment that is known was not found'));
+      return earlier;
     }
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const result = await tryToStart(context, request, requestId).catch(asUndecided);
@@ -109,9 +111,6 @@ function asUndecided(error: unknown): never {
   const isSilence = error instanceof ApiError && error.code === 'records_unavailable';
   throw isSilence ? temporarilyUnavailable(undefined, { cause: error }) : error;
 }
-
-const UNCHECKED =
-  "Nothing was sent: it can't be checked at the moment whether this Idempotency-Key was used long ago. Repeat the request with the same key.";
 
 async function tryToStart(
   context: StartContext,

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { SCOPES } from '../../merchants.js';
 import type { BalanceAnswer } from '../../payments/outcome.js';
@@ -59,18 +60,27 @@ export const readyz = publicRoute({
 /** How long payments may go unrecorded before it is a warning, in ms. */
 const MAX_LAG_MS = 10 * 60_000;
 
+/** How long the records may take to say how far they are, in ms: whoever asks for readiness doesn't wait for long. */
+const RECORDS_LIMIT_MS = 2_000;
+
 /** What is wrong with the records: most of what the API does doesn't need them. */
 async function warningOf(records: Records): Promise<string | undefined> {
   try {
-    const { recordedUntil } = await records.recorderState();
+    const late = pause(RECORDS_LIMIT_MS, undefined, { ref: false });
+    const state = await Promise.race([records.recorderState(), late]);
+    if (state === undefined) return UNREADABLE;
+    const { recordedUntil } = state;
     if (recordedUntil !== undefined && Date.now() - recordedUntil <= MAX_LAG_MS) return undefined;
     const since = recordedUntil === undefined ? 'yet' : `since ${new Date(recordedUntil).toISOString()}`;
     return `No payments were recorded ${since}. Is a worker running with RECORDS_URL? Once Temporal has deleted what wasn't recorded, its Idempotency-Keys no longer hold.`;
   } catch (error) {
     if (!(error instanceof RecordsUnavailableError)) throw error;
-    return "The records can't be read: payouts and direct collections are refused, and payments of long ago not found.";
+    return UNREADABLE;
   }
 }
+
+const UNREADABLE =
+  "The records can't be read: payouts and direct collections are refused, and payments of long ago not found.";
 
 /** The metrics have no secrets, but they show business figures: the proxy should keep them private. */
 export const getMetrics = publicRoute({

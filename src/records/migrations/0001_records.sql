@@ -44,6 +44,8 @@ CREATE TABLE events (
   at timestamptz NOT NULL
 );
 CREATE INDEX events_of_merchant ON events (merchant, position);
+CREATE INDEX events_by_type ON events (merchant, type, position);
+CREATE INDEX events_by_time ON events (merchant, at);
 
 -- The ids of the encryption keys that hashes of payers were made with.
 CREATE TABLE payer_keys (

@@ -1,0 +1,274 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Client } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import { defaultPayloadConverter } from '@temporalio/common/lib/converter/payload-converter.js';
+import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
+import proto from '@temporalio/proto';
+import pg from 'pg';
+import { pino } from 'pino';
+import type { LinkOrder } from '../../src/payments/order.js';
+import type { PaymentId } from '../../src/payments/payment-id.js';
+import { openPayment, type PaymentState } from '../../src/payments/payment-state.js';
+import { toPayment } from '../../src/payments/to-payment.js';
+import { type RecorderPace, runRecorder } from '../../src/records/recorder.js';
+import { Records } from '../../src/records/records.js';
+import { paymentSearchAttributes as attributes } from '../../src/temporal/search-attributes.js';
+import type { EndedPayment } from '../../src/workflows/messages.js';
+import { freePort } from '../../stack/processes/ports.js';
+import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
+import { terms } from '../support/api-under-test.js';
+import { eventually } from '../support/payment-stack.js';
+import { testEncryption } from '../support/test-encryption.js';
+
+const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A payment's run, as Temporal has it. */
+interface Run {
+  readonly id: PaymentId;
+  readonly closedAt: number;
+  /** Without it, the index has no status of it. */
+  readonly status?: 'SUCCESSFUL';
+  /** What it has left, or why it can't be read. */
+  result(): Promise<EndedPayment>;
+}
+
+const idOf = (number: number) => `col_${String(number).padStart(32, '0')}` as PaymentId;
+
+function paid(number: number, closedAt: number, changes: Partial<Run> = {}): Run {
+  const order: LinkOrder = {
+    id: idOf(number),
+    kind: 'collection',
+    method: 'link',
+    amount: 500,
+    metadata: {},
+  };
+  const state: PaymentState = {
+    ...openPayment(order, terms, closedAt - 60_000),
+    phase: { kind: 'ended', status: 'SUCCESSFUL', checks: [] },
+    notifications: [
+      { number: 1, type: 'payment.succeeded', at: closedAt, delivery: { kind: 'noAddress', at: closedAt } },
+    ],
+  };
+  return {
+    id: order.id,
+    closedAt,
+    status: 'SUCCESSFUL',
+    result: async () => ({ payment: toPayment(state), state }),
+    ...changes,
+  };
+}
+
+const timestamp = (ms: number) => ({ seconds: Math.floor(ms / 1_000), nanos: (ms % 1_000) * 1e6 });
+
+function toInfo({ id, closedAt, status }: Run) {
+  const createdAt = closedAt - 60_000;
+  const indexed = new TypedSearchAttributes([
+    { key: attributes.merchant, value: 'shop' },
+    { key: attributes.kind, value: 'collection' },
+    { key: attributes.amount, value: 500 },
+    { key: attributes.createdAt, value: createdAt },
+    { key: attributes.final, value: true },
+    ...(status === undefined ? [] : [{ key: attributes.status, value: status }]),
+  ]);
+  const memo = { requestId: 'request', fingerprint: 'digest' };
+  return {
+    execution: { workflowId: id, runId: `run-of-${id}` },
+    status: Status.WORKFLOW_EXECUTION_STATUS_COMPLETED,
+    startTime: timestamp(createdAt),
+    closeTime: timestamp(closedAt),
+    searchAttributes: { indexedFields: encodeUnifiedSearchAttributes(undefined, indexed) },
+    memo: {
+      fields: Object.fromEntries(
+        Object.entries(memo).map(([name, text]) => [name, defaultPayloadConverter.toPayload(text)]),
+      ),
+    },
+  };
+}
+
+/** As much of Temporal as the recorder asks: an index of ended runs, and what these have left. */
+function temporalWith(runs: readonly Run[]): Client {
+  const between = (query: string) => {
+    const [from, to] = [...query.matchAll(/"(\d{4}-[^"]+Z)"/g)].map(([, text = '']) => Date.parse(text));
+    return runs.filter(
+      ({ closedAt }) => from !== undefined && to !== undefined && closedAt >= from && closedAt < to,
+    );
+  };
+  const run = <T>(_: unknown, call: () => T) => call();
+  const stub = {
+    options: {
+      namespace: 'default',
+      loadedDataConverter: { payloadConverter: defaultPayloadConverter, payloadCodecs: [] },
+    },
+    withDeadline: run,
+    withAbortSignal: run,
+    workflowService: {
+      listWorkflowExecutions: async ({ query }: { query: string }) => ({
+        executions: between(query).map(toInfo),
+        nextPageToken: new Uint8Array(),
+      }),
+      describeNamespace: async () => ({
+        config: { workflowExecutionRetentionTtl: { seconds: 30 * 86_400 } },
+      }),
+    },
+    workflow: {
+      getHandle: (id: string) => ({
+        result: async () => await runs.find((one) => one.id === id)?.result(),
+      }),
+    },
+  };
+  return stub as unknown as Client;
+}
+
+const PACE: RecorderPace = {
+  roundMs: 20,
+  leaseMs: 30_000,
+  overlapMs: 60_000,
+  sweepMs: 50,
+  openMs: 60_000,
+  againMs: HOUR_MS,
+};
+
+let server: PGliteServer;
+let url: string;
+let records: Records;
+let stops: (() => Promise<void>)[] = [];
+const logged: string[] = [];
+const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
+
+beforeAll(async () => {
+  const port = await freePort();
+  server = await startPGliteServer(port);
+  url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  records = Records.open(url, testEncryption, logger);
+  await records.migrate();
+}, 60_000);
+afterAll(async () => {
+  await records.close();
+  await server.stop();
+});
+
+async function sql(text: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}
+beforeEach(() => sql('DELETE FROM events; DELETE FROM payments; UPDATE recorder SET recorded_until = NULL'));
+afterEach(async () => {
+  for (const stop of stops) await stop();
+  stops = [];
+  logged.length = 0;
+});
+
+/** Starts a recorder, which runs until the end of the test. */
+function record(runs: readonly Run[], pace: Partial<RecorderPace> = {}): void {
+  const stop = new AbortController();
+  const options = { client: temporalWith(runs), records, logger, pace: { ...PACE, ...pace } };
+  const running = runRecorder(options, stop.signal);
+  stops.push(async () => {
+    stop.abort();
+    await running;
+  });
+}
+
+const untilRecorded = (number: number) =>
+  eventually(
+    () => records.find(idOf(number)),
+    (found) => found?.content !== undefined,
+  );
+
+describe('the recorder', () => {
+  it('records all that Temporal still has, and says how far it has come', async () => {
+    const now = Date.now();
+    record([paid(1, now - 29 * DAY_MS), paid(2, now - 10 * DAY_MS), paid(3, now - 1_000)]);
+    for (const number of [1, 2, 3]) await untilRecorded(number);
+    const { recordedUntil = 0 } = await eventually(
+      () => records.recorderState(),
+      (state) => (state.recordedUntil ?? 0) > now - HOUR_MS,
+    );
+    // The index may still lack what has ended within the last minute.
+    expect(recordedUntil).toBeLessThanOrEqual(Date.now() - PACE.overlapMs);
+    const events = await records.events({ after: 0 }, 10);
+    expect(events.map(({ paymentId }) => paymentId)).toEqual([idOf(1), idOf(2), idOf(3)]);
+  });
+
+  it('finds what the index shows only after its time is over', async () => {
+    const runs = [paid(1, Date.now() - HOUR_MS)];
+    record(runs);
+    await untilRecorded(1);
+    await eventually(
+      () => records.recorderState(),
+      (state) => (state.recordedUntil ?? 0) > Date.now() - HOUR_MS,
+    );
+    runs.push(paid(2, Date.now() - 5 * DAY_MS));
+    await untilRecorded(2);
+  });
+
+  it('goes on with all others when the database will not have one, and says which', async () => {
+    const { status: _, ...withoutStatus } = paid(1, Date.now() - HOUR_MS);
+    record([withoutStatus, paid(2, Date.now() - HOUR_MS), paid(3, Date.now() - 1_000)]);
+    await untilRecorded(2);
+    await untilRecorded(3);
+    await expect(records.has(idOf(1))).resolves.toBe(false);
+    expect(logged.join('')).toContain(`"paymentId":"${idOf(1)}"`);
+    expect(logged.join('')).toContain('can not be recorded');
+  });
+
+  it('records that there is a payment which can not be read, and reads it again', async () => {
+    let isBroken = true;
+    const { result, ...rest } = paid(1, Date.now() - HOUR_MS);
+    const breaks = async () => {
+      if (isBroken) throw new Error('its history is damaged');
+      return await result();
+    };
+    record([{ ...rest, result: breaks }], { againMs: 0 });
+    await eventually(
+      () => records.has(idOf(1)),
+      (isKnown) => isKnown,
+    );
+    expect((await records.find(idOf(1)))?.content).toBeUndefined();
+    isBroken = false;
+    expect((await untilRecorded(1))?.content?.payment.status).toBe('SUCCESSFUL');
+  });
+
+  it('whose lease another has taken in the meantime stops where it is, and says nothing of what it has not written', async () => {
+    const many = Array.from({ length: 60 }, (_, index) => paid(index, Date.now() - HOUR_MS));
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let isHeld = false;
+    // The last of the first batch takes so long that the lease runs out.
+    const slow = many.map((run, index) => ({
+      ...run,
+      result: async () => {
+        if (index === 19) {
+          isHeld = true;
+          await held;
+        }
+        return await run.result();
+      },
+    }));
+    record(slow, { leaseMs: 400, sweepMs: HOUR_MS });
+    await eventually(
+      async () => isHeld,
+      (is) => is,
+    );
+    await eventually(
+      () => records.lease('another', 600_000),
+      (state) => state !== undefined,
+    );
+    goOn();
+    await untilRecorded(19);
+    // Several of its rounds go by.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await expect(records.has(idOf(40))).resolves.toBe(false);
+    const { recordedUntil = 0 } = await records.recorderState();
+    expect(recordedUntil).toBeLessThan(Date.now() - HOUR_MS);
+    await records.release('another');
+    await untilRecorded(59);
+  });
+});
