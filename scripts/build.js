@@ -12,10 +12,11 @@ const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.u
 
 await compile('lib', 'tsconfig.build.json');
 await bundleWorkflows();
-await cp(path('src/records/migrations'), path('lib/records/migrations'), { recursive: true });
+await copyMigrations('lib');
 await copyFile(path('node_modules/rapidoc/dist/rapidoc-min.js'), path('lib/rapidoc.js'));
 if (!process.argv.includes('--production')) {
   await compile('build', 'tsconfig.tools.json');
+  await copyMigrations('build/src');
   // npx makes a command executable only when it links it for the first time, and each build makes the file anew.
   await chmod(path('build/cli/main.js'), 0o755);
   await compile('dist', 'tsconfig.client.json');
@@ -27,6 +28,11 @@ async function compile(folder, project) {
   const tsc = path('node_modules/@typescript/native/bin/tsc');
   const { status } = spawnSync(process.execPath, [tsc, '-p', path(project)], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
+}
+
+/** SQL, which the compiler leaves where it is. */
+async function copyMigrations(folder) {
+  await cp(path('src/records/migrations'), path(`${folder}/records/migrations`), { recursive: true });
 }
 
 async function bundleWorkflows() {

@@ -7,6 +7,7 @@ import type { PaymentRecord } from '../people/payment-record.js';
 import { booksAt, readBooks, type Transaction } from '../world/provider-books.js';
 import { audit } from './audit.js';
 import type { AuditCase, Violation } from './case.js';
+import type { Recorded } from './recorded.js';
 
 /** How many payments are read from the API at a time. */
 const MAX_IN_FLIGHT = 32;
@@ -66,10 +67,12 @@ const MAX_CLOCK_SKEW_MS = 50;
  * still be under review.
  *
  * @param unreadable deliveries to the merchant whose signature or form was wrong
+ * @param recordedOf what the records have of a payment
  */
 export async function auditByBooks(
   { api, actions, records, stack }: ChaosContext,
   unreadable: readonly string[],
+  recordedOf: (id: string) => Recorded,
 ): Promise<Violation[]> {
   const { transactions: all, posts } = await readBooks(stack.sandboxUrl);
   const ids = new Set<string | undefined>(records.map(({ planned }) => planned.id));
@@ -84,6 +87,7 @@ export async function auditByBooks(
         shown,
         transactions,
         posts: posts.get(id) ?? 0,
+        recorded: recordedOf(id),
       };
     },
     strays: all.filter(({ externalId }) => !ids.has(externalId)).map(({ transId }) => transId),

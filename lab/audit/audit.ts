@@ -20,6 +20,7 @@ export function audit(subject: AuditCase): Violation[] {
     ...unnoticed(subject),
     ...overLimit(subject),
     ...stuck(subject),
+    ...unrecorded(subject),
     ...decidedWrongly(subject.record),
     ...auditNotifications(subject),
   ].map((violation) => ({ about, ...violation }));
@@ -103,6 +104,32 @@ function overLimit({ transactions, tooManyQuestions = [] }: AuditCase): Finding[
 function stuck({ record, shown, transactions }: AuditCase): Finding[] {
   if (shown === undefined || shown.final || (record.terminated && shown.status === 'REVIEW')) return [];
   return [{ invariant: 'stuck', what: `it is ${shown.status}; the ledger has ${statusList(transactions)}` }];
+}
+
+/**
+ * What has ended is in the records once, as the API shows it, and each notification that the merchant has acknowledged is in the feed
+ * once.
+ */
+function unrecorded({ record, shown, recorded }: AuditCase): Finding[] {
+  const { payments, events } = recorded;
+  const found: string[] = [];
+  if (payments.length > 1) found.push(`it is in the records ${payments.length} times`);
+  const [kept] = payments;
+  const isOver = shown?.final || (record.terminated && shown !== undefined);
+  if (isOver && payments.length === 0) found.push('it is not in the records');
+  // A workflow that was terminated may have left nothing to be read.
+  if (kept === undefined && payments.length > 0 && !record.terminated) found.push("its record can't be read");
+  if (isOver && kept !== undefined) {
+    const [is, was] = [kept, shown].map(({ status, final, amount, transId }) =>
+      [status, final ? 'final' : 'open', amount, transId].join(' '),
+    );
+    if (is !== was) found.push(`it is in the records as ${is}, and shown as ${was}`);
+  }
+  for (const id of new Set(record.notifications.filter(isAcknowledged).map(({ webhookId }) => webhookId))) {
+    const times = events.filter((event) => event === id).length;
+    if (times !== 1) found.push(`${id} is in the feed ${times} times`);
+  }
+  return found.map((what) => ({ invariant: 'unrecorded', what }));
 }
 
 /** Each review is decided once. */

@@ -3,6 +3,7 @@ import type { SeenPayment } from '../people/api-client.js';
 import { effectiveDecisions, type PaymentRecord } from '../people/payment-record.js';
 import type { PlannedOrder } from '../plan/planned-payment.js';
 import type { BookedStatus, FinalTransaction } from '../world/provider-books.js';
+import type { Recorded } from './recorded.js';
 
 /** What must hold, whatever happens; see docs/safety.md. */
 export const INVARIANTS = [
@@ -15,6 +16,7 @@ export const INVARIANTS = [
   'notifiedWrong',
   'overLimit',
   'stuck',
+  'unrecorded',
 ] as const;
 export type Invariant = (typeof INVARIANTS)[number];
 
@@ -37,6 +39,7 @@ export interface AuditCase {
   readonly posts: number;
   /** More status questions within a minute than the provider takes, one text for each time. */
   readonly tooManyQuestions?: readonly string[] | undefined;
+  readonly recorded: Recorded;
 }
 
 /** A violation, without the payment that it is about. */

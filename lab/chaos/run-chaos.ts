@@ -1,11 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pino } from 'pino';
+import { readConfig } from '../../src/config.js';
+import { openRecords } from '../../src/process.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { NO_KEYS } from '../../src/temporal/encryption.js';
 import { atCheckout } from '../../stack/demo/payer.js';
+import { steadyPort } from '../../stack/processes/ports.js';
 import { bringUpStack, type PaymentProcess } from '../../stack/processes/stack.js';
 import { auditByBooks } from '../audit/audit-all.js';
 import { countByInvariant, type Invariant, type Violation } from '../audit/case.js';
+import { type Recorded, readRecorded } from '../audit/recorded.js';
 import { Counts } from '../counts.js';
 import { Killer } from '../faults/killer.js';
 import { ApiClient } from '../people/api-client.js';
@@ -16,11 +22,11 @@ import { MerchantEndpoint, type MerchantFault } from '../people/merchant-endpoin
 import { isEndAcknowledged, type PaymentRecord, recordOf, wasReviewed } from '../people/payment-record.js';
 import { WebUi } from '../people/web-ui.js';
 import { planChaosPayments, planChaosPresses } from '../plan/chaos-payments.js';
-import { type PlannedKill, planKills } from '../plan/server-faults.js';
+import { type PlannedKill, type PlannedOutage, planKills, planOutages } from '../plan/server-faults.js';
 import { MERCHANT_SECRET } from '../world/credentials.js';
 import { LocalServer } from '../world/local-server.js';
 import { type ChaosContext, persistentMerchants, RealTimeline, untilOver, wait } from './context.js';
-import { chaosSettings, steadyPort } from './settings.js';
+import { chaosSettings } from './settings.js';
 
 export interface ChaosOptions {
   readonly payments: number;
@@ -66,6 +72,8 @@ const PER_KILL_MS = 5_000;
  */
 const DRAIN_MS = 360_000;
 /** How often to look which payments have not ended, and to report it, in ms. */
+/** How long the recorder may take for the last of them, in ms: it reads open payments every ten seconds. */
+const RECORD_MS = 90_000;
 const LOOK_MS = 500;
 const REPORT_MS = 10_000;
 
@@ -89,9 +97,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   await address.listen();
 
   const ports = { api: await steadyPort(), sandbox: await steadyPort() };
+  const env = chaosSettings(process.env, ports, folder, `${address.url}/notifications`);
   const stack = await bringUpStack({
     ports,
-    env: chaosSettings(process.env, ports, folder, `${address.url}/notifications`),
+    env,
+    recordsFolder: join(folder, 'records'),
     taskQueue: 'payments',
     logFolder: join(folder, 'logs'),
     appendLogs: true,
@@ -129,11 +139,13 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   try {
     await killer.start();
     report(`taking ${payments} payments in ${lengthMs / 1_000} s, with ${kills} kills`);
-    await takePayments(context, killer, planKills(kills, lengthMs, seed), lengthMs);
+    const plan = { kills: planKills(kills, lengthMs, seed), outages: planOutages(lengthMs, seed) };
+    await takePayments(context, killer, plan, lengthMs);
     end.abort();
     report("comparing the provider's books with every payment");
     await killer.countFaults();
-    const violations = await auditByBooks(context, merchant.unreadable);
+    const recordedOf = await readOnceComplete(context, { ...env, RECORDS_URL: stack.recordsUrl });
+    const violations = await auditByBooks(context, merchant.unreadable, recordedOf);
     faults.addAll(killer.faults);
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
     return {
@@ -165,7 +177,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
 async function takePayments(
   context: ChaosContext,
   killer: Killer,
-  kills: readonly PlannedKill[],
+  { kills, outages }: { readonly kills: readonly PlannedKill[]; readonly outages: readonly PlannedOutage[] },
   lengthMs: number,
 ): Promise<void> {
   const { timeline, records, seed, report } = context;
@@ -182,7 +194,7 @@ async function takePayments(
   const reporting = setInterval(() => report(progress(context)), REPORT_MS);
   try {
     const untilEnd = async () => {
-      await Promise.all([killer.run(kills), wait(lengthMs, context)]);
+      await Promise.all([killer.run(kills, outages), wait(lengthMs, context)]);
       report('the last process is up again; waiting for the payments to end');
       const deadline = performance.now() + DRAIN_MS;
       while (isOpen() && performance.now() < deadline) await wait(LOOK_MS, context);
@@ -193,6 +205,36 @@ async function takePayments(
     clearInterval(reporting);
     await client.connection.close();
   }
+}
+
+/** What is recorded, once all that has ended is, or has had the time for it. */
+async function readOnceComplete(
+  { records, report }: ChaosContext,
+  env: NodeJS.ProcessEnv,
+): Promise<(id: string) => Recorded> {
+  const kept = openRecords(readConfig('records', env), pino({ level: 'error' }, process.stderr));
+  if (kept === undefined) throw new Error('chaos has records');
+  try {
+    report('waiting for the records to have every end');
+    const deadline = performance.now() + RECORD_MS;
+    for (;;) {
+      const recordedOf = await readRecorded(kept);
+      if (records.every((record) => isRecorded(record, recordedOf)) || performance.now() > deadline)
+        return recordedOf;
+      await pause(LOOK_MS);
+    }
+  } finally {
+    await kept.close();
+  }
+}
+
+function isRecorded(
+  { planned, notifications, terminated }: PaymentRecord,
+  recordedOf: (id: string) => Recorded,
+): boolean {
+  const { payments, events } = recordedOf(planned.id);
+  const isOver = terminated ? payments.length > 0 : payments[0]?.final === true;
+  return isOver && notifications.every(({ webhookId }) => events.includes(webhookId));
 }
 
 /** Rejects as the work does, unless the end of the run has cut it short; never resolves. */

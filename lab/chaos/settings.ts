@@ -1,8 +1,6 @@
-import { randomInt } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasPayments } from '../../src/merchants.js';
-import { isPortFree } from '../../stack/processes/ports.js';
 import {
   makeSecrets,
   type StackPorts,
@@ -45,18 +43,4 @@ export function chaosSettings(
     SANDBOX_JOURNAL: join(folder, 'provider.jsonl'),
     MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
   };
-}
-
-/** Below what systems hand out by themselves: from 32768 on Linux, from 49152 elsewhere. */
-const [MIN_PORT, MAX_PORT] = [15_000, 30_000];
-
-/**
- * A free port of 127.0.0.1 that stays free while its server is away: it is outside the range from which systems assign
- * ports to outgoing connections.
- */
-export async function steadyPort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(MIN_PORT, MAX_PORT);
-    if (await isPortFree(port)) return port;
-  }
 }

@@ -1,9 +1,12 @@
 import type { PaymentProcess } from '../../stack/processes/stack.js';
 import { type ChaosContext, wait } from '../chaos/context.js';
 import { Counts } from '../counts.js';
-import type { PlannedKill } from '../plan/server-faults.js';
+import type { PlannedKill, PlannedOutage } from '../plan/server-faults.js';
 import { addFaults, readFaults } from '../world/provider-books.js';
 import { chaosFaultRules } from './provider-faults.js';
+
+/** What is killed: a payment's processes, and the records' database. */
+type Target = PaymentProcess | 'records';
 
 /** How often to try to start a process. */
 const MAX_TRIES = 3;
@@ -15,12 +18,12 @@ const MAX_TRIES = 3;
 export class Killer {
   /** How often each process was killed. */
   readonly kills: Record<PaymentProcess, number> = { worker: 0, api: 0, sandbox: 0, temporal: 0 };
-  /** The provider's faults, by kind. */
+  /** The provider's faults and the records' outages, by kind. */
   readonly faults = new Counts();
   /** Processes that ended by themselves, and how. */
   readonly collapses: string[] = [];
   readonly #killed = new Set<number | undefined>();
-  readonly #queues = new Map<PaymentProcess, Promise<void>>();
+  readonly #queues = new Map<Target, Promise<void>>();
   #lives = 0;
 
   constructor(private readonly context: ChaosContext) {}
@@ -28,15 +31,24 @@ export class Killer {
   /** Watches the processes, and activates the faults of the first sandbox process. */
   async start(): Promise<void> {
     for (const name of ['temporal', 'sandbox', 'worker', 'api'] as const) this.#watch(name);
+    if (this.context.stack.recordsUrl !== undefined) this.#watch('records');
     await this.#orderFaults();
   }
 
-  /** Kills as planned; resolves when every process is up again. */
-  async run(plan: readonly PlannedKill[]): Promise<void> {
+  /** Kills, and takes the records away, as planned; resolves when every process is up again. */
+  async run(kills: readonly PlannedKill[], outages: readonly PlannedOutage[] = []): Promise<void> {
     const begun = performance.now();
-    for (const { target, at, downMs } of plan) {
+    const plan = [
+      ...kills.map(({ target, at, downMs }) => ({ target, at, act: () => this.#kill(target, downMs) })),
+      ...outages.map((outage) => ({
+        target: 'records' as const,
+        at: outage.at,
+        act: () => this.#withhold(outage),
+      })),
+    ];
+    for (const { target, at, act } of plan.sort((one, other) => one.at - other.at)) {
       await wait(begun + at - performance.now(), this.context);
-      this.#queue(target, () => this.#kill(target, downMs));
+      this.#queue(target, act);
     }
     await this.settled();
   }
@@ -53,7 +65,7 @@ export class Killer {
   }
 
   /** Does one thing after the other to a process. */
-  #queue(target: PaymentProcess, act: () => Promise<void>): void {
+  #queue(target: Target, act: () => Promise<void>): void {
     const queue = (this.#queues.get(target) ?? Promise.resolve()).then(act);
     this.#queues.set(target, queue);
     // settled() rejects with it; until then it must not be an unhandled rejection.
@@ -71,7 +83,29 @@ export class Killer {
     await this.#startAgain(target);
   }
 
-  async #startAgain(target: PaymentProcess): Promise<void> {
+  /** Kills the records' database, or lets it stand still with its connections open. */
+  async #withhold({ kind, forMs }: PlannedOutage): Promise<void> {
+    const { stack, report } = this.context;
+    const { pid } = stack.part('records');
+    this.faults.add(kind);
+    if (kind === 'recordsAway') {
+      this.#killed.add(pid);
+      await stack.kill('records');
+      report(`killed records, away for ${forMs} ms`);
+      await wait(forMs, this.context);
+      await this.#startAgain('records');
+      return;
+    }
+    process.kill(pid, 'SIGSTOP');
+    report(`records answer nothing for ${forMs} ms`);
+    try {
+      await wait(forMs, this.context);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  }
+
+  async #startAgain(target: Target): Promise<void> {
     const { stack, report, over } = this.context;
     for (let tries = 1; ; tries++) {
       over.throwIfAborted();
@@ -88,7 +122,7 @@ export class Killer {
     if (target === 'sandbox') await this.#orderFaults();
   }
 
-  #watch(target: PaymentProcess): void {
+  #watch(target: Target): void {
     const { pid, ended } = this.#processOf(target);
     void ended.then((how) => {
       if (this.#killed.has(pid) || this.context.over.aborted) return;
@@ -97,7 +131,7 @@ export class Killer {
     });
   }
 
-  #processOf(target: PaymentProcess) {
+  #processOf(target: Target) {
     const { stack } = this.context;
     return target === 'temporal' ? stack.temporal : stack.part(target);
   }

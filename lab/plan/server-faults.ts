@@ -98,6 +98,33 @@ export interface PlannedKill {
   readonly downMs: number;
 }
 
+/** A time in which the records' database is away, or takes connections and answers nothing. */
+export interface PlannedOutage {
+  readonly kind: 'recordsAway' | 'recordsHang';
+  /** ms from the start. */
+  readonly at: number;
+  readonly forMs: number;
+}
+
+const OUTAGES = ['recordsAway', 'recordsHang'] as const;
+
+/** How long the records are away, in ms: longer than the API waits for them. */
+const OUTAGE_MS = { min: 6_000, max: 15_000 } as const;
+
+/** Plans one outage of the records of each kind, in either half of `lengthMs`. */
+export function planOutages(lengthMs: number, seed: string | number): PlannedOutage[] {
+  const first = seededRandom(seed, 'outages').between('first', 0, 1);
+  return OUTAGES.map((kind, index): PlannedOutage => {
+    const random = seededRandom(seed, 'outage', kind);
+    const half = (index + first) % 2;
+    return {
+      kind,
+      at: Math.round(((half + random.between('when', 0, 999) / 1_000) / 2) * lengthMs),
+      forMs: random.between('how long', OUTAGE_MS.min, OUTAGE_MS.max),
+    };
+  });
+}
+
 const ALL: readonly PaymentProcess[] = ['temporal', 'worker', 'sandbox', 'api'];
 
 /** How long a process stays away at most, in ms. */

@@ -1,5 +1,6 @@
 import { auditAll } from '../audit/audit-all.js';
 import type { Violation } from '../audit/case.js';
+import { readRecorded } from '../audit/recorded.js';
 import type { Counts } from '../counts.js';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../durations.js';
 import { eachOf } from '../each-of.js';
@@ -70,6 +71,7 @@ async function runOrStall(setup: Setup, report: (line: string) => void): Promise
 async function runUntilEnd(setup: Setup, report: (line: string) => void): Promise<void> {
   const { world, start, lastArrival } = setup;
   let lookAt = start;
+  let recordAt = start + DAY_MS;
   for (;;) {
     const now = await world.time.now();
     await actWhatIsDue(setup);
@@ -80,6 +82,10 @@ async function runUntilEnd(setup: Setup, report: (line: string) => void): Promis
       report(`day ${((now - start) / DAY_MS).toFixed(2)}: ${open} payments have not ended`);
       if (now > lastArrival && open === 0 && world.clock.nextDue() === undefined) return;
       lookAt = now + LOOK_MS;
+      if (now >= recordAt) {
+        await record(setup);
+        recordAt = now + DAY_MS;
+      }
     }
     if (now > lastArrival + DRAIN_MS) return;
     await world.time.sleepUntil(nextStop(setup, lookAt));
@@ -109,8 +115,17 @@ function hasEnded(record: PaymentRecord, now: number): boolean {
   return !wasReviewed(record) || now > last.at + CHECKED_FOR_MS;
 }
 
+/** Records what has ended so far: a payment that is opened again is recorded several times. */
+async function record({ records, world }: Pick<Setup, 'records' | 'world'>): Promise<void> {
+  const ids = records.map(({ planned }) => planned.id);
+  await world.records.record(world.temporal, ids);
+}
+
 async function auditWorld({ records, context, merchant, world, traffic }: Setup): Promise<Violation[]> {
   const { ledger, posts } = world.sandbox;
+  const { records: kept } = world.records;
+  await record({ records, world });
+  const recordedOf = await readRecorded(kept);
   const ids = new Set<string | undefined>(records.map(({ planned }) => planned.id));
   return await auditAll(records, {
     api: context.api,
@@ -123,6 +138,7 @@ async function auditWorld({ records, context, merchant, world, traffic }: Setup)
         shown,
         transactions,
         posts: posts.of(id).received - traffic.refused(id),
+        recorded: recordedOf(id),
         tooManyQuestions: transactions.flatMap(({ transId }) => traffic.tooManyQuestions(transId)),
       };
     },

@@ -15,6 +15,7 @@ import { CREDENTIALS, MERCHANTS, WEBHOOK_TOKEN } from './credentials.js';
 import { LocalServer } from './local-server.js';
 import { TemporalWire, WorkerSuccession } from './orphaned-tasks.js';
 import { LastWebhookStatuses } from './provider-traffic.js';
+import { type SimulatedRecords, startSimulatedRecords } from './simulated-records.js';
 import { SimulatedTime, unlockingTime } from './simulated-time.js';
 import {
   encryptionWith,
@@ -80,6 +81,7 @@ export interface SimulatedWorld {
   readonly provider: LocalServer;
   readonly worker: WorkerSuccession;
   readonly temporal: Client;
+  readonly records: SimulatedRecords;
   stop(): Promise<void>;
 }
 
@@ -122,8 +124,10 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
     encryptionWith(encryptionKey),
     { interceptors: { workflow: [quickTaskTimeout, unlockingTime(env.connection)] } },
   );
+  const records = await startSimulatedRecords(encryptionWith(encryptionKey));
   const app = createApp({
     client: temporal,
+    records: records.records,
     taskQueue: TASK_QUEUE,
     namespace: NAMESPACE,
     terms: TERMS,
@@ -160,6 +164,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
     provider,
     worker,
     temporal,
+    records,
     async stop() {
       await worker.stop();
       worker.close();
@@ -168,6 +173,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
       await Promise.all([provider.leave(), api.leave(), merchant.leave()]);
       for (const { close } of Object.values(providers)) close();
       await temporal.connection.close();
+      await records.stop();
       await env.teardown();
     },
   };

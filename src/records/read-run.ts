@@ -68,8 +68,8 @@ export async function* listRuns(client: Client, query: string): AsyncGenerator<r
   } while (nextPageToken !== null);
 }
 
-/** `undefined` for a workflow that the API hasn't started. */
-function toRun(info: RunInfo): ListedRun | undefined {
+/** A run in Temporal's own form; `undefined` for a workflow that the API hasn't started. */
+export function toRun(info: RunInfo): ListedRun | undefined {
   const id = parsePaymentId(info.execution?.workflowId);
   const runId = info.execution?.runId;
   const indexed = decodeTypedSearchAttributes(info.searchAttributes?.indexedFields);

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -20,6 +21,20 @@ export async function freePort(): Promise<number> {
 
   await close(server);
   return port;
+}
+
+/** Below what systems hand out by themselves: from 32768 on Linux, from 49152 elsewhere. */
+const [MIN_PORT, MAX_PORT] = [15_000, 30_000];
+
+/**
+ * A free port of 127.0.0.1 that stays free while its server is away: it is outside the range from which systems assign
+ * ports to outgoing connections.
+ */
+export async function steadyPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(MIN_PORT, MAX_PORT);
+    if (await isPortFree(port)) return port;
+  }
 }
 
 /** Whether a server could listen on this port of 127.0.0.1 now. */

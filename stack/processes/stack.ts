@@ -9,7 +9,7 @@ import { lazyConnection, type TemporalTarget } from '../../src/temporal/connecti
 import { bringUpTemporal, type TemporalServer } from '../temporal/bring-up-temporal.js';
 import type { StartDevServerOptions } from '../temporal/start-dev-server.js';
 import { type Child, startChild, untilReady } from './child.js';
-import { freePort, listens } from './ports.js';
+import { listens, steadyPort } from './ports.js';
 import { addressesOf, type StackPorts, withoutSettings } from './settings.js';
 
 /** The parts beside Temporal, in the order in which they are started. */
@@ -32,7 +32,7 @@ export function partsOf({
 /** Every process of a stack. */
 export type StackProcess = StackPart | 'temporal';
 
-/** Those that payments depend on. */
+/** Those that payments can't do without. */
 export type PaymentProcess = Exclude<StackProcess, 'desk' | 'codec' | 'records'>;
 
 /** Each part's compiled program. */
@@ -123,7 +123,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   const { recordsFolder } = options;
   const bringUp = () => orStopped(bringUpTemporal({ ...options.temporal, codecEndpoint, report }), stop);
   let temporal = await bringUp();
-  const recordsPort = recordsFolder === undefined ? undefined : await freePort();
+  const recordsPort = recordsFolder === undefined ? undefined : await steadyPort();
   const recordsUrl =
     recordsPort === undefined ? undefined : `postgres://postgres@127.0.0.1:${recordsPort}/postgres`;
   const env = {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { audit } from '../../../lab/audit/audit.js';
 import type { AuditCase } from '../../../lab/audit/case.js';
+import type { Recorded } from '../../../lab/audit/recorded.js';
 import type { SeenPayment } from '../../../lab/people/api-client.js';
 import type { ReceivedNotification } from '../../../lab/people/merchant-endpoint.js';
 import { type MadeDecision, type PaymentRecord, recordOf } from '../../../lab/people/payment-record.js';
@@ -65,9 +66,16 @@ interface Story extends Partial<Omit<AuditCase, 'record'>> {
 }
 
 function found({ record, ...story }: Story): string[] {
+  const complete = { ...recordOf(planned as NonNullable<typeof planned>), taken: true, ...record };
+  const seen = 'shown' in story ? story.shown : shown('SUCCESSFUL');
   const subject: AuditCase = {
-    record: { ...recordOf(planned as NonNullable<typeof planned>), taken: true, ...record },
-    shown: shown('SUCCESSFUL'),
+    record: complete,
+    shown: seen,
+    // As they should be: the payment, and all that its merchant was notified of.
+    recorded: {
+      payments: seen === undefined ? [] : [seen],
+      events: [...new Set(complete.notifications.map(({ webhookId }) => webhookId))],
+    },
     transactions: [booked('SUCCESSFUL')],
     posts: 1,
     ...story,
@@ -80,6 +88,44 @@ const paid = notification(1, 'SUCCESSFUL', 3_000);
 describe('the audit', () => {
   it('finds nothing about a payment that was sent once and paid', () => {
     expect(found({ record: { notifications: [paid] } })).toEqual([]);
+  });
+
+  it('finds what has ended and is not in the records as it is shown, once', () => {
+    const record = { notifications: [paid] };
+    const events = [paid.webhookId];
+    const of = (...payments: Recorded['payments']) => found({ record, recorded: { payments, events } });
+    const kept = shown('SUCCESSFUL');
+    expect(of(kept)).toEqual([]);
+    for (const payments of [
+      [],
+      [kept, kept],
+      [undefined],
+      [shown('FAILED')],
+      [{ ...kept, final: false }],
+      [{ ...kept, amount: 7 }],
+      [{ ...kept, transId: 'another' }],
+    ]) {
+      expect(of(...payments)).toEqual(['unrecorded']);
+    }
+  });
+
+  it('finds a notification that is not in the feed once', () => {
+    const of = (...events: string[]) =>
+      found({
+        record: { notifications: [paid, paid] },
+        recorded: { payments: [shown('SUCCESSFUL')], events },
+      });
+    expect(of(paid.webhookId)).toEqual([]);
+    expect(of()).toEqual(['unrecorded']);
+    expect(of(paid.webhookId, paid.webhookId)).toEqual(['unrecorded']);
+  });
+
+  it('lets the record of a payment whose workflow was terminated be unreadable, and not missing', () => {
+    const record = { terminated: true };
+    const of = (...payments: Recorded['payments']) =>
+      found({ record, shown: shown('REVIEW'), transactions: [], recorded: { payments, events: [] } });
+    expect(of(undefined)).toEqual([]);
+    expect(of()).toEqual(['unrecorded']);
   });
 
   it('finds a request for which nobody decided, whatever became of it', () => {

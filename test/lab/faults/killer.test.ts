@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Killer } from '../../../lab/faults/killer.js';
 import type { PlannedKill } from '../../../lab/plan/server-faults.js';
 import type { Child } from '../../../stack/processes/child.js';
 import type { PaymentProcess, Stack, StackProcess } from '../../../stack/processes/stack.js';
 import { type Running, startSandbox } from '../../sandbox/running-sandbox.js';
+import { eventually } from '../../support/payment-stack.js';
 import { contextOf, stackAt } from '../chaos-context.js';
 
 /** A process that does nothing but live until it is ended. */
@@ -11,6 +14,18 @@ interface Life {
   readonly pid: number;
   readonly ended: Promise<string>;
   end(how: string): void;
+}
+
+/** A process of this machine that can stand still. */
+function startChild() {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  const pid = child.pid ?? 0;
+  return {
+    pid,
+    /** By the state that Linux has of it. */
+    isStopped: async () => /^State:\s+T/m.test(await readFile(`/proc/${pid}/status`, 'utf8')),
+    end: () => child.kill('SIGKILL'),
+  };
 }
 
 describe('the killer', () => {
@@ -21,12 +36,12 @@ describe('the killer', () => {
   let pids: number;
   let failures: number;
 
-  const live = (name: StackProcess): Life => {
+  const live = (name: StackProcess, pid = ++pids): Life => {
     let end: (how: string) => void = () => undefined;
     const ended = new Promise<string>((resolve) => {
       end = resolve;
     });
-    const life = { pid: ++pids, ended, end };
+    const life = { pid, ended, end };
     lives.set(name, life);
     return life;
   };
@@ -92,6 +107,28 @@ describe('the killer', () => {
     expect(killer.collapses).toEqual([]);
     expect(history.filter((line) => line.includes('temporal'))).toEqual(['kill temporal', 'start temporal']);
     expect(history).toHaveLength(8);
+  });
+
+  const onLinux = process.platform === 'linux' ? it : it.skip;
+  onLinux("takes the records' database away, and lets another stand still without ending it", async () => {
+    const database = startChild();
+    live('records', database.pid);
+    stack = { ...stack, recordsUrl: 'postgres://somewhere', temporal: stack.temporal };
+    const killer = await begin();
+    const running = killer.run(
+      [],
+      [
+        { kind: 'recordsHang', at: 0, forMs: 300 },
+        { kind: 'recordsAway', at: 10, forMs: 0 },
+      ],
+    );
+    await eventually(database.isStopped, (is) => is);
+    await running;
+    expect(await database.isStopped()).toBe(false);
+    expect(history).toEqual(['kill records', 'start records']);
+    expect(killer.faults.toJSON()).toEqual({ recordsHang: 1, recordsAway: 1 });
+    expect(killer.collapses).toEqual([]);
+    database.end();
   });
 
   it('never kills a process that is not up again', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { planKills } from '../../../lab/plan/server-faults.js';
+import { planKills, planOutages } from '../../../lab/plan/server-faults.js';
 
 const MINUTE = 60_000;
 
@@ -24,5 +24,14 @@ describe('planned kills', () => {
     expect(Math.min(...downs)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...downs)).toBeLessThanOrEqual(3_000);
     expect(new Set(downs).size).toBeGreaterThan(100);
+  });
+});
+
+describe('planned outages of the records', () => {
+  it.each([1, 2, 3, 4, 5])('are one of each kind, one in either half of the time (seed %i)', (seed) => {
+    const outages = planOutages(MINUTE, seed);
+    expect(outages.map(({ kind }) => kind).sort()).toEqual(['recordsAway', 'recordsHang']);
+    expect(outages.map(({ at }) => Math.floor(at / (MINUTE / 2))).sort()).toEqual([0, 1]);
+    expect(planOutages(MINUTE, seed)).toEqual(outages);
   });
 });

@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { freePort, isPortFree, listens, untilPortsAreFree } from '../../../stack/processes/ports.js';
+import {
+  freePort,
+  isPortFree,
+  listens,
+  steadyPort,
+  untilPortsAreFree,
+} from '../../../stack/processes/ports.js';
 
 describe('a free port', () => {
   it('can be listened on, and is not handed out twice', async () => {
@@ -19,6 +25,17 @@ describe('a free port', () => {
 
     expect([await isPortFree(port), await listens(port)]).toEqual([false, true]);
     await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+describe('a steady port', () => {
+  it('can be listened on, and is none that systems hand out by themselves', async () => {
+    const port = await steadyPort();
+    expect(port).toBeLessThan(32_768);
+    const server = createServer().listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    server.close();
+    await once(server, 'close');
   });
 });
 

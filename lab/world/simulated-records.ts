@@ -1,0 +1,63 @@
+import { status as grpc } from '@grpc/grpc-js';
+import { type Client, isGrpcServiceError } from '@temporalio/client';
+import { pino } from 'pino';
+import { readRun, toRun } from '../../src/records/read-run.js';
+import { Records } from '../../src/records/records.js';
+import type { Encryption } from '../../src/temporal/encryption.js';
+import { freePort } from '../../stack/processes/ports.js';
+import { startPGliteServer } from '../../stack/records/pglite-server.js';
+import { eachOf } from '../each-of.js';
+
+/** Payments that are looked at at the same time. */
+const MAX_IN_FLIGHT = 16;
+
+/**
+ * The records of a simulated world, in an embedded database. The time-skipping server has no index that a recorder could ask for
+ * what has ended: each payment is looked at instead, and read and written as the recorder does. The recorder itself is chaos's.
+ */
+export interface SimulatedRecords {
+  readonly records: Records;
+  /** Records those of the payments that have ended. */
+  record(temporal: Client, ids: readonly string[]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startSimulatedRecords(encryption: Encryption): Promise<SimulatedRecords> {
+  const port = await freePort();
+  const server = await startPGliteServer(port);
+  const records = Records.open(
+    `postgres://postgres@127.0.0.1:${port}/postgres`,
+    encryption,
+    pino({ level: 'error' }, process.stderr),
+  );
+  return {
+    records,
+    record: (temporal, ids) =>
+      eachOf(ids, MAX_IN_FLIGHT, async (workflowId) => {
+        const info = await infoOf(temporal, workflowId);
+        const run = info && toRun(info);
+        if (run?.closedAt === undefined) return;
+        const [missing] = await records.missing([run], 0);
+        if (missing === undefined) return;
+        // The server leaves the query of a stopped payment with a dead worker for ever.
+        const content = missing.stopped ? undefined : await readRun(temporal, missing);
+        await records.write([{ ...missing, content }]);
+      }),
+    async stop() {
+      await records.close();
+      await server.stop();
+    },
+  };
+}
+
+/** The latest run of a payment; `undefined` if there is none. */
+async function infoOf({ workflowService, options }: Client, workflowId: string) {
+  try {
+    const request = { namespace: options.namespace, execution: { workflowId } };
+    const { workflowExecutionInfo } = await workflowService.describeWorkflowExecution(request);
+    return workflowExecutionInfo ?? undefined;
+  } catch (error) {
+    if (isGrpcServiceError(error) && error.code === grpc.NOT_FOUND) return undefined;
+    throw error;
+  }
+}
