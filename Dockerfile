@@ -1,4 +1,4 @@
-# The product's image: api (the default) and worker differ by their command alone. The sandbox has a target of its own.
+# The product's image: api (the default), worker and codec server differ by their command alone. The sandbox has a target of its own.
 # glibc and not musl: Temporal's core is a native library built against it.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app

@@ -1,5 +1,6 @@
 import { type NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from './activities/activities.js';
+import { dataConverterOf, type Encryption } from './temporal/encryption.js';
 import { LeanWorker } from './workflow-threads.js';
 import { notificationsQueue } from './workflows/messages.js';
 import { startCounters } from './workflows/metrics.js';
@@ -17,7 +18,9 @@ export interface PaymentWorkerOptions {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly taskQueue: string;
+  readonly encryption: Encryption;
   readonly activities: Activities;
+  /** With the failure converter of `temporal/failure-converter.ts` in it. */
   readonly workflowBundle: NonNullable<WorkerOptions['workflowBundle']>;
   readonly limits: WorkerLimits;
   /** Keep track of where each workflow's code waits, for Temporal's Web UI: it takes 40 % more CPU time. Default: false. */
@@ -47,6 +50,7 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
     connection: options.connection,
     namespace,
     activities,
+    dataConverter: dataConverterOf(options.encryption),
     shutdownGraceTime: limits.shutdownGraceMs,
     shutdownForceTime: limits.shutdownGraceMs + FORCE_AFTER_MS,
   };

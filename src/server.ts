@@ -12,6 +12,7 @@ import {
   untilNamespaceIsReady,
 } from './process.js';
 import { connectClient, loadTemporalTarget } from './temporal/connection.js';
+import { encryptionOf } from './temporal/encryption.js';
 
 /** Requests without a valid API key within a minute, after which an address is refused. */
 const MAX_FAILURES_PER_MINUTE = 20;
@@ -25,7 +26,7 @@ await runProcess(async (stop) => {
   const config = readConfig('api', process.env);
   const logger = createLogger('api', config.LOG_LEVEL);
   const target = loadTemporalTarget(withTemporalApiKey(process.env));
-  const client = connectClient(target);
+  const client = connectClient(target, encryptionOf(config));
   const providers = createProviderServices(config);
   const shutdown = new Shutdown();
   const { app, replaceMerchants } = createApi({

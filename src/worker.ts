@@ -10,6 +10,7 @@ import { createPaymentWorker } from './payment-worker.js';
 import { parsePaymentId } from './payments/payment-id.js';
 import { createProviderServices, reloadOnHangUp, runProcess, untilNamespaceIsReady } from './process.js';
 import { connectWorker, loadTemporalTarget } from './temporal/connection.js';
+import { encryptionOf } from './temporal/encryption.js';
 
 /** The workflows, bundled when the project was built. */
 const WORKFLOW_BUNDLE = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url));
@@ -63,6 +64,7 @@ await runProcess(async (stop) => {
       connection,
       namespace: target.namespace,
       taskQueue: config.TEMPORAL_TASK_QUEUE,
+      encryption: encryptionOf(config),
       activities: createActivities({ providers, merchant }),
       workflowBundle: { codePath: WORKFLOW_BUNDLE },
       limits: {

@@ -18,6 +18,7 @@ const PROCESS: Readonly<Record<string, string | undefined>> = {
   'server.ts': 'server',
   'desk.ts': 'desk',
   'worker.ts': 'worker',
+  'codec-server.ts': 'codecServer',
   'payment-worker.ts': 'worker',
   'workflow-threads.ts': 'worker',
 };

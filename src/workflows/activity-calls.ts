@@ -1,5 +1,6 @@
 import {
   ActivityFailure,
+  ApplicationFailure,
   log,
   proxyActivities,
   proxyLocalActivities,
@@ -18,6 +19,7 @@ import type {
   StatusAnswer,
 } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
+import { DECRYPTION_FAILURE } from '../temporal/failure-converter.js';
 import { notificationsQueue } from './messages.js';
 import { countRefusedCredentials } from './metrics.js';
 
@@ -104,7 +106,7 @@ export type ActivityCalls = ReturnType<typeof activityCalls>;
 
 type LocalActivities = ReturnType<typeof proxyLocalActivities<Activities>>;
 
-/** When an activity fails, it is unknown whether its request was sent, unless no worker ever took it. */
+/** When an activity fails, it is unknown whether its request was sent, unless no worker ever took it or could decrypt it. */
 async function initiation(outcome: Promise<InitiationOutcome>): Promise<InitiationOutcome> {
   try {
     return reportUnauthorized(await outcome);
@@ -154,6 +156,9 @@ function reportUnauthorized<Answer extends { readonly kind: string }>(answer: An
 function failureOf(error: unknown): { readonly reason: string; readonly isUnstarted: boolean } {
   if (!(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
+  if (cause instanceof ApplicationFailure && cause.type === DECRYPTION_FAILURE) {
+    return { reason: "the worker couldn't read what it was to send", isUnstarted: true };
+  }
   if (!(cause instanceof TimeoutFailure)) {
     return { reason: `the worker failed: ${cause?.message ?? error.message}`, isUnstarted: false };
   }

@@ -15,7 +15,9 @@ import {
 } from '../../src/merchants.js';
 import type { PaymentTerms, Service } from '../../src/payments/order.js';
 import { connectClient } from '../../src/temporal/connection.js';
+import type { Encryption } from '../../src/temporal/encryption.js';
 import { expectDocumented } from './documented.js';
+import { testEncryption } from './test-encryption.js';
 
 export const WEBHOOK_TOKEN = 'hook-token-0123456789';
 
@@ -80,6 +82,8 @@ export interface ApiUnderTestOptions extends Partial<Omit<AppOptions, 'providers
   /** Temporal's. Without it, Temporal is down: the port is one where nobody listens. */
   readonly address?: string;
   readonly level?: string;
+  /** With a key of the suite's, if not given. */
+  readonly encryption?: Encryption;
   /** Counts, delays or refuses the API's calls to Temporal. */
   readonly interceptor?: WorkflowClientInterceptor;
 }
@@ -90,6 +94,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     address = `127.0.0.1:${await closedPort()}`,
     level = 'debug',
     namespace = 'default',
+    encryption = testEncryption,
     interceptor,
     providers,
     ...given
@@ -98,6 +103,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
   const logger = pino({ level }, { write: (line) => lines.push(line) });
   const client = connectClient(
     { address, namespace },
+    encryption,
     interceptor && { interceptors: { workflow: [interceptor] } },
   );
   const shutdown = new Shutdown();

@@ -9,6 +9,7 @@ export default async function bundleWorkflows(): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     preloadModules: [workflowsPath],
+    failureConverterPath: here('../../src/temporal/failure-converter.ts'),
     logger: new DefaultLogger('WARN'),
     webpackConfigHook: (config) => ({
       ...config,

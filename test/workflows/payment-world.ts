@@ -20,6 +20,7 @@ import type { PaymentTerms } from '../../src/payments/order.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import { retryUntilClosed } from '../../src/temporal/connection.js';
+import { dataConverterOf, type Encryption, NO_KEYS } from '../../src/temporal/encryption.js';
 import { registerSearchAttributes } from '../../src/temporal/namespace.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
@@ -27,6 +28,7 @@ import { terms as usualTerms } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
 import { expectDocumented, expectDocumentedWebhook } from '../support/documented.js';
 import { noMerchant } from '../support/no-merchant.js';
+import { testEncryption } from '../support/test-encryption.js';
 import { saveHistory } from './saved-histories.js';
 
 const { EventType } = temporal.api.enums.v1;
@@ -54,6 +56,12 @@ export interface Answer {
 export interface WorldOptions {
   /** A real dev server instead of the time-skipping one: time passes as it does, and can't be skipped. */
   readonly realServer?: boolean;
+  /** Where that server keeps everything; in memory, if not given. */
+  readonly databaseFile?: string;
+  /** How payloads are encrypted: with a key of the suite's, if not given. */
+  readonly encryption?: Encryption;
+  /** The same for the worker alone. */
+  readonly workerEncryption?: Encryption;
   /** Where that server shows its metrics. */
   readonly serverMetricsPort?: number;
   readonly terms?: Partial<PaymentTerms>;
@@ -100,7 +108,8 @@ export class PaymentWorld {
       ? await realEnvironment(options)
       : await skippingEnvironment();
     const clock = manualClock(await env.currentTimeMs());
-    const client = new Client({ connection: env.connection });
+    const dataConverter = dataConverterOf(encryptionFor(options));
+    const client = new Client({ connection: env.connection, dataConverter });
     const apiConnection = await observedConnection(env, options.onApiCall);
     const terms = { ...usualTerms, ...options.terms };
 
@@ -111,7 +120,8 @@ export class PaymentWorld {
     api.on(
       'request',
       createApp({
-        client: apiConnection === undefined ? client : new Client({ connection: apiConnection }),
+        client:
+          apiConnection === undefined ? client : new Client({ connection: apiConnection, dataConverter }),
         taskQueue: 'payments',
         namespace: 'default',
         terms,
@@ -191,6 +201,7 @@ export class PaymentWorld {
       connection: this.env.nativeConnection,
       namespace: 'default',
       taskQueue: 'payments',
+      encryption: this.options.workerEncryption ?? encryptionFor(this.options),
       activities: this.options.activities?.(activities) ?? activities,
       workflowBundle: workflowBundle(),
       limits: {
@@ -386,9 +397,15 @@ async function skippingEnvironment() {
   };
 }
 
-async function realEnvironment({ serverMetricsPort: metricsPort }: WorldOptions) {
+/** Saved histories are replayed without any key, and their payloads read by people. */
+function encryptionFor({ encryption = testEncryption }: WorldOptions): Encryption {
+  return process.env.SAVE_HISTORIES === undefined ? encryption : NO_KEYS;
+}
+
+async function realEnvironment({ serverMetricsPort: metricsPort, databaseFile }: WorldOptions) {
   const server = await startDevServer({
     report: () => undefined,
+    ...(databaseFile !== undefined && { databaseFile }),
     ...(metricsPort !== undefined && { metricsPort }),
   });
   const env = await TestWorkflowEnvironment.createFromExistingServer({ address: server.address });
