@@ -156,7 +156,8 @@ export interface WelcomeFacts {
 
 /** What `start` prints once everything is ready: the addresses, a first call to try, and what a restart keeps. */
 export function welcome(facts: WelcomeFacts): string {
-  const { apiUrl, sandboxUrl, deskUrl, codecUrl, temporal, apiKey, keyNames, notifications, shop, folder } = facts;
+  const { apiUrl, sandboxUrl, deskUrl, codecUrl, temporal, apiKey, keyNames, notifications, shop, folder } =
+    facts;
   const key = apiKey ?? '<key>';
   return `
 Sanaga is running. Ctrl-C stops it.

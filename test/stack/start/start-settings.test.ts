@@ -27,7 +27,11 @@ describe('the settings of start', () => {
       CODEC_PORT: '8334',
     });
     expect(ports).toEqual({ api: 3100, sandbox: 4100, desk: 3101, codec: 8334 });
-    expect(env).toMatchObject({ DESK_PORT: '3101', DESK_API_URL: 'http://127.0.0.1:3100', CODEC_PORT: '8334' });
+    expect(env).toMatchObject({
+      DESK_PORT: '3101',
+      DESK_API_URL: 'http://127.0.0.1:3100',
+      CODEC_PORT: '8334',
+    });
     expect(temporalPorts).toEqual({ frontend: 7333, ui: 8333 });
     expect(env.PROVIDER_COLLECTION_URL).toBe('http://127.0.0.1:4100');
     expect(env.SANDBOX_WEBHOOK_URL).toMatch('http://127.0.0.1:3100/webhooks/provider/');
