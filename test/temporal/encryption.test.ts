@@ -34,10 +34,12 @@ describe('an encrypted payload', () => {
     const codec = codecWith([key]);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.jsonValue()), async (values) => {
-        const payloads = await codec.encode(values.map(payloadOf));
+        const plain = values.map(payloadOf);
+        const payloads = await codec.encode(plain);
         expect(payloads.every(isEncrypted)).toBe(true);
         const decoded = await codec.decode(payloads);
-        expect(decoded.map(contentOf)).toEqual(values);
+        // Not the values themselves: a payload is JSON, which has no -0.
+        expect(decoded.map(contentOf)).toEqual(plain.map(contentOf));
       }),
     );
   });
