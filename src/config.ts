@@ -112,6 +112,13 @@ const webhookToken = z
     'must be 16 to 200 letters, digits, - and _: make one with `openssl rand -hex 24`',
   );
 
+/** Where a process shows its metrics: nowhere, unless it is set. */
+const metricsAddress = z
+  .string()
+  .regex(/^[\w.[\]:-]+:\d{1,5}$/, { error: 'must be an address such as 127.0.0.1:9464', abort: true })
+  .refine(hasPort, 'must have a port from 1 to 65535')
+  .optional();
+
 /** Where Temporal is (address, namespace, TLS, API key) is read by `@temporalio/envconfig`: see temporal/connection.ts. */
 const temporal = {
   TEMPORAL_TASK_QUEUE: text.default('payments'),
@@ -168,6 +175,7 @@ const schemas = {
       HOST: text.default('127.0.0.1'),
       PORT: port(3000),
       LOG_LEVEL: logLevel,
+      API_METRICS_ADDRESS: metricsAddress,
       API_KEYS: apiKeys.optional(),
       MERCHANTS_FILE: merchantsFile.optional(),
       MERCHANT_WEBHOOK_URL: httpUrl.optional(),
@@ -229,11 +237,7 @@ const schemas = {
       WORKER_CALL_STACKS: yesNo(false),
       WORKER_DEPLOYMENT: text.default('sanaga'),
       WORKER_BUILD_ID: text.optional(),
-      WORKER_METRICS_ADDRESS: z
-        .string()
-        .regex(/^[\w.[\]:-]+:\d{1,5}$/, { error: 'must be an address such as 127.0.0.1:9464', abort: true })
-        .refine(hasPort, 'must have a port from 1 to 65535')
-        .optional(),
+      WORKER_METRICS_ADDRESS: metricsAddress,
       WORKER_SHUTDOWN_GRACE: duration('8s', { min: '1s', max: '2m' }),
     })
     .refine(

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Config, ConfigError } from './config.js';
 import type { Service } from './payments/order.js';
-import { createProviderClient, type ProviderClient } from './provider/client.js';
+import { createProviderClient, type ProviderCall, type ProviderClient } from './provider/client.js';
 import {
   describeGaps,
   type SetupConnection,
@@ -117,9 +117,14 @@ function instructions(namespace: string, { gaps, refusals }: SetupResult): strin
   ].join('\n');
 }
 
-/** Makes a client for each of the provider's services from the settings. Call `close` on each when done. */
+/**
+ * Makes a client for each of the provider's services from the settings. Call `close` on each when done.
+ *
+ * @param onCall is told of each call to the provider
+ */
 export function createProviderServices(
   config: Config<'api'> | Config<'worker'>,
+  onCall: (call: ProviderCall) => void,
 ): Readonly<Record<Service, ProviderClient>> {
   const timeoutMs = config.PROVIDER_TIMEOUT;
   return {
@@ -129,6 +134,7 @@ export function createProviderServices(
       apiUser: config.PROVIDER_COLLECTION_API_USER,
       apiKey: config.PROVIDER_COLLECTION_API_KEY,
       timeoutMs,
+      onCall,
     }),
     payout: createProviderClient({
       service: 'payout',
@@ -136,6 +142,7 @@ export function createProviderServices(
       apiUser: config.PROVIDER_PAYOUT_API_USER,
       apiKey: config.PROVIDER_PAYOUT_API_KEY,
       timeoutMs,
+      onCall,
     }),
   };
 }

@@ -3,6 +3,7 @@ import { createApi } from './api/app.js';
 import { Shutdown, serve } from './api/http/server.js';
 import { type Config, merchantsOf, readConfig, withTemporalApiKey } from './config.js';
 import { createLogger } from './logger.js';
+import { createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './metrics.js';
 import type { PaymentTerms } from './payments/order.js';
 import {
   createProviderServices,
@@ -26,7 +27,8 @@ await runProcess(async (stop) => {
   const logger = createLogger('api', config.LOG_LEVEL);
   const target = loadTemporalTarget(withTemporalApiKey(process.env));
   const client = connectClient(target);
-  const providers = createProviderServices(config);
+  const registry = createRegistry();
+  const providers = createProviderServices(config, providerMetrics(registry));
   const shutdown = new Shutdown();
   const { app, replaceMerchants } = createApi({
     client,
@@ -46,6 +48,7 @@ await runProcess(async (stop) => {
     providers,
     logger,
     shutdown,
+    registry,
   });
   reloadOnHangUp(
     logger,
@@ -55,8 +58,13 @@ await runProcess(async (stop) => {
       logger.info({ merchants: merchants.map(({ name }) => name) }, 'the merchants were read again');
     },
   );
+  let page: MetricsPage | undefined;
   const required = { connection: client.connection, namespace: target.namespace, logger };
   try {
+    if (config.API_METRICS_ADDRESS !== undefined) {
+      page = await serveMetrics(config.API_METRICS_ADDRESS, registry);
+      logger.info({ address: config.API_METRICS_ADDRESS }, 'metrics are shown');
+    }
     const isReady = await isNamespaceReady(required);
     const serving = await serve(app, { host: config.HOST, port: config.PORT, shutdown });
     logger.info({ host: config.HOST, port: serving.port, temporal: target.address }, 'API is listening');
@@ -68,6 +76,7 @@ await runProcess(async (stop) => {
       await serving.stop();
     }
   } finally {
+    await page?.stop();
     await client.connection.close();
     for (const provider of Object.values(providers)) provider.close();
     logger.info('API has stopped');

@@ -18,6 +18,7 @@ const PROCESS: Readonly<Record<string, string | undefined>> = {
   'server.ts': 'server',
   'worker.ts': 'worker',
   'payment-worker.ts': 'worker',
+  'worker-metrics.ts': 'worker',
   'workflow-threads.ts': 'worker',
 };
 

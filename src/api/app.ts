@@ -1,5 +1,6 @@
 import express, { type Express, type RequestHandler } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
+import { Registry } from 'prom-client';
 import type { Merchant } from '../merchants.js';
 import type { Service } from '../payments/order.js';
 import { createAuthenticator } from './http/auth.js';
@@ -9,8 +10,9 @@ import { notFound, sendProblem } from './http/problem.js';
 import { type RequestAllowance, RequestLimits } from './http/request-limits.js';
 import { logRequests, recordOf } from './http/request-log.js';
 import { Shutdown } from './http/server.js';
-import { describeApi } from './openapi.js';
+import { describeApi, statusesOf } from './openapi.js';
 import { Descriptions } from './payments/descriptions.js';
+import { measureOpenReviews } from './payments/open-reviews.js';
 import { PayoutLimits } from './payments/payout-limits.js';
 import { SharedUpdates } from './payments/update-payment.js';
 import { type ApiContext, type BalanceReader, mountRoutes, type Route } from './route.js';
@@ -18,14 +20,7 @@ import { createCollection, expireCollection } from './routes/collections.js';
 import { getErrors, getOpenApi, getReference, getReferenceScript } from './routes/documentation.js';
 import { listEvents } from './routes/events.js';
 import { listNotifications, resendNotification } from './routes/notifications.js';
-import {
-  getBalance,
-  getMetrics,
-  healthz,
-  listUnmatched,
-  readyz,
-  sharedBalance,
-} from './routes/operations.js';
+import { getBalance, healthz, listUnmatched, readyz, sharedBalance } from './routes/operations.js';
 import { getPayment, listPayments, refreshPayment, resolvePayment } from './routes/payments.js';
 import { cancelPayout, createPayout } from './routes/payouts.js';
 import { providerWebhook } from './routes/provider-webhook.js';
@@ -48,7 +43,6 @@ export const routes: readonly Route[] = [
   listUnmatched,
   healthz,
   readyz,
-  getMetrics,
   getOpenApi,
   getReference,
   getErrors,
@@ -69,6 +63,8 @@ export interface AppOptions
   readonly answerWithinMs?: number;
   readonly shutdown?: Shutdown;
   readonly limits?: Limits;
+  /** Where its metrics go. */
+  readonly registry?: Registry;
 }
 
 /** The merchants' API. */
@@ -103,10 +99,19 @@ export function createApi({
   answerWithinMs = 10_000,
   shutdown = new Shutdown(),
   limits = createLimits(),
+  registry = new Registry(),
   providers,
   ...options
 }: AppOptions): Api {
-  const metrics = createMetrics();
+  const metrics = createMetrics(
+    registry,
+    routes.map((route) => ({
+      method: route.method.toUpperCase(),
+      route: route.path,
+      // 0: the caller hung up.
+      statuses: [0, ...statusesOf(route)],
+    })),
+  );
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -126,6 +131,7 @@ export function createApi({
     payoutLimits: new PayoutLimits(),
     providers: { collection: sharedBalance(providers.collection), payout: sharedBalance(providers.payout) },
   };
+  measureOpenReviews(registry, context);
   const authenticator = createAuthenticator(merchants);
   mountRoutes(app, routes, context, authenticator);
   app.use(() => {

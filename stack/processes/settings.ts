@@ -46,7 +46,7 @@ export function stackSettings(ports: StackPorts, secrets: Secrets): Record<strin
 }
 
 const OURS =
-  /^(HOST|PORT|LOG_LEVEL|(API_KEYS|WEBHOOK_TOKEN|MERCHANTS)(_FILE)?|LINK_LIFETIME|RESOLVE_AFTER|SEND_BY|TRUSTED_PROXIES|(PROVIDER|SANDBOX|WORKER|MERCHANT|MAX|POLL|AMBIGUOUS)_.*|TEMPORAL_(TASK_QUEUE|UI_URL))$/;
+  /^(HOST|PORT|LOG_LEVEL|API_METRICS_ADDRESS|(API_KEYS|WEBHOOK_TOKEN|MERCHANTS)(_FILE)?|LINK_LIFETIME|RESOLVE_AFTER|SEND_BY|TRUSTED_PROXIES|(PROVIDER|SANDBOX|WORKER|MERCHANT|MAX|POLL|AMBIGUOUS)_.*|TEMPORAL_(TASK_QUEUE|UI_URL))$/;
 
 /** The environment without Sanaga's settings, for a stack that must be the same wherever it runs. */
 export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

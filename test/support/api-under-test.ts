@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll } from '@jest/globals';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { type AppOptions, createApi } from '../../src/api/app.js';
 import { Shutdown, serve } from '../../src/api/http/server.js';
 import type { BalanceReader } from '../../src/api/route.js';
@@ -98,6 +99,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     interceptor && { interceptors: { workflow: [interceptor] } },
   );
   const shutdown = new Shutdown();
+  const registry = new Registry();
   const none: BalanceReader = { balance: async () => ({ kind: 'unavailable', reason: 'not there' }) };
   const { app, replaceMerchants } = createApi({
     client,
@@ -109,6 +111,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     providers: { collection: none, payout: none },
     logger,
     shutdown,
+    registry,
     ...given,
   });
   const serving = await serve(app, { host: '127.0.0.1', port: 0, shutdown });
@@ -154,6 +157,8 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     serving,
     replaceMerchants,
     ask,
+    /** What Prometheus would read. */
+    metrics: () => registry.metrics(),
     stop(): Promise<void> {
       stopped ??= stop();
       return stopped;

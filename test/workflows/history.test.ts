@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DefaultLogger, Worker } from '@temporalio/worker';
 import { stopTracingPromises } from '../../lab/explore/workflow-vm.js';
+import { paymentSinks } from '../../src/payment-worker.js';
 import { hintSignal } from '../../src/workflows/messages.js';
 import { MINUTE, transId } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
@@ -87,7 +88,18 @@ describe('the saved histories', () => {
     const histories = await savedHistories();
     expect(histories.length).toBeGreaterThan(20);
     const failed: string[] = [];
-    const replay = { workflowBundle: workflowBundle(), logger: new DefaultLogger('ERROR') };
+    const reported: string[] = [];
+    const report = (name: string) => () => void reported.push(name);
+    const replay = {
+      workflowBundle: workflowBundle(),
+      logger: new DefaultLogger('ERROR'),
+      sinks: paymentSinks({
+        changed: report('changed'),
+        becameAmbiguous: report('becameAmbiguous'),
+        waitsForBudget: report('waitsForBudget'),
+        gaveUpNotification: report('gaveUpNotification'),
+      }),
+    };
     try {
       for await (const { workflowId, error } of Worker.runReplayHistories(replay, histories)) {
         if (error !== undefined) failed.push(`${workflowId}: ${error.message}`);
@@ -96,5 +108,7 @@ describe('the saved histories', () => {
       stopTracingPromises();
     }
     expect(failed).toEqual([]);
+    // The metrics count nothing twice that is only replayed.
+    expect(reported).toEqual([]);
   });
 });
