@@ -125,6 +125,16 @@ const temporal = {
   TEMPORAL_UI_URL: httpUrl.optional(),
 };
 
+/** Traces, off without an endpoint. OpenTelemetry's exporter reads further settings itself, such as headers. */
+const tracing = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/, 'must be a number from 0 to 1')
+    .default('1')
+    .transform(Number),
+};
+
 const provider = {
   PROVIDER_COLLECTION_URL: baseUrl,
   PROVIDER_COLLECTION_API_USER: headerValue,
@@ -170,6 +180,7 @@ const schemas = {
     .object({
       ...temporal,
       ...provider,
+      ...tracing,
       ...terms,
       ...limits,
       HOST: text.default('127.0.0.1'),
@@ -220,6 +231,7 @@ const schemas = {
     .object({
       ...temporal,
       ...provider,
+      ...tracing,
       LOG_LEVEL: logLevel,
       MERCHANTS_FILE: merchantsFile.optional(),
       MERCHANT_WEBHOOK_URL: httpUrl.optional(),

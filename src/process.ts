@@ -14,6 +14,7 @@ import {
   setUpNamespace,
   setupCommands,
 } from './temporal/namespace.js';
+import { type Tracing, traceProviderCalls } from './tracing.js';
 
 /**
  * Runs a process's main function until it ends by itself, or until SIGTERM or SIGINT aborts the signal that it is given.
@@ -121,12 +122,15 @@ function instructions(namespace: string, { gaps, refusals }: SetupResult): strin
  * Makes a client for each of the provider's services from the settings. Call `close` on each when done.
  *
  * @param onCall is told of each call to the provider
+ * @param tracing traces those that are made for a payment
  */
 export function createProviderServices(
   config: Config<'api'> | Config<'worker'>,
   onCall: (call: ProviderCall) => void,
+  tracing?: Tracing | undefined,
 ): Readonly<Record<Service, ProviderClient>> {
   const timeoutMs = config.PROVIDER_TIMEOUT;
+  const traceCall = tracing && traceProviderCalls(tracing);
   return {
     collection: createProviderClient({
       service: 'collection',
@@ -135,6 +139,7 @@ export function createProviderServices(
       apiKey: config.PROVIDER_COLLECTION_API_KEY,
       timeoutMs,
       onCall,
+      traceCall,
     }),
     payout: createProviderClient({
       service: 'payout',
@@ -143,6 +148,7 @@ export function createProviderServices(
       apiKey: config.PROVIDER_PAYOUT_API_KEY,
       timeoutMs,
       onCall,
+      traceCall,
     }),
   };
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createApi } from './api/app.js';
+import { temporalCalls } from './api/http/request-traces.js';
 import { Shutdown, serve } from './api/http/server.js';
 import { type Config, merchantsOf, readConfig, withTemporalApiKey } from './config.js';
 import { createLogger } from './logger.js';
@@ -13,6 +14,7 @@ import {
   untilNamespaceIsReady,
 } from './process.js';
 import { connectClient, loadTemporalTarget } from './temporal/connection.js';
+import { startTracing } from './tracing.js';
 
 /** Requests without a valid API key within a minute, after which an address is refused. */
 const MAX_FAILURES_PER_MINUTE = 20;
@@ -26,9 +28,14 @@ await runProcess(async (stop) => {
   const config = readConfig('api', process.env);
   const logger = createLogger('api', config.LOG_LEVEL);
   const target = loadTemporalTarget(withTemporalApiKey(process.env));
-  const client = connectClient(target);
+  const tracing = await startTracing(
+    'sanaga-api',
+    config.OTEL_EXPORTER_OTLP_ENDPOINT,
+    config.OTEL_TRACES_SAMPLER_ARG,
+  );
+  const client = connectClient(target, tracing && { interceptors: { workflow: [temporalCalls] } });
   const registry = createRegistry();
-  const providers = createProviderServices(config, providerMetrics(registry));
+  const providers = createProviderServices(config, providerMetrics(registry), tracing);
   const shutdown = new Shutdown();
   const { app, replaceMerchants } = createApi({
     client,
@@ -49,6 +56,7 @@ await runProcess(async (stop) => {
     logger,
     shutdown,
     registry,
+    tracing,
   });
   reloadOnHangUp(
     logger,
@@ -77,6 +85,7 @@ await runProcess(async (stop) => {
     }
   } finally {
     await page?.stop();
+    await tracing?.stop();
     await client.connection.close();
     for (const provider of Object.values(providers)) provider.close();
     logger.info('API has stopped');

@@ -12,6 +12,7 @@ import { createPaymentWorker } from './payment-worker.js';
 import { parsePaymentId } from './payments/payment-id.js';
 import { createProviderServices, reloadOnHangUp, runProcess, untilNamespaceIsReady } from './process.js';
 import { connectWorker, loadTemporalTarget } from './temporal/connection.js';
+import { startTracing } from './tracing.js';
 import {
   installMeasuredRuntime,
   measuredNotifier,
@@ -36,6 +37,11 @@ await runProcess(async (stop) => {
   const registry = createRegistry();
   const measures = paymentMetrics(registry);
   const onCall = providerMetrics(registry);
+  const tracing = await startTracing(
+    'sanaga-worker',
+    config.OTEL_EXPORTER_OTLP_ENDPOINT,
+    config.OTEL_TRACES_SAMPLER_ARG,
+  );
 
   let endpointsOf = endpoints(config);
   if (config.MERCHANTS_FILE === undefined && config.MERCHANT_WEBHOOK_URL === undefined) {
@@ -56,9 +62,10 @@ await runProcess(async (stop) => {
     endpointsOf: (name) => endpointsOf(name),
     timeoutMs: config.MERCHANT_WEBHOOK_TIMEOUT,
     allowPrivate: config.MERCHANT_WEBHOOK_ALLOW_PRIVATE,
+    headers: tracing?.headers,
   });
   const merchant = measuredNotifier(notifier, registry);
-  const providers = createProviderServices(config, onCall);
+  const providers = createProviderServices(config, onCall, tracing);
   const page = await startRuntime(config.WORKER_METRICS_ADDRESS, registry, logger);
   let connection: NativeConnection | undefined;
   try {
@@ -73,6 +80,7 @@ await runProcess(async (stop) => {
       taskQueue: config.TEMPORAL_TASK_QUEUE,
       activities: createActivities({ providers, merchant }),
       measures,
+      tracing,
       workflowBundle: { codePath: WORKFLOW_BUNDLE },
       limits: {
         maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
@@ -93,6 +101,7 @@ await runProcess(async (stop) => {
     await worker.run();
   } finally {
     await page?.stop();
+    await tracing?.stop();
     await connection?.close();
     for (const provider of Object.values(providers)) provider.close();
     logger.info('worker has stopped');

@@ -19,6 +19,7 @@ const PROCESS: Readonly<Record<string, string | undefined>> = {
   'worker.ts': 'worker',
   'payment-worker.ts': 'worker',
   'worker-metrics.ts': 'worker',
+  'worker-traces.ts': 'worker',
   'workflow-threads.ts': 'worker',
 };
 

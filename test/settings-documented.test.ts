@@ -48,6 +48,7 @@ const optional = {
   SANDBOX_PUBLIC_URL: 'http://127.0.0.1',
   SANDBOX_WEBHOOK_URL: 'http://127.0.0.1',
   SANDBOX_JOURNAL: '/tmp/sandbox.jsonl',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
   API_METRICS_ADDRESS: '127.0.0.1:9463',
   WORKER_METRICS_ADDRESS: '127.0.0.1:9464',
 };

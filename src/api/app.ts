@@ -3,12 +3,14 @@ import helmet, { type HelmetOptions } from 'helmet';
 import { Registry } from 'prom-client';
 import type { Merchant } from '../merchants.js';
 import type { Service } from '../payments/order.js';
+import type { Tracing } from '../tracing.js';
 import { createAuthenticator } from './http/auth.js';
 import { createLimits, type Limits } from './http/limits.js';
 import { createMetrics } from './http/metrics.js';
 import { notFound, sendProblem } from './http/problem.js';
 import { type RequestAllowance, RequestLimits } from './http/request-limits.js';
 import { logRequests, recordOf } from './http/request-log.js';
+import { traceRequests } from './http/request-traces.js';
 import { Shutdown } from './http/server.js';
 import { describeApi, statusesOf } from './openapi.js';
 import { Descriptions } from './payments/descriptions.js';
@@ -65,6 +67,8 @@ export interface AppOptions
   readonly limits?: Limits;
   /** Where its metrics go. */
   readonly registry?: Registry;
+  /** Traces the payments' requests; nobody does, by default. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** The merchants' API. */
@@ -100,6 +104,7 @@ export function createApi({
   shutdown = new Shutdown(),
   limits = createLimits(),
   registry = new Registry(),
+  tracing,
   providers,
   ...options
 }: AppOptions): Api {
@@ -117,6 +122,7 @@ export function createApi({
   app.disable('etag');
   app.set('trust proxy', trustedProxies);
   app.use(metrics.observe, logRequests(options.logger), helmet(SECURITY), setCommonHeaders(shutdown));
+  if (tracing !== undefined) app.use(traceRequests(tracing));
   const context: ApiContext = {
     ...options,
     ui: { url: temporalUiUrl, namespace: options.namespace },

@@ -79,8 +79,16 @@ export interface ProviderCall {
   readonly durationMs: number;
 }
 
+/** Puts a call into a trace: makes it by `send`, with the headers that carry the trace's context. */
+export type TraceCall = <T extends { readonly outcome: ProviderCall['outcome'] }>(
+  call: Pick<ProviderCall, 'service' | 'endpoint'>,
+  send: (headers: Readonly<Record<string, string>>) => Promise<T>,
+) => Promise<T>;
+
 export interface ProviderClientOptions extends ProviderHttpOptions {
   readonly service: Service;
+  /** Traces each call; none is traced by default. */
+  readonly traceCall?: TraceCall | undefined;
   /** Is told of each call when it has ended. */
   readonly onCall?: ((call: ProviderCall) => void) | undefined;
   /** A monotonic clock in ms for the breaker of questions; `performance.now` by default. */
@@ -140,29 +148,32 @@ export interface ProviderClient {
  * @throws TypeError or RangeError on settings that can't be used
  */
 export function createProviderClient(settings: ProviderClientOptions): ProviderClient {
-  const { service, onCall = () => undefined, now = () => performance.now(), ...options } = settings;
+  const { service, now = () => performance.now(), ...options } = settings;
+  const { onCall = () => undefined, traceCall = (_, send) => send({}) } = settings;
   const http = createProviderHttp(options);
   const breaker = new Breaker(now);
   const credentials = [options.apiUser, options.apiKey];
 
   /** Sends a request by `send`, which holds it back by resolving to `undefined`, and reports what came of it. */
   const observed = async (
-    { path }: ExchangeRequest,
+    request: ExchangeRequest,
     confidential: Confidential,
-    send: () => Promise<Exchange | undefined>,
+    send: (request: ExchangeRequest) => Promise<Exchange | undefined>,
   ): Promise<ProviderAnswer> => {
+    const [endpoint = ''] = request.path.split(/[/?]/);
     const begun = performance.now();
-    const exchanged = await send();
-    const answer = exchanged === undefined ? HELD_BACK : interpretExchange(exchanged, confidential);
-    const [endpoint = ''] = path.split(/[/?]/);
-    const durationMs = performance.now() - begun;
-    onCall({ service, endpoint, outcome: outcomeOf(exchanged, answer), durationMs });
+    const { answer, outcome } = await traceCall({ service, endpoint }, async (headers) => {
+      const exchanged = await send({ ...request, headers });
+      const answer = exchanged === undefined ? HELD_BACK : interpretExchange(exchanged, confidential);
+      return { answer, outcome: outcomeOf(exchanged, answer) };
+    });
+    onCall({ service, endpoint, outcome, durationMs: performance.now() - begun });
     return answer;
   };
 
   /** Sends a question, unless the provider hangs. */
   const ask = (request: ExchangeRequest): Promise<ProviderAnswer> =>
-    observed(request, { credentials }, () => breaker.ask(() => exchange(http, request)));
+    observed(request, { credentials }, (sent) => breaker.ask(() => exchange(http, sent)));
 
   const get = (path: string, bodyMax: number, call?: CallOptions) =>
     ask({ method: 'GET', path, bodyMax, signal: call?.signal });
@@ -185,9 +196,9 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     const needed = path === 'payout' ? 'payout' : 'collection';
     if (service !== needed)
       throw new TypeError(`The ${service} service can't do ${path}: use the ${needed} service`);
-    const request = postOf(path, body, call);
     const { phone, name, email } = body;
-    return await observed(request, { credentials, phone, name, email }, async () => {
+    const confidential = { credentials, phone, name, email };
+    return await observed(postOf(path, body, call), confidential, async (request) => {
       const exchanged = await exchange(http, request);
       if (exchanged.kind === 'answered') breaker.answered();
       return exchanged;

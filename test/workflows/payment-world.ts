@@ -20,6 +20,7 @@ import {
   webhookBody,
 } from '../../src/activities/merchant.js';
 import { createApp } from '../../src/api/app.js';
+import { temporalCalls } from '../../src/api/http/request-traces.js';
 import { merchantsOfKeys, sha256Of } from '../../src/merchants.js';
 import { providerMetrics } from '../../src/metrics.js';
 import { createPaymentWorker, type PaymentWorker } from '../../src/payment-worker.js';
@@ -28,6 +29,7 @@ import type { Payment } from '../../src/payments/payment.js';
 import { createProviderClient, type ProviderCall } from '../../src/provider/client.js';
 import { retryUntilClosed } from '../../src/temporal/connection.js';
 import { registerSearchAttributes } from '../../src/temporal/namespace.js';
+import { type Tracing, traceProviderCalls } from '../../src/tracing.js';
 import { measuredNotifier, paymentMetrics } from '../../src/worker-metrics.js';
 import type { PaymentSinks } from '../../src/workflows/metrics.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';
@@ -75,6 +77,8 @@ export interface WorldOptions {
   readonly activities?: (usual: Activities) => Activities;
   /** Where the worker's metrics go. */
   readonly registry?: Registry;
+  /** Where traces go; nothing is traced by default. */
+  readonly tracing?: Tracing;
   /** The SDK's runtime, of which a test file has one: where logs and metrics go. */
   readonly runtime?: RuntimeOptions;
   /** Is told of each call that the API makes to Temporal, by its name. */
@@ -124,7 +128,9 @@ export class PaymentWorld {
       ? await realEnvironment(options)
       : await skippingEnvironment();
     const clock = manualClock(await env.currentTimeMs());
-    const client = new Client({ connection: env.connection });
+    const { tracing } = options;
+    const interceptors = tracing && { workflow: [temporalCalls] };
+    const client = new Client({ connection: env.connection, ...(interceptors && { interceptors }) });
     const apiConnection = await observedConnection(env, options.onApiCall);
     const terms = { ...usualTerms, ...options.terms };
 
@@ -153,6 +159,7 @@ export class PaymentWorld {
         providers: clients,
         logger: pino({ level: 'silent' }),
         answerWithinMs: options.answerWithinMs ?? 3_000,
+        tracing,
       }),
     );
     const webhookUrl = `${addressOf(api)}/webhooks/provider/${TOKEN}`;
@@ -202,6 +209,7 @@ export class PaymentWorld {
       addressOf(this.servers.provider),
       this.options.terms?.providerTimeoutMs ?? 2_000,
       this.onCall,
+      this.options.tracing,
     );
     const activities = createActivities({ providers, merchant: this.merchant });
     const worker = await createPaymentWorker({
@@ -211,6 +219,7 @@ export class PaymentWorld {
       activities: this.options.activities?.(activities) ?? activities,
       workflowBundle: workflowBundle(),
       measures: this.measures,
+      tracing: this.options.tracing,
       limits: {
         maxCachedWorkflows: this.options.cachedWorkflows ?? 100,
         maxConcurrentWorkflowTasks: 10,
@@ -427,8 +436,13 @@ async function observedConnection(
   return await Connection.connect({ address, interceptors: [...retryUntilClosed(), observe] });
 }
 
-function providerClients(url: string, timeoutMs: number, onCall?: (call: ProviderCall) => void) {
-  const common = { url, timeoutMs, onCall };
+function providerClients(
+  url: string,
+  timeoutMs: number,
+  onCall?: (call: ProviderCall) => void,
+  tracing?: Tracing,
+) {
+  const common = { url, timeoutMs, onCall, traceCall: tracing && traceProviderCalls(tracing) };
   return {
     collection: createProviderClient({ service: 'collection', ...CREDENTIALS.collection, ...common }),
     payout: createProviderClient({ service: 'payout', ...CREDENTIALS.payout, ...common }),
