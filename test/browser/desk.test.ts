@@ -220,6 +220,7 @@ describe('the desk by keyboard alone, with scripts off', () => {
     async (_, options) => {
       const id = await reviewed();
       const { page, complaints } = await visit(browser, `${desk.url}/desk`, options);
+      await keyField(page).and(page.locator(':focus')).waitFor();
       await page.keyboard.type(KEYS.operator);
       await page.keyboard.press('Enter');
       await arrive(page, 'Payments in REVIEW');
@@ -232,7 +233,8 @@ describe('the desk by keyboard alone, with scripts off', () => {
       await page.keyboard.press('Enter');
       await arrive(page, 'Fail the payment');
 
-      // The cursor is in the field already.
+      // The cursor goes into the field by itself.
+      await page.getByLabel('Why').and(page.locator(':focus')).waitFor();
       await page.keyboard.type('ticket 4711');
       await tabTo(page, page.getByRole('button', { name: 'Go on to the confirmation' }));
       await page.keyboard.press('Enter');
