@@ -94,7 +94,10 @@ module.exports = {
       { path: '^src/api/' },
       {
         path: '^src/',
-        pathNot: ['^src/(api|payments|provider|temporal|workflows)/', '^src/(config|logger|merchants)\\.ts$'],
+        pathNot: [
+          '^src/(api|payments|provider|temporal|workflows)/',
+          '^src/(config|logger|merchants|tracing)\\.ts$',
+        ],
       },
     ),
     forbid(
