@@ -1,10 +1,11 @@
 import { createServer } from 'node:http';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { PROVIDER_CALL_OUTCOMES, PROVIDER_ENDPOINTS, type ProviderCall } from './provider/client.js';
+import { CODEC_OPERATIONS, CODEC_RESULTS, type CodecCall } from './temporal/encryption.js';
 
 /*
- * What the metrics of the API and of the worker have in common: the registry, the page that Prometheus reads, and the calls
- * to the provider, which both make. Every series whose labels are known is there at 0 from the start, so that an alert
+ * What the metrics of the API and of the worker have in common: the registry, the page that Prometheus reads, the calls to the
+ * provider, which both make, and what they encrypt and decrypt. Every series whose labels are known is there at 0 from the start, so that an alert
  * notices the first increase. No label holds an identifier or anything personal.
  */
 
@@ -87,5 +88,34 @@ export function providerMetrics(registry: Registry): (call: ProviderCall) => voi
   return ({ service, endpoint, outcome, durationMs }) => {
     requests.inc({ service, endpoint, outcome });
     if (outcome !== 'held_back') durations.observe({ service, endpoint }, durationMs / 1_000);
+  };
+}
+
+/** From what one payload takes to a key management service that is slow. */
+const CODEC_BUCKETS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
+
+/** Counts and times what is encrypted and decrypted. */
+export function codecMetrics(registry: Registry): (call: CodecCall) => void {
+  const registers = [registry];
+  const payloads = new Counter({
+    name: 'sanaga_codec_payloads_total',
+    help: "Payloads of Temporal's that were encrypted or decrypted; failed: with all that were in one call, if one of them couldn't be",
+    labelNames: ['operation', 'result'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'sanaga_codec_duration_seconds',
+    help: 'How long it took to encrypt or decrypt the payloads of one call, and to get their keys',
+    labelNames: ['operation'],
+    buckets: CODEC_BUCKETS,
+    registers,
+  });
+  for (const operation of CODEC_OPERATIONS) {
+    durations.zero({ operation });
+    for (const result of CODEC_RESULTS) payloads.inc({ operation, result }, 0);
+  }
+  return ({ operation, result, payloads: count, durationMs }) => {
+    payloads.inc({ operation, result }, count);
+    durations.observe({ operation }, durationMs / 1_000);
   };
 }

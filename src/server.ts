@@ -4,7 +4,7 @@ import { temporalCalls } from './api/http/request-traces.js';
 import { Shutdown, serve } from './api/http/server.js';
 import { type Config, merchantsOf, readConfig, withTemporalApiKey } from './config.js';
 import { createLogger } from './logger.js';
-import { createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './metrics.js';
+import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './metrics.js';
 import type { PaymentTerms } from './payments/order.js';
 import {
   createProviderServices,
@@ -34,12 +34,12 @@ await runProcess(async (stop) => {
     config.OTEL_EXPORTER_OTLP_ENDPOINT,
     config.OTEL_TRACES_SAMPLER_ARG,
   );
+  const registry = createRegistry();
   const client = connectClient(
     target,
-    encryptionOf(config),
+    encryptionOf(config, codecMetrics(registry)),
     tracing && { interceptors: { workflow: [temporalCalls] } },
   );
-  const registry = createRegistry();
   const providers = createProviderServices(config, providerMetrics(registry), tracing);
   const shutdown = new Shutdown();
   const { app, replaceMerchants } = createApi({

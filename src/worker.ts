@@ -7,7 +7,7 @@ import { createActivities } from './activities/activities.js';
 import { createMerchantNotifier } from './activities/merchant.js';
 import { type Config, readConfig, withTemporalApiKey } from './config.js';
 import { createLogger } from './logger.js';
-import { createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './metrics.js';
+import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './metrics.js';
 import { createPaymentWorker } from './payment-worker.js';
 import { parsePaymentId } from './payments/payment-id.js';
 import { createProviderServices, reloadOnHangUp, runProcess, untilNamespaceIsReady } from './process.js';
@@ -38,6 +38,7 @@ await runProcess(async (stop) => {
   const registry = createRegistry();
   const measures = paymentMetrics(registry);
   const onCall = providerMetrics(registry);
+  const encryption = encryptionOf(config, codecMetrics(registry));
   const tracing = await startTracing(
     'sanaga-worker',
     config.OTEL_EXPORTER_OTLP_ENDPOINT,
@@ -79,7 +80,7 @@ await runProcess(async (stop) => {
       connection,
       namespace: target.namespace,
       taskQueue: config.TEMPORAL_TASK_QUEUE,
-      encryption: encryptionOf(config),
+      encryption,
       activities: createActivities({ providers, merchant }),
       measures,
       tracing,

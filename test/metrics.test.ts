@@ -1,6 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { createRegistry, type MetricsPage, providerMetrics, serveMetrics } from '../src/metrics.js';
+import {
+  codecMetrics,
+  createRegistry,
+  type MetricsPage,
+  providerMetrics,
+  serveMetrics,
+} from '../src/metrics.js';
 import { PROVIDER_ENDPOINTS } from '../src/provider/client.js';
 import { freePort } from '../stack/processes/ports.js';
 import { samplesOf, sumOf } from './support/metrics-page.js';
@@ -79,5 +85,28 @@ describe('the calls to the provider', () => {
     }
     expect(sumOf(page, 'sanaga_provider_request_duration_seconds_count', call)).toBe(1);
     expect(sumOf(page, 'sanaga_provider_request_duration_seconds_sum', call)).toBeCloseTo(0.3);
+  });
+});
+
+describe('what is encrypted and decrypted', () => {
+  it('is at 0 from the start', async () => {
+    const registry = new Registry();
+    codecMetrics(registry);
+    const samples = samplesOf(await registry.metrics());
+    expect(samples.filter(({ name }) => name === 'sanaga_codec_payloads_total')).toHaveLength(4);
+    expect(samples.filter(({ value }) => value !== 0)).toEqual([]);
+  });
+
+  it('is counted by payloads, and timed by calls', async () => {
+    const registry = new Registry();
+    const onCall = codecMetrics(registry);
+    onCall({ operation: 'decrypt', result: 'succeeded', payloads: 3, durationMs: 200 });
+    onCall({ operation: 'decrypt', result: 'failed', payloads: 2, durationMs: 100 });
+    const page = await registry.metrics();
+    const labels = { operation: 'decrypt' };
+    expect(sumOf(page, 'sanaga_codec_payloads_total', { ...labels, result: 'succeeded' })).toBe(3);
+    expect(sumOf(page, 'sanaga_codec_payloads_total', { ...labels, result: 'failed' })).toBe(2);
+    expect(sumOf(page, 'sanaga_codec_duration_seconds_count', labels)).toBe(2);
+    expect(sumOf(page, 'sanaga_codec_duration_seconds_sum', labels)).toBeCloseTo(0.3);
   });
 });

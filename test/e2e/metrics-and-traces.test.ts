@@ -100,6 +100,16 @@ describe('the pages of the metrics', () => {
     expect(sumOf(api, 'sanaga_provider_webhooks_total', { result: 'taken' })).toBeGreaterThanOrEqual(1);
   });
 
+  it('count what was encrypted and decrypted for them', async () => {
+    for (const page of Object.values(await pages())) {
+      for (const operation of ['encrypt', 'decrypt']) {
+        const count = (result: string) => sumOf(page, 'sanaga_codec_payloads_total', { operation, result });
+        expect(count('succeeded')).toBeGreaterThan(0);
+        expect(count('failed')).toBe(0);
+      }
+    }
+  });
+
   it('count a workflow task that fails, in a series that was there at 0', async () => {
     const failures = 'temporal_workflow_task_execution_failed';
     const series = atStart.filter(({ name }) => name === failures);
