@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 
 /**
  * Random values determined by a seed and a key, not by the order of the calls: two runs with the same seed agree even
@@ -16,7 +16,7 @@ export const DIGITS = '0123456789';
 
 /** A generator for `seed`; without one, each generator gets a random secret of its own. */
 export function keyedRandom(seed?: string | number): KeyedRandom {
-  const secret = seed === undefined ? randomBytes(32) : Buffer.from(String(seed));
+  const secret = createSecretKey(seed === undefined ? randomBytes(32) : Buffer.from(String(seed)));
   // JSON keeps ["a","bc"] and ["ab","c"] apart.
   const bytes = (key: readonly (string | number)[]) =>
     createHmac('sha512', secret).update(JSON.stringify(key)).digest();

@@ -60,7 +60,7 @@ const ENDLESS_MS = 1_500;
 const PIECE_MS = 20;
 const PIECE = Buffer.alloc(64 * 1024, ' ');
 /** 64 MB of nothing, packed small. */
-const BOMB = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+const BOMB = gzipSync(Buffer.alloc(64 * 1024 * 1024), { level: 1 });
 
 /** What goes wrong after the merchant has acknowledged it. */
 const ACKNOWLEDGED: ReadonlySet<MerchantFault> = new Set(['merchantSlow', 'merchantEndless', 'merchantBomb']);

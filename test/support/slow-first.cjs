@@ -21,6 +21,7 @@ const SLOW = [
   'workflows/real-server',
   'workflows/rolling-versions',
   'browser/shop',
+  'browser/desk',
   'workflows/lost-worker',
   'e2e/payments',
   'lab/explore/mutants',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DefaultLogger, Worker } from '@temporalio/worker';
+import { stopTracingPromises } from '../../lab/explore/workflow-vm.js';
 import { hintSignal } from '../../src/workflows/messages.js';
 import { MINUTE, transId } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
@@ -87,8 +88,12 @@ describe('the saved histories', () => {
     expect(histories.length).toBeGreaterThan(20);
     const failed: string[] = [];
     const replay = { workflowBundle: workflowBundle(), logger: new DefaultLogger('ERROR') };
-    for await (const { workflowId, error } of Worker.runReplayHistories(replay, histories)) {
-      if (error !== undefined) failed.push(`${workflowId}: ${error.message}`);
+    try {
+      for await (const { workflowId, error } of Worker.runReplayHistories(replay, histories)) {
+        if (error !== undefined) failed.push(`${workflowId}: ${error.message}`);
+      }
+    } finally {
+      stopTracingPromises();
     }
     expect(failed).toEqual([]);
   });
