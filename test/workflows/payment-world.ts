@@ -6,7 +6,7 @@ import { InterceptingCall, type Interceptor } from '@grpc/grpc-js';
 import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime, type RuntimeOptions } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, type RuntimeOptions } from '@temporalio/worker';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { type ManualClock, manualClock } from '../../sandbox/clock.js';
@@ -64,6 +64,16 @@ export interface Answer {
   readonly body: Payment & { readonly code?: string; readonly detail?: string; readonly payment?: Payment };
 }
 
+/** A version of the worker, for Temporal's worker versioning. */
+export interface WorkerVersion {
+  readonly buildId: string;
+  /** Its workflows. Default: those of today. */
+  readonly bundle?: Parameters<typeof createPaymentWorker>[0]['workflowBundle'];
+}
+
+/** The deployment that versions belong to. */
+export const DEPLOYMENT = 'sanaga';
+
 export interface WorldOptions {
   /** A real dev server instead of the time-skipping one: time passes as it does, and can't be skipped. */
   readonly realServer?: boolean;
@@ -80,7 +90,11 @@ export interface WorldOptions {
   readonly answerWithinMs?: number;
   /** Workflows that the worker keeps in memory; with 0 it replays the history for each task. */
   readonly cachedWorkflows?: number;
+  /** How long a worker that is stopped waits for its activities, in ms. */
+  readonly shutdownGraceMs?: number;
   readonly notify?: (notification: MerchantNotification) => Promise<Delivery>;
+  /** The first worker's version, where workers have one. */
+  readonly version?: WorkerVersion;
   /** Takes the place of the worker's activities, for one that doesn't do as it should. */
   readonly activities?: (usual: Activities) => Activities;
   /** Where the worker's metrics go. */
@@ -108,7 +122,11 @@ export class PaymentWorld {
   private readonly measures: PaymentSinks['payments'];
   private readonly onCall: (call: ProviderCall) => void;
   private readonly merchant: MerchantNotifier;
-  private worker: { readonly worker: PaymentWorker; readonly running: Promise<void> } | undefined;
+  /** By their version; under '' without one. */
+  private readonly workers = new Map<
+    string,
+    { readonly worker: PaymentWorker; readonly running: Promise<void> }
+  >();
 
   private constructor(
     readonly env: TestWorkflowEnvironment,
@@ -200,7 +218,7 @@ export class PaymentWorld {
       stopServer,
     ];
     const world = new PaymentWorld(env, client, sandbox, clock, { api, provider }, closing, options);
-    await world.startWorker();
+    await world.startWorker(options.version);
     return world;
   }
 
@@ -218,7 +236,7 @@ export class PaymentWorld {
       expectDocumentedWebhook({ text: webhookBody(notification) });
   }
 
-  async startWorker(): Promise<void> {
+  async startWorker(version?: WorkerVersion): Promise<void> {
     const providers = providerClients(
       addressOf(this.servers.provider),
       this.options.terms?.providerTimeoutMs ?? 2_000,
@@ -226,13 +244,19 @@ export class PaymentWorld {
       this.options.tracing,
     );
     const activities = createActivities({ providers, merchant: this.merchant });
+    // The SDK takes two workers of one queue on one connection for a mistake.
+    const connection =
+      version === undefined
+        ? this.env.nativeConnection
+        : await NativeConnection.connect({ address: this.env.address });
     const worker = await createPaymentWorker({
-      connection: this.env.nativeConnection,
+      connection,
       namespace: 'default',
       taskQueue: 'payments',
       encryption: this.options.workerEncryption ?? encryptionFor(this.options),
       activities: this.options.activities?.(activities) ?? activities,
-      workflowBundle: workflowBundle(),
+      workflowBundle: version?.bundle ?? workflowBundle(),
+      deployment: version && { deploymentName: DEPLOYMENT, buildId: version.buildId },
       measures: this.measures,
       tracing: this.options.tracing,
       limits: {
@@ -240,19 +264,24 @@ export class PaymentWorld {
         maxConcurrentWorkflowTasks: 10,
         maxConcurrentActivities: 10,
         maxConcurrentLocalActivities: 10,
-        shutdownGraceMs: 500,
+        shutdownGraceMs: this.options.shutdownGraceMs ?? 500,
       },
     });
-    const close = () => {
+    const close = async () => {
       for (const provider of Object.values(providers)) provider.close();
+      if (version !== undefined) await connection.close();
     };
-    this.worker = { worker, running: worker.run().finally(close) };
+    this.workers.set(version?.buildId ?? '', { worker, running: worker.run().finally(close) });
   }
 
-  async stopWorker(): Promise<void> {
-    this.worker?.worker.shutdown();
-    await this.worker?.running;
-    this.worker = undefined;
+  /** Stops the worker of this version; without a version, every worker. */
+  async stopWorker(buildId?: string): Promise<void> {
+    for (const [id, { worker, running }] of this.workers) {
+      if (buildId !== undefined && id !== buildId) continue;
+      worker.shutdown();
+      await running;
+      this.workers.delete(id);
+    }
   }
 
   /** A payment that the API has begun. */
