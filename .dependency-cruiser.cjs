@@ -98,7 +98,7 @@ module.exports = {
         path: '^src/',
         pathNot: [
           '^src/(api|payments|provider|records|temporal|workflows)/',
-          '^src/(config|logger|merchants)\\.ts$',
+          '^src/(config|logger|merchants|tracing)\\.ts$',
         ],
       },
     ),

@@ -138,10 +138,27 @@ const databaseUrl = text.refine((value) => {
   return (protocol === 'postgres:' || protocol === 'postgresql:') && (pathname?.length ?? 0) > 1;
 }, 'must be an address such as postgres://user:password@host:5432/database');
 
+/** Where a process shows its metrics: nowhere, unless it is set. */
+const metricsAddress = z
+  .string()
+  .regex(/^[\w.[\]:-]+:\d{1,5}$/, { error: 'must be an address such as 127.0.0.1:9464', abort: true })
+  .refine(hasPort, 'must have a port from 1 to 65535')
+  .optional();
+
 /** Where Temporal is (address, namespace, TLS, API key) is read by `@temporalio/envconfig`: see temporal/connection.ts. */
 const temporal = {
   TEMPORAL_TASK_QUEUE: text.default('payments'),
   TEMPORAL_UI_URL: httpUrl.optional(),
+};
+
+/** Traces, off without an endpoint. OpenTelemetry's exporter reads further settings itself, such as headers. */
+const tracing = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/, 'must be a number from 0 to 1')
+    .default('1')
+    .transform(Number),
 };
 
 const provider = {
@@ -189,12 +206,14 @@ const schemas = {
     .object({
       ...temporal,
       ...provider,
+      ...tracing,
       ...terms,
       ...limits,
       ...encryption,
       HOST: host,
       PORT: port(3000),
       LOG_LEVEL: logLevel,
+      API_METRICS_ADDRESS: metricsAddress,
       API_KEYS: apiKeys.optional(),
       MERCHANTS_FILE: merchantsFile.optional(),
       MERCHANT_WEBHOOK_URL: httpUrl.optional(),
@@ -251,6 +270,7 @@ const schemas = {
       ...temporal,
       ...provider,
       ...encryption,
+      ...tracing,
       LOG_LEVEL: logLevel,
       MERCHANTS_FILE: merchantsFile.optional(),
       MERCHANT_WEBHOOK_URL: httpUrl.optional(),
@@ -268,11 +288,7 @@ const schemas = {
       WORKER_CALL_STACKS: yesNo(false),
       WORKER_DEPLOYMENT: text.default('sanaga'),
       WORKER_BUILD_ID: text.optional(),
-      WORKER_METRICS_ADDRESS: z
-        .string()
-        .regex(/^[\w.[\]:-]+:\d{1,5}$/, { error: 'must be an address such as 127.0.0.1:9464', abort: true })
-        .refine(hasPort, 'must have a port from 1 to 65535')
-        .optional(),
+      WORKER_METRICS_ADDRESS: metricsAddress,
       WORKER_SHUTDOWN_GRACE: duration('8s', { min: '1s', max: '2m' }),
       RECORDS_URL: databaseUrl.optional(),
     })

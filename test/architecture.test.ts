@@ -20,6 +20,8 @@ const PROCESS: Readonly<Record<string, string | undefined>> = {
   'worker.ts': 'worker',
   'codec-server.ts': 'codecServer',
   'payment-worker.ts': 'worker',
+  'worker-metrics.ts': 'worker',
+  'worker-traces.ts': 'worker',
   'workflow-threads.ts': 'worker',
 };
 

@@ -89,6 +89,7 @@ describe('the settings', () => {
     ['worker', { MERCHANT_WEBHOOK_TIMEOUT: '9s', WORKER_SHUTDOWN_GRACE: '2m' }],
     ['worker', { WORKER_MAX_CONCURRENT_WORKFLOW_TASKS: '2' }],
     ['worker', { WORKER_METRICS_ADDRESS: '[::]:65535' }],
+    ['api', { API_METRICS_ADDRESS: '127.0.0.1:1' }],
   ])('of the %s may be %j, at the edge of their bounds', (part, own) => {
     expect(mistakes(part, { ...(part === 'api' ? api : provider), ...own })).toEqual([]);
   });
@@ -181,6 +182,8 @@ describe('the settings', () => {
       { WORKER_METRICS_ADDRESS: 'here' },
       'WORKER_METRICS_ADDRESS must be an address such as 127.0.0.1:9464',
     ],
+    ['api', { API_METRICS_ADDRESS: ':0' }, 'API_METRICS_ADDRESS must be an address such as 127.0.0.1:9464'],
+    ['api', { API_METRICS_ADDRESS: '127.0.0.1:0' }, 'API_METRICS_ADDRESS must have a port from 1 to 65535'],
   ])('of the %s are refused as %j, in one line that names the bound', (part, own, line) => {
     expect(mistakes(part, { ...(part === 'api' ? api : provider), ...own })).toEqual([line]);
   });

@@ -50,6 +50,8 @@ const optional = {
   SANDBOX_PUBLIC_URL: 'http://127.0.0.1',
   SANDBOX_WEBHOOK_URL: 'http://127.0.0.1',
   SANDBOX_JOURNAL: '/tmp/sandbox.jsonl',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
+  API_METRICS_ADDRESS: '127.0.0.1:9463',
   WORKER_METRICS_ADDRESS: '127.0.0.1:9464',
   CODEC_UI_TOKEN: '0123456789abcdef',
   RECORDS_URL: 'postgres://sanaga@127.0.0.1/records',
@@ -120,7 +122,13 @@ describe('the settings of docker-compose.yml', () => {
   it('are named in .env.example where they have no default', async () => {
     const example = await read('.env.example');
     // The compose file itself knows where its processes find each other.
-    const fixed = ['SANDBOX_PUBLIC_URL', 'SANDBOX_WEBHOOK_URL', 'WORKER_BUILD_ID'];
+    const fixed = [
+      'SANDBOX_PUBLIC_URL',
+      'SANDBOX_WEBHOOK_URL',
+      'WORKER_BUILD_ID',
+      'API_METRICS_ADDRESS',
+      'WORKER_METRICS_ADDRESS',
+    ];
     const needed = Object.keys({ ...alternative, ...optional }).filter((name) => !fixed.includes(name));
     expect(needed.filter((name) => !new RegExp(`^${name}=`, 'm').test(example))).toEqual([]);
   });

@@ -44,11 +44,24 @@ export function keysOf(keys: readonly EncryptionKey[]): KeySource {
   };
 }
 
+/** Payloads that were encrypted or decrypted together, or of which one at least couldn't be. */
+export interface CodecCall {
+  readonly operation: (typeof CODEC_OPERATIONS)[number];
+  readonly result: (typeof CODEC_RESULTS)[number];
+  readonly payloads: number;
+  readonly durationMs: number;
+}
+
+export const CODEC_OPERATIONS = ['encrypt', 'decrypt'] as const;
+export const CODEC_RESULTS = ['succeeded', 'failed'] as const;
+
 /** How payloads are encrypted. */
 export interface Encryption {
   readonly keys: KeySource;
   /** Whether new payloads are encrypted. Those that are encrypted already are decrypted in either case. */
   readonly isOn: boolean;
+  /** Is told of what was encrypted and decrypted. Payloads that stay in plain text don't count. */
+  readonly onCall?: ((call: CodecCall) => void) | undefined;
 }
 
 /** For a client that neither starts nor reads payments: it could read those in plain text alone. */
@@ -60,8 +73,12 @@ interface EncryptionSettings {
   readonly ENCRYPTION_KEYS?: readonly EncryptionKey[] | undefined;
 }
 
-export function encryptionOf({ ENCRYPTION, ENCRYPTION_KEYS = [] }: EncryptionSettings): Encryption {
-  return { keys: keysOf(ENCRYPTION_KEYS), isOn: ENCRYPTION === 'on' };
+/** @param onCall is told of what was encrypted and decrypted */
+export function encryptionOf(
+  { ENCRYPTION, ENCRYPTION_KEYS = [] }: EncryptionSettings,
+  onCall?: (call: CodecCall) => void,
+): Encryption {
+  return { keys: keysOf(ENCRYPTION_KEYS), isOn: ENCRYPTION === 'on', onCall };
 }
 
 /**
@@ -93,15 +110,36 @@ export class EncryptionCodec implements PayloadCodec {
   async encode(payloads: Payload[]): Promise<Payload[]> {
     const { keys, isOn } = this.encryption;
     if (!isOn || payloads.length === 0) return payloads;
-    const key = await keys.current();
-    return payloads.map((payload) => encrypt(payload, key));
+    return await this.#told('encrypt', payloads.length, async () => {
+      const key = await keys.current();
+      return payloads.map((payload) => encrypt(payload, key));
+    });
   }
 
   /** @throws {DecryptionError} when a key is missing or wrong, or a payload was changed. */
   async decode(payloads: Payload[]): Promise<Payload[]> {
-    return await Promise.all(
-      payloads.map((payload) => (isEncrypted(payload) ? this.#decrypt(payload) : payload)),
+    const encrypted = payloads.filter(isEncrypted).length;
+    if (encrypted === 0) return payloads;
+    return await this.#told('decrypt', encrypted, () =>
+      Promise.all(payloads.map((payload) => (isEncrypted(payload) ? this.#decrypt(payload) : payload))),
     );
+  }
+
+  async #told(
+    operation: CodecCall['operation'],
+    payloads: number,
+    work: () => Promise<Payload[]>,
+  ): Promise<Payload[]> {
+    const { onCall } = this.encryption;
+    const begun = performance.now();
+    let result: CodecCall['result'] = 'failed';
+    try {
+      const done = await work();
+      result = 'succeeded';
+      return done;
+    } finally {
+      onCall?.({ operation, result, payloads, durationMs: performance.now() - begun });
+    }
   }
 
   async #decrypt(payload: Payload): Promise<Payload> {

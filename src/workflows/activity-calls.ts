@@ -21,7 +21,6 @@ import type {
 import type { TransId } from '../payments/payment-id.js';
 import { DECRYPTION_FAILURE } from '../temporal/failure-converter.js';
 import { notificationsQueue } from './messages.js';
-import { countRefusedCredentials } from './metrics.js';
 
 /** Time that an activity may take beyond the provider's time limit before its worker counts as lost, in ms. */
 const MARGIN_MS = 5_000;
@@ -144,11 +143,10 @@ async function delivery(outcome: Promise<DeliveryOutcome>): Promise<DeliveryOutc
   }
 }
 
-/** Logs and counts refused credentials: they hold up every payment, and only an operator can correct them. */
+/** Logs refused credentials: they hold up every payment, and only an operator can correct them. */
 function reportUnauthorized<Answer extends { readonly kind: string }>(answer: Answer): Answer {
   if (answer.kind === 'unauthorized') {
     log.error('the provider refuses our credentials: payments wait until they are mended', { ...answer });
-    countRefusedCredentials();
   }
   return answer;
 }

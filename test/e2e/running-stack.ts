@@ -82,13 +82,17 @@ export async function bringUp(
     ...settings,
   };
   const report = () => undefined;
-  const temporal = { env: machine() };
+  const { E2E_TEMPORAL_ADDRESS } = process.env;
+  const temporal = {
+    env: { ...machine(), ...(E2E_TEMPORAL_ADDRESS && { TEMPORAL_ADDRESS: E2E_TEMPORAL_ADDRESS }) },
+  };
   const recordsFolder = withRecords ? await mkdtemp(join(tmpdir(), 'sanaga-e2e-records-')) : undefined;
   const stack = await bringUpStack({
     ports,
     recordsFolder,
     env,
-    taskQueue: 'payments',
+    // Several stacks may share one Temporal.
+    taskQueue: E2E_TEMPORAL_ADDRESS === undefined ? 'payments' : `payments-${ports.api}`,
     logFolder: folder,
     report,
     temporal,

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll } from '@jest/globals';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { type AppOptions, createApi } from '../../src/api/app.js';
 import { Shutdown, serve } from '../../src/api/http/server.js';
 import type { ProviderReader } from '../../src/api/route.js';
@@ -107,6 +108,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     interceptor && { interceptors: { workflow: [interceptor] } },
   );
   const shutdown = new Shutdown();
+  const registry = new Registry();
   const notThere = async () => ({ kind: 'unavailable', reason: 'not there' }) as const;
   const none: ProviderReader = { balance: notThere, transactionsOf: notThere, paymentStatus: notThere };
   const { app, replaceMerchants } = createApi({
@@ -122,6 +124,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     },
     logger,
     shutdown,
+    registry,
     ...given,
   });
   const serving = await serve(app, { host: '127.0.0.1', port: 0, shutdown });
@@ -167,6 +170,8 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     serving,
     replaceMerchants,
     ask,
+    /** What Prometheus would read. */
+    metrics: () => registry.metrics(),
     stop(): Promise<void> {
       stopped ??= stop();
       return stopped;

@@ -205,7 +205,7 @@ function clientsOf(api: ApiUnderTest) {
     },
     /** How often notifications have come to this, by the metrics. */
     async counted(result: string): Promise<number> {
-      const { text } = await api.ask('GET', '/metrics');
+      const text = await api.metrics();
       return Number(
         new RegExp(`sanaga_provider_webhooks_total\\{result="${result}"\\} (\\d+)`).exec(text)?.[1],
       );

@@ -1,3 +1,4 @@
+import { Gauge, type Registry } from 'prom-client';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { RecordsUnavailableError } from '../../records/database.js';
 import { orphaned, type PaymentRecord, type RecordContent } from '../../records/payment-record.js';
@@ -87,5 +88,30 @@ export async function askRecords<T>(ask: () => Promise<T> | T, detail: string): 
   } catch (error) {
     if (error instanceof RecordsUnavailableError) throw recordsUnavailable(detail, { cause: error });
     throw error;
+  }
+}
+
+/**
+ * Adds a gauge of how far the recorder is behind to a registry. While the records can't be read, nobody knows how far: that is
+ * infinitely far, so that an alert notices. Without records it is `NaN`, which none does.
+ */
+export function measureRecords(registry: Registry, { records }: RecordsContext): void {
+  new Gauge({
+    name: 'sanaga_records_lag_seconds',
+    help: 'How long ago the payments ended up to which all are recorded, about a minute when all is well; +Inf when the records can not be read or nothing was recorded yet, NaN without records. Every API process shows the same: take the minimum',
+    registers: [registry],
+    async collect() {
+      this.set(records === undefined ? Number.NaN : await lagOf(records));
+    },
+  });
+}
+
+async function lagOf(records: Records): Promise<number> {
+  try {
+    const { recordedUntil = Number.NEGATIVE_INFINITY } = await records.recorderState();
+    return (Date.now() - recordedUntil) / 1_000;
+  } catch (error) {
+    if (!(error instanceof RecordsUnavailableError)) throw error;
+    return Number.POSITIVE_INFINITY;
   }
 }
