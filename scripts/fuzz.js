@@ -34,6 +34,7 @@ const stack = await bringUpStack({
   ports,
   env: { ...process.env, ...stackSettings(ports, secrets), LOG_LEVEL: 'warn', ...UNLIMITED },
   taskQueue: 'payments',
+  recordsFolder: join(folder, 'records'),
   logFolder: folder,
   report: () => undefined,
   temporal: { env: process.env },

@@ -7,6 +7,7 @@ import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
 import { startHanging } from '../records/databases.js';
 import { type Answered, type ApiUnderTest, KEYS, merchantsWith, terms } from '../support/api-under-test.js';
+import { sumOf } from '../support/metrics-page.js';
 import { eventually, link, payout, useStack } from '../support/payment-stack.js';
 import { testEncryption } from '../support/test-encryption.js';
 
@@ -377,6 +378,15 @@ describe('while the records are away', () => {
     expect([status, body.warnings]).toEqual([200, [expect.stringContaining("records can't be read")]]);
     const { body: well } = await api.ask('GET', '/readyz');
     expect(well).toEqual({ status: 'ready' });
+  });
+
+  it('the metrics say that nobody knows how far behind they are', async () => {
+    const lagOf = async (one: ApiUnderTest) => sumOf(await one.metrics(), 'sanaga_records_lag_seconds');
+    expect(await lagOf(away)).toBe(Number.POSITIVE_INFINITY);
+    expect(await lagOf(stack.api)).toBeNaN();
+    const lag = await lagOf(api);
+    expect(lag).toBeGreaterThanOrEqual(PACE.overlapMs / 1_000);
+    expect(lag).toBeLessThan(600);
   });
 
   it("a notification of the provider's for a payment that Temporal doesn't know is kept for an operator", async () => {

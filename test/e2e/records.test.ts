@@ -56,6 +56,14 @@ describe('the records of a running stack', () => {
     expect(await running.transactionsOf(payment.id)).toHaveLength(1);
   });
 
+  it('have nothing of who was paid in any file of their database', async () => {
+    const bytes = await running.recordedBytes();
+    // The search reads what it looks through.
+    const [event] = await events();
+    expect(bytes.includes(event?.paymentId ?? '')).toBe(true);
+    for (const secret of [PHONE, 'Jane', 'Payee']) expect(bytes.includes(secret)).toBe(false);
+  });
+
   it('are brought up to date, and say how far they are', async () => {
     expect(await records('migrate')).toMatchObject({ code: 0, stdout: 'The tables are up to date.\n' });
     const { stdout } = await records('status');

@@ -37,6 +37,8 @@ export interface RunningStack {
   transactionsOf(id: string): Promise<LedgerEntry[]>;
   /** All that the processes have written. */
   logs(): Promise<string>;
+  /** All that the files of the records' database have in them. */
+  recordedBytes(): Promise<Buffer>;
   stop(): Promise<void>;
 }
 
@@ -125,6 +127,13 @@ export async function bringUp(
     async transactionsOf(id) {
       const ledger = await readLedger(stack.sandboxUrl);
       return ledger.filter(({ transaction }) => transaction.externalId === id);
+    },
+    async recordedBytes() {
+      const files = await readdir(recordsFolder ?? '', { recursive: true, withFileTypes: true });
+      const contents = files
+        .filter((file) => file.isFile())
+        .map((file) => readFile(join(file.parentPath, file.name)));
+      return Buffer.concat(await Promise.all(contents));
     },
     async logs() {
       const files = await readdir(folder);
