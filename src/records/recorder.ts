@@ -53,6 +53,9 @@ const FEW = 500;
 /** Temporal deletes a payment some time after its retention is over; before that, it is to be found. */
 const BEYOND_RETENTION_MS = DAY_MS;
 
+/** How many times longer than a look through many payments the pause after it is, at least. */
+const REST_FACTOR = 4;
+
 /** Payments that are read at the same time, and then written together. */
 const BATCH = 20;
 
@@ -97,8 +100,9 @@ class Recorder {
   #recordedUntil: number | undefined;
   #widthMs = WINDOW_MS;
   #sweep: Walk | undefined;
-  #sweptAt = Number.NEGATIVE_INFINITY;
-  #openAt = Number.NEGATIVE_INFINITY;
+  #sweepBegunAt = 0;
+  #sweepAgainAt = Number.NEGATIVE_INFINITY;
+  #openAgainAt = Number.NEGATIVE_INFINITY;
   #warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor({ client, records, logger, pace = USUAL_PACE }: RecorderOptions) {
@@ -156,19 +160,23 @@ class Recorder {
 
   /** Records what open payments tell their merchants. A payment is read when its status changes, and now and then. */
   async #recordOpen(now: number, stop: AbortSignal): Promise<void> {
-    if (now - this.#openAt < this.#pace.openMs) return;
-    if ((await this.#recordAll(OPEN_AND_TELLING, now, stop)) !== undefined) this.#openAt = now;
+    if (now < this.#openAgainAt) return;
+    if ((await this.#recordAll(OPEN_AND_TELLING, now, stop)) === undefined) return;
+    this.#openAgainAt = nextAt(now, this.#pace.openMs);
   }
 
   /** Once in a while, a window of all that Temporal has: nothing is left out for good because the index had it late. */
   async #sweepOn(now: number, stop: AbortSignal): Promise<void> {
-    if (this.#sweep === undefined && now - this.#sweptAt < this.#pace.sweepMs) return;
-    this.#sweptAt = now;
+    if (this.#sweep === undefined) {
+      if (now < this.#sweepAgainAt) return;
+      this.#sweepBegunAt = now;
+    }
     const { from, widthMs } = this.#sweep ?? { from: await this.#oldest(now), widthMs: WINDOW_MS };
     const to = from + widthMs;
     const count = await this.#recordAll(endedBetween(from, to), now, stop);
     if (count === undefined) return;
     this.#sweep = to < now ? { from: to, widthMs: widened(widthMs, count) } : undefined;
+    this.#sweepAgainAt = nextAt(this.#sweepBegunAt, this.#pace.sweepMs);
   }
 
   /** When the oldest of the payments that Temporal still has may have ended. */
@@ -242,6 +250,12 @@ class Recorder {
     );
     return false;
   }
+}
+
+/** When to begin again what was begun at a time and has ended now: what takes long comes less often, so as not to be all that is done. */
+function nextAt(begunAt: number, everyMs: number): number {
+  const now = Date.now();
+  return Math.max(begunAt + everyMs, now + REST_FACTOR * (now - begunAt));
 }
 
 function widened(widthMs: number, count: number): number {

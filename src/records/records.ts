@@ -384,7 +384,7 @@ export class Records {
 }
 
 const UNRECORDED =
-  'a link was made again under the key of a payment that was paid long ago, while the records were away; the first one stays recorded';
+  'a payment was made under the key of one that was paid long ago, while the records were away or off; the first stays recorded, and this one is not';
 
 /** A row as the database gives it: a bigint as text, and null for what isn't there. */
 type Row = Readonly<Record<string, unknown>>;
