@@ -242,7 +242,8 @@ export class Records {
   async write(records: readonly PaymentRecord[]): Promise<void> {
     if (records.length === 0) return;
     await this.database.write(async (query) => {
-      for (const record of records) await this.#write(query, record);
+      const keyIds = await this.#keyIds(query);
+      for (const record of records) await this.#write(query, record, keyIds);
     });
   }
 
@@ -254,7 +255,7 @@ export class Records {
    */
   async erase(payer: string): Promise<Erasure> {
     return await this.database.write(async (query) => {
-      const hashes = await this.#hashesOf(query, [payer]);
+      const hashes = await this.#hashesOf([payer], await this.#keyIds(query));
       await query('INSERT INTO erasures (payer, at) SELECT unnest($1::bytea[]), now()', [hashes]);
       const rows = await query('SELECT * FROM payments WHERE payers && $1::bytea[]', [hashes]);
       const found = await Promise.all(rows.map((row) => this.#toRecord(row)));
@@ -271,9 +272,9 @@ export class Records {
     });
   }
 
-  async #write(query: Query, given: PaymentRecord): Promise<void> {
+  async #write(query: Query, given: PaymentRecord, keyIds: readonly string[]): Promise<void> {
     const payers = given.content === undefined ? [] : payersOf(given.content);
-    const isErased = await this.#isErased(query, given, payers);
+    const isErased = await this.#isErased(query, given, await this.#hashesOf(payers, keyIds));
     const record = isErased ? withoutPayer(given) : given;
     const { id, merchant, indexed, content } = record;
     await query(
@@ -298,45 +299,52 @@ export class Records {
         ...[new Date(indexed.createdAt), record.runId, new Date(record.startedAt)],
         record.closedAt === undefined ? null : new Date(record.closedAt),
         record.stopped,
-        isErased ? [] : await this.#newHashesOf(query, payers),
+        isErased ? [] : await this.#hashesOf(payers, keyIds.slice(0, 1)),
         content === undefined ? null : await this.#seal(record),
         isErased,
       ],
     );
-    for (const notification of content?.state.notifications ?? []) {
-      await query(
-        `INSERT INTO events (id, payment_id, merchant, type, at) VALUES ($1, $2, $3, $4, $5)
-         ON CONFLICT (id) DO NOTHING`,
-        [notificationId(id, notification), id, merchant, notification.type, new Date(notification.at)],
-      );
-    }
+    const notifications = content?.state.notifications ?? [];
+    if (notifications.length === 0) return;
+    await query(
+      `INSERT INTO events (id, payment_id, merchant, type, at)
+       SELECT told.id, $1, $2, told.type, told.at
+         FROM unnest($3::text[], $4::text[], $5::timestamptz[]) WITH ORDINALITY AS told (id, type, at, place)
+         ORDER BY told.place
+       ON CONFLICT (id) DO NOTHING`,
+      [
+        id,
+        merchant,
+        notifications.map((notification) => notificationId(id, notification)),
+        notifications.map(({ type }) => type),
+        notifications.map(({ at }) => new Date(at).toISOString()),
+      ],
+    );
   }
 
-  async #isErased(query: Query, { id, indexed }: PaymentRecord, payers: readonly string[]): Promise<boolean> {
+  async #isErased(query: Query, { id, indexed }: PaymentRecord, payers: readonly Buffer[]): Promise<boolean> {
     const found = await query(
       `SELECT 1 FROM payments WHERE id = $1 AND erased_at IS NOT NULL
        UNION ALL SELECT 1 FROM erasures WHERE payer = ANY($2::bytea[]) AND at >= $3`,
-      [id, await this.#hashesOf(query, payers), new Date(indexed.createdAt)],
+      [id, payers, new Date(indexed.createdAt)],
     );
     return found.length > 0;
   }
 
-  /** The payers' hashes by the present key. */
-  async #newHashesOf(query: Query, payers: readonly string[]): Promise<Buffer[]> {
-    if (payers.length === 0) return [];
-    const keyId = await this.cipher.hashKeyId();
-    await query('INSERT INTO payer_keys (id) VALUES ($1) ON CONFLICT (id) DO NOTHING', [keyId]);
-    const hashes = await Promise.all(payers.map((payer) => this.cipher.hash(payer, keyId)));
-    return hashes.filter((hash) => hash !== undefined);
+  /** The ids of all keys that hashes are and were made with, the present one first. */
+  async #keyIds(query: Query): Promise<string[]> {
+    const present = await this.cipher.hashKeyId();
+    const known = (await query('SELECT id FROM payer_keys')).map(({ id }) => String(id));
+    if (!known.includes(present)) {
+      await query('INSERT INTO payer_keys (id) VALUES ($1) ON CONFLICT (id) DO NOTHING', [present]);
+    }
+    return [present, ...known.filter((id) => id !== present)];
   }
 
-  /** The payers' hashes by every key that hashes were made with. */
-  async #hashesOf(query: Query, payers: readonly string[]): Promise<Buffer[]> {
-    if (payers.length === 0) return [];
-    const keyIds = (await query('SELECT id FROM payer_keys')).map(({ id }) => String(id));
-    const all = new Set([...keyIds, await this.cipher.hashKeyId()]);
+  /** The payers' hashes by each of the keys, but for those that are gone. */
+  async #hashesOf(payers: readonly string[], keyIds: readonly string[]): Promise<Buffer[]> {
     const hashes = await Promise.all(
-      payers.flatMap((payer) => [...all].map((keyId) => this.cipher.hash(payer, keyId))),
+      payers.flatMap((payer) => keyIds.map((keyId) => this.cipher.hash(payer, keyId))),
     );
     return hashes.filter((hash) => hash !== undefined);
   }

@@ -144,7 +144,7 @@ beforeAll(async () => {
   url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   records = Records.open(url, testEncryption, logger);
   await records.migrate();
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await records.close();
   await server.stop();
@@ -176,7 +176,7 @@ function record(runs: readonly Run[], pace: Partial<RecorderPace> = {}): void {
 
 const untilRecorded = (number: number) =>
   eventually(
-    () => records.find(idOf(number)),
+    () => records.find(idOf(number)).catch(() => undefined),
     (found) => found?.content !== undefined,
   );
 
@@ -258,7 +258,7 @@ describe('the recorder', () => {
       (is) => is,
     );
     await eventually(
-      () => records.lease('another', 600_000),
+      () => records.lease('another', 600_000).catch(() => undefined),
       (state) => state !== undefined,
     );
     goOn();
