@@ -1,5 +1,5 @@
 import type { TransId } from './payment-id.js';
-import type { Transaction } from './transaction.js';
+import type { SearchedTransaction, Transaction } from './transaction.js';
 
 /**
  * How an initiating POST (initiate-pay, direct-pay, payout) ended, as far as anyone can know.
@@ -42,9 +42,14 @@ export type StatusAnswer =
   | { readonly kind: 'unknown'; readonly message: string; readonly statusCode: number }
   | NoAnswer;
 
-/** What `GET /transaction/{userId}` or `GET /search` said. `refused`: a 4xx with its message. */
-export type ListAnswer =
-  | { readonly kind: 'listed'; readonly transactions: readonly Transaction[] }
+/** What `GET /transaction/{userId}` said. `refused`: a 4xx with its message. */
+export type ListAnswer = Listing<Transaction>;
+
+/** What `GET /search` said. */
+export type SearchAnswer = Listing<SearchedTransaction>;
+
+type Listing<Listed> =
+  | { readonly kind: 'listed'; readonly transactions: readonly Listed[] }
   | { readonly kind: 'refused'; readonly message: string; readonly statusCode: number }
   | NoAnswer;
 

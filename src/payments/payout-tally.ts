@@ -42,17 +42,3 @@ export function withPayout(tally: PayoutTally, payout: CountedPayout, max: numbe
   const others = tally.latest.filter(({ id }) => id !== payout.id);
   return { total, latest: [...others, { id: payout.id, amount }].slice(-REMEMBERED) };
 }
-
-/** Cameroon's time is an hour ahead of UTC all year. */
-const CAMEROON_OFFSET_MS = 60 * 60 * 1_000;
-const DAY_MS = 24 * 60 * 60 * 1_000;
-
-/** The calendar day in Cameroon at a time in ms since the epoch, such as `2026-11-21`. */
-export function dayOf(now: number): string {
-  return new Date(now + CAMEROON_OFFSET_MS).toISOString().slice(0, 10);
-}
-
-/** When the day in Cameroon ends that a time falls on; both in ms since the epoch. */
-export function endOfDay(now: number): number {
-  return (Math.floor((now + CAMEROON_OFFSET_MS) / DAY_MS) + 1) * DAY_MS - CAMEROON_OFFSET_MS;
-}

@@ -6,6 +6,7 @@ import type {
   ExpiryAnswer,
   InitiationOutcome,
   ListAnswer,
+  SearchAnswer,
   StatusAnswer,
 } from '../payments/outcome.js';
 import { Breaker, MAX_TIMEOUTS } from './breaker.js';
@@ -23,6 +24,7 @@ import {
   interpretExpiry,
   interpretInitiation,
   interpretList,
+  interpretSearch,
   interpretStatus,
   type ProviderAnswer,
 } from './interpret.js';
@@ -131,7 +133,7 @@ export interface ProviderClient {
    */
   transactionsOf(userId: string, call?: CallOptions): Promise<ListAnswer>;
   /** `GET /search`. Rejects with a ZodError on a query that the provider would silently ignore. */
-  search(query: SearchQuery, call?: CallOptions): Promise<ListAnswer>;
+  search(query: SearchQuery, call?: CallOptions): Promise<SearchAnswer>;
   /** `GET /balance`, in XAF. */
   balance(call?: CallOptions): Promise<BalanceAnswer>;
   /** Ends every connection. Call it when the process stops. */
@@ -227,7 +229,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
       return interpretList(await getById('transaction', userId, MAX_BODY.list, call), userId);
     },
     async search(query, call) {
-      return interpretList(await get(searchPath(query), MAX_BODY.list, call));
+      return interpretSearch(await get(searchPath(query), MAX_BODY.list, call));
     },
     async balance(call) {
       return interpretBalance(await get('balance', MAX_BODY.single, call));
@@ -272,7 +274,7 @@ const searchQuerySchema = z.strictObject({
   limit: z.int().min(1).max(MAX_SEARCH_LIMIT).optional(),
   sort: z.enum(['asc', 'desc']).optional(),
 });
-type SearchQuery = z.infer<typeof searchQuerySchema>;
+export type SearchQuery = z.infer<typeof searchQuerySchema>;
 
 /**
  * The path of a search, including its query.

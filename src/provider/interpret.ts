@@ -5,6 +5,7 @@ import type {
   InitiationOutcome,
   ListAnswer,
   NoAnswer,
+  SearchAnswer,
   StatusAnswer,
 } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
@@ -105,10 +106,18 @@ function readInitiation(
   return { kind: 'accepted', transId: toTransId(transId), ...(link !== undefined && { link }) };
 }
 
-const UNREADABLE: NoAnswer = {
+const UNREADABLE: Extract<NoAnswer, { kind: 'unavailable' }> = {
   kind: 'unavailable',
   reason: "the provider gave an answer that can't be read",
 };
+
+/** Whether there was an answer, and it couldn't be read: to ask the same again would be of no use. */
+export function isUnreadable(answer: {
+  readonly kind: string;
+  readonly reason?: string | undefined;
+}): boolean {
+  return answer.kind === UNREADABLE.kind && answer.reason === UNREADABLE.reason;
+}
 
 /** Reads the answer of `GET /payment-status/{transId}`. */
 export function interpretStatus(answer: ProviderAnswer, transId: string): StatusAnswer {
@@ -131,22 +140,36 @@ export function interpretExpiry(answer: ProviderAnswer, transId: string): Expiry
 }
 
 /**
- * Reads the answer of `GET /transaction/{userId}` and `GET /search`. One element that can't be read makes the whole
+ * Reads the answer of `GET /transaction/{userId}`. One element that can't be read makes the whole
  * list unavailable: it might be the very transaction that is looked for, and without it the list would seem to have none.
  * Only an element that names another payment is left out when it can't be read.
  *
- * @param paymentId the payment whose transactions were requested; without it no element is left out
+ * @param paymentId the payment whose transactions were requested
  */
-export function interpretList(answer: ProviderAnswer, paymentId?: string): ListAnswer {
+export function interpretList(answer: ProviderAnswer, paymentId: string): ListAnswer {
+  return readList(answer, toTransaction, (element) => namesAnother(element, paymentId));
+}
+
+/** Reads the answer of `GET /search`, as {@link interpretList} does. No element is left out. */
+export function interpretSearch(answer: ProviderAnswer): SearchAnswer {
+  const withDate = (wire: WireTransaction) => ({ ...toTransaction(wire), dateInitiated: wire.dateInitiated });
+  return readList(answer, withDate, () => false);
+}
+
+function readList<Listed>(
+  answer: ProviderAnswer,
+  toListed: (wire: WireTransaction) => Listed,
+  mayBeLeftOut: (element: unknown) => boolean,
+): Exclude<ListAnswer, { kind: 'listed' }> | { kind: 'listed'; transactions: Listed[] } {
   if (answer.kind === 'refused') return answer;
   if (answer.kind !== 'succeeded') return noAnswer(answer);
   const elements = z.array(z.unknown()).safeParse(answer.body);
   if (!elements.success) return UNREADABLE;
-  const transactions: Transaction[] = [];
+  const transactions: Listed[] = [];
   for (const element of elements.data) {
     const transaction = transactionSchema.safeParse(element);
-    if (transaction.success) transactions.push(toTransaction(transaction.data));
-    else if (paymentId === undefined || !namesAnother(element, paymentId)) return UNREADABLE;
+    if (transaction.success) transactions.push(toListed(transaction.data));
+    else if (!mayBeLeftOut(element)) return UNREADABLE;
   }
   return { kind: 'listed', transactions };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { dayOf } from '../../src/payments/payout-tally.js';
+import { dayOf } from '../../src/payments/day.js';
 import { tallyWorkflowId } from '../../src/workflows/messages.js';
 import { type Answered, KEYS, merchantsWith } from '../support/api-under-test.js';
 import { link, payout, useStack } from '../support/payment-stack.js';

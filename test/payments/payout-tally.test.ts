@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PaymentId } from '../../src/payments/payment-id.js';
-import { dayOf, EMPTY_TALLY, endOfDay, withPayout } from '../../src/payments/payout-tally.js';
+import { EMPTY_TALLY, withPayout } from '../../src/payments/payout-tally.js';
 
 const payout = (number: number, amount: number) => ({ id: `pay_${number}` as PaymentId, amount });
 
@@ -32,16 +32,5 @@ describe('the tally of a day', () => {
     }
     expect(tally.total).toBe(150_000);
     expect(tally.latest).toHaveLength(1_000);
-  });
-});
-
-describe('a day', () => {
-  it.each([
-    ['2026-11-21T22:59:59.999Z', '2026-11-21', '2026-11-21T23:00:00.000Z'],
-    ['2026-11-21T23:00:00.000Z', '2026-11-22', '2026-11-22T23:00:00.000Z'],
-    ['2026-11-22T00:00:00.000Z', '2026-11-22', '2026-11-22T23:00:00.000Z'],
-  ])('is that of Cameroon: %s falls on %s', (time, day, end) => {
-    expect(dayOf(Date.parse(time))).toBe(day);
-    expect(endOfDay(Date.parse(time))).toBe(Date.parse(end));
   });
 });

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import type { MerchantLimits } from '../../merchants.js';
+import { dayOf, endOfDay } from '../../payments/day.js';
 import type { PaymentOrder } from '../../payments/order.js';
-import { type CountedPayout, dayOf, endOfDay } from '../../payments/payout-tally.js';
+import type { CountedPayout } from '../../payments/payout-tally.js';
 import {
   countPayoutsUpdate,
   type PayoutCount,

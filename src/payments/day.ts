@@ -1,0 +1,36 @@
+/**
+ * Calendar days in Cameroon, such as `2026-11-21`: the days of merchants and payers. Times are in ms since the epoch.
+ */
+
+/** Cameroon's time is an hour ahead of UTC all year. */
+const CAMEROON_OFFSET_MS = 60 * 60 * 1_000;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** The name of the time zone. */
+export const TIME_ZONE = 'Africa/Douala';
+
+/** The day that a time falls on. */
+export function dayOf(time: number): string {
+  return new Date(time + CAMEROON_OFFSET_MS).toISOString().slice(0, 10);
+}
+
+/** When the day that a time falls on ends, which is when the next one begins. */
+export function endOfDay(time: number): number {
+  return (Math.floor((time + CAMEROON_OFFSET_MS) / DAY_MS) + 1) * DAY_MS - CAMEROON_OFFSET_MS;
+}
+
+/** When a day begins. */
+export function startOf(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`) - CAMEROON_OFFSET_MS;
+}
+
+/** The day that comes so many days after another, or before it. */
+export function dayAfter(day: string, days = 1): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** Whether a text is a day of the calendar. */
+export function isDay(text: string): boolean {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
