@@ -7,6 +7,7 @@
  *   desk ─▶ the API's schemas and its HTTP server
  *   worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
  *   worker ─▶ records ─▶ payments, temporal, the workflows' messages
+ *   worker ─▶ statements ─▶ the API's client of payments, provider, records
  *   cli ─▶ client, stack, src;  stack ─▶ src;  lab ─▶ stack, sandbox, src;  bench ─▶ stack, src
  *   client ─▶ nothing at all;  examples ─▶ client
  *   sandbox ─▶ the provider's wire schemas, and nothing else of ours
@@ -105,7 +106,7 @@ module.exports = {
     forbid(
       'workflows-are-known-by-their-messages',
       'Workflow code in the API or the recorder would be a second copy, of another version than the one that runs.',
-      { path: '^src/(api|records)/' },
+      { path: '^src/(api|records|statements)/' },
       { path: '^src/workflows/', pathNot: '^src/workflows/messages\\.ts$' },
     ),
     forbid(
@@ -119,6 +120,25 @@ module.exports = {
       'They keep what became of payments, and have no part in it: nothing of theirs asks the provider, or knows who asks for them.',
       { path: '^src/records/' },
       { path: '^src/', pathNot: '^src/(records|payments|temporal|workflows)/' },
+    ),
+    forbid(
+      'statements-reach-payments-as-the-api-does',
+      "They read records and ask the provider. Of payments they know the API's client alone, so that there is one way to open one again.",
+      { path: '^src/statements/' },
+      {
+        path: '^src/',
+        pathNot: [
+          '^src/(statements|payments|provider|records|workflows)/',
+          '^src/api/payments/',
+          '^src/api/http/(problem|server)\\.ts$',
+        ],
+      },
+    ),
+    forbid(
+      'statements-are-for-the-worker',
+      'They are made by its activities. Whoever reads one reads the records.',
+      { path: OURS, pathNot: ['^src/statements/', '^src/worker\\.ts$', '^test/'] },
+      { path: '^src/statements/' },
     ),
     forbid(
       'payments-wait-for-no-record',
@@ -147,7 +167,7 @@ module.exports = {
     forbid(
       'api-is-for-the-server',
       'Nothing else may be built on the front door. How it speaks HTTP is the same for the codec server.',
-      { path: '^src/', pathNot: ['^src/(api|codec|desk)/', '^src/(server|codec-server|desk)\\.ts$'] },
+      { path: '^src/', pathNot: ['^src/(api|codec|desk|statements)/', '^src/(server|codec-server|desk)\\.ts$'] },
       { path: '^src/api/' },
     ),
     forbid(

@@ -8,6 +8,7 @@ import { addListenCommand } from './commands/listen.js';
 import { addNotificationsCommand } from './commands/notifications.js';
 import { addReadCommands } from './commands/read.js';
 import { addReviewCommand } from './commands/review.js';
+import { addStatementsCommand } from './commands/statements.js';
 import { addTriggerCommand } from './commands/trigger.js';
 import { untilDone } from './run.js';
 
@@ -113,6 +114,7 @@ Exit code: that of "start".`,
   addReadCommands(program);
   addNotificationsCommand(program);
   addReviewCommand(program);
+  addStatementsCommand(program);
   program.commandsGroup('Integrating:');
   addListenCommand(program);
   addTriggerCommand(program);

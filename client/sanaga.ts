@@ -21,6 +21,10 @@ import type {
   PayoutParams,
   ResolveParams,
   RetrieveParams,
+  Statement,
+  StatementBeingMade,
+  StatementList,
+  StatementListParams,
   TimelineEntry,
   UnmatchedNotification,
 } from './types.js';
@@ -58,6 +62,7 @@ export class Sanaga {
   readonly notifications: Notifications;
   readonly events: Events;
   readonly balance: Balances;
+  readonly statements: Statements;
 
   /** @throws {TypeError} for options that can't be right */
   constructor(options: ClientOptions) {
@@ -68,6 +73,7 @@ export class Sanaga {
     this.notifications = new Notifications(send);
     this.events = new Events(send);
     this.balance = new Balances(send);
+    this.statements = new Statements(send);
   }
 }
 
@@ -275,6 +281,63 @@ class Balances {
     } as const;
     return (await this.#send<Balance>(request, options)).body;
   }
+}
+
+class Statements {
+  readonly #send: Send;
+
+  constructor(send: Send) {
+    this.#send = send;
+  }
+
+  /** The statements of days, newest first. For the next page, give the date of the last one as `before`. */
+  async list({ before, limit }: StatementListParams = {}, options?: RequestOptions): Promise<StatementList> {
+    const query = { before, limit: limit?.toString() };
+    const request = { method: 'GET', path: '/v1/statements', query, changes: 'nothing' } as const;
+    return (await this.#send<StatementList>({ ...request, expects: ['data', 'hasMore'] }, options)).body;
+  }
+
+  /** The statement of a day, such as `2026-11-21`: the latest, or an earlier version. */
+  async retrieve(
+    date: string,
+    { version }: { readonly version?: number } = {},
+    options?: RequestOptions,
+  ): Promise<Statement> {
+    const expects = ['date', 'version', 'payments'];
+    return (await this.#send<Statement>({ ...statementOf(date, version), expects }, options)).body;
+  }
+
+  /** The same as CSV, for a spreadsheet. */
+  async retrieveCsv(
+    date: string,
+    { version }: { readonly version?: number } = {},
+    options?: RequestOptions,
+  ): Promise<string> {
+    return (await this.#send<string>({ ...statementOf(date, version), expects: 'text/csv' }, options)).body;
+  }
+
+  /**
+   * For operators: has the statement of a day made, or made again. It is there some seconds to an hour later.
+   *
+   * @returns the version that it will have
+   */
+  async make(date: string, options?: RequestOptions): Promise<StatementBeingMade> {
+    const request = {
+      method: 'POST',
+      path: '/v1/statements',
+      body: { date },
+      changes: 'once',
+      expects: ['date', 'version'],
+    } as const;
+    return (await this.#send<StatementBeingMade>(request, options)).body;
+  }
+}
+
+/** @throws {TypeError} for what can't be a day, and could lead to another address. */
+function statementOf(date: string, version: number | undefined) {
+  if (!/^\d{4}-\d\d-\d\d$/.test(date)) throw new TypeError(`not a day: ${JSON.stringify(date)}`);
+  const query = { version: version?.toString() };
+  return { method: 'GET', path: `/v1/statements/${date}`, query, changes: 'nothing' } as const;
 }
 
 /** What every payment has. */

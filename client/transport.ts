@@ -40,8 +40,8 @@ export interface ApiRequest {
    */
   readonly changes: 'nothing' | 'once' | 'each time';
   readonly idempotencyKey?: string;
-  /** Fields that Sanaga's answer has: without them, it is another server's. */
-  readonly expects: readonly string[];
+  /** Fields that Sanaga's answer has: without them, it is another server's. Or CSV, whose text is the body. */
+  readonly expects: readonly string[] | 'text/csv';
   /** The payment that it is about, for errors. */
   readonly paymentId?: string;
   /** ms that the API is asked to wait before it answers. */
@@ -93,7 +93,7 @@ export function createTransport(options: ClientOptions): Send {
         method,
         headers: {
           Authorization: `Bearer ${apiKey}`,
-          Accept: 'application/json',
+          Accept: expects === 'text/csv' ? expects : 'application/json',
           'User-Agent': `sanaga-client/${VERSION}`,
           ...(body !== undefined && { 'Content-Type': 'application/json' }),
           ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
@@ -194,9 +194,11 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
 function readResponse<Body>(
   response: Response,
   text: string,
-  { base, expects }: { readonly base: string; readonly expects: readonly string[] },
+  { base, expects }: { readonly base: string; readonly expects: ApiRequest['expects'] },
 ): ApiResponse<Body> {
   const { status, headers } = response;
+  const isCsv = headers.get('content-type')?.startsWith('text/csv') ?? false;
+  if (status === 200 && expects === 'text/csv' && isCsv) return { body: text as Body, headers };
   const said = parse(text);
   if (status >= 200 && status < 300 && hasFields(said, expects)) return { body: said as Body, headers };
   const retryAfterMs = readRetryAfter(headers.get('retry-after'));
@@ -220,7 +222,8 @@ function parse(text: string): unknown {
   }
 }
 
-function hasFields(said: unknown, fields: readonly string[]): boolean {
+function hasFields(said: unknown, fields: ApiRequest['expects']): boolean {
+  if (fields === 'text/csv') return false;
   return typeof said === 'object' && said !== null && fields.every((field) => field in said);
 }
 

@@ -292,6 +292,126 @@ export interface Balance {
   readonly asOf: string;
 }
 
+/** Which statements to list. */
+export interface StatementListParams {
+  /** Only days before this one, such as `2026-11-21`. */
+  readonly before?: string;
+  /** 31 by default, and 100 at most. */
+  readonly limit?: number;
+}
+
+export interface StatementList {
+  readonly data: readonly StatementSummary[];
+  /** Whether there are earlier ones. */
+  readonly hasMore: boolean;
+}
+
+/** A statement in a list. */
+export interface StatementSummary {
+  /** The day in Douala. */
+  readonly date: string;
+  readonly version: number;
+  readonly madeAt: string;
+  readonly complete: boolean;
+  /** For operators: how many payments and differences it has. */
+  readonly payments?: number;
+  readonly differences?: number;
+}
+
+/** What happened on a day, beside what the provider shows of it. Amounts are in XAF. */
+export interface Statement {
+  readonly object: 'statement';
+  readonly date: string;
+  readonly version: number;
+  readonly madeAt: string;
+  readonly timeZone: string;
+  readonly from: string;
+  readonly to: string;
+  /** Whether the provider has answered everything that had to be asked, and could show all of it. */
+  readonly complete: boolean;
+  readonly services: Readonly<Record<PaymentKind, ServiceStatement>>;
+  readonly payments: readonly StatementLine[];
+  readonly differences: readonly StatementDifference[];
+}
+
+/** One of the provider's services on that day. Balances are for operators, and missing when nobody could ask for them. */
+export interface ServiceStatement {
+  readonly totals: {
+    readonly payments: number;
+    readonly byStatus: Readonly<Record<PaymentStatus, { readonly count: number; readonly amount: number }>>;
+    readonly revenue: number;
+    readonly fees: number;
+    readonly withoutFee: number;
+  };
+  readonly opening?: BalanceAtTurn;
+  readonly closing?: BalanceAtTurn;
+  readonly change?: { readonly balance: number; readonly payments: number; readonly rest: number };
+  readonly coverage: {
+    readonly complete: boolean;
+    readonly gaps: readonly string[];
+    readonly notCompared: number;
+    readonly cutOff: boolean;
+  };
+}
+
+export interface BalanceAtTurn {
+  readonly balance: number;
+  readonly asOf: string;
+}
+
+/** A payment in a statement. */
+export interface StatementLine {
+  readonly id: string;
+  readonly merchant: string;
+  readonly kind: PaymentKind;
+  readonly status: PaymentStatus;
+  readonly final: boolean;
+  readonly amount: number;
+  readonly revenue?: number;
+  /** Missing when the provider didn't tell it. */
+  readonly fee?: number;
+  readonly transId?: string;
+  readonly financialTransId?: string;
+  readonly medium?: Medium;
+  readonly externalId?: string;
+  readonly createdAt: string;
+  readonly providerStatus?: string;
+  readonly providerAmount?: number;
+  readonly compared: boolean;
+}
+
+/** What doesn't agree, or a person has to know of. */
+export interface StatementDifference {
+  readonly kind:
+    | 'only_at_provider'
+    | 'missing_at_provider'
+    | 'several_transactions'
+    | 'amount_differs'
+    | 'kind_differs'
+    | 'status_differs'
+    | 'in_review';
+  readonly service: PaymentKind;
+  readonly paymentId?: string;
+  readonly merchant?: string;
+  readonly transId?: string;
+  readonly status?: PaymentStatus;
+  readonly amount?: number;
+  readonly providerStatus?: string;
+  readonly providerAmount?: number;
+  readonly externalId?: string;
+  readonly text: string;
+  readonly handling: 'checked' | 'not_checked' | 'under_review' | 'unmatched' | 'noted';
+  readonly statusAfter?: PaymentStatus;
+  readonly problem?: string;
+}
+
+/** A statement that was asked for. */
+export interface StatementBeingMade {
+  readonly object: 'statement_request';
+  readonly date: string;
+  readonly version: number;
+}
+
 /** The `code` of an error document. */
 export type ErrorCode =
   | 'invalid_request'
@@ -331,10 +451,12 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** A notification of the provider's that matches no payment of Sanaga's. */
+/** A notification of the provider's that matches no payment of Sanaga's, or a transaction that none knows. */
 export interface UnmatchedNotification {
   readonly transId: string;
   readonly status: string;
   readonly externalId?: string;
   readonly at: string;
+  /** The day whose statement has found it: it wasn't notified of, but shown by the provider. */
+  readonly statement?: string;
 }

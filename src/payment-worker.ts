@@ -4,7 +4,7 @@ import { dataConverterOf, type Encryption } from './temporal/encryption.js';
 import type { Tracing } from './tracing.js';
 import { traceActivities, traceOutcome } from './worker-traces.js';
 import { LeanWorker } from './workflow-threads.js';
-import { notificationsQueue } from './workflows/messages.js';
+import { notificationsQueue, type StatementSteps, statementsQueue } from './workflows/messages.js';
 import type { PaymentSinks } from './workflows/metrics.js';
 
 /** How much a worker does at a time, and how long it may take to stop, in ms. */
@@ -22,6 +22,8 @@ export interface PaymentWorkerOptions {
   readonly taskQueue: string;
   readonly encryption: Encryption;
   readonly activities: Activities;
+  /** Without them, this worker makes no statements. */
+  readonly statementSteps?: StatementSteps | undefined;
   /** With the failure converter of `temporal/failure-converter.ts` in it. */
   readonly workflowBundle: NonNullable<WorkerOptions['workflowBundle']>;
   readonly limits: WorkerLimits;
@@ -38,6 +40,9 @@ export interface PaymentWorkerOptions {
 /** Time from the end of the grace period until activities that still run are abandoned, in ms. */
 const FORCE_AFTER_MS = 1_000;
 
+/** Steps of statements that run at a time: each asks the provider one thing after another. */
+const MAX_STATEMENT_STEPS = 2;
+
 /** A worker that runs until `shutdown` is called. */
 export interface PaymentWorker {
   /** Resolves when the worker has stopped; rejects when it fails. */
@@ -46,20 +51,23 @@ export interface PaymentWorker {
 }
 
 /**
- * Makes the worker that runs payments, and a second one for slow deliveries to the merchant, with a queue and slots of its
- * own. The caller closes the connection after `run` has ended.
+ * Makes the worker that runs payments, and others for slow deliveries to the merchant and for statements, each with a queue and
+ * slots of its own. The caller closes the connection after `run` has ended.
  */
 export async function createPaymentWorker(options: PaymentWorkerOptions): Promise<PaymentWorker> {
   const { limits, deployment, activities, taskQueue, namespace, tracing } = options;
   const { measures = NOT_MEASURED } = options;
-  const shared = {
+  const plain = {
     connection: options.connection,
     namespace,
-    activities,
     dataConverter: dataConverterOf(options.encryption),
-    ...(tracing && { interceptors: { activity: [traceActivities(tracing)] } }),
     shutdownGraceTime: limits.shutdownGraceMs,
     shutdownForceTime: limits.shutdownGraceMs + FORCE_AFTER_MS,
+  };
+  const shared = {
+    ...plain,
+    activities,
+    ...(tracing && { interceptors: { activity: [traceActivities(tracing)] } }),
   };
   const payments = await (options.callStacks ? Worker : LeanWorker).create({
     ...shared,
@@ -87,14 +95,23 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
     taskQueue: notificationsQueue(taskQueue),
     maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
   });
-  const workers = [payments, deliveries];
+  const { statementSteps } = options;
+  const statements =
+    statementSteps &&
+    (await Worker.create({
+      ...plain,
+      taskQueue: statementsQueue(taskQueue),
+      activities: statementSteps,
+      maxConcurrentActivityTaskExecutions: MAX_STATEMENT_STEPS,
+    }));
+  const workers = [payments, deliveries, ...(statements === undefined ? [] : [statements])];
   const shutdown = () => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   return {
     shutdown,
     async run() {
-      // Neither is of use alone: when one ends, for any reason, the other is stopped.
+      // None is of use alone: when one ends, for any reason, the others are stopped.
       const running = workers.map((worker) => worker.run().finally(shutdown));
       await Promise.allSettled(running);
       await Promise.all(running);

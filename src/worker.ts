@@ -18,6 +18,8 @@ import {
   untilNamespaceIsReady,
 } from './process.js';
 import { runRecorder } from './records/recorder.js';
+import { scheduleStatements } from './statements/schedule.js';
+import { createStatementSteps } from './statements/steps.js';
 import {
   connectClient,
   connectWorker,
@@ -81,6 +83,7 @@ await runProcess(async (stop) => {
   const merchant = measuredNotifier(notifier, registry);
   const providers = createProviderServices(config, onCall, tracing);
   const page = await startRuntime(config.WORKER_METRICS_ADDRESS, registry, logger);
+  const keeping = openKeeping(config, target, logger);
   let connection: NativeConnection | undefined;
   try {
     startSdkCounters(Runtime.instance().metricMeter, target.namespace, config.TEMPORAL_TASK_QUEUE);
@@ -94,6 +97,9 @@ await runProcess(async (stop) => {
       taskQueue: config.TEMPORAL_TASK_QUEUE,
       encryption,
       activities: createActivities({ providers, merchant }),
+      statementSteps:
+        keeping &&
+        createStatementSteps({ ...keeping, providers, taskQueue: config.TEMPORAL_TASK_QUEUE, logger }),
       measures,
       tracing,
       workflowBundle: { codePath: WORKFLOW_BUNDLE },
@@ -114,7 +120,12 @@ await runProcess(async (stop) => {
     stop.addEventListener('abort', () => worker.shutdown(), { once: true });
     if (stop.aborted) return;
     const ended = new AbortController();
-    const recording = recordPayments(config, target, logger, AbortSignal.any([stop, ended.signal]));
+    const recording = keepRecords(
+      keeping,
+      config.TEMPORAL_TASK_QUEUE,
+      logger,
+      AbortSignal.any([stop, ended.signal]),
+    );
     try {
       await worker.run();
     } finally {
@@ -125,6 +136,8 @@ await runProcess(async (stop) => {
     await page?.stop();
     await tracing?.stop();
     await connection?.close();
+    await keeping?.client.connection.close();
+    await keeping?.records.close();
     for (const provider of Object.values(providers)) provider.close();
     logger.info('worker has stopped');
   }
@@ -167,24 +180,36 @@ async function connectPatiently(
   return undefined;
 }
 
-/** Records payments until `stop`, if there is a database for it; never rejects, for payments go on without it. */
-async function recordPayments(
-  config: Config<'worker'>,
-  target: TemporalTarget,
+/** What recording payments and making statements needs, if there is a database for it. Payments go on without. */
+function openKeeping(config: Config<'worker'>, target: TemporalTarget, logger: Logger) {
+  try {
+    const records = openRecords(config, logger);
+    // Its own: the worker's can't give up a call when it has to stop.
+    return records && { records, client: connectClient(target, encryptionOf(config)) };
+  } catch (error) {
+    logger.error({ err: error }, 'the records can not be opened: payments go on, and are not recorded');
+    return undefined;
+  }
+}
+
+/** Records payments until `stop`, and has their statements made each day; never rejects, for payments go on without it. */
+async function keepRecords(
+  keeping: ReturnType<typeof openKeeping>,
+  taskQueue: string,
   logger: Logger,
   stop: AbortSignal,
 ): Promise<void> {
-  try {
-    const records = openRecords(config, logger);
-    if (records === undefined) return;
-    // Its own: the worker's can't give up a call when it has to stop.
-    const client = connectClient(target, encryptionOf(config));
-    await runRecorder({ client, records, logger }, stop);
-    await client.connection.close();
-    await records.close();
-  } catch (error) {
+  if (keeping === undefined) return;
+  const recording = runRecorder({ ...keeping, logger }, stop).catch((error: unknown) => {
     logger.error({ err: error }, 'the recorder has ended: payments go on, and are not recorded');
-  }
+  });
+  const scheduling = scheduleStatements(keeping.client, taskQueue).catch((error: unknown) => {
+    logger.error(
+      { err: error },
+      'the daily statement could not be scheduled: unless it was before, none is made until a worker that starts can do so',
+    );
+  });
+  await Promise.all([recording, scheduling]);
 }
 
 /**

@@ -82,7 +82,12 @@ const sound: Tree = {
     "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { records } from '../records/records.js'; export const app = [logger, config, derive, wire, connect, hint, records];",
   'src/server.ts':
     "import { app } from './api/app.js'; import { runProcess } from './process.js'; void [app, runProcess];",
-  'src/worker.ts': "import { activities } from './activities/activities.js'; void activities;",
+  'src/statements/steps.ts':
+    "import { records } from '../records/records.js'; import { client } from '../provider/client.js'; import { hint } from '../workflows/messages.js'; import { reopen } from '../api/payments/reopen-payment.js'; export const steps = [records, client, hint, reopen];",
+  'src/api/payments/reopen-payment.ts':
+    "import { hint } from '../../workflows/messages.js'; export const reopen = hint;",
+  'src/worker.ts':
+    "import { activities } from './activities/activities.js'; import { steps } from './statements/steps.js'; void [activities, steps];",
   'sandbox/ledger.ts': "import { wire } from '../src/provider/schemas.js'; export const ledger = wire;",
   'src/desk/app.ts':
     "import { logger } from '../logger.js'; import { most } from '../payments/order.js'; export const desk = [logger, most];",
@@ -166,6 +171,17 @@ const wrongImports: readonly WrongImport[] = [
   { rule: 'api-is-a-front-door', from: 'src/api/a.ts', to: 'src/activities/activities.ts' },
   { rule: 'workflows-are-known-by-their-messages', from: 'src/api/b.ts', to: 'src/workflows/index.ts' },
   { rule: 'workflows-are-known-by-their-messages', from: 'src/records/a.ts', to: 'src/workflows/index.ts' },
+  {
+    rule: 'statements-reach-payments-as-the-api-does',
+    from: 'src/statements/a.ts',
+    to: 'src/api/app.ts',
+  },
+  {
+    rule: 'workflows-are-known-by-their-messages',
+    from: 'src/statements/b.ts',
+    to: 'src/workflows/index.ts',
+  },
+  { rule: 'statements-are-for-the-worker', from: 'src/api/i.ts', to: 'src/statements/steps.ts' },
   { rule: 'codec-only-reads', from: 'src/codec/a.ts', to: 'src/config.ts' },
   { rule: 'records-only-record', from: 'src/records/b.ts', to: 'src/provider/client.ts' },
   { rule: 'records-only-record', from: 'src/records/c.ts', to: 'src/config.ts' },

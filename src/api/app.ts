@@ -30,6 +30,7 @@ import { getPayment, listPayments, refreshPayment, resolvePayment } from './rout
 import { cancelPayout, createPayout } from './routes/payouts.js';
 import { getProviderRecords } from './routes/provider-records.js';
 import { providerWebhook } from './routes/provider-webhook.js';
+import { getStatement, listStatements, makeStatement } from './routes/statements.js';
 
 /** Every route of the API. */
 export const routes: readonly Route[] = [
@@ -47,6 +48,9 @@ export const routes: readonly Route[] = [
   listNotifications,
   resendNotification,
   getBalance,
+  listStatements,
+  getStatement,
+  makeStatement,
   getKey,
   providerWebhook,
   listUnmatched,

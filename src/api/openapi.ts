@@ -76,6 +76,7 @@ const TAGS: Readonly<Record<RouteTag, string>> = {
   Payments: 'Collections and payouts, as they are now.',
   Notifications: 'What was sent to your webhook address. What it is sent: see the webhooks.',
   Balance: 'The balances of your services at the provider.',
+  Statements: 'What happened on a day, beside what the provider shows of it.',
   Operations: 'For those who run Sanaga, and for the provider.',
 };
 
@@ -165,6 +166,11 @@ const PATH_PARAMETERS: Readonly<Record<string, JsonObject>> = {
     description: "The notification's number",
     schema: { type: 'integer', minimum: 1, maximum: 999_999_999 },
     example: 1,
+  },
+  date: {
+    description: 'A day in Douala',
+    schema: { type: 'string', format: 'date' },
+    example: '2026-11-21',
   },
   token: { description: 'The secret in the address', schema: { type: 'string', minLength: 1 } },
 };

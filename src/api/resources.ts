@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SCOPES } from '../merchants.js';
+import { TIME_ZONE } from '../payments/day.js';
 import { CURRENCY } from '../payments/limits.js';
 import {
   FAILURE_CODES,
@@ -10,6 +11,18 @@ import {
   type PaymentReview,
   type PaymentSummary,
 } from '../payments/payment.js';
+import { DIFFERENCE_KINDS, type StatementLine } from '../payments/reconciliation.js';
+import {
+  type BalanceAtTurn,
+  type BalanceChange,
+  type Coverage,
+  type Difference,
+  HANDLINGS,
+  type ServiceStatement,
+  type Statement,
+  type Sum,
+  type Totals,
+} from '../payments/statement.js';
 import { MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../payments/transaction.js';
 import type { UnmatchedNotification } from '../workflows/messages.js';
 import { type FieldError, PROBLEMS, type ProblemCode } from './http/problem.js';
@@ -404,7 +417,11 @@ const unmatchedSchema = schemaOf<UnmatchedNotification>()({
   transId: z.string(),
   status: z.enum(PROVIDER_STATUSES),
   externalId: z.string().optional(),
-  at: described(time, 'When it was received'),
+  at: described(time, 'When it was received, or found'),
+  statement: described(
+    z.string().optional(),
+    "The day whose statement has found it: it wasn't notified of, but shown by the provider",
+  ),
 }).meta({ id: 'UnmatchedNotification' });
 
 export const unmatchedListSchema = z
@@ -519,6 +536,166 @@ export const balanceSchema = z
         asOf: '2026-11-21T08:20:32.843Z',
       },
     ],
+  });
+
+const statementSummaryFields = {
+  date: described(z.string().meta({ format: 'date' }), 'The day in Douala'),
+  version: described(z.int(), 'Grows each time that the statement of the day is made'),
+  madeAt: time,
+  complete: described(
+    z.boolean(),
+    'Whether the provider has answered everything that had to be asked, and could show all of it',
+  ),
+};
+
+export const statementListSchema = z
+  .object({
+    data: described(
+      z.array(
+        z
+          .object({
+            ...statementSummaryFields,
+            payments: described(z.int().optional(), 'For operators: how many payments it has'),
+            differences: described(z.int().optional(), 'For operators: how many differences it has'),
+          })
+          .meta({ id: 'StatementSummary' }),
+      ),
+      'The newest day first',
+    ),
+    hasMore: described(z.boolean(), 'Whether there are earlier ones'),
+  })
+  .meta({
+    id: 'StatementList',
+    examples: [
+      {
+        data: [
+          {
+            date: '2026-11-21',
+            version: 1,
+            madeAt: '2026-11-22T02:00:07.312Z',
+            complete: true,
+            payments: 214,
+            differences: 1,
+          },
+        ],
+        hasMore: false,
+      },
+    ],
+  });
+
+const sumSchema = schemaOf<Sum>()({ count: z.int(), amount: xaf('The sum of their amounts') }).meta({
+  id: 'Sum',
+});
+
+const totalsSchema = schemaOf<Totals>()({
+  payments: described(z.int(), 'How many there are'),
+  byStatus: z.object({
+    CREATED: sumSchema,
+    PENDING: sumSchema,
+    SUCCESSFUL: sumSchema,
+    FAILED: sumSchema,
+    EXPIRED: sumSchema,
+    REVIEW: sumSchema,
+  }),
+  revenue: xaf('What the provider left of SUCCESSFUL payments whose fee is known'),
+  fees: xaf('The fees of these'),
+  withoutFee: described(z.int(), "SUCCESSFUL payments whose fee the provider didn't tell"),
+}).meta({ id: 'StatementTotals' });
+
+const turnBalanceSchema = schemaOf<BalanceAtTurn>()({
+  balance: xaf('What the provider said'),
+  asOf: described(time, 'When it was asked, within minutes of midnight in Douala'),
+}).meta({ id: 'BalanceAtTurn' });
+
+const serviceStatementSchema = schemaOf<ServiceStatement>()({
+  totals: totalsSchema,
+  opening: turnBalanceSchema
+    .optional()
+    .describe(
+      'For operators: the balance at the beginning of the day. Missing when nobody could ask for it then',
+    ),
+  closing: turnBalanceSchema.optional().describe('For operators: the same at its end'),
+  change: schemaOf<BalanceChange>()({
+    balance: xaf('The closing balance less the opening one'),
+    payments: xaf(
+      "What the day's SUCCESSFUL payments come to: positive for collections, negative for payouts",
+    ),
+    rest: xaf(
+      "What is left of the first without the second: other days' payments, withdrawals, fees that aren't known, and what only the provider knows",
+    ),
+  })
+    .meta({ id: 'BalanceChange' })
+    .optional(),
+  coverage: schemaOf<Coverage>()({
+    complete: z.boolean(),
+    gaps: described(
+      z.array(z.string()).readonly(),
+      "For operators: what the provider's search could not show, in words",
+    ),
+    notCompared: described(z.int(), 'Payments about which the provider gave no answer'),
+    cutOff: described(z.boolean(), 'Whether there are more payments than a statement takes'),
+  }).meta({ id: 'StatementCoverage' }),
+}).meta({ id: 'ServiceStatement' });
+
+const statementLineSchema = schemaOf<StatementLine>()({
+  id: paymentId,
+  merchant: z.string(),
+  kind: paymentSchema.shape.kind,
+  status: described(z.enum(PAYMENT_STATUSES), 'When the statement was made'),
+  final: z.boolean(),
+  amount: paymentSchema.shape.amount,
+  revenue: xaf('What the provider left of it').optional(),
+  fee: xaf('The amount less `revenue`; missing when the provider did not tell it').optional(),
+  transId: z.string().optional(),
+  financialTransId: z.string().optional(),
+  medium: z.enum(MEDIUMS).optional(),
+  externalId: z.string().optional(),
+  createdAt: time,
+  providerStatus: z.enum(PROVIDER_STATUSES).optional(),
+  providerAmount: xaf('As the provider shows it').optional(),
+  compared: described(z.boolean(), 'Whether the provider has said what it has of it'),
+}).meta({ id: 'StatementLine', description: 'A payment. Its payer is not named' });
+
+const differenceSchema = schemaOf<Difference>()({
+  kind: z.enum(DIFFERENCE_KINDS),
+  service: paymentSchema.shape.kind,
+  paymentId: z.string().optional(),
+  merchant: z.string().optional(),
+  transId: z.string().optional(),
+  status: described(z.enum(PAYMENT_STATUSES).optional(), 'As the payment had it'),
+  amount: xaf('As the payment has it').optional(),
+  providerStatus: described(z.enum(PROVIDER_STATUSES).optional(), 'As the provider shows it'),
+  providerAmount: xaf('As the provider shows it').optional(),
+  externalId: described(z.string().optional(), 'What a transaction that no payment knows was made for'),
+  text: described(z.string(), 'The same in words'),
+  handling: described(
+    z.enum(HANDLINGS),
+    "What was done: the payment was compared with the provider's records again (`checked`, with `statusAfter`) or couldn't be (`not_checked`, with `problem`), a person has to decide it (`under_review`), or a transaction is among the unmatched notifications (`unmatched`) or stands here alone (`noted`)",
+  ),
+  statusAfter: z.enum(PAYMENT_STATUSES).optional(),
+  problem: z.string().optional(),
+}).meta({ id: 'StatementDifference' });
+
+export const statementSchema = schemaOf<Statement & { readonly object: 'statement' }>()({
+  object: z.literal('statement'),
+  ...statementSummaryFields,
+  timeZone: z.literal(TIME_ZONE),
+  from: described(time, 'When the day began'),
+  to: described(time, 'When it ended'),
+  services: z.object({ collection: serviceStatementSchema, payout: serviceStatementSchema }),
+  payments: described(z.array(statementLineSchema).readonly(), 'In the order of their creation'),
+  differences: z.array(differenceSchema).readonly(),
+}).meta({ id: 'Statement', description: 'The statement of a day' });
+
+export const statementRequestSchema = z
+  .object({
+    object: z.literal('statement_request'),
+    date: z.string().meta({ format: 'date' }),
+    version: described(z.int(), 'The version that it will have'),
+  })
+  .meta({
+    id: 'StatementBeingMade',
+    examples: [{ object: 'statement_request', date: '2026-11-21', version: 2 }],
   });
 
 /** The codes of all problems. A tuple with a first element is what an enum is made of. */

@@ -116,7 +116,14 @@ export interface AuthenticatedRequest<Body, Query> extends ApiRequest {
 }
 
 /** The parts that the OpenAPI document is divided into. */
-export type RouteTag = 'Collections' | 'Payouts' | 'Payments' | 'Notifications' | 'Balance' | 'Operations';
+export type RouteTag =
+  | 'Collections'
+  | 'Payouts'
+  | 'Payments'
+  | 'Notifications'
+  | 'Balance'
+  | 'Statements'
+  | 'Operations';
 
 interface RouteCommon {
   readonly method: 'get' | 'post';

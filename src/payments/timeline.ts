@@ -75,7 +75,7 @@ export type Occurrence =
       readonly answer: 'expired' | 'already_expired' | 'refused' | NoAnswerWord;
     }
   | { readonly type: 'refresh_requested' }
-  | { readonly type: 'recheck_requested' }
+  | { readonly type: 'recheck_requested'; readonly by?: 'statement' | undefined }
   | { readonly type: 'review_opened'; readonly review: number; readonly reason: string }
   | {
       readonly type: 'decided';
@@ -203,7 +203,7 @@ function causeOf({ before, event, after, replies }: Taken): Occurrence | undefin
     case 'refresh':
       return { type: 'refresh_requested' };
     case 'recheck':
-      return { type: 'recheck_requested' };
+      return { type: 'recheck_requested', ...(event.by && { by: event.by }) };
     case 'resendNotification': {
       const isRefused = replies.some((reply) => reply.kind === 'refused' && reply.request === event.request);
       return isRefused ? undefined : { type: 'notification_requested', number: event.number };

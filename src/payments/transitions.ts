@@ -72,7 +72,7 @@ export type RequestEvent =
   | { readonly kind: 'refresh'; readonly request: number }
   | { readonly kind: 'decide'; readonly request: number; readonly resolution: Resolution }
   /** Compares an ended payment with the provider's records once more. */
-  | { readonly kind: 'recheck'; readonly request: number }
+  | { readonly kind: 'recheck'; readonly request: number; readonly by?: 'statement' | undefined }
   | { readonly kind: 'resendNotification'; readonly request: number; readonly number: number };
 
 /** The one thing that a payment has to do next. */

@@ -8,7 +8,7 @@ import {
 import proto from '@temporalio/proto';
 import { z } from 'zod';
 import type { PaymentStatus } from '../payments/payment.js';
-import { type PaymentKind, parsePaymentId, type TransId } from '../payments/payment-id.js';
+import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '../payments/payment-id.js';
 import { openPayment } from '../payments/payment-state.js';
 import { toPayment } from '../payments/to-payment.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
@@ -49,6 +49,18 @@ export function endedBetween(from: number, to: number): string {
     `${PAYMENTS} AND ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew" ` +
     `AND CloseTime >= "${new Date(from).toISOString()}" AND CloseTime < "${new Date(to).toISOString()}"`
   );
+}
+
+/** Runs of payments that were created at or after `from` and before `before` (ms since the epoch). */
+export function createdBetween(from: number, before: number): string {
+  const { name } = attributes.createdAt;
+  return `${PAYMENTS} AND ExecutionStatus != "ContinuedAsNew" AND ${name} >= ${from} AND ${name} < ${before}`;
+}
+
+/** Runs of these payments. */
+export function runsOf(ids: readonly PaymentId[]): string {
+  const quoted = ids.map((id) => `"${id}"`).join(', ');
+  return `${PAYMENTS} AND ExecutionStatus != "ContinuedAsNew" AND WorkflowId IN (${quoted})`;
 }
 
 /** Open runs of which a merchant may have been notified. */

@@ -25,6 +25,7 @@ import {
   type RecordContent,
   withoutPayer,
 } from './payment-record.js';
+import { Statements } from './statements.js';
 
 /** Which recorded payments to list; times in ms since the epoch. */
 export interface RecordFilter {
@@ -84,6 +85,8 @@ export interface Erasure {
  * All methods throw {@link RecordsUnavailableError} when the database can't be reached.
  */
 export class Records {
+  /** The statements of days, in the same database. */
+  readonly statements: Statements;
   /** The database didn't answer the last question for a key. */
   #isAway = false;
   /** Somebody asks whether it is back. */
@@ -93,7 +96,9 @@ export class Records {
     private readonly database: Database,
     private readonly cipher: RecordCipher,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.statements = new Statements(database, cipher);
+  }
 
   /** Doesn't connect before its first use. Call `close` when done. */
   static open(url: string, encryption: Encryption, logger: Logger): Records {
@@ -172,6 +177,27 @@ export class Records {
         return { ...row, at: row.at.getTime(), paymentId, payment: opened?.payment };
       }),
     );
+  }
+
+  /** Those of the payments that are recorded, without their content. */
+  async runsOf(ids: readonly PaymentId[]): Promise<PaymentRun[]> {
+    const rows = await this.database.query(`SELECT ${RUN} FROM payments WHERE id = ANY($1)`, [ids]);
+    return rows.map(toRun);
+  }
+
+  /**
+   * Payments of a time without their content, in the order of their ids.
+   *
+   * @param from created at or after this, and before `before`, in ms since the epoch
+   * @param after the last id of the ones before
+   */
+  async runsCreated(from: number, before: number, after: string, limit: number): Promise<PaymentRun[]> {
+    const rows = await this.database.query(
+      `SELECT ${RUN} FROM payments WHERE created_at >= $1 AND created_at < $2 AND id > $3
+       ORDER BY id LIMIT $4`,
+      [new Date(from), new Date(before), after, limit],
+    );
+    return rows.map(toRun);
   }
 
   async recorderState(): Promise<RecorderState> {
@@ -367,30 +393,32 @@ export class Records {
   }
 
   async #toRecord(given: Row): Promise<PaymentRecord> {
-    const row = paymentRow.parse(given);
-    return {
-      id: row.id,
-      merchant: row.merchant,
-      indexed: {
-        kind: row.kind,
-        status: row.status,
-        final: row.final,
-        amount: row.amount,
-        transId: row.trans_id,
-        externalId: row.external_id,
-        userId: row.user_id,
-        createdAt: row.created_at.getTime(),
-      },
-      runId: row.run_id,
-      startedAt: row.run_started_at.getTime(),
-      closedAt: row.closed_at?.getTime(),
-      stopped: row.stopped,
-      isErased: row.erased_at !== undefined,
-      content: await this.#open(row.id, row.content),
-    };
+    const { id, erased_at: erasedAt, content: sealed } = paymentRow.parse(given);
+    return { ...toRun(given), isErased: erasedAt !== undefined, content: await this.#open(id, sealed) };
   }
 }
 
+function toRun(given: Row): PaymentRun {
+  const row = runRow.parse(given);
+  return {
+    id: row.id,
+    merchant: row.merchant,
+    indexed: {
+      kind: row.kind,
+      status: row.status,
+      final: row.final,
+      amount: row.amount,
+      transId: row.trans_id,
+      externalId: row.external_id,
+      userId: row.user_id,
+      createdAt: row.created_at.getTime(),
+    },
+    runId: row.run_id,
+    startedAt: row.run_started_at.getTime(),
+    closedAt: row.closed_at?.getTime(),
+    stopped: row.stopped,
+  };
+}
 const UNRECORDED =
   'a payment was made under the key of one that was paid long ago, while the records were away or off; the first stays recorded, and this one is not';
 
@@ -402,7 +430,7 @@ const optional = <Schema extends z.ZodType>(schema: Schema) =>
 const paymentId = z.string().transform((text) => text as PaymentId);
 const content = optional(z.instanceof(Buffer));
 
-const paymentRow = z.object({
+const runRow = z.object({
   id: paymentId,
   merchant: z.string(),
   kind: z.enum(['collection', 'payout']),
@@ -417,9 +445,12 @@ const paymentRow = z.object({
   run_started_at: z.date(),
   closed_at: optional(z.date()),
   stopped: z.boolean(),
-  content,
-  erased_at: optional(z.date()),
 });
+
+/** The columns of a run. */
+const RUN = Object.keys(runRow.shape).join(', ');
+
+const paymentRow = z.object({ id: paymentId, content, erased_at: optional(z.date()) });
 
 const knownRow = z.object({
   id: z.string(),

@@ -357,7 +357,10 @@ class Interpreter {
     );
     this.hearRequest(expireUpdate, () => ({ kind: 'expire' }));
     this.hearRequest(refreshUpdate, () => ({ kind: 'refresh' }));
-    this.hearRequest(recheckUpdate, () => ({ kind: 'recheck' }));
+    this.hearRequest(recheckUpdate, (by) => ({
+      kind: 'recheck',
+      by: by === 'statement' ? by : undefined,
+    }));
     this.hearRequest(resolveUpdate, (resolution) => ({ kind: 'decide', resolution }));
     this.hearRequest(resendNotificationUpdate, (number) => ({ kind: 'resendNotification', number }));
   }

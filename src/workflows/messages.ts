@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Resolution } from '../payments/decision.js';
 import type { PaymentNotification } from '../payments/notification.js';
-import type { PaymentOrder, PaymentTerms } from '../payments/order.js';
+import type { PaymentOrder, PaymentTerms, Service } from '../payments/order.js';
 import type { Payment } from '../payments/payment.js';
 import type { PaymentId, TransId } from '../payments/payment-id.js';
 import type { PaymentState } from '../payments/payment-state.js';
@@ -103,12 +103,15 @@ export const expireUpdate = defineUpdate<PaymentResult, []>('expire');
 /** Asks the provider now, within the status budget; answers with the payment afterwards. Leaves a final payment alone. */
 export const refreshUpdate = defineUpdate<PaymentResult, []>('refresh');
 
+/** Who has a payment compared: an operator, or the statement of its day. */
+export type RecheckedBy = 'operator' | 'statement';
+
 /**
  * Compares a final payment with the provider's records again, for an operator who doubts it: a contradiction of the
  * outcome puts it under review. Rejected with `NotChecked` when the provider's list can't be read. A payment that
  * isn't final is refreshed.
  */
-export const recheckUpdate = defineUpdate<PaymentResult, []>('recheck');
+export const recheckUpdate = defineUpdate<PaymentResult, [by: RecheckedBy]>('recheck');
 
 /**
  * Carries out an operator's decision, after checking it with the provider at this moment. Rejected with
@@ -128,10 +131,15 @@ export const timelineQuery = defineQuery<PaymentTimeline>('timeline');
 /** Reads all that a payment would leave if it ended now, for the records. */
 export const recordQuery = defineQuery<EndedPayment>('record');
 
-/** A notification from the provider that matches no payment; `at` is when it arrived, ISO 8601. */
+/**
+ * A notification from the provider that matches no payment, or a transaction that none knows; `at` is when it arrived or was
+ * found, ISO 8601.
+ */
 export interface UnmatchedNotification extends Hint {
   readonly at: string;
   readonly externalId?: string | undefined;
+  /** The day whose statement has found it. It wasn't notified of, but shown by the provider itself. */
+  readonly statement?: string | undefined;
 }
 
 /** The one workflow that keeps unmatched notifications; it is started with the first. */
@@ -167,6 +175,63 @@ export interface PayoutCount {
 
 /** Counts payouts, in their order. To send it again adds nothing. */
 export const countPayoutsUpdate = defineUpdate<PayoutCount, [PayoutsToCount]>('countPayouts');
+
+/** The workflow that makes the statement of a day, the schedule that starts it each day, and the steps that it takes. */
+export const STATEMENT_WORKFLOW_TYPE = 'makeStatement';
+export const STATEMENT_SCHEDULE_ID = 'daily-statement';
+
+/** The workflow that makes the statement of a day because somebody has asked for it. @param day such as `2026-11-21` */
+export const statementWorkflowId = (day: string) => `statement-of-${day}`;
+
+/** The one argument of the workflow that makes a statement. */
+export interface StatementInput {
+  /** The day. Without it, the one that ended last when the schedule was due. */
+  readonly day?: string | undefined;
+}
+
+/** One making of a statement. */
+export interface StatementRun {
+  readonly runId: string;
+  readonly day: string;
+}
+
+/**
+ * What a statement is made by, each an activity that can be repeated: what it has come to is kept in the records, and a
+ * worker that takes it up goes on from there.
+ */
+export interface StatementSteps {
+  /** Asks for the balances at the turn to this day, unless that is too long ago. */
+  readBalances(day: string): Promise<void>;
+  /** Reads the day's payments. */
+  readPayments(run: StatementRun): Promise<void>;
+  /** Has a service of the provider show its transactions of the day. */
+  searchDay(run: StatementRun, service: Service): Promise<void>;
+  /** Asks for the payments that the searches don't show, one by one. */
+  lookUpPayments(run: StatementRun): Promise<void>;
+  /** Compares, and looks again at whatever differs. */
+  comparePayments(run: StatementRun): Promise<void>;
+  /** Has payments that differ compare themselves with the provider's records, and shows operators what nobody knows. */
+  followUp(run: StatementRun): Promise<void>;
+  /** Keeps the statement. */
+  publish(run: StatementRun): Promise<MadeStatement>;
+}
+
+/** What a statement has come to, in short. */
+export interface MadeStatement {
+  readonly date: string;
+  readonly version: number;
+  readonly complete: boolean;
+  readonly payments: number;
+  readonly differences: number;
+}
+
+/**
+ * The task queue for the steps of statements, separate from the payments' queue: a database or a provider that hangs must not
+ * hold up a request that moves money.
+ */
+export function statementsQueue(paymentsQueue: string): string {
+  return `${paymentsQueue}-statements`;
+}
 
 /** Type of the ApplicationFailure that a repeated request with another body is rejected with. */
 export const FINGERPRINT_MISMATCH = 'FingerprintMismatch';

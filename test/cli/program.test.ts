@@ -52,6 +52,7 @@ describe('the command line', () => {
         'events',
         'notifications',
         'review',
+        'statements',
         'listen',
         'trigger',
         'doctor',

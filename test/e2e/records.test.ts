@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
+import { dayAfter, dayOf } from '../../src/payments/day.js';
+import { STATEMENT_SCHEDULE_ID, STATEMENT_WORKFLOW_TYPE } from '../../src/workflows/messages.js';
 import { eventually } from '../support/payment-stack.js';
 import { machine, runToEnd } from './built.js';
 import { bringUp, type RunningStack } from './running-stack.js';
@@ -36,6 +38,34 @@ const events = () =>
     async () => pageSchema.parse(await (await running.call('GET', '/v1/events')).json()).data,
     (data) => data.length > 0,
   );
+
+describe('the statements of a running stack', () => {
+  it('are made each day: a worker has scheduled it at its start', async () => {
+    const handle = running.client.schedule.getHandle(STATEMENT_SCHEDULE_ID);
+    const { action, spec } = await eventually(
+      () => handle.describe().catch(() => undefined),
+      (schedule) => schedule !== undefined,
+    ).then((schedule) => schedule ?? Promise.reject(new Error('there is none')));
+    expect(action).toMatchObject({ type: 'startWorkflow', workflowType: STATEMENT_WORKFLOW_TYPE });
+    expect(spec.timezone).toBe('Africa/Douala');
+  });
+
+  it('are made when the command line asks for one', async () => {
+    const day = dayAfter(dayOf(Date.now()), -2);
+    const sanaga = (...args: string[]) =>
+      runToEnd('build/cli/main.js', args, {
+        ...machine(),
+        SANAGA_URL: running.stack.apiUrl,
+        SANAGA_API_KEY: running.secrets.apiKey,
+      });
+    const made = await sanaga('statements', day, '--make');
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing differs.') });
+    const listed = await sanaga('statements', '--json');
+    expect(JSON.parse(listed.stdout)).toMatchObject({ date: day, version: 1, complete: true, payments: 0 });
+    const csv = await sanaga('statements', day, '--csv');
+    expect(csv.stdout).toMatch(/^record,date,service,/);
+  });
+});
 
 describe('the records of a running stack', () => {
   it('have a payment some moments after its end, and still when every process was killed', async () => {

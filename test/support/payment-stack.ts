@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
-import { scaledClock } from '../../sandbox/clock.js';
+import { type Clock, scaledClock } from '../../sandbox/clock.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import { createActivities } from '../../src/activities/activities.js';
 import {
@@ -44,6 +44,8 @@ interface StackOptions {
   readonly merchant?: MerchantNotifier;
   /** More of Temporal's dynamic configuration. */
   readonly dynamicConfig?: Readonly<Record<string, string>>;
+  /** The sandbox's; by default, the time is what it is. */
+  readonly clock?: Clock;
 }
 
 type PaymentStack = Awaited<ReturnType<typeof startStack>>;
@@ -52,10 +54,14 @@ type PaymentStack = Awaited<ReturnType<typeof startStack>>;
  * Temporal's dev server, a worker, the provider's sandbox and the API over real HTTP. The sandbox sends no
  * notifications, and the worker doesn't poll for minutes, so that a payment moves only when a test moves it.
  */
-async function startStack({ merchant = noMerchant, dynamicConfig = {} }: StackOptions = {}) {
+async function startStack({
+  merchant = noMerchant,
+  dynamicConfig = {},
+  clock = scaledClock(),
+}: StackOptions = {}) {
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const server = await startDevServer({ report: () => undefined, ui: false, dynamicConfig });
-  const sandbox = createSandbox({ clock: scaledClock(), merchantName: 'Shop', services, settleDelayMs: 1 });
+  const sandbox = createSandbox({ clock, merchantName: 'Shop', services, settleDelayMs: 1 });
   const { url } = await sandbox.listen(0);
   const providers = {
     collection: createProviderClient({
@@ -109,6 +115,7 @@ async function startStack({ merchant = noMerchant, dynamicConfig = {} }: StackOp
 
   return {
     api,
+    address: server.address,
     sandbox,
     providers,
     ...clientsOf(api),

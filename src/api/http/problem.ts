@@ -210,7 +210,7 @@ export const PROBLEMS = {
   no_records: {
     status: 501,
     title: 'This installation keeps no records',
-    cause: 'events were asked for, and the operator has set no database for records',
+    cause: 'events or statements were asked for, and the operator has set no database for records',
     cure: "rely on notifications, and on each payment's own list of them; ask your operator for records",
     example: 'This installation keeps no records (RECORDS_URL is not set), and so no events.',
   },
@@ -389,10 +389,10 @@ export const temporarilyUnavailable = (
 ): ApiError =>
   new ApiError('temporarily_unavailable', detail, { headers: retryAfter(RETRY_AFTER_MS), paymentId, cause });
 
-export const noRecords = (): ApiError =>
+export const noRecords = (what: 'events' | 'statements'): ApiError =>
   new ApiError(
     'no_records',
-    'This installation keeps no records (RECORDS_URL is not set), and so no events.',
+    `This installation keeps no records (RECORDS_URL is not set), and so no ${what}.`,
   );
 
 /** The records can't be read. */

@@ -11,6 +11,8 @@ import {
   hintSignal,
   type PaymentResult,
   type PaymentWorkflowType,
+  type RecheckedBy,
+  recheckUpdate,
 } from '../../workflows/messages.js';
 import { paymentNotFound, temporarilyUnavailable } from '../http/problem.js';
 import { type FoundPayment, findPayment, type PaymentWorkflow, type ReadContext } from './find-payment.js';
@@ -126,6 +128,36 @@ export async function updateOrReopen(
     }
   }
   throw temporarilyUnavailable();
+}
+
+/**
+ * Has a payment compare itself with the provider's records now. A contradiction of its outcome puts it under review.
+ *
+ * @param stopped the error for a payment whose workflow was stopped, so that it can't be checked
+ * @returns `undefined` when the payment didn't answer within the time for the response
+ * @throws {ApiError} as {@link updateOrReopen} does.
+ * @throws {WorkflowUpdateFailedError} when the payment refuses.
+ */
+export function recheckPayment(
+  context: UpdateContext,
+  id: PaymentId,
+  by: RecheckedBy,
+  stopped: () => Error,
+): Promise<WaitResult<PaymentResult>> {
+  return updateOrReopen(context, id, {
+    name: `recheck.${by}`,
+    reopenable(ended) {
+      if (ended !== undefined) return ended;
+      throw stopped();
+    },
+    send: (handle, updateId) => handle.executeUpdate(recheckUpdate, { updateId, args: [by] }),
+    sendWithStart: (startWorkflowOperation, updateId) =>
+      context.client.workflow.executeUpdateWithStart(recheckUpdate, {
+        updateId,
+        args: [by],
+        startWorkflowOperation,
+      }),
+  });
 }
 
 function send(

@@ -31,6 +31,7 @@ export function sourceOf(occurrence: ShownOccurrence): EventSource {
     case 'provider_notification':
       return 'notification';
     case 'recheck_requested':
+      return occurrence.by === 'statement' ? 'system' : 'operator';
     case 'decided':
       return 'operator';
     case 'sending':
@@ -90,7 +91,9 @@ function wordsFor(occurrence: ShownOccurrence): string {
     case 'refresh_requested':
       return 'A refresh of the status was requested.';
     case 'recheck_requested':
-      return "An operator had the outcome compared with the provider's records.";
+      return occurrence.by === 'statement'
+        ? "The day's statement had the outcome compared with the provider's records."
+        : "An operator had the outcome compared with the provider's records.";
     case 'review_opened':
       return `The payment went to REVIEW (review ${occurrence.review}): ${unended(occurrence.reason)}.`;
     case 'decided': {

@@ -59,7 +59,7 @@ export const listFeed = authenticatedRoute({
     if (!isOperator(caller) && merchant !== undefined && merchant !== caller.owner)
       throw forbidden(['review']);
     const { records } = context;
-    if (records === undefined) throw noRecords();
+    if (records === undefined) throw noRecords('events');
     const owner = isOperator(caller) ? merchant : caller.owner;
     try {
       // Read first: what is recorded in the meantime is then in the events, and not yet in this.

@@ -4,13 +4,13 @@ import type { Decision } from '../../payments/decision.js';
 import { PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payments/payment.js';
 import { parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { pathSegment } from '../../provider/client.js';
-import { recheckUpdate, refreshUpdate, resolveUpdate } from '../../workflows/messages.js';
+import { refreshUpdate, resolveUpdate } from '../../workflows/messages.js';
 import { isOperator } from '../http/auth.js';
 import { onlyFor, variantError } from '../http/body.js';
 import { forbidden, notChecked, recordsUnavailable } from '../http/problem.js';
 import { currentState, type FoundPayment, readPayment, waitUntilFinal } from '../payments/find-payment.js';
 import { listPayments as list, type Place } from '../payments/list-payments.js';
-import { updateOrReopen } from '../payments/reopen-payment.js';
+import { recheckPayment } from '../payments/reopen-payment.js';
 import { failureTypeOf } from '../payments/temporal-calls.js';
 import { updatePayment } from '../payments/update-payment.js';
 import { findByTransId, isQueryable } from '../payments/visibility.js';
@@ -299,20 +299,13 @@ async function recheck(
 ): Promise<ResponseOf<typeof refreshResponses>> {
   const json = view(before);
   try {
-    const answer = await updateOrReopen(context, before.id, {
-      name: 'recheck',
-      reopenable(ended) {
-        if (ended !== undefined) return ended;
-        throw refusal(
-          'resolution_refused',
-          json,
-          "The payment's workflow was stopped by hand, so it can no longer be checked.",
-        );
-      },
-      send: (handle, updateId) => handle.executeUpdate(recheckUpdate, { updateId }),
-      sendWithStart: (startWorkflowOperation, updateId) =>
-        context.client.workflow.executeUpdateWithStart(recheckUpdate, { updateId, startWorkflowOperation }),
-    });
+    const answer = await recheckPayment(context, before.id, 'operator', () =>
+      refusal(
+        'resolution_refused',
+        json,
+        "The payment's workflow was stopped by hand, so it can no longer be checked.",
+      ),
+    );
     if (answer === undefined) return { status: 202, json };
     return { status: 200, json: view(answer.value.payment) };
   } catch (error) {

@@ -1,0 +1,103 @@
+import { stringify } from 'csv-stringify/sync';
+import { CURRENCY } from '../../payments/limits.js';
+import type { Service } from '../../payments/order.js';
+import type { StatementLine } from '../../payments/reconciliation.js';
+import type { Difference, ServiceStatement, Statement } from '../../payments/statement.js';
+
+/** What a row is: `record` says which. */
+const COLUMNS = [
+  'record',
+  'date',
+  'service',
+  'id',
+  'merchant',
+  'status',
+  'amount',
+  'revenue',
+  'fee',
+  'currency',
+  'transId',
+  'financialTransId',
+  'medium',
+  'externalId',
+  'providerStatus',
+  'providerAmount',
+  'at',
+  'note',
+] as const;
+
+type Row = { readonly record: string; readonly service: Service } & Partial<
+  Record<(typeof COLUMNS)[number], string | number | undefined>
+>;
+
+const SERVICES = ['collection', 'payout'] as const satisfies readonly Service[];
+
+/**
+ * A statement as CSV (RFC 4180) with a header: for each service the opening balance, every payment, what differs, what couldn't be
+ * covered, the total of what is SUCCESSFUL, and the closing balance. A text that a spreadsheet would take for a formula begins with an
+ * apostrophe. Nobody is named in it.
+ *
+ * @param isOperator whether balances and merchants are shown
+ */
+export function statementCsv(statement: Statement, isOperator: boolean): string {
+  const rows = SERVICES.flatMap((service) => rowsOf(statement, service, isOperator));
+  return stringify(
+    rows.map((row) => ({ date: statement.date, currency: CURRENCY, ...row })),
+    {
+      columns: COLUMNS.filter((column) => isOperator || column !== 'merchant'),
+      header: true,
+      record_delimiter: 'windows',
+      escape_formulas: true,
+      cast: { string: (text) => text.replaceAll(';', ',') },
+    },
+  );
+}
+
+function rowsOf(statement: Statement, service: Service, isOperator: boolean): Row[] {
+  const { totals, opening, closing, coverage } = statement.services[service];
+  const { count, amount } = totals.byStatus.SUCCESSFUL;
+  const unknown = totals.withoutFee === 0 ? '' : `, of which ${totals.withoutFee} without a known fee`;
+  return [
+    ...(isOperator ? [balanceRow('opening_balance', service, opening)] : []),
+    ...statement.payments.filter(({ kind }) => kind === service).map(paymentRow),
+    ...statement.differences.filter((difference) => difference.service === service).map(differenceRow),
+    ...gapsOf(coverage).map((note) => ({ record: 'not_covered', service, note })),
+    {
+      record: 'total',
+      service,
+      status: 'SUCCESSFUL',
+      amount,
+      revenue: totals.revenue,
+      fee: totals.fees,
+      note: `${count} payments${unknown}`,
+    },
+    ...(isOperator ? [balanceRow('closing_balance', service, closing)] : []),
+  ];
+}
+
+function balanceRow(record: string, service: Service, balance: ServiceStatement['opening']): Row {
+  return balance === undefined
+    ? { record, service, note: 'unknown: the provider could not be asked then' }
+    : { record, service, amount: balance.balance, at: balance.asOf };
+}
+
+function paymentRow(line: StatementLine): Row {
+  const { kind: service, createdAt: at, compared, final: _, ...rest } = line;
+  return { record: 'payment', service, at, ...rest, note: compared ? undefined : 'not compared' };
+}
+
+function differenceRow({ kind, service, paymentId, text, handling, problem, ...rest }: Difference): Row {
+  const { merchant, status, amount, transId, externalId, providerStatus, providerAmount } = rest;
+  const note = [kind, text, handling, problem].filter(Boolean).join(' | ');
+  const about = { merchant, status, amount, transId, externalId, providerStatus, providerAmount };
+  return { record: 'difference', service, id: paymentId, ...about, note };
+}
+
+/** What the provider couldn't be made to show, in words. */
+function gapsOf({ gaps, notCompared, cutOff }: ServiceStatement['coverage']): string[] {
+  return [
+    ...gaps,
+    ...(notCompared === 0 ? [] : [`${notCompared} payments: the provider gave no answer about them`]),
+    ...(cutOff ? ['payments beyond the number that a statement takes'] : []),
+  ];
+}

@@ -1,0 +1,168 @@
+import type { Client } from '@temporalio/client';
+import { z } from 'zod';
+import { dayAfter, isDay, startOf } from '../../payments/day.js';
+import { type Statement, statementOf } from '../../payments/statement.js';
+import type { Records } from '../../records/records.js';
+import type { Statements } from '../../records/statements.js';
+import { DecryptionError } from '../../temporal/encryption.js';
+import {
+  STATEMENT_WORKFLOW_TYPE,
+  type StatementInput,
+  statementWorkflowId,
+} from '../../workflows/messages.js';
+import { isOperator } from '../http/auth.js';
+import { ApiError, noRecords, recordsUnavailable } from '../http/problem.js';
+import { askRecords } from '../payments/recorded-payments.js';
+import { callTemporal } from '../payments/temporal-calls.js';
+import { statementListSchema, statementRequestSchema, statementSchema } from '../resources.js';
+import { authenticatedRoute } from '../route.js';
+import { wholeNumber } from './payments.js';
+import { statementCsv } from './statement-csv.js';
+
+const PAGE_SIZE = { max: 100, default: 31 } as const;
+
+const day = z.string().refine(isDay, 'must be a day, such as 2026-11-21').meta({ format: 'date' });
+
+const UNREAD = "Statements can't be read at the moment. Try again shortly.";
+
+/** The statements of days that have been made. */
+export const listStatements = authenticatedRoute({
+  method: 'get',
+  path: '/v1/statements',
+  summary: 'The statements of days, newest first',
+  description:
+    'A statement is made each night for the day that has ended in Douala. Of a day whose statement was made again, the latest version is listed.',
+  operationId: 'listStatements',
+  tag: 'Statements',
+  responses: { 200: { description: 'A page of statements.', schema: statementListSchema } },
+  problems: ['records_unavailable', 'no_records'],
+  scopes: ['read', 'review'],
+  query: z.strictObject({
+    before: day.optional().describe('Only days before this one: the last of the page before'),
+    limit: wholeNumber({ min: 1, max: PAGE_SIZE.max, fallback: PAGE_SIZE.default }).describe(
+      'Statements per page',
+    ),
+  }),
+  async handle({ query: { before, limit }, caller }, { records }) {
+    const statements = statementsIn(records);
+    const found = await askRecords(() => statements.list(before, limit + 1), UNREAD);
+    const data = found.slice(0, limit).map(({ payments, differences, ...summary }) => ({
+      ...summary,
+      // The counts are those of all merchants.
+      ...(isOperator(caller) && { payments, differences }),
+    }));
+    return { status: 200, json: { data, hasMore: found.length > limit } };
+  },
+});
+
+/** One day's statement: the whole of it for operators, and for a merchant what is his. */
+export const getStatement = authenticatedRoute({
+  method: 'get',
+  path: '/v1/statements/:date',
+  summary: 'The statement of a day',
+  description:
+    "Every payment that was created on that day in Douala, with the provider's fee, what doesn't agree with the provider's records, and totals. For operators also the balances as the provider said them, transactions that no payment here knows, and what the provider's search couldn't show. A merchant's key gets that merchant's part. No payer is named.",
+  operationId: 'getStatement',
+  tag: 'Statements',
+  responses: {
+    200: {
+      description: 'The statement; as CSV with `Accept: text/csv`.',
+      schema: statementSchema,
+      alternative: 'text/csv',
+    },
+  },
+  problems: ['not_found', 'records_unavailable', 'no_records'],
+  scopes: ['read', 'review'],
+  query: z.strictObject({
+    version: z
+      .string()
+      .regex(/^[1-9]\d{0,5}$/, 'must be a whole number from 1 to 999999')
+      .transform(Number)
+      .optional()
+      .meta({ parameter: { type: 'integer', minimum: 1, maximum: 999_999 } })
+      .describe('An earlier version of the statement; without it, the latest'),
+  }),
+  async handle({ params: { date = '' }, query: { version }, caller, preferred }, { records }) {
+    const statement = await find(statementsIn(records), date, version);
+    const shown = isOperator(caller) ? statement : statementOf(statement, caller.owner);
+    const headers = { Vary: 'Accept' };
+    if (preferred(['application/json', 'text/csv']) === 'text/csv') {
+      const text = statementCsv(shown, isOperator(caller));
+      const name = `statement-${date}-${statement.version}.csv`;
+      const asFile = {
+        'Content-Type': 'text/csv; charset=utf-8',
+        'Content-Disposition': `attachment; filename="${name}"`,
+      };
+      return { status: 200, headers: { ...headers, ...asFile }, text };
+    }
+    return { status: 200, headers, json: { object: 'statement' as const, ...shown } };
+  },
+});
+
+async function find(statements: Statements, date: string, version: number | undefined): Promise<Statement> {
+  try {
+    const found = isDay(date) ? await askRecords(() => statements.find(date, version), UNREAD) : undefined;
+    if (found !== undefined) return found;
+  } catch (error) {
+    if (!(error instanceof DecryptionError)) throw error;
+    throw recordsUnavailable("There is such a statement, but it can't be read. Tell your operator.", {
+      cause: error,
+    });
+  }
+  throw new ApiError(
+    'not_found',
+    'There is no such statement. That of a day is made in the night that follows, some three hours after midnight in Douala.',
+  );
+}
+
+const ended = day.refine(
+  (date) => startOf(dayAfter(date)) <= Date.now(),
+  'must be a day that is over in Douala: only then is a statement complete',
+);
+
+/** For a day whose night was missed, or that is to be looked at again. */
+export const makeStatement = authenticatedRoute({
+  method: 'post',
+  path: '/v1/statements',
+  summary: 'Make the statement of a day, or make it again',
+  description:
+    "For operators. It takes from some seconds to an hour, as the day has payments. Its balances are those that were asked for at the day's turns: they can't be made up for. A statement that is made again is a new version, and earlier ones stay.",
+  operationId: 'makeStatement',
+  tag: 'Statements',
+  examples: { day: { summary: 'A day that is over', value: { date: '2026-11-20' } } },
+  responses: {
+    202: { description: 'The statement is being made.', schema: statementRequestSchema },
+  },
+  problems: ['temporarily_unavailable', 'records_unavailable', 'no_records'],
+  scopes: ['review'],
+  body: z
+    .strictObject({ date: ended.describe('A day in Douala, such as `2026-11-20`') })
+    .meta({ id: 'StatementRequest' }),
+  async handle({ body: { date } }, { client, taskQueue, records }) {
+    const [latest] = await askRecords(() => statementsIn(records).list(dayAfter(date), 1), UNREAD);
+    await start(client, taskQueue, date);
+    const version = (latest?.date === date ? latest.version : 0) + 1;
+    return { status: 202, json: { object: 'statement_request' as const, date, version } };
+  },
+});
+
+/** One at a time for each day: whoever asks meanwhile gets the one that is being made. */
+async function start(client: Client, taskQueue: string, date: string): Promise<void> {
+  const input: StatementInput = { day: date };
+  await callTemporal(client, () =>
+    client.workflow.start(STATEMENT_WORKFLOW_TYPE, {
+      workflowId: statementWorkflowId(date),
+      taskQueue,
+      args: [input],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowRunTimeout: '2 days',
+      staticSummary: `The statement of ${date}`,
+    }),
+  );
+}
+
+function statementsIn(records: Records | undefined): Statements {
+  if (records === undefined) throw noRecords('statements');
+  return records.statements;
+}

@@ -1,0 +1,97 @@
+import type { Client } from '@temporalio/client';
+import { endOfDay, startOf } from '../payments/day.js';
+import type { PaymentId } from '../payments/payment-id.js';
+import type { DayPayment } from '../payments/reconciliation.js';
+import type { PaymentRun } from './payment-record.js';
+import { createdBetween, listRuns, runsOf } from './read-run.js';
+import type { Records } from './records.js';
+
+/** Payments by the day that they were created on, as Temporal's index has them and, where it has forgotten them, the records. */
+
+/** Rows that one query of the records gives. */
+const ROWS_PER_QUERY = 1_000;
+
+/** Ids in one query of Temporal's. */
+const IDS_PER_QUERY = 100;
+
+export interface DayPayments {
+  readonly payments: readonly DayPayment[];
+  /** There are more than were to be read. */
+  readonly cutOff: boolean;
+}
+
+/**
+ * All payments of a day, in the order of their creation.
+ *
+ * @param onProgress called after each call to Temporal or the records
+ */
+export async function paymentsOfDay(
+  client: Client,
+  records: Records,
+  day: string,
+  max: number,
+  onProgress: () => void,
+): Promise<DayPayments> {
+  const from = startOf(day);
+  const before = endOfDay(from);
+  const latest = new Map<PaymentId, PaymentRun>();
+  for await (const runs of listRuns(client, createdBetween(from, before))) {
+    onProgress();
+    for (const run of runs) keepLatest(latest, run);
+  }
+  // What Temporal has, it knows better.
+  const inTemporal = new Set(latest.keys());
+  for (let after = '', isMore = true; isMore; ) {
+    const rows = await records.runsCreated(from, before, after, ROWS_PER_QUERY);
+    onProgress();
+    for (const run of rows) if (!inTemporal.has(run.id)) latest.set(run.id, orphanedIfOpen(run));
+    after = rows.at(-1)?.id ?? after;
+    isMore = rows.length === ROWS_PER_QUERY;
+  }
+  const payments = [...latest.values()].map(toDayPayment).sort(byCreation);
+  return { payments: payments.slice(0, max), cutOff: payments.length > max };
+}
+
+/** Payments of any day by their ids, as they are now; those that exist nowhere are left out. */
+export async function paymentsWith(
+  client: Client,
+  records: Records,
+  ids: readonly PaymentId[],
+): Promise<DayPayment[]> {
+  const found: DayPayment[] = [];
+  for (let first = 0; first < ids.length; first += IDS_PER_QUERY) {
+    const some = ids.slice(first, first + IDS_PER_QUERY);
+    const latest = new Map<PaymentId, PaymentRun>();
+    for await (const runs of listRuns(client, runsOf(some))) for (const run of runs) keepLatest(latest, run);
+    const forgotten = some.filter((id) => !latest.has(id));
+    for (const run of await records.runsOf(forgotten)) latest.set(run.id, orphanedIfOpen(run));
+    found.push(...[...latest.values()].map(toDayPayment));
+  }
+  return found;
+}
+
+/** Of several runs of a payment, the one that is open counts, and otherwise the one that began last. */
+function keepLatest(latest: Map<PaymentId, PaymentRun>, run: PaymentRun): void {
+  const other = latest.get(run.id);
+  const isNewer =
+    other === undefined ||
+    run.closedAt === undefined ||
+    (other.closedAt !== undefined && run.startedAt > other.startedAt);
+  if (isNewer) latest.set(run.id, run);
+}
+
+/** A payment that was open when it was recorded, and that Temporal has lost since, needs a person. */
+function orphanedIfOpen(run: PaymentRun): PaymentRun {
+  if (run.closedAt !== undefined || run.indexed.final) return run;
+  return { ...run, indexed: { ...run.indexed, status: 'REVIEW' } };
+}
+
+function toDayPayment({ id, merchant, indexed }: PaymentRun): DayPayment {
+  const { kind, status, final, amount, transId, externalId, createdAt } = indexed;
+  return { id, merchant, kind, status, final, amount, transId, externalId, createdAt };
+}
+
+function byCreation(one: DayPayment, other: DayPayment): number {
+  if (one.createdAt !== other.createdAt) return one.createdAt - other.createdAt;
+  return one.id < other.id ? -1 : 1;
+}

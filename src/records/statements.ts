@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import type { Service } from '../payments/order.js';
+import type { BalanceAtTurn, Statement } from '../payments/statement.js';
+import type { RecordCipher } from './cipher.js';
+import type { Database } from './database.js';
+
+/** What a list shows of a statement. */
+export interface StatementSummary {
+  readonly date: string;
+  readonly version: number;
+  /** ISO 8601. */
+  readonly madeAt: string;
+  readonly complete: boolean;
+  readonly payments: number;
+  readonly differences: number;
+}
+
+/** What is kept of a run that was given up, in days. */
+const MAX_PART_DAYS = 30;
+
+/**
+ * The statements of days, and what the runs that make them have come to so far. What they hold of payments is encrypted, as
+ * payments themselves are.
+ *
+ * All methods throw {@link RecordsUnavailableError} when the database can't be reached.
+ */
+export class Statements {
+  constructor(
+    private readonly database: Database,
+    private readonly cipher: RecordCipher,
+  ) {}
+
+  /** Keeps what the provider said at the turn to this day. The first answer counts. */
+  async saveBalance(day: string, service: Service, balance: number, askedAt: number): Promise<void> {
+    await this.database.query(
+      'INSERT INTO balances (day, service, balance, asked_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
+      [day, service, balance, new Date(askedAt)],
+    );
+  }
+
+  /** The balance at the turn to this day; `undefined` when nobody could ask for it then. */
+  async balance(day: string, service: Service): Promise<BalanceAtTurn | undefined> {
+    const text = 'SELECT balance, asked_at FROM balances WHERE day = $1 AND service = $2';
+    const [row] = await this.database.query(text, [day, service]);
+    if (row === undefined) return undefined;
+    const { balance, asked_at: askedAt } = balanceRow.parse(row);
+    return { balance, asOf: askedAt.toISOString() };
+  }
+
+  /** Keeps a part of what a run has come to, in the place of what was kept under this name before. */
+  async savePart(runId: string, name: string, part: unknown): Promise<void> {
+    await this.database.query(
+      `INSERT INTO statement_parts (run_id, name, content, saved_at) VALUES ($1, $2, $3, now())
+       ON CONFLICT (run_id, name) DO UPDATE SET content = excluded.content, saved_at = excluded.saved_at`,
+      [runId, name, await this.#seal(part)],
+    );
+  }
+
+  /** A part as it was kept; `undefined` when there is none. */
+  async part<Part>(runId: string, name: string): Promise<Part | undefined> {
+    const text = 'SELECT content FROM statement_parts WHERE run_id = $1 AND name = $2';
+    const [row] = await this.database.query(text, [runId, name]);
+    return row && (await this.#open<Part>(contentRow.parse(row).content));
+  }
+
+  /**
+   * Keeps a statement as the next version of its day, and forgets the run's parts. A run that has published gets its statement back.
+   *
+   * @param make the statement as this version
+   */
+  async publish(runId: string, day: string, make: (version: number) => Statement): Promise<StatementSummary> {
+    return await this.database.write(async (query) => {
+      const [known] = await query(`SELECT ${SUMMARY} FROM statements WHERE run_id = $1`, [runId]);
+      if (known !== undefined) return toSummary(known);
+      const [last] = await query('SELECT max(version) AS version FROM statements WHERE day = $1', [day]);
+      const statement = make((lastRow.parse(last).version ?? 0) + 1);
+      const { version, madeAt, complete, payments, differences } = statement;
+      await query(
+        `INSERT INTO statements (day, version, run_id, made_at, complete, payments, differences, content)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+        [
+          ...[day, version, runId, new Date(madeAt), complete, payments.length, differences.length],
+          await this.#seal(statement),
+        ],
+      );
+      await query(
+        `DELETE FROM statement_parts WHERE run_id = $1 OR saved_at < now() - $2 * interval '1 day'`,
+        [runId, MAX_PART_DAYS],
+      );
+      return {
+        date: day,
+        version,
+        madeAt,
+        complete,
+        payments: payments.length,
+        differences: differences.length,
+      };
+    });
+  }
+
+  /** The latest statement of each day, the newest day first. @param before only days before this one */
+  async list(before: string | undefined, limit: number): Promise<StatementSummary[]> {
+    const rows = await this.database.query(
+      `SELECT DISTINCT ON (day) ${SUMMARY} FROM statements WHERE $1::text IS NULL OR day < $1
+       ORDER BY day DESC, version DESC LIMIT $2`,
+      [before ?? null, limit],
+    );
+    return rows.map(toSummary);
+  }
+
+  /** The statement of a day: the latest, or an earlier version. @throws {DecryptionError} when its key is missing. */
+  async find(day: string, version: number | undefined): Promise<Statement | undefined> {
+    const [row] = await this.database.query(
+      `SELECT content FROM statements WHERE day = $1 AND ($2::integer IS NULL OR version = $2)
+       ORDER BY version DESC LIMIT 1`,
+      [day, version ?? null],
+    );
+    return row && (await this.#open<Statement>(contentRow.parse(row).content));
+  }
+
+  #seal(content: unknown): Promise<Buffer> {
+    return this.cipher.seal(JSON.stringify(content));
+  }
+
+  async #open<Content>(sealed: Buffer): Promise<Content> {
+    return JSON.parse(await this.cipher.open(sealed)) as Content;
+  }
+}
+
+const SUMMARY = 'day, version, made_at, complete, payments, differences';
+
+const contentRow = z.object({ content: z.instanceof(Buffer) });
+const balanceRow = z.object({ balance: z.coerce.number(), asked_at: z.date() });
+const lastRow = z.object({ version: z.number().nullable() });
+const summaryRow = z.object({
+  day: z.string(),
+  version: z.number(),
+  made_at: z.date(),
+  complete: z.boolean(),
+  payments: z.number(),
+  differences: z.number(),
+});
+
+function toSummary(row: Readonly<Record<string, unknown>>): StatementSummary {
+  const { day: date, made_at: madeAt, ...rest } = summaryRow.parse(row);
+  return { date, madeAt: madeAt.toISOString(), ...rest };
+}

@@ -1,0 +1,176 @@
+import { type PaymentId, parsePaymentId } from '../payments/payment-id.js';
+import {
+  compare,
+  type DayPayment,
+  type Finding,
+  findingOf,
+  ofPayment,
+  type Shown,
+  type StatementLine,
+  type Stranger,
+} from '../payments/reconciliation.js';
+import type { SearchedTransaction, Transaction } from '../payments/transaction.js';
+import { providerText } from '../provider/provider-text.js';
+
+/** What a service has shown in answer to searches. */
+export type Found = Readonly<Record<DayPayment['kind'], readonly SearchedTransaction[]>>;
+
+/** What the provider has said when it was asked for a payment's transactions; `null` when it wouldn't. */
+export type Lists = ReadonlyMap<PaymentId, readonly Transaction[] | null>;
+
+/** What must be known beside the day and what the provider shows of it. */
+export interface Surroundings {
+  /** Payments of any day by their ids, as they are now. */
+  paymentsWith(ids: readonly PaymentId[]): Promise<readonly DayPayment[]>;
+  /** Whether any payment goes by this transaction, such as one that an operator has matched with it. */
+  isHeld(transaction: SearchedTransaction): Promise<boolean>;
+  /** A payment's transactions at this moment; `undefined` when the provider wouldn't say. */
+  list(payment: DayPayment): Promise<Shown>;
+}
+
+/** Payments that are looked at a second time because something differs. */
+const MAX_CONFIRMED = 500;
+
+/** Transactions that are looked for among the payments that operators have matched. */
+const MAX_HELD = 200;
+
+/** A payment, what the provider shows of it, and what came of it. */
+interface Compared {
+  readonly payment: DayPayment;
+  readonly line: StatementLine;
+  readonly findings: readonly Finding[];
+}
+
+export interface DayComparison {
+  readonly lines: readonly StatementLine[];
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Compares a day's payments with what the provider shows. A payment that differs is looked at again, first at the provider's and
+ * then here, because it may have moved on between the two.
+ *
+ * A transaction of another day's payment isn't this day's. It is only looked at whether that payment contradicts it, as when a
+ * second one was made a day later.
+ */
+export async function compareDay(
+  payments: readonly DayPayment[],
+  found: Found,
+  lists: Lists,
+  surroundings: Surroundings,
+): Promise<DayComparison> {
+  const shown = new ShownTransactions(found, lists);
+  const days = payments.map((payment) => comparedWith(payment, shown.of(payment)));
+  const { others, strangers } = await shown.beside(payments, surroundings);
+  const doubtful = [...days, ...others].filter(({ findings }) => findings.some(isDifference));
+  const again = await confirmed(doubtful.slice(0, MAX_CONFIRMED), surroundings);
+  const settled = (one: Compared) => again.get(one.payment.id) ?? one;
+  const lines = days.map(settled);
+  const ofOthers = others.map(settled).flatMap(({ findings }) => findings.filter(isDifference));
+  return {
+    lines: lines.map(({ line }) => line),
+    findings: [
+      ...lines.flatMap(({ findings }) => findings),
+      ...ofOthers,
+      ...strangers.map((one) => findingOf(masked(one))),
+    ],
+  };
+}
+
+function comparedWith(payment: DayPayment, shown: Shown): Compared {
+  return { payment, ...compare(payment, shown) };
+}
+
+function isDifference({ kind }: Finding): boolean {
+  return kind !== 'in_review';
+}
+
+/** The same payments, compared anew. */
+async function confirmed(
+  doubtful: readonly Compared[],
+  { list, paymentsWith }: Surroundings,
+): Promise<ReadonlyMap<PaymentId, Compared>> {
+  const listed = new Map<PaymentId, Shown>();
+  for (const { payment } of doubtful) listed.set(payment.id, await list(payment));
+  const now = await paymentsWith(doubtful.map(({ payment }) => payment.id));
+  // What the provider wouldn't show again stays as it was found.
+  const heard = now.filter(({ id }) => listed.get(id) !== undefined);
+  return new Map(heard.map((payment) => [payment.id, comparedWith(payment, listed.get(payment.id))]));
+}
+
+/** What the provider has shown, by the payments that it belongs to. */
+export class ShownTransactions {
+  readonly #byOwner: ReadonlyMap<string | undefined, readonly SearchedTransaction[]>;
+  readonly #byTransId: ReadonlyMap<string, readonly SearchedTransaction[]>;
+
+  constructor(
+    private readonly found: Found,
+    private readonly lists: Lists,
+  ) {
+    const all = [...found.collection, ...found.payout];
+    this.#byOwner = groupedBy(all, ownerOf);
+    this.#byTransId = groupedBy(all, ({ transId }) => transId);
+  }
+
+  /** What the searches have shown of a payment. */
+  inSearches(payment: DayPayment): readonly Transaction[] {
+    const { id, transId } = payment;
+    const own = transId === undefined ? [] : (this.#byTransId.get(transId) ?? []);
+    return ofPayment(payment, [...(this.#byOwner.get(id) ?? []), ...own]);
+  }
+
+  /** What is known of a payment's transactions; `undefined` when that is nothing. What was listed was said later. */
+  of(payment: DayPayment): Shown {
+    const searched = this.inSearches(payment);
+    const list = this.lists.get(payment.id);
+    if (!list && searched.length === 0) return undefined;
+    return ofPayment(payment, [...(list ?? []), ...searched]);
+  }
+
+  /** What was shown and isn't the payments' own: transactions of other days' payments that may contradict them, and of none. */
+  async beside(
+    payments: readonly DayPayment[],
+    { paymentsWith, isHeld }: Surroundings,
+  ): Promise<{ readonly others: readonly Compared[]; readonly strangers: readonly Stranger[] }> {
+    const ids = new Set<string | undefined>(payments.map(({ id }) => id));
+    const transIds = new Set<string | undefined>(payments.map(({ transId }) => transId));
+    const isOwn = (one: SearchedTransaction) => ids.has(ownerOf(one)) || transIds.has(one.transId);
+    const rest = (['collection', 'payout'] as const).flatMap((service) =>
+      this.found[service].filter((one) => !isOwn(one)).map((transaction) => ({ service, transaction })),
+    );
+    const owners = rest.map(({ transaction }) => parsePaymentId(ownerOf(transaction)));
+    const others = await paymentsWith([...new Set(owners.filter((id) => id !== undefined))]);
+    const known = new Set<string | undefined>(others.map(({ id }) => id));
+    const strangers: Stranger[] = [];
+    for (const stranger of rest.filter(({ transaction }) => !known.has(ownerOf(transaction)))) {
+      const isMatched = strangers.length < MAX_HELD && (await isHeld(stranger.transaction));
+      if (!isMatched) strangers.push(stranger);
+    }
+    return { others: others.map((other) => comparedWith(other, this.inSearches(other))), strangers };
+  }
+}
+
+function groupedBy<Key>(
+  transactions: readonly SearchedTransaction[],
+  keyOf: (transaction: SearchedTransaction) => Key,
+): ReadonlyMap<Key, readonly SearchedTransaction[]> {
+  const groups = new Map<Key, SearchedTransaction[]>();
+  for (const transaction of transactions) {
+    const key = keyOf(transaction);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [transaction]);
+    else group.push(transaction);
+  }
+  return groups;
+}
+
+/** What it was made for, unless that looks like a phone number or an address: whoever made it may have put one there. */
+function masked({ service, transaction }: Stranger): Stranger {
+  const { externalId } = transaction;
+  if (externalId === undefined || parsePaymentId(externalId) !== undefined) return { service, transaction };
+  return { service, transaction: { ...transaction, externalId: providerText(externalId) } };
+}
+
+function ownerOf({ externalId, userId }: Transaction): string | undefined {
+  return externalId ?? userId;
+}

@@ -1,0 +1,96 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApiError, PROBLEMS } from '../api/http/problem.js';
+import { keepUnmatched, readUnmatched } from '../api/payments/provider-notifications.js';
+import { recheckPayment } from '../api/payments/reopen-payment.js';
+import type { UpdateContext } from '../api/payments/update-payment.js';
+import type { PaymentId } from '../payments/payment-id.js';
+import type { Finding } from '../payments/reconciliation.js';
+import type { Difference } from '../payments/statement.js';
+
+/** Payments that one statement has checked, and transactions that it shows on the desk: a person has to look at each. */
+const MAX_CHECKED = 200;
+const MAX_SHOWN = 50;
+
+type Handled = Omit<Difference, keyof Finding>;
+
+/**
+ * Does what a day's findings call for. A payment that differs compares itself with the provider's records, as it does when an operator
+ * asks for it: if its outcome is contradicted, it goes to REVIEW. A transaction that nobody knows is shown to operators.
+ *
+ * It may be done again: a payment that is checked twice is the same, and a transaction is shown once.
+ */
+export async function followUpFindings(
+  context: UpdateContext,
+  day: string,
+  findings: readonly Finding[],
+  onProgress: () => void,
+): Promise<Difference[]> {
+  const checked = new Map<PaymentId, Handled>();
+  const shown = await showStrangers(context, day, findings);
+  const differences: Difference[] = [];
+  for (const finding of findings) {
+    const { kind, paymentId, status } = finding;
+    if (kind === 'only_at_provider') {
+      differences.push({ ...finding, handling: shown.has(finding) ? 'unmatched' : 'noted' });
+    } else if (status === 'REVIEW' || paymentId === undefined) {
+      differences.push({ ...finding, handling: 'under_review' });
+    } else {
+      const handled = checked.get(paymentId) ?? (await check(context, paymentId, checked.size));
+      checked.set(paymentId, handled);
+      differences.push({ ...finding, ...handled });
+    }
+    onProgress();
+  }
+  return differences;
+}
+
+async function check(context: UpdateContext, id: PaymentId, before: number): Promise<Handled> {
+  if (before >= MAX_CHECKED) {
+    return { handling: 'not_checked', problem: `more than ${MAX_CHECKED} payments of the day differ` };
+  }
+  const stopped = () => new StoppedError("the payment's workflow was stopped by hand");
+  try {
+    const answer = await recheckPayment(context, id, 'statement', stopped);
+    return { handling: 'checked', statusAfter: answer?.value.payment.status };
+  } catch (error) {
+    const problem = problemOf(error);
+    if (problem === undefined) throw error;
+    return { handling: 'not_checked', problem };
+  }
+}
+
+class StoppedError extends Error {
+  override readonly name = 'StoppedError';
+}
+
+/** Why a payment can't be checked; `undefined` for what may be over when it is tried again. */
+function problemOf(error: unknown): string | undefined {
+  if (error instanceof StoppedError) return error.message;
+  if (error instanceof WorkflowUpdateFailedError) return error.cause?.message ?? error.message;
+  if (error instanceof ApiError && PROBLEMS[error.code].status < 500) return error.message;
+  return undefined;
+}
+
+/** Puts transactions that no payment knows among the unmatched notifications, first those that have moved money. */
+async function showStrangers(
+  context: UpdateContext,
+  day: string,
+  findings: readonly Finding[],
+): Promise<ReadonlySet<Finding>> {
+  const strangers = findings.filter(({ kind }) => kind === 'only_at_provider');
+  if (strangers.length === 0) return new Set();
+  const kept = await readUnmatched(context);
+  const known = new Set(kept.map(({ transId, status }) => `${transId} ${status}`));
+  const shown = strangers.toSorted((one, other) => rank(one) - rank(other)).slice(0, MAX_SHOWN);
+  for (const { transId, providerStatus: status, externalId } of shown) {
+    if (transId === undefined || status === undefined || known.has(`${transId} ${status}`)) continue;
+    const at = new Date().toISOString();
+    await keepUnmatched(context, { transId, status, externalId, at, statement: day });
+  }
+  return new Set(shown);
+}
+
+function rank({ providerStatus }: Finding): number {
+  if (providerStatus === 'SUCCESSFUL') return 0;
+  return providerStatus === 'PENDING' ? 1 : 2;
+}

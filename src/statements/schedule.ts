@@ -1,0 +1,46 @@
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  type ScheduleOptions,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
+import { TIME_ZONE } from '../payments/day.js';
+import { STATEMENT_SCHEDULE_ID, STATEMENT_WORKFLOW_TYPE } from '../workflows/messages.js';
+
+/** A statement that was due while Temporal was away is made when it is back, if that is within this time. */
+const CATCH_UP = '7 days';
+
+/** After this time, a statement that isn't made is given up: the next days' don't wait for it. */
+const MAX_RUN = '2 days';
+
+/**
+ * Has Temporal start the statement of each day when it has ended. It may be called by every worker at its start: there is one
+ * schedule, and one that an operator has paused stays paused.
+ */
+export async function scheduleStatements(client: Client, taskQueue: string): Promise<void> {
+  const { spec, action, policies } = scheduleOf(taskQueue);
+  try {
+    await client.schedule.create({ scheduleId: STATEMENT_SCHEDULE_ID, spec, action, policies });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    const handle = client.schedule.getHandle(STATEMENT_SCHEDULE_ID);
+    await handle.update(({ state }) => ({ spec, action, policies, state }));
+  }
+}
+
+function scheduleOf(taskQueue: string) {
+  return {
+    // Midnight, when the balances are asked for. The statement itself is made some hours later.
+    spec: { calendars: [{ hour: 0, minute: 0, second: 0 }], timezone: TIME_ZONE },
+    action: {
+      type: 'startWorkflow',
+      workflowType: STATEMENT_WORKFLOW_TYPE,
+      workflowId: 'daily-statement',
+      taskQueue,
+      args: [{}],
+      workflowRunTimeout: MAX_RUN,
+      staticSummary: 'The statement of a day',
+    },
+    policies: { overlap: ScheduleOverlapPolicy.ALLOW_ALL, catchupWindow: CATCH_UP },
+  } as const satisfies Pick<ScheduleOptions, 'spec' | 'action' | 'policies'>;
+}

@@ -1,0 +1,99 @@
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import {
+  ActivityFailure,
+  log,
+  proxyActivities,
+  setCurrentDetails,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { dayAfter, dayOf, startOf } from '../payments/day.js';
+import {
+  type MadeStatement,
+  type StatementInput,
+  type StatementRun,
+  type StatementSteps,
+  statementsQueue,
+} from './messages.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/**
+ * How long after its end a day is left to settle: what was begun in its last minutes is listed then, and most of what was open has
+ * come to its end. Somebody who asks for a statement waits for the first alone.
+ */
+const SETTLING_MS = { scheduled: 3 * HOUR_MS, asked: 15 * MINUTE_MS } as const;
+
+/** How long a balance is asked for: later, it is no longer that of the turn. */
+const TURN_MS = 15 * MINUTE_MS;
+
+/** How long the provider is asked again and again for one thing, before the statement says that it isn't covered. */
+const PROVIDER_PATIENCE_MS = 4 * HOUR_MS;
+
+/** How long the records, or Temporal's index, may be away. */
+const RECORDS_PATIENCE_MS = 12 * HOUR_MS;
+
+/** Longer than the longest time limit of one question to the provider. */
+const HEARTBEAT_TIMEOUT_MS = 2 * MINUTE_MS;
+
+/** When a schedule was to start this workflow, which may be long before it did. */
+const SCHEDULED_START = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
+
+/**
+ * Makes the statement of a day. Started by its schedule at midnight, it first asks for the balances, and then waits until the day
+ * has settled.
+ */
+export async function makeStatement({ day: asked }: StatementInput = {}): Promise<MadeStatement> {
+  const { runId, startTime, typedSearchAttributes } = workflowInfo();
+  const begun = (typedSearchAttributes.get(SCHEDULED_START) ?? startTime).getTime();
+  const day = asked ?? dayAfter(dayOf(begun), -1);
+  const end = startOf(dayAfter(day));
+  const run: StatementRun = { runId, day };
+
+  if (asked === undefined)
+    await orElse('its balances', () => steps('Ask for the balances', TURN_MS).readBalances(dayAfter(day)));
+  const settled = end + (asked === undefined ? SETTLING_MS.scheduled : SETTLING_MS.asked);
+  if (Date.now() < settled) {
+    setCurrentDetails(`Waits until ${day} has settled, at ${new Date(settled).toISOString()}.`);
+    await sleep(settled - Date.now(), { summary: `until ${day} has settled` });
+  }
+
+  setCurrentDetails(`Makes the statement of ${day}.`);
+  await steps("Read the day's payments", RECORDS_PATIENCE_MS).readPayments(run);
+  for (const service of ['collection', 'payout'] as const) {
+    const search = steps(`Search the ${service} service`, PROVIDER_PATIENCE_MS);
+    await orElse(`the search of the ${service} service`, () => search.searchDay(run, service));
+  }
+  await orElse('some payments', () => steps('Look up payments', PROVIDER_PATIENCE_MS).lookUpPayments(run));
+  await steps('Compare', RECORDS_PATIENCE_MS).comparePayments(run);
+  await steps('Follow up what differs', RECORDS_PATIENCE_MS).followUp(run);
+  const made = await steps('Keep the statement', RECORDS_PATIENCE_MS).publish(run);
+
+  const { version, payments, differences, complete } = made;
+  setCurrentDetails(
+    `The statement of **${day}**, version ${version}: ${payments} payments, ${differences} differences${complete ? '' : ', **incomplete**'}.`,
+  );
+  return made;
+}
+
+/** A step on a queue of its own. Each can be repeated, and is until `patienceMs` are over. */
+function steps(summary: string, patienceMs: number): StatementSteps {
+  return proxyActivities<StatementSteps>({
+    taskQueue: statementsQueue(workflowInfo().taskQueue),
+    scheduleToCloseTimeout: patienceMs,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+    retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '2m' },
+    summary,
+  });
+}
+
+/** Goes on without something that the statement then says is missing. */
+async function orElse(what: string, step: () => Promise<void>): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    log.warn(`the statement goes on without ${what}`, { reason: error.cause?.message });
+  }
+}

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ApplicationFailure } from '@temporalio/common';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { paymentSinks } from '../../src/payment-worker.js';
+import { dayAfter, dayOf, endOfDay, startOf } from '../../src/payments/day.js';
+import {
+  type MadeStatement,
+  STATEMENT_WORKFLOW_TYPE,
+  type StatementInput,
+  type StatementSteps,
+  statementsQueue,
+} from '../../src/workflows/messages.js';
+import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
+import { HOUR, MINUTE } from '../payments/orders.js';
+import { workflowBundle } from '../support/bundle-workflows.js';
+
+const QUEUE = 'payments';
+
+let env: TestWorkflowEnvironment;
+let workers: Worker[];
+let running: Promise<unknown>;
+/** The steps that were taken, in order, and when. */
+let taken: { readonly step: string; readonly at: number }[] = [];
+/** Steps that fail for good. */
+let failing: readonly string[] = [];
+
+async function take(step: string): Promise<void> {
+  taken.push({ step, at: await env.currentTimeMs() });
+  if (failing.includes(step)) throw ApplicationFailure.nonRetryable('no answer', 'NoAnswer');
+}
+
+const steps: StatementSteps = {
+  readBalances: (day) => take(`balances ${day}`),
+  readPayments: ({ day }) => take(`payments ${day}`),
+  searchDay: ({ day }, service) => take(`search ${service} ${day}`),
+  lookUpPayments: () => take('look up'),
+  comparePayments: () => take('compare'),
+  followUp: () => take('follow up'),
+  async publish({ day }): Promise<MadeStatement> {
+    await take('publish');
+    return { date: day, version: 1, complete: true, payments: 0, differences: 0 };
+  },
+};
+
+beforeAll(async () => {
+  Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+  env = await startTimeSkippingEnvironment({ report: () => undefined, startLimitMs: 240_000 });
+  const connection = env.nativeConnection;
+  workers = [
+    await Worker.create({
+      connection,
+      taskQueue: QUEUE,
+      workflowBundle: workflowBundle(),
+      sinks: paymentSinks(SILENT),
+    }),
+    await Worker.create({ connection, taskQueue: statementsQueue(QUEUE), activities: steps }),
+  ];
+  running = Promise.all(workers.map((worker) => worker.run()));
+}, 300_000);
+beforeEach(() => {
+  taken = [];
+  failing = [];
+});
+afterAll(async () => {
+  for (const worker of workers) worker.shutdown();
+  await running;
+  await env.teardown();
+}, 60_000);
+
+const SILENT = {
+  changed: () => undefined,
+  becameAmbiguous: () => undefined,
+  waitsForBudget: () => undefined,
+  gaveUpNotification: () => undefined,
+};
+
+let started = 0;
+function make(input: StatementInput): Promise<MadeStatement> {
+  return env.client.workflow.execute(STATEMENT_WORKFLOW_TYPE, {
+    workflowId: `statement-${started++}`,
+    taskQueue: QUEUE,
+    args: [input],
+  });
+}
+
+const names = () => taken.map(({ step }) => step);
+const at = (name: string) => taken.find(({ step }) => step === name)?.at ?? Number.NaN;
+
+/** A minute after the next midnight in Douala. */
+async function untilMidnight(): Promise<string> {
+  const now = await env.currentTimeMs();
+  await env.sleep(endOfDay(now) - now + MINUTE);
+  return dayOf(await env.currentTimeMs());
+}
+
+describe('the workflow that makes a statement', () => {
+  it('asks for the balances at midnight, and makes the statement of the day before when that has settled', async () => {
+    const today = await untilMidnight();
+    const day = dayAfter(today, -1);
+    expect(await make({})).toMatchObject({ date: day });
+    expect(names()).toEqual([
+      `balances ${today}`,
+      `payments ${day}`,
+      `search collection ${day}`,
+      `search payout ${day}`,
+      'look up',
+      'compare',
+      'follow up',
+      'publish',
+    ]);
+    expect(at(`balances ${today}`)).toBeLessThan(startOf(today) + 15 * MINUTE);
+    expect(at(`payments ${day}`)).toBeGreaterThanOrEqual(startOf(today) + 3 * HOUR);
+  });
+
+  it('that somebody has asked for asks for no balance, and waits until the day is over', async () => {
+    const today = dayOf(await env.currentTimeMs());
+    expect(await make({ day: today })).toMatchObject({ date: today });
+    expect(names()[0]).toBe(`payments ${today}`);
+    expect(at(`payments ${today}`)).toBeGreaterThanOrEqual(startOf(dayAfter(today)) + 15 * MINUTE);
+  });
+
+  it('goes on without what the provider gives no answer about', async () => {
+    const today = await untilMidnight();
+    const day = dayAfter(today, -1);
+    failing = [`balances ${today}`, `search collection ${day}`, 'look up'];
+    expect(await make({})).toMatchObject({ date: day });
+    expect(names().slice(-3)).toEqual(['compare', 'follow up', 'publish']);
+  });
+
+  it('makes none without the payments', async () => {
+    failing = ['payments 2026-11-20'];
+    await expect(make({ day: '2026-11-20' })).rejects.toThrow();
+    expect(names()).toEqual(['payments 2026-11-20']);
+  });
+});
