@@ -9,6 +9,8 @@ import {
   paymentSchema,
   problemSchema,
   providerRecordsSchema,
+  statementListSchema,
+  statementSchema,
   timelineSchema,
   unmatchedListSchema,
 } from '../api/resources.js';
@@ -33,6 +35,8 @@ export type Notifications = z.output<typeof notificationListSchema>;
 export type Records = z.output<typeof providerRecordsSchema>;
 export type Unmatched = z.output<typeof unmatchedListSchema>;
 export type DueDeliveries = z.output<typeof dueDeliveryListSchema>;
+export type StatementList = z.output<typeof statementListSchema>;
+export type Statement = z.output<typeof statementSchema>;
 
 /** A decision, as the API takes it. */
 export interface Decision {
@@ -56,6 +60,11 @@ export interface ListQuery {
   readonly cursor?: string | undefined;
 }
 
+/** Which statements to list. */
+export interface StatementQuery {
+  readonly before?: string | undefined;
+}
+
 /** Longer than the API ever takes: it answers 202 or 503 before. */
 const TIMEOUT_MS = 30_000;
 
@@ -72,6 +81,8 @@ export interface OperatorApi {
   resend(id: string, number: string): Promise<Answer<Payment>>;
   unmatched(): Promise<Answer<Unmatched>>;
   due(): Promise<Answer<DueDeliveries>>;
+  statements(query: StatementQuery): Promise<Answer<StatementList>>;
+  statement(date: string): Promise<Answer<Statement>>;
 }
 
 /** Calls the API at an address with an operator's key. `requestId` is found in the logs of both. */
@@ -90,7 +101,7 @@ export function apiAt(url: string): ConnectApi {
   });
   return (key, requestId) => {
     const caller = client.extend({ headers: { authorization: `Bearer ${key}`, 'x-request-id': requestId } });
-    const read = <T>(path: string, schema: z.ZodType<T>, query: ListQuery = {}) =>
+    const read = <T>(path: string, schema: z.ZodType<T>, query: ListQuery | StatementQuery = {}) =>
       ask(caller, 'GET', path, schema, { query });
     const post = <T>(path: string, schema: z.ZodType<T>, body?: Decision) =>
       ask(caller, 'POST', path, schema, { body });
@@ -108,12 +119,14 @@ export function apiAt(url: string): ConnectApi {
         post(of(id, `/notifications/${encodeURIComponent(number)}/resend`), paymentSchema),
       unmatched: () => read('v1/notifications/unmatched', unmatchedListSchema),
       due: () => read('v1/notifications/due', dueDeliveryListSchema),
+      statements: (query) => read('v1/statements', statementListSchema, query),
+      statement: (date) => read(`v1/statements/${encodeURIComponent(date)}`, statementSchema),
     };
   };
 }
 
 interface Asked {
-  readonly query?: ListQuery;
+  readonly query?: ListQuery | StatementQuery;
   readonly body?: Decision | undefined;
 }
 

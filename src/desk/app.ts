@@ -11,6 +11,7 @@ import { errorPage } from './page.js';
 import { paymentPage, refreshPayment, resendNotification } from './payment-page.js';
 import { type Session, type SessionLimits, Sessions } from './sessions.js';
 import { SignIn, sessionIdOf, signInAddress } from './sign-in.js';
+import { statementPage, statementsPage } from './statements.js';
 import { STYLE, STYLE_PATH } from './style.js';
 import { sameToken } from './token.js';
 import { ProblemError, type Reply, textOf, type Visit } from './visit.js';
@@ -32,6 +33,8 @@ const PAGES: readonly (readonly [method: 'get' | 'post', path: string, handle: H
   ['get', '/desk', reviewQueue],
   ['get', '/desk/deliveries', deliveriesPage],
   ['get', '/desk/unmatched', unmatchedPage],
+  ['get', '/desk/statements', statementsPage],
+  ['get', '/desk/statements/:date', statementPage],
   ['get', '/desk/search', searchPage],
   ['get', '/desk/payments/:id', paymentPage],
   ['post', '/desk/payments/:id/refresh', refreshPayment],

@@ -1,5 +1,5 @@
 import { parsePaymentId } from '../payments/payment-id.js';
-import type { OperatorApi, Payment, PaymentPage } from './api-client.js';
+import type { OperatorApi, Payment, PaymentPage, Unmatched } from './api-client.js';
 import { type Content, type Html, html } from './html.js';
 import { facts, noticeBox, page } from './page.js';
 import { notificationOf } from './payment-page.js';
@@ -145,27 +145,22 @@ export async function unmatchedPage({ session, api }: Visit): Promise<Reply> {
   const { data } = requireValue(await api.unmatched());
   const main = html`
 <div class="title"><h1>Notifications that match no payment</h1>
-<p>The provider's latest 200 of them, newest first. They come from a payment that somebody made by hand at the provider, from another system on the same account, or from somebody who knows the webhook's address. They prove nothing.</p></div>
+<p>The provider's latest 200 of them, newest first. They come from a payment that somebody made by hand at the provider, from another system on the same account, or from somebody who knows the webhook's address. They prove nothing, unless a <a href="/desk/statements">statement</a> has found the transaction: then the provider itself has shown it.</p></div>
 ${data.length === 0 ? html`<div class="card"><p>There is none.</p></div>` : html`<ol class="list">${data.map((one) => html`<li class="item">${unmatched(one)}</li>`)}</ol>`}`;
   return { page: page({ title: 'Unmatched notifications', session, place: 'unmatched', main }) };
 }
 
-function unmatched({
-  transId,
-  status,
-  externalId,
-  at,
-}: {
-  transId: string;
-  status: string;
-  externalId?: string | undefined;
-  at: string;
-}): Html {
+function unmatched({ transId, status, externalId, at, statement }: Unmatched['data'][number]): Html {
   const own = parsePaymentId(externalId);
   const named: Content = own !== undefined ? html`<a href="${paymentAddress(own)}">${own}</a>` : externalId;
   return html`<h2><code>${transId}</code> ${badge(status)}</h2>
 ${facts([
-  ['Received', html`${time(at)}, ${age(at)} ago`],
+  [statement === undefined ? 'Received' : 'Found', html`${time(at)}, ${age(at)} ago`],
+  [
+    'Found by',
+    statement &&
+      html`<a href="/desk/statements/${encodeURIComponent(statement)}">the statement of ${statement}</a>`,
+  ],
   ['Made for (externalId)', named ?? 'not said'],
 ])}
 <p><a href="/desk/search?q=${encodeURIComponent(transId)}">Look for this transaction</a></p>`;
@@ -201,12 +196,7 @@ interface Results {
   /** The payment whose id it is. */
   readonly direct?: string | undefined;
   readonly found: readonly { readonly summary: Summary; readonly by: readonly string[] }[];
-  readonly unmatched: readonly {
-    transId: string;
-    status: string;
-    externalId?: string | undefined;
-    at: string;
-  }[];
+  readonly unmatched: Unmatched['data'];
   /** What could not be searched, and why. */
   readonly missing: readonly string[];
 }

@@ -8,6 +8,7 @@ const PLACES = [
   ['review', '/desk', 'Review'],
   ['deliveries', '/desk/deliveries', 'Deliveries'],
   ['unmatched', '/desk/unmatched', 'Unmatched'],
+  ['statements', '/desk/statements', 'Statements'],
   ['search', '/desk/search', 'Search'],
 ] as const;
 export type Place = (typeof PLACES)[number][0];

@@ -49,6 +49,8 @@ describe('the pages of the desk', () => {
     ['the queue', '/desk'],
     ['the deliveries', '/desk/deliveries'],
     ['the unmatched notifications', '/desk/unmatched'],
+    ['the statements', '/desk/statements'],
+    ['the statement of a day', '/desk/statements/2026-11-21'],
     ['a search', `/desk/search?q=${LONG}`],
     ['a payment', `/desk/payments/${ID}`],
     ['a decision', `/desk/payments/${ID}/decide/match?review=3`],

@@ -11,6 +11,8 @@ const PAGES = [
   '/desk?page=2&merchant=shop&kind=payout',
   '/desk/deliveries',
   '/desk/unmatched',
+  '/desk/statements',
+  '/desk/statements/2026-11-21',
   '/desk/search',
   `/desk/search?q=${encodeURIComponent('order-1')}`,
   `/desk/payments/${ID}`,

@@ -9,6 +9,8 @@ import {
   paymentPageSchema,
   paymentSchema,
   providerRecordsSchema,
+  statementListSchema,
+  statementSchema,
   timelineSchema,
   unmatchedListSchema,
 } from '../../src/api/resources.js';
@@ -97,7 +99,48 @@ function answers({ text }: Texts) {
       status: { answer: 'unknown', transId: text, message: text, asOf: AT },
     }),
     unmatched: unmatchedListSchema.parse({
-      data: [{ transId: text, status: 'FAILED', externalId: text, at: AT }],
+      data: [{ transId: text, status: 'FAILED', externalId: text, at: AT, statement: text }],
+    }),
+    statements: statementListSchema.parse({
+      data: [{ date: text, version: 2, madeAt: AT, complete: false, payments: 3, differences: 2 }],
+      hasMore: true,
+    }),
+    statement: statementSchema.parse({
+      object: 'statement',
+      date: text,
+      version: 2,
+      madeAt: AT,
+      complete: false,
+      timeZone: 'Africa/Douala',
+      from: AT,
+      to: AT,
+      services: { collection: serviceStatement(text), payout: serviceStatement(text) },
+      payments: [],
+      differences: [
+        {
+          kind: 'amount_differs',
+          service: 'payout',
+          paymentId: text,
+          merchant: text,
+          transId: text,
+          status: 'SUCCESSFUL',
+          amount: 5_000,
+          providerStatus: 'SUCCESSFUL',
+          providerAmount: 4_000,
+          text,
+          handling: 'not_checked',
+          problem: text,
+        },
+        {
+          kind: 'only_at_provider',
+          service: 'collection',
+          transId: text,
+          providerStatus: 'SUCCESSFUL',
+          externalId: text,
+          text,
+          handling: 'unmatched',
+        },
+      ],
     }),
     due: dueDeliveryListSchema.parse({
       data: [
@@ -117,6 +160,19 @@ function answers({ text }: Texts) {
       unread: 1,
       hasMore: true,
     }),
+  };
+}
+
+/** One service in a statement, with something in each field. */
+function serviceStatement(text: string) {
+  const sum = { count: 1, amount: 5_000 };
+  const byStatus = { CREATED: sum, PENDING: sum, SUCCESSFUL: sum, FAILED: sum, EXPIRED: sum, REVIEW: sum };
+  return {
+    totals: { payments: 6, byStatus, revenue: 4_900, fees: 100, withoutFee: 1 },
+    opening: { balance: 1_000, asOf: AT },
+    closing: { balance: 9_000, asOf: AT },
+    change: { balance: 8_000, payments: 4_900, rest: 3_100 },
+    coverage: { complete: false, gaps: [text], notCompared: 2, cutOff: true },
   };
 }
 
@@ -152,6 +208,8 @@ export async function startStubApi(texts: Texts) {
     if (path === '/v1/payments') return known.list;
     if (path === '/v1/notifications/unmatched') return known.unmatched;
     if (path === '/v1/notifications/due') return known.due;
+    if (path === '/v1/statements') return known.statements;
+    if (path.startsWith('/v1/statements/')) return known.statement;
     if (path.endsWith('/events')) return known.timeline;
     if (path.endsWith('/notifications')) return known.notifications;
     if (path.endsWith('/provider')) return known.records;

@@ -1,0 +1,130 @@
+import type { Statement, StatementList } from './api-client.js';
+import { type Content, type Html, html } from './html.js';
+import { facts, page } from './page.js';
+import { type Reply, requireValue, type Visit } from './visit.js';
+import { amount, badge, count, sentence, time } from './words.js';
+
+type Difference = Statement['differences'][number];
+type ServiceStatement = Statement['services']['payout'];
+
+/** Differences on one page: all are in the statement itself. */
+const MAX_SHOWN = 200;
+
+const statementAddress = (date: string) => `/desk/statements/${encodeURIComponent(date)}`;
+
+/** GET /desk/statements: the statements of days. */
+export async function statementsPage(visit: Visit): Promise<Reply> {
+  const { session, api } = visit;
+  const before = visit.query('before');
+  const { data, hasMore } = requireValue(await api.statements({ before: before || undefined }));
+  const last = data.at(-1);
+  const main = html`
+<div class="title"><h1>Statements</h1>
+<p>What each day's payments came to, beside what the provider shows of it. A statement is made in the night that follows its day; with <code>sanaga statements 2026-11-21 --make</code> it is made again.</p></div>
+${data.length === 0 ? html`<div class="card"><p>There is none${before !== '' && ` before ${before}`}.</p></div>` : html`<ol class="list">${data.map((one) => html`<li class="item">${listed(one)}</li>`)}</ol>`}
+${hasMore && last && html`<nav class="pages" aria-label="Pages"><a class="button plain" href="/desk/statements?before=${encodeURIComponent(last.date)}" rel="next">Earlier</a></nav>`}`;
+  return { page: page({ title: 'Statements', session, place: 'statements', main }) };
+}
+
+function listed({
+  date,
+  version,
+  madeAt,
+  complete,
+  payments = 0,
+  differences = 0,
+}: StatementList['data'][number]): Html {
+  return html`<div class="title-line"><h2><a href="${statementAddress(date)}">${date}</a></h2>${differences > 0 && html`<span class="badge review">${counted(differences, 'difference')}</span>`}${!complete && html`<span class="badge bad">incomplete</span>`}</div>
+<div class="meta"><span>${counted(payments, 'payment')}</span><span>Made ${time(madeAt)}</span>${version > 1 && html`<span>Version ${version}</span>`}</div>`;
+}
+
+/** GET /desk/statements/:date: what a day came to, and what differs. */
+export async function statementPage(visit: Visit): Promise<Reply> {
+  const { session, api } = visit;
+  const statement = requireValue(await api.statement(visit.param('date')));
+  const { date, version, madeAt, complete, services, differences } = statement;
+  const shown = differences.slice(0, MAX_SHOWN);
+  const main = html`
+<div class="title"><h1>Statement of ${date}</h1>
+<p>Version ${version}, made ${time(madeAt)}. Every payment is in it: <code>sanaga statements ${date} --csv</code> prints them for a spreadsheet.</p></div>
+${!complete && html`<div class="notice" role="alert"><strong>Not complete</strong><p>The provider could not be made to show everything of the day. What is missing is said below, for each service.</p></div>`}
+<section class="stack" aria-labelledby="differences"><h2 id="differences">${differences.length === 0 ? 'Nothing differs' : counted(differences.length, 'difference')}</h2>
+${differences.length > shown.length && html`<p>These are the first ${count(MAX_SHOWN)}.</p>`}
+${shown.length > 0 && html`<ol class="list">${shown.map((one) => html`<li class="item">${differing(one)}</li>`)}</ol>`}
+</section>
+<div class="columns">${serviceCard('Collections', services.collection)}${serviceCard('Payouts', services.payout)}</div>
+<p><a class="button plain" href="/desk/statements">All statements</a></p>`;
+  return { page: page({ title: `Statement of ${date}`, session, place: 'statements', main }) };
+}
+
+const KINDS: Readonly<Record<Difference['kind'], string>> = {
+  only_at_provider: 'Known to the provider alone',
+  missing_at_provider: 'Not shown by the provider',
+  several_transactions: 'Several transactions',
+  amount_differs: 'Another amount',
+  kind_differs: 'Another kind',
+  status_differs: 'Another status',
+  in_review: 'In REVIEW',
+};
+
+const HANDLED: Readonly<Record<Difference['handling'], string>> = {
+  checked: "It was compared with the provider's records again",
+  not_checked: "It couldn't be compared again",
+  under_review: 'A person has to decide it',
+  unmatched: 'It is among the unmatched notifications',
+  noted: 'It stands here alone',
+};
+
+function differing(difference: Difference): Html {
+  const { kind, paymentId, transId, merchant, text, handling, statusAfter, problem } = difference;
+  const ours = difference.status && html`${badge(difference.status)} ${xaf(difference.amount)}`;
+  const theirs =
+    difference.providerStatus && html`${badge(difference.providerStatus)} ${xaf(difference.providerAmount)}`;
+  return html`<div class="title-line"><h3>${KINDS[kind]}</h3>${statusAfter && html`<span class="quiet">now</span> ${badge(statusAfter)}`}</div>
+<p class="why">${sentence(text)}</p>
+${facts([
+  ['Payment', paymentId && html`<a href="/desk/payments/${encodeURIComponent(paymentId)}">${paymentId}</a>`],
+  ['Merchant', merchant],
+  ['As it is here', ours],
+  ['As the provider shows it', theirs],
+  [
+    'Transaction',
+    transId && html`<a href="/desk/search?q=${encodeURIComponent(transId)}"><code>${transId}</code></a>`,
+  ],
+  ['What was done', `${HANDLED[handling]}${problem === undefined ? '' : `: ${problem}`}.`],
+])}`;
+}
+
+function serviceCard(name: string, { totals, opening, closing, change, coverage }: ServiceStatement): Html {
+  const statuses = Object.entries(totals.byStatus).filter(([, sum]) => sum.count > 0);
+  const balance = (one: ServiceStatement['opening']): Content =>
+    one === undefined
+      ? 'nobody could ask for it then'
+      : html`${amount(one.balance)}, as of ${time(one.asOf)}`;
+  return html`<section class="card" aria-label="${name}"><h2>${name}</h2>
+${facts([
+  ['Payments', count(totals.payments)],
+  ...statuses.map(([status, sum]) => [status, `${count(sum.count)}: ${amount(sum.amount)}`] as const),
+  [
+    'Fees',
+    `${amount(totals.fees)}${totals.withoutFee > 0 ? `, and ${counted(totals.withoutFee, 'payment')} whose fee isn't known` : ''}`,
+  ],
+  ['Opening balance', balance(opening)],
+  ['Closing balance', balance(closing)],
+  ['Change of the balance', change && amount(change.balance)],
+  ["The day's payments", change && amount(change.payments)],
+  ["Other days', withdrawals or unknown", change && amount(change.rest)],
+])}
+${
+  !coverage.complete &&
+  html`<h3>Not covered</h3><ul>${coverage.gaps.map((gap) => html`<li>${sentence(gap)}</li>`)}${coverage.notCompared > 0 && html`<li>The provider gave no answer about ${counted(coverage.notCompared, 'payment')}.</li>`}${coverage.cutOff && html`<li>There are more payments than a statement takes.</li>`}</ul>`
+}</section>`;
+}
+
+function xaf(value: number | undefined): string {
+  return value === undefined ? '' : amount(value);
+}
+
+function counted(many: number, what: string): string {
+  return `${count(many)} ${what}${many === 1 ? '' : 's'}`;
+}
