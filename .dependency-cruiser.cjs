@@ -3,6 +3,7 @@
  * shows that each can fail.
  *
  *   server ─▶ api ─▶ payments, provider, the workflows' messages
+ *   desk ─▶ the API's schemas and its HTTP server
  *   worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
  *   cli ─▶ client, stack, src;  stack ─▶ src;  lab ─▶ stack, sandbox, src;  bench ─▶ stack, src
  *   client ─▶ nothing at all;  examples ─▶ client
@@ -14,10 +15,11 @@ const OURS = '^(src|bench|client|cli|examples|lab|sandbox|stack|test)/';
 
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
-  '^src/(server|worker|workflow-thread)\\.ts$',
+  '^src/(server|worker|desk|workflow-thread)\\.ts$',
   '^client/index\\.ts$',
   '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
-  '^bench/load/main\\.ts$',
+  '^bench/(growth|load|soak)/main\\.ts$',
+  '^bench/soak/heap-probe\\.ts$',
   '^lab/(explore|simulate|chaos)\\.ts$',
   '^lab/world/(worker-main|workflow-timers)\\.ts$',
   '^src/workflows/index\\.ts$',
@@ -120,8 +122,30 @@ module.exports = {
     forbid(
       'api-is-for-the-server',
       'Nothing else may be built on the front door.',
-      { path: '^src/', pathNot: ['^src/api/', '^src/server\\.ts$'] },
+      { path: '^src/', pathNot: ['^src/api/', '^src/(server|desk)\\.ts$', '^src/desk/'] },
       { path: '^src/api/' },
+    ),
+    forbid(
+      'desk-is-a-caller-of-the-api',
+      'It sees and does what the API lets its operator see and do, over HTTP: a page that everybody in the house can open ' +
+        'must not be a way to Temporal or to the provider. It shares how the API describes its answers, serves HTTP and logs.',
+      { path: '^src/desk(/|\\.ts$)' },
+      {
+        path: '^src/',
+        pathNot: [
+          '^src/desk/',
+          '^src/api/resources\\.ts$',
+          '^src/api/http/(request-limits|request-log|server)\\.ts$',
+          '^src/payments/',
+          '^src/(config|logger|process)\\.ts$',
+        ],
+      },
+    ),
+    forbid(
+      'desk-is-for-its-process',
+      'Nothing else shows pages to operators.',
+      { path: OURS, pathNot: ['^src/desk/', '^src/desk\\.ts$', '^test/'] },
+      { path: '^src/desk/' },
     ),
     forbid(
       'product-stands-alone',
@@ -197,9 +221,10 @@ module.exports = {
       { path: OURS, pathNot: '^(cli|test)/' },
       {
         path: [
-          '^src/(server|worker|workflow-thread)\\.ts$',
+          '^src/(server|worker|desk|workflow-thread)\\.ts$',
           '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
-          '^bench/load/main\\.ts$',
+          '^bench/(growth|load|soak)/main\\.ts$',
+          '^bench/soak/heap-probe\\.ts$',
           '^lab/(explore|simulate|chaos)\\.ts$',
         ],
       },

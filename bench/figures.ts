@@ -58,6 +58,8 @@ export function medianRun(runs: readonly RunFigures[]): RunFigures {
     totalP99: of((run) => run.totalP99),
     resent: of((run) => run.resent),
     withoutLink: of((run) => run.withoutLink),
+    repeated: of((run) => run.repeated),
+    notifiedAgain: of((run) => run.notifiedAgain),
     cpuByProcess: Object.fromEntries(
       [...processes].map((name) => [name, of(({ cpuByProcess }) => cpuByProcess[name] ?? 0)]),
     ),
@@ -79,6 +81,7 @@ const COMPARED = [
   ['sanaga', 'temporal-textbook'],
   ['sanaga', 'dbos'],
   ['sanaga', 'restate'],
+  ['sanaga-doubled', 'sanaga'],
 ] as const;
 
 /** Ratios of payments a second, as `one/other`; those of systems that weren't measured are left out. */

@@ -18,13 +18,43 @@ export interface Load {
   readonly concurrency: number;
 }
 
-const wholeNumber = (max: number) => (text: string) => {
-  const number = Number(text);
-  if (/^\d+$/.test(text) && number >= 1 && number <= max) return number;
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
-};
+/** Reads an option that is a whole number. */
+const wholeNumber =
+  (max: number, min = 1) =>
+  (text: string) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
 
-const wholeNumbers = (max: number) => (text: string) => text.split(',').map(wholeNumber(max));
+/** Reads an option that is one or several whole numbers. */
+export const wholeNumbers =
+  (max: number, min = 1) =>
+  (text: string) =>
+    text.split(',').map(wholeNumber(max, min));
+
+/** Payments that are in progress at the same time, at most. */
+export const MAX_CONCURRENCY = 1_000;
+
+/**
+ * The loads that `--payments` and `--concurrency` ask for.
+ *
+ * @throws CommanderError when there are neither one number of payments nor one for each concurrency
+ */
+export function loadsOf(
+  command: Command,
+  payments: readonly number[],
+  concurrency: readonly number[],
+): readonly Load[] {
+  const [only] = payments;
+  if (payments.length !== 1 && payments.length !== concurrency.length) {
+    command.error('error: --payments takes one number, or one for each of --concurrency', { exitCode: 64 });
+  }
+  return concurrency.map((each, index) => ({
+    payments: payments[index] ?? only ?? 1,
+    concurrency: each,
+  }));
+}
 
 function systemNames(text: string): SystemName[] {
   return text.split(',').map((name) => {
@@ -50,7 +80,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     )
     .addOption(
       new Option('--concurrency <n>', 'payments at the same time; several, such as 1,32,128, in turn')
-        .argParser(wholeNumbers(1_000))
+        .argParser(wholeNumbers(MAX_CONCURRENCY))
         .default([32], '32'),
     )
     .option('--repeats <n>', 'runs of each system; the result has their medians', wholeNumber(100), 3)
@@ -68,13 +98,5 @@ export function readOptions(args: readonly string[]): BenchOptions {
       readonly concurrency: readonly number[];
     }
   >();
-  const [only] = payments;
-  if (payments.length !== 1 && payments.length !== concurrency.length) {
-    command.error('error: --payments takes one number, or one for each of --concurrency', { exitCode: 64 });
-  }
-  const loads = concurrency.map((each, index) => ({
-    payments: payments[index] ?? only ?? 1,
-    concurrency: each,
-  }));
-  return { ...rest, loads };
+  return { ...rest, loads: loadsOf(command, payments, concurrency) };
 }

@@ -1,3 +1,4 @@
+import { table } from './document.js';
 import { type RunFigures, ratios, totalCpu } from './figures.js';
 import type { BenchResult, LoadFigures } from './run-bench.js';
 
@@ -62,6 +63,7 @@ function throughputTable({ systems }: LoadFigures): string {
       'POST to merchant',
       'without link',
       'webhooks resent',
+      'notified again',
     ],
     [...systems].map(([name, run]) => [
       name,
@@ -71,6 +73,7 @@ function throughputTable({ systems }: LoadFigures): string {
       pair(run.totalP50, run.totalP99),
       String(run.withoutLink),
       String(run.resent),
+      String(run.notifiedAgain),
     ]),
   );
 }
@@ -104,27 +107,3 @@ const processes = ({ cpuByProcess }: RunFigures) =>
   Object.entries(cpuByProcess)
     .map(([name, ms]) => `${name} ${ms.toFixed(1)}`)
     .join(', ');
-
-/** A table in Markdown that can be read as it is. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) =>
-    Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]) =>
-    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`;
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
-}
-
-/**
- * A document with the part replaced that a command generates.
- *
- * @throws Error when it has no such part
- */
-export function withGenerated(document: string, generated: string, command: string): string {
-  const [beginMark, endMark] = [`<!-- ${command}: begin -->`, `<!-- ${command}: end -->`];
-  const [begin, end] = [document.indexOf(beginMark), document.indexOf(endMark)];
-  if (begin < 0 || end < begin) {
-    throw new Error(`the document has no part between ${beginMark} and ${endMark}`);
-  }
-  return `${document.slice(0, begin + beginMark.length)}\n\n${generated}\n\n${document.slice(end)}`;
-}

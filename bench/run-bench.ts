@@ -1,20 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { medianRun, type RunFigures } from './figures.js';
 import { type LoadProcess, startLoadProcess } from './load/load-process.js';
+import { measure, warmUp, whileRunning } from './measure.js';
 import type { BenchOptions, Load } from './options.js';
-import { readCpuTimes, readMachineTime } from './servers/cpu-time.js';
 import { dbos } from './systems/dbos.js';
 import { restate } from './systems/restate.js';
 import { sanaga, sanagaPostgres } from './systems/sanaga.js';
-import type { RunningSystem, System, SystemName } from './systems/system.js';
+import type { System, SystemName } from './systems/system.js';
 import { temporalTextbook } from './systems/temporal-textbook.js';
 
 const SYSTEMS: Readonly<Record<SystemName, System>> = {
-  sanaga,
-  'sanaga-postgres': sanagaPostgres,
+  sanaga: sanaga(),
+  'sanaga-doubled': sanaga({ isDoubled: true }),
+  'sanaga-postgres': sanagaPostgres(),
   'temporal-textbook': temporalTextbook,
   dbos,
   restate,
@@ -34,15 +31,6 @@ export interface BenchResult {
   readonly failed: ReadonlyMap<SystemName, string>;
 }
 
-/** Payments made after each start before any is measured: the first hundreds meet code that isn't compiled yet. */
-const WARM_UP: Load = { payments: 300, concurrency: 32 };
-/** A small run needs no long warm-up: its figures mean nothing. */
-const MAX_WARM_UP_SHARE = 5;
-/** Times the concurrency: payments made before each run, with which connections and pools come to their size. */
-const RAMP_UP = 1;
-/** After a run, the engine still writes what the merchant no longer waits for. Its CPU time counts. */
-const SETTLE_MS = 500;
-
 /**
  * Measures each system in turn, each time started afresh, and that as often as it is to be repeated. The order turns by one
  * from repeat to repeat, so that no system is always the one after a particular other.
@@ -56,7 +44,7 @@ export async function runBench(
   const { ready, leftOut } = await prepare(options.systems, report);
   const runs = new Map<System, RunFigures[][]>(ready.map((system) => [system, loads.map(() => [])]));
   const failed = new Map<SystemName, string>();
-  const load = await startLoadProcess();
+  const load = await startLoadProcess(stop);
   try {
     for (let repeat = 0; repeat < repeats; repeat++) {
       const turn = repeat % Math.max(1, ready.length);
@@ -116,83 +104,17 @@ async function runSystem(
   report: (line: string) => void,
   stop: AbortSignal,
 ): Promise<RunFigures[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'sanaga-bench-'));
-  let isDone = false;
-  try {
-    report(`${system.name}: starting`);
-    const running = await system.start({ folder, report: () => undefined, ...load });
-    try {
-      const figures: RunFigures[] = [];
-      const most = Math.max(...loads.map(({ payments }) => payments));
-      const payments = Math.min(WARM_UP.payments, most * MAX_WARM_UP_SHARE);
-      await makePayments(system.name, running, { ...WARM_UP, payments }, `${round}-warm`, load);
-      for (const each of loads) {
-        stop.throwIfAborted();
-        const one = await measure(system.name, running, each, round, load);
-        figures.push(one);
-        report(
-          `${system.name}: ${one.perSecond.toFixed(1)} payments/s (${each.payments} payments, concurrency ${each.concurrency}, ${round})`,
-        );
-      }
-      isDone = true;
-      return figures;
-    } finally {
-      await running.stop();
+  return await whileRunning(system, load, { report, stop }, async (running) => {
+    const figures: RunFigures[] = [];
+    await warmUp(load, running.target, `${system.name}-${round}`, loads);
+    for (const each of loads) {
+      stop.throwIfAborted();
+      const one = await measure(load, running, `${system.name}-${round}`, each);
+      figures.push(one);
+      report(
+        `${system.name}: ${one.perSecond.toFixed(1)} payments/s (${each.payments} payments, concurrency ${each.concurrency}, ${round})`,
+      );
     }
-  } finally {
-    if (isDone || stop.aborted) await rm(folder, { recursive: true, force: true });
-    else report(`${system.name}: its logs are kept in ${folder}`);
-  }
-}
-
-/** @throws Error when a payment failed */
-async function makePayments(
-  system: SystemName,
-  { target }: RunningSystem,
-  { payments, concurrency }: Load,
-  name: string,
-  load: LoadProcess,
-) {
-  const order = { name: `${system}-${name}`, target, payments, concurrency };
-  const { result, delayP99 } = await load.run(order);
-  if (result.kind === 'failed') throw new Error(result.why);
-  return { ...result, delayP99 };
-}
-
-async function measure(
-  system: SystemName,
-  running: RunningSystem,
-  { payments, concurrency }: Load,
-  round: string,
-  load: LoadProcess,
-): Promise<RunFigures> {
-  const { processes } = running;
-  const make = (name: string, count: number) =>
-    makePayments(system, running, { payments: count, concurrency }, `${round}-c${concurrency}-${name}`, load);
-  const { ids: first } = await make('first', RAMP_UP * concurrency);
-  await running.events(first);
-
-  const bytesBefore = await running.bytes();
-  const all = { ...processes, load: load.pid };
-  const machineBefore = await readMachineTime();
-  const cpuBefore = await readCpuTimes(all);
-  const { ids, delayP99: loadDelayP99, kind: _, ...figures } = await make('paid', payments);
-  await pause(SETTLE_MS);
-  const cpuAfter = await readCpuTimes(all);
-  const machineAfter = await readMachineTime();
-  const events = await running.events(ids);
-  const bytes = (await running.bytes()) - bytesBefore;
-
-  const used = (name: string) => ((cpuAfter[name] ?? 0) - (cpuBefore[name] ?? 0)) / payments;
-  const ours = Object.keys(all).reduce((sum, name) => sum + used(name) * payments, 0);
-  const others = machineAfter.used - machineBefore.used - ours;
-  return {
-    ...figures,
-    cpuByProcess: Object.fromEntries(Object.keys(processes).map((name) => [name, used(name)])),
-    loadCpuMs: used('load'),
-    otherCpu: Math.max(0, others / (machineAfter.there - machineBefore.there)),
-    loadDelayP99,
-    events: events / payments,
-    bytes: bytes / payments,
-  };
+    return figures;
+  });
 }

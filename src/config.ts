@@ -208,6 +208,15 @@ const schemas = {
       error: `must be at least PROVIDER_TIMEOUT plus ${LIST_LAG}: the provider may list a transaction that late`,
       when: areRead('AMBIGUOUS_GRACE', 'PROVIDER_TIMEOUT'),
     }),
+  desk: z.object({
+    HOST: text.default('127.0.0.1'),
+    DESK_PORT: port(3001),
+    DESK_API_URL: baseUrl.default('http://127.0.0.1:3000'),
+    DESK_SESSION: duration('8h', { min: '5m', max: '24h' }),
+    DESK_SESSION_IDLE: duration('30m', { min: '1m', max: '24h' }),
+    TRUSTED_PROXIES: count(0, { min: 0, max: 10 }),
+    LOG_LEVEL: logLevel,
+  }),
   worker: z
     .object({
       ...temporal,

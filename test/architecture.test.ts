@@ -16,6 +16,7 @@ function arrowsOf(kind: string): string[] {
 /** Files at the root of `src` that belong to a process, and those that every process shares, which the picture leaves out. */
 const PROCESS: Readonly<Record<string, string | undefined>> = {
   'server.ts': 'server',
+  'desk.ts': 'desk',
   'worker.ts': 'worker',
   'payment-worker.ts': 'worker',
   'workflow-threads.ts': 'worker',

@@ -82,6 +82,10 @@ const sound: Tree = {
     "import { app } from './api/app.js'; import { runProcess } from './process.js'; void [app, runProcess];",
   'src/worker.ts': "import { activities } from './activities/activities.js'; void activities;",
   'sandbox/ledger.ts': "import { wire } from '../src/provider/schemas.js'; export const ledger = wire;",
+  'src/desk/app.ts':
+    "import { logger } from '../logger.js'; import { most } from '../payments/order.js'; export const desk = [logger, most];",
+  'src/desk.ts':
+    "import { desk } from './desk/app.js'; import { runProcess } from './process.js'; void [desk, runProcess];",
   'sandbox/settings.ts': "import { z } from 'zod'; export const settings = z;",
   'sandbox/main.ts':
     "import { ledger } from './ledger.js'; import { settings } from './settings.js'; void [ledger, settings];",
@@ -167,6 +171,10 @@ const wrongImports: readonly WrongImport[] = [
   { rule: 'sandbox-is-another-company', from: 'sandbox/main.ts', to: 'src/process.ts' },
   { rule: 'settings-depend-on-nothing', from: 'src/config.ts', to: 'src/logger.ts' },
   { rule: 'api-is-for-the-server', from: 'src/worker.ts', to: 'src/api/app.ts' },
+  { rule: 'desk-is-a-caller-of-the-api', from: 'src/desk/a.ts', to: 'src/api/app.ts' },
+  { rule: 'desk-is-a-caller-of-the-api', from: 'src/desk/b.ts', to: 'src/temporal/connection.ts' },
+  { rule: 'desk-is-a-caller-of-the-api', from: 'src/desk.ts', to: 'src/provider/client.ts' },
+  { rule: 'desk-is-for-its-process', from: 'src/server.ts', to: 'src/desk/app.ts' },
   { rule: 'product-stands-alone', from: 'src/worker.ts', to: 'sandbox/ledger.ts' },
   { rule: 'product-stands-alone', from: 'src/temporal/b.ts', to: 'stack/temporal.ts' },
   { rule: 'product-stands-alone', from: 'src/api/c.ts', to: 'cli/main.ts' },

@@ -60,6 +60,7 @@ const alternative = {
 const config: Readonly<Record<Part | 'sandbox', Readonly<Record<string, unknown>>>> = {
   api: { ...readConfig('api', alternative), ...readConfig('api', { ...required, ...optional }) },
   worker: { ...readConfig('worker', alternative), ...readConfig('worker', { ...required, ...optional }) },
+  desk: readConfig('desk', {}),
   sandbox: readSettings({ ...required, ...optional }),
 };
 

@@ -55,6 +55,12 @@ export interface Incoming {
   readonly body: string;
 }
 
+/** What a request is answered with. */
+export interface Answer {
+  readonly status: number;
+  readonly json: unknown;
+}
+
 export interface Serving {
   readonly port: number;
   /** Ends every connection, too. */
@@ -62,12 +68,10 @@ export interface Serving {
 }
 
 /** Serves on a free port of 127.0.0.1. */
-export async function serve(
-  answer: (request: Incoming) => { status: number; json: unknown },
-): Promise<Serving> {
+export async function serve(answer: (request: Incoming) => Answer | Promise<Answer>): Promise<Serving> {
   const take = async (message: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '', headers } = message;
-    const { status, json } = answer({ method, path: url, headers, body: await text(message) });
+    const { status, json } = await answer({ method, path: url, headers, body: await text(message) });
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
   };
   const server: Server = createServer((message, response) => {

@@ -1,12 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { percentile } from '../figures.js';
 import { closeConnections, post } from './http.js';
 import type { MerchantReceiver } from './merchant-receiver.js';
-import type { LoadOrder, LoadResult } from './messages.js';
+import type { LoadOrder, LoadResult, MakeOrder, Pace, PayOrder } from './messages.js';
 import type { ProviderStub } from './provider-stub.js';
 
 /** Within this time, in ms, the merchant must have heard of a payment. */
 const PATIENCE_MS = 60_000;
+/** Pause before a POST that was refused for the moment is sent again, in ms. */
+const REPEAT_MS = 1_000;
+/** After the last payment, the engine still writes what the merchant no longer waits for, and a notification may come again. */
+const SETTLE_MS = 500;
 /** Failures that are told; the rest are counted. */
 const MAX_TOLD = 5;
 
@@ -18,79 +23,191 @@ interface World {
   readonly merchant: MerchantReceiver;
 }
 
-/** Times of one payment, in ms. */
-interface Times {
+/** A payment that was created; times in ms of `performance.now()`. */
+interface Created {
+  readonly id: string;
+  readonly sentAt: number;
+  readonly answeredAt: number;
   /** Whether the response had the link. */
   readonly hasLink: boolean;
-  readonly start: number;
-  readonly outcome: number;
-  readonly total: number;
+  /** How often the POST was refused before. */
+  readonly refusals: number;
+}
+
+/** A payment of which the merchant was notified. */
+interface Notified extends Created {
+  /** When the provider sent its notification. */
+  readonly notifiedAt: number;
   readonly arrivedAt: number;
 }
 
-/**
- * Makes payments at a fixed concurrency: the next POST is sent when one payment has reached the merchant. Each payment is
- * checked: one link was made, the status was confirmed before the merchant was told, and the merchant was told SUCCESSFUL.
- */
+/** Does what it is ordered to, and checks each payment. */
 export async function runLoad(world: World, order: LoadOrder): Promise<LoadResult> {
   const { provider, merchant } = world;
   provider.clear();
   merchant.clear();
   closeConnections();
-  provider.webhookUrl = order.target.webhookUrl;
-  const times: Times[] = [];
-  const failures: string[] = [];
-  const ids: string[] = [];
-  let next = 0;
-  const startedAt = performance.now();
-  const lane = async () => {
-    while (next < order.payments) {
-      const name = `${order.name}-${next++}`;
-      try {
-        const { id, ...taken } = await makePayment(world, order, name);
-        ids.push(id);
-        times.push(taken);
-      } catch (error) {
-        failures.push(`${name}: ${error instanceof Error ? error.message : error}`);
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: order.concurrency }, lane));
-  const complaints = [...provider.complaints, ...merchant.complaints];
-  if (failures.length + complaints.length > 0)
-    return { kind: 'failed', why: tell([...failures, ...complaints]) };
+  provider.webhookUrls = order.target.apis.map(({ webhookUrl }) => webhookUrl);
+  if (order.kind === 'pay') return await payWaiting(world, order);
+  provider.payer = order.payer;
+  return order.payer === 'pays' ? await makePayments(world, order) : await prepare(world, order);
+}
 
-  const endedAt = Math.max(...times.map(({ arrivedAt }) => arrivedAt));
-  const share = (pick: (times: Times) => number, of: number) => percentile(times.map(pick), of);
+/**
+ * Makes payments that are paid. Each is checked: one link was made, the status was confirmed before the merchant was
+ * notified, and the merchant was told SUCCESSFUL, of one event alone.
+ */
+async function makePayments(world: World, order: MakeOrder): Promise<LoadResult> {
+  const { provider, merchant } = world;
+  const startedAt = performance.now();
+  const { done, failures } = await each(order.payments, order.pace, async (index, begun) => {
+    const created = await create(order, index, begun);
+    return await whenNotified(world, created, 'SUCCESSFUL');
+  });
+  await pause(SETTLE_MS);
+  const why = complaints(world, failures);
+  if (why !== undefined) return { kind: 'failed', why };
+
+  const seconds = (Math.max(...done.map(({ arrivedAt }) => arrivedAt)) - startedAt) / 1_000;
+  const start = done.map(({ answeredAt, sentAt }) => answeredAt - sentAt);
+  const outcome = done.map(({ arrivedAt, notifiedAt }) => arrivedAt - notifiedAt);
+  const total = done.map(({ arrivedAt, sentAt }) => arrivedAt - sentAt);
   return {
     kind: 'done',
-    ids,
-    perSecond: times.length / ((endedAt - startedAt) / 1_000),
-    startP50: share(({ start }) => start, 0.5),
-    startP99: share(({ start }) => start, 0.99),
-    outcomeP50: share(({ outcome }) => outcome, 0.5),
-    outcomeP99: share(({ outcome }) => outcome, 0.99),
-    totalP50: share(({ total }) => total, 0.5),
-    totalP99: share(({ total }) => total, 0.99),
+    ids: done.map(({ id }) => id),
+    perSecond: done.length / seconds,
+    startP50: percentile(start, 0.5),
+    startP99: percentile(start, 0.99),
+    outcomeP50: percentile(outcome, 0.5),
+    outcomeP99: percentile(outcome, 0.99),
+    totalP50: percentile(total, 0.5),
+    totalP99: percentile(total, 0.99),
     resent: provider.resent,
-    withoutLink: times.filter(({ hasLink }) => !hasLink).length,
+    withoutLink: done.filter(({ hasLink }) => !hasLink).length,
+    repeated: done.reduce((sum, { refusals }) => sum + refusals, 0),
+    notifiedAgain: merchant.repeated,
   };
 }
 
-async function makePayment({ provider, merchant }: World, { target }: LoadOrder, name: string) {
-  const body = { method: 'link', amount: 5_000, externalId: name, message: 'Two tickets' };
-  const headers = { authorization: `Bearer ${target.apiKey}`, 'idempotency-key': name };
-  const sentAt = performance.now();
-  const reply = await post(target.createUrl, body, headers);
-  const answeredAt = performance.now();
-  if (reply.status !== 201 && reply.status !== 202)
-    throw new Error(`the POST was answered ${reply.status}: ${reply.body.slice(0, 200)}`);
-  const { id, link } = createdSchema.parse(JSON.parse(reply.body));
-  if (reply.status === 201 && link === undefined) throw new Error('the POST was answered 201 without a link');
+/** Makes payments that stay open: they wait for their payer, or are under review. */
+async function prepare(world: World, order: MakeOrder): Promise<LoadResult> {
+  const { provider } = world;
+  const before = provider.waiting;
+  const { failures } = await each(order.payments, order.pace, async (index, begun) => {
+    const created = await create(order, index, begun);
+    if (order.payer === 'disputes') await whenNotified(world, created, 'REVIEW');
+  });
+  const missing = () => before + order.payments - provider.waiting;
+  // A POST that was answered without a link goes on.
+  const deadline = performance.now() + PATIENCE_MS;
+  while (order.payer === 'waits' && failures.length === 0 && missing() > 0 && performance.now() < deadline) {
+    await pause(REPEAT_MS);
+  }
+  const unmade = order.payer === 'waits' && missing() > 0 ? [`${missing()} links were never made`] : [];
+  const why = complaints(world, [...failures, ...unmade]);
+  return why === undefined ? { kind: 'prepared', waiting: provider.waiting } : { kind: 'failed', why };
+}
 
+/** Has the payments paid that have waited for longest, and checks the outcome of each. */
+async function payWaiting(world: World, { payments, concurrency }: PayOrder): Promise<LoadResult> {
+  const { provider } = world;
+  const { done, failures } = await each(payments, { concurrency }, async (_, begun) => {
+    const id = provider.payOldest();
+    if (id === undefined) throw new Error('no payment waits for its payer');
+    const created = { id, sentAt: begun, answeredAt: begun, hasLink: true, refusals: 0 };
+    return await whenNotified(world, created, 'SUCCESSFUL');
+  });
+  await pause(SETTLE_MS);
+  const why = complaints(world, failures);
+  if (why !== undefined) return { kind: 'failed', why };
+  const outcome = done.map(({ arrivedAt, notifiedAt }) => arrivedAt - notifiedAt);
+  return {
+    kind: 'paid',
+    payments: done.length,
+    outcomeP50: percentile(outcome, 0.5),
+    outcomeP99: percentile(outcome, 0.99),
+  };
+}
+
+interface Results<Result> {
+  readonly done: readonly Result[];
+  readonly failures: readonly string[];
+}
+
+/**
+ * Does something so many times at a pace. At a given rate, `begun` is when it should have begun, so that a load generator
+ * that is late makes no latency look shorter.
+ */
+async function each<Result>(
+  count: number,
+  pace: Pace,
+  act: (index: number, begun: number) => Promise<Result>,
+): Promise<Results<Result>> {
+  const done: Result[] = [];
+  const failures: string[] = [];
+  const attempt = async (index: number, begun: number) => {
+    try {
+      done.push(await act(index, begun));
+    } catch (error) {
+      failures.push(`payment ${index}: ${error instanceof Error ? error.message : error}`);
+    }
+  };
+  if ('concurrency' in pace) {
+    let next = 0;
+    const lane = async () => {
+      while (next < count) await attempt(next++, performance.now());
+    };
+    await Promise.all(Array.from({ length: pace.concurrency }, lane));
+  } else {
+    const startedAt = performance.now();
+    const attempts: Promise<void>[] = [];
+    for (let index = 0; index < count; index++) {
+      const at = startedAt + (index / pace.perSecond) * 1_000;
+      await pause(Math.max(0, at - performance.now()));
+      attempts.push(attempt(index, at));
+    }
+    await Promise.all(attempts);
+  }
+  return { done, failures };
+}
+
+async function create(order: MakeOrder, index: number, sentAt: number): Promise<Created> {
+  const { apis, apiKey } = order.target;
+  const api = apis[index % apis.length];
+  if (api === undefined) throw new Error('the system has no API');
+  const name = `${order.name}-${index}`;
+  const body = { method: 'link', amount: 5_000, externalId: name, message: 'Two tickets' };
+  const headers = { authorization: `Bearer ${apiKey}`, 'idempotency-key': name };
+  for (let refusals = 0; ; refusals++) {
+    const reply = await post(api.createUrl, body, headers);
+    const answeredAt = performance.now();
+    const isRefused = reply.status === 429 || reply.status === 503;
+    if (isRefused && order.repeatsRefused && answeredAt - sentAt < PATIENCE_MS) {
+      await pause(REPEAT_MS);
+      continue;
+    }
+    // The response to a request that is repeated is 200.
+    const isTaken = reply.status === 201 || reply.status === 202 || (refusals > 0 && reply.status === 200);
+    if (!isTaken) throw new Error(`the POST was answered ${reply.status}: ${reply.body.slice(0, 200)}`);
+    const { id, link } = createdSchema.parse(JSON.parse(reply.body));
+    if (reply.status === 201 && link === undefined)
+      throw new Error('the POST was answered 201 without a link');
+    return { id, sentAt, answeredAt, hasLink: link !== undefined, refusals };
+  }
+}
+
+/** The outcomes that the merchant may be notified of, by what the payer does. */
+type Outcome = 'SUCCESSFUL' | 'REVIEW';
+
+async function whenNotified(
+  { provider, merchant }: World,
+  created: Created,
+  expected: Outcome,
+): Promise<Notified> {
+  const { id } = created;
   const arrival = await merchant.arrivalOf(id, PATIENCE_MS);
   if (arrival === undefined) throw new Error(`the merchant wasn't notified within ${PATIENCE_MS / 1_000} s`);
-  if (arrival.status !== 'SUCCESSFUL') throw new Error(`the merchant was told ${arrival.status}`);
+  if (arrival.status !== expected) throw new Error(`the merchant was told ${arrival.status}`);
   const { links, notifiedAt, confirmedAt } = provider.recordOf(id);
   if (links !== 1) throw new Error(`${links} links were made`);
   if (notifiedAt === undefined)
@@ -98,17 +215,13 @@ async function makePayment({ provider, merchant }: World, { target }: LoadOrder,
   if (confirmedAt === undefined || confirmedAt > arrival.at) {
     throw new Error('the merchant was notified before the provider had confirmed the status');
   }
-  return {
-    id,
-    hasLink: link !== undefined,
-    start: answeredAt - sentAt,
-    outcome: arrival.at - notifiedAt,
-    total: arrival.at - sentAt,
-    arrivedAt: arrival.at,
-  };
+  return { ...created, notifiedAt, arrivedAt: arrival.at };
 }
 
-function tell(failures: readonly string[]): string {
-  const told = failures.slice(0, MAX_TOLD).join('; ');
-  return failures.length > MAX_TOLD ? `${told}; and ${failures.length - MAX_TOLD} more` : told;
+/** What was wrong, of all payments together; `undefined` when nothing was. */
+function complaints({ provider, merchant }: World, failures: readonly string[]): string | undefined {
+  const all = [...failures, ...provider.complaints, ...merchant.complaints];
+  if (all.length === 0) return undefined;
+  const told = all.slice(0, MAX_TOLD).join('; ');
+  return all.length > MAX_TOLD ? `${told}; and ${all.length - MAX_TOLD} more` : told;
 }

@@ -18,8 +18,13 @@ export interface LoadProcess extends Surroundings {
   stop(): void;
 }
 
-/** Starts the load process. It ends with this one. @throws Error when it doesn't come up. */
-export async function startLoadProcess(): Promise<LoadProcess> {
+/**
+ * Starts the load process. It ends with this one.
+ *
+ * @param stop ends whatever it is waited for
+ * @throws Error when it doesn't come up.
+ */
+export async function startLoadProcess(stop: AbortSignal): Promise<LoadProcess> {
   const credentials = { user: 'bench', key: randomBytes(16).toString('hex') };
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const child = fork(fileURLToPath(new URL('./main.js', import.meta.url)), {
@@ -30,7 +35,7 @@ export async function startLoadProcess(): Promise<LoadProcess> {
       WEBHOOK_SECRET: secret,
     },
   });
-  const { providerPort, merchantPort } = await answerOf<LoadReady>(child);
+  const { providerPort, merchantPort } = await answerOf<LoadReady>(child, stop);
   const { pid } = child;
   if (pid === undefined) throw new Error('the load process has no process id');
   return {
@@ -39,22 +44,27 @@ export async function startLoadProcess(): Promise<LoadProcess> {
     merchant: { secret, url: `http://127.0.0.1:${merchantPort}/` },
     async run(order) {
       child.send(order);
-      return await answerOf<LoadAnswer>(child);
+      return await answerOf<LoadAnswer>(child, stop);
     },
     stop: () => child.disconnect(),
   };
 }
 
-async function answerOf<Answer>(child: ChildProcess): Promise<Answer> {
+async function answerOf<Answer>(child: ChildProcess, stop: AbortSignal): Promise<Answer> {
+  stop.throwIfAborted();
   const ended = new AbortController();
-  const exit = once(child, 'exit', { signal: ended.signal }).then(([code]) => {
+  const { signal } = ended;
+  const exit = once(child, 'exit', { signal }).then(([code]) => {
     throw new Error(`the load process ended with ${code}`);
   });
-  const message = once(child, 'message', { signal: ended.signal }).then(([answer]) => answer as Answer);
+  const message = once(child, 'message', { signal }).then(([answer]) => answer as Answer);
+  const stopped = once(stop, 'abort', { signal }).then(() => {
+    throw stop.reason;
+  });
   try {
-    return await Promise.race([message, exit]);
+    return await Promise.race([message, exit, stopped]);
   } finally {
     ended.abort();
-    await Promise.allSettled([message, exit]);
+    await Promise.allSettled([message, exit, stopped]);
   }
 }

@@ -9,11 +9,18 @@ export interface Arrival {
   /** In ms of `performance.now()`. */
   readonly at: number;
   readonly status: string;
+  /** Its `webhook-id`. */
+  readonly notification: string;
 }
 
-/** The merchant's address for notifications: it verifies each as Standard Webhooks says, and acknowledges it. */
+/**
+ * The merchant's address for notifications: it verifies each as Standard Webhooks says, and acknowledges it. Each payment may
+ * notify of one event. That one may come again, since no sender can know whether a lost response was sent.
+ */
 export class MerchantReceiver {
   readonly complaints: string[] = [];
+  /** Notifications that came again. */
+  repeated = 0;
   readonly #verifier: Webhook;
   readonly #arrivals = new Map<string, Arrival>();
   readonly #waiting = new Map<string, (arrival: Arrival) => void>();
@@ -44,6 +51,7 @@ export class MerchantReceiver {
     this.#arrivals.clear();
     this.#waiting.clear();
     this.complaints.length = 0;
+    this.repeated = 0;
   }
 
   #take({ headers, body }: Incoming) {
@@ -57,8 +65,10 @@ export class MerchantReceiver {
           'webhook-signature': of('webhook-signature'),
         }),
       );
-      const arrival = { at, status: data.status };
-      if (!this.#arrivals.has(data.id)) this.#arrivals.set(data.id, arrival);
+      const arrival = { at, status: data.status, notification: of('webhook-id') };
+      const before = this.#arrivals.get(data.id);
+      if (before === undefined) this.#arrivals.set(data.id, arrival);
+      else this.#compare(data.id, before, arrival);
       this.#waiting.get(data.id)?.(arrival);
       this.#waiting.delete(data.id);
       return { status: 200, json: { received: true } };
@@ -68,5 +78,13 @@ export class MerchantReceiver {
       );
       return { status: 400, json: { received: false } };
     }
+  }
+
+  #compare(payment: string, before: Arrival, now: Arrival): void {
+    this.repeated++;
+    if (before.notification === now.notification && before.status === now.status) return;
+    this.complaints.push(
+      `the merchant was told ${before.status} (${before.notification}), then ${now.status} (${now.notification}) of ${payment}`,
+    );
   }
 }

@@ -1,21 +1,51 @@
 /** What the benchmark and its load process say to each other. */
 
-/** Where one system takes payments and notifications. */
-export interface LoadTarget {
+/** One API process of a system. */
+export interface ApiAddress {
+  /** Where it takes the merchant's POST. */
   readonly createUrl: string;
-  readonly apiKey: string;
-  /** Where the provider's stub is to send its notifications. */
+  /** Where it takes the provider's notifications. */
   readonly webhookUrl: string;
 }
 
-/** Payments to make. */
-export interface LoadOrder {
-  /** Begins the name of each payment, and so must be new for each order. */
-  readonly name: string;
-  readonly target: LoadTarget;
-  readonly payments: number;
-  readonly concurrency: number;
+/** Where one system takes payments and notifications. With several processes, each gets its turn, as behind a load balancer. */
+export interface LoadTarget {
+  readonly apis: readonly ApiAddress[];
+  readonly apiKey: string;
 }
+
+/**
+ * What becomes of payments: their payer pays after some ms, or never does, or pays another amount than the payment's, which
+ * leaves the payment under review.
+ */
+export type Payer = 'pays' | 'waits' | 'disputes';
+
+/** How payments follow each other: a number in progress at a time, or a number begun in each second, whatever becomes of them. */
+export type Pace = { readonly concurrency: number } | { readonly perSecond: number };
+
+/** What the load process is to do. */
+export type LoadOrder =
+  | {
+      readonly kind: 'make';
+      /** Begins the name of each payment, and so must be new for each order. */
+      readonly name: string;
+      readonly target: LoadTarget;
+      readonly payments: number;
+      readonly pace: Pace;
+      readonly payer: Payer;
+      /** Sends a POST again that was refused for the moment (429, 503), as merchants do. Otherwise, it is a failure. */
+      readonly repeatsRefused: boolean;
+    }
+  /** Lets the payers of payments pay that have waited for longest. */
+  | {
+      readonly kind: 'pay';
+      readonly target: LoadTarget;
+      readonly payments: number;
+      readonly concurrency: number;
+    };
+
+export type MakeOrder = Extract<LoadOrder, { readonly kind: 'make' }>;
+export type PayOrder = Extract<LoadOrder, { readonly kind: 'pay' }>;
 
 /** What the load itself has measured. */
 export interface LoadFigures {
@@ -34,15 +64,34 @@ export interface LoadFigures {
   readonly resent: number;
   /** POSTs that were answered 202, without the link. */
   readonly withoutLink: number;
+  /** POSTs that were refused for the moment, and sent again. */
+  readonly repeated: number;
+  /** Notifications that the merchant got again, under the same `webhook-id`. Another one would be a failure. */
+  readonly notifiedAgain: number;
 }
 
 /** What came of them. */
+/** What was measured of payments that had waited for their payer. */
+export interface PaidFigures {
+  readonly payments: number;
+  /** From the provider's notification to the merchant's, in ms. */
+  readonly outcomeP50: number;
+  readonly outcomeP99: number;
+}
+
 export type LoadResult =
   | ({
       readonly kind: 'done';
       /** The payments' ids. */
       readonly ids: readonly string[];
     } & LoadFigures)
+  /** Payments were made that haven't ended. */
+  | {
+      readonly kind: 'prepared';
+      /** Payments that wait for their payer, of this order and earlier ones. */
+      readonly waiting: number;
+    }
+  | ({ readonly kind: 'paid' } & PaidFigures)
   | { readonly kind: 'failed'; readonly why: string };
 
 /** Sent once, when the load process can be called. */

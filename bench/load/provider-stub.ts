@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { credentialHeaders, initiatePaySchema, providerLimits } from '../../src/provider/schemas.js';
 import { type Incoming, post, type Serving, serve } from './http.js';
+import type { Payer } from './messages.js';
 
 export interface ProviderCredentials {
   readonly user: string;
@@ -14,6 +15,7 @@ interface Booked {
   readonly externalId: string;
   readonly amount: number;
   readonly initiatedOn: string;
+  readonly payer: Payer;
   paid: boolean;
   /** Times at which the status was asked for, in ms of `performance.now()`, as those below. */
   readonly statusAsked: number[];
@@ -44,15 +46,20 @@ const RETRY_MS = 500;
  * answers at once, so that what is measured is the system in front of it.
  */
 export class ProviderStub {
-  /** Where notifications go. */
-  webhookUrl = '';
+  /** Where notifications go, in turn. */
+  webhookUrls: readonly string[] = [];
+  /** What becomes of the transactions that are made from now on. */
+  payer: Payer = 'pays';
   /** Requests that were wrong, and notifications that were never taken. */
   readonly complaints: string[] = [];
   /** Notifications that had to be sent again. */
   resent = 0;
   readonly #byId = new Map<string, Booked>();
   readonly #byPayment = new Map<string, Booked[]>();
+  /** By transId, those whose payer waits, the oldest first. They are kept until they are paid. */
+  readonly #waiting = new Map<string, Booked>();
   #next = 0;
+  #turn = 0;
 
   constructor(private readonly credentials: ProviderCredentials) {}
 
@@ -67,7 +74,23 @@ export class ProviderStub {
     return { links: booked.length, notifiedAt: first?.notifiedAt, confirmedAt: first?.confirmedAt };
   }
 
-  /** Forgets everything. */
+  /** How many transactions wait for their payer. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Has the transaction paid that has waited for longest. @returns its payment; `undefined` when none waits */
+  payOldest(): string | undefined {
+    const [oldest] = this.#waiting.values();
+    if (oldest === undefined) return undefined;
+    this.#waiting.delete(oldest.transId);
+    this.#byId.set(oldest.transId, oldest);
+    this.#byPayment.set(oldest.externalId, [oldest]);
+    void this.#pay(oldest);
+    return oldest.externalId;
+  }
+
+  /** Forgets everything, but for the transactions that wait for their payer. */
   clear(): void {
     this.#byId.clear();
     this.#byPayment.clear();
@@ -82,7 +105,7 @@ export class ProviderStub {
     }
     if (method === 'POST' && path === '/initiate-pay') return this.#initiate(body);
     const [, transId = ''] = /^\/payment-status\/([\w-]+)$/.exec(path) ?? [];
-    const booked = this.#byId.get(transId);
+    const booked = this.#byId.get(transId) ?? this.#waiting.get(transId);
     if (method === 'GET' && booked !== undefined) return this.#status(booked);
     return this.#refuse(404, `Nothing is at ${method} ${path}`);
   }
@@ -95,13 +118,16 @@ export class ProviderStub {
     const transId = randomBytes(6).toString('hex');
     const initiatedOn = new Date().toISOString().slice(0, 10);
     const booked: Booked = {
-      ...{ transId, externalId, amount, initiatedOn },
+      ...{ transId, externalId, amount, initiatedOn, payer: this.payer },
       ...{ paid: false, statusAsked: [], notifiedAt: undefined, confirmedAt: undefined },
     };
-    this.#byId.set(transId, booked);
-    this.#byPayment.set(externalId, [...(this.#byPayment.get(externalId) ?? []), booked]);
-    this.#next = (this.#next + 8) % PAYER_MS.spread;
-    setTimeout(() => void this.#pay(booked), PAYER_MS.min + this.#next).unref();
+    if (booked.payer === 'waits') this.#waiting.set(transId, booked);
+    else {
+      this.#byId.set(transId, booked);
+      this.#byPayment.set(externalId, [...(this.#byPayment.get(externalId) ?? []), booked]);
+      this.#next = (this.#next + 8) % PAYER_MS.spread;
+      setTimeout(() => void this.#pay(booked), PAYER_MS.min + this.#next).unref();
+    }
     const link = `https://pay.example/${transId}`;
     return { status: 200, json: { message: 'Link created', link, transId, dateInitiated: initiatedOn } };
   }
@@ -124,11 +150,15 @@ export class ProviderStub {
         this.resent++;
         await pause(RETRY_MS, undefined, { ref: false });
       }
-      reply = await post(this.webhookUrl, toTransaction(booked)).catch((error: unknown) => error);
+      reply = await post(this.#webhookUrl(), toTransaction(booked)).catch((error: unknown) => error);
       if (isTaken(reply)) return;
     }
     const how = reply instanceof Error ? reply.message : JSON.stringify(reply);
     this.complaints.push(`the notification of ${booked.externalId} was never taken: ${how}`);
+  }
+
+  #webhookUrl(): string {
+    return this.webhookUrls[this.#turn++ % this.webhookUrls.length] ?? '';
   }
 
   #refuse(status: number, message: string) {
@@ -137,7 +167,11 @@ export class ProviderStub {
   }
 }
 
-function toTransaction({ transId, externalId, amount, initiatedOn, paid }: Booked) {
+/** By how much a payer who disputes pays too little, in XAF. */
+const MISSING = 100;
+
+function toTransaction({ transId, externalId, amount: ordered, initiatedOn, paid, payer }: Booked) {
+  const amount = paid && payer === 'disputes' ? ordered - MISSING : ordered;
   return {
     ...{ transId, externalId, amount, transType: 'Collection', dateInitiated: initiatedOn },
     ...(paid

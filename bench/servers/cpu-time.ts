@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 /** Clock ticks a second, in which Linux counts CPU time. */
 const ticksPerSecond = () => Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
+/** A process, as `/proc/PID/stat` has it. */
 interface ProcessTimes {
   readonly pid: number;
   readonly parent: number;
@@ -47,6 +48,14 @@ function toTimes(text: string): ProcessTimes {
   const [, parent] = fields;
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return { pid: Number.parseInt(text, 10), parent: Number(parent), ticks };
+}
+
+/** The ids of a process and of all below it. */
+export async function familyOf(pid: number): Promise<number[]> {
+  const all = await readAll();
+  const below = (parent: number): number[] =>
+    all.filter((one) => one.parent === parent).flatMap((one) => [one.pid, ...below(one.pid)]);
+  return [pid, ...below(pid)];
 }
 
 /** CPU time of the whole machine so far, in ms: what was used, and what there was. */

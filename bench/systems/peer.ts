@@ -6,6 +6,7 @@ import got from 'got';
 import { type Child, startChild } from '../../stack/processes/child.js';
 import { lastLine, runCommand } from '../../stack/processes/run-command.js';
 import { cleanEnvironment } from '../environment.js';
+import type { LoadTarget } from '../load/messages.js';
 import type { SystemContext } from './system.js';
 
 /** The systems that Sanaga is compared with: each a package of its own in `bench/peers`. */
@@ -66,12 +67,11 @@ export async function startPeer(
 }
 
 /** Where a peer's API is. */
-export function peerTarget(port: number) {
+export function peerTarget(port: number): LoadTarget {
   const apiUrl = `http://127.0.0.1:${port}`;
   return {
-    createUrl: `${apiUrl}/v1/collections`,
+    apis: [{ createUrl: `${apiUrl}/v1/collections`, webhookUrl: `${apiUrl}/webhooks/provider` }],
     apiKey: PEER_API_KEY,
-    webhookUrl: `${apiUrl}/webhooks/provider`,
   };
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startChild, untilReady } from '../../stack/processes/child.js';
+import { type Child, startChild, untilReady } from '../../stack/processes/child.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { workerPolls } from '../../stack/processes/stack.js';
@@ -19,72 +19,115 @@ import { Started, type System, type SystemContext } from './system.js';
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
 const TASK_QUEUE = 'payments';
 const STOP_GRACE_MS = 10_000;
+/** For settings that nobody reads. */
+const NO_PORT = 1;
 
-/** Limits that protect the API from one merchant, which one merchant alone with this many payments would reach. */
-const LIMITS = { MAX_REQUESTS_PER_MINUTE: '1000000', MAX_CONCURRENT_REQUESTS: '2000' };
+/**
+ * Limits that protect merchants from each other, which one merchant alone with this many payments would reach. With the
+ * default of MAX_ACTIVE_REQUESTS, payments would wait for their turn in the API, and the rest of the system for payments.
+ */
+const LIMITS = {
+  MAX_REQUESTS_PER_MINUTE: '1000000',
+  MAX_CONCURRENT_REQUESTS: '2000',
+  MAX_ACTIVE_REQUESTS: '2000',
+};
+
+/** How Sanaga is started. */
+export interface SanagaOptions {
+  /**
+   * Start two processes of the API, between which requests and notifications take turns, and two of the worker. Default:
+   * false, one of each.
+   */
+  readonly isDoubled?: boolean;
+  /** Settings, beside those that it needs to run. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Options of Node for the API and the worker. */
+  readonly nodeOptions?: readonly string[];
+}
 
 /** The API and the worker as production starts them, on the embedded Temporal. */
-export const sanaga: System = {
-  name: 'sanaga',
-  missing: async () => undefined,
-  prepare: async () => undefined,
-  start: (context) => startSanaga(context, () => startEmbeddedTemporal(context.folder, context.report)),
-};
+export function sanaga(options: SanagaOptions = {}): System {
+  return {
+    name: options.isDoubled ? 'sanaga-doubled' : 'sanaga',
+    missing: async () => undefined,
+    prepare: async () => undefined,
+    start: (context) =>
+      startSanaga(context, options, () => startEmbeddedTemporal(context.folder, context.report)),
+  };
+}
 
 /** The same on Temporal's server and PostgreSQL. */
-export const sanagaPostgres: System = {
-  name: 'sanaga-postgres',
-  missing: async () => ((await findPostgres()) === undefined ? POSTGRES_ADVICE : undefined),
-  prepare: async (report) => void (await buildTemporalServer(report)),
-  start: (context) =>
-    startSanaga(context, async () =>
-      startPostgresTemporal(context.folder, await buildTemporalServer(context.report)),
-    ),
-};
+export function sanagaPostgres(options: SanagaOptions = {}): System {
+  return {
+    name: 'sanaga-postgres',
+    missing: async () => ((await findPostgres()) === undefined ? POSTGRES_ADVICE : undefined),
+    prepare: async (report) => void (await buildTemporalServer(report)),
+    start: (context) =>
+      startSanaga(context, options, async () =>
+        startPostgresTemporal(context.folder, await buildTemporalServer(context.report)),
+      ),
+  };
+}
 
-function startSanaga(context: SystemContext, startTemporal: () => Promise<BenchTemporal>) {
+function startSanaga(
+  context: SystemContext,
+  { isDoubled = false, settings = {}, nodeOptions = [] }: SanagaOptions,
+  startTemporal: () => Promise<BenchTemporal>,
+) {
   return Started.while(async (started) => {
     const temporal = await startTemporal();
     started.add(temporal.stop);
     const { provider, merchant, folder } = context;
     const secrets = makeSecrets();
-    const port = await freePort();
-    const apiUrl = `http://127.0.0.1:${port}`;
-    const env = {
-      ...cleanEnvironment(),
-      ...stackSettings({ api: port, sandbox: 1 }, secrets),
-      ...temporal.env,
-      ...LIMITS,
-      TEMPORAL_TASK_QUEUE: TASK_QUEUE,
-      PROVIDER_COLLECTION_URL: provider.url,
-      PROVIDER_COLLECTION_API_USER: provider.user,
-      PROVIDER_COLLECTION_API_KEY: provider.key,
-      MERCHANT_WEBHOOK_URL: merchant.url,
-      MERCHANT_WEBHOOK_SECRET: merchant.secret,
-      MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
-    };
-    const start = async (name: string) => {
+    const start = async (program: string, name: string, port: number) => {
       const child = await startChild({
         name,
         file: process.execPath,
-        args: [join(PROJECT, 'lib', name === 'api' ? 'server.js' : 'worker.js')],
-        env,
-        logFile: join(folder, `${name}.log`),
+        args: [...nodeOptions, join(PROJECT, 'lib', program)],
+        env: {
+          ...cleanEnvironment(),
+          ...stackSettings({ api: port, sandbox: NO_PORT }, secrets),
+          ...temporal.env,
+          ...LIMITS,
+          TEMPORAL_TASK_QUEUE: TASK_QUEUE,
+          PROVIDER_COLLECTION_URL: provider.url,
+          PROVIDER_COLLECTION_API_USER: provider.user,
+          PROVIDER_COLLECTION_API_KEY: provider.key,
+          MERCHANT_WEBHOOK_URL: merchant.url,
+          MERCHANT_WEBHOOK_SECRET: merchant.secret,
+          MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
+          ...settings,
+        },
+        logFile: join(folder, `${name.replace(' ', '-')}.log`),
       });
       started.add(() => child.stop(STOP_GRACE_MS));
       return child;
     };
-    const worker = await start('worker');
-    const api = await start('api');
-    await untilReady(worker, workerPolls(temporal.target, TASK_QUEUE, worker.pid));
-    await untilReady(api, () => answers(`${apiUrl}/readyz`));
+    const prefixes = isDoubled ? ['', 'second '] : [''];
+    const workers: Child[] = [];
+    for (const prefix of prefixes) workers.push(await start('worker.js', `${prefix}worker`, NO_PORT));
+    const apis: { readonly child: Child; readonly url: string }[] = [];
+    for (const prefix of prefixes) {
+      const port = await freePort();
+      apis.push({ child: await start('server.js', `${prefix}api`, port), url: `http://127.0.0.1:${port}` });
+    }
+    for (const worker of workers)
+      await untilReady(worker, workerPolls(temporal.target, TASK_QUEUE, worker.pid));
+    for (const { child, url } of apis) await untilReady(child, () => answers(`${url}/readyz`));
     return {
       target: {
-        createUrl: `${apiUrl}/v1/collections`,
+        apis: apis.map(({ url }) => ({
+          createUrl: `${url}/v1/collections`,
+          webhookUrl: `${url}/webhooks/provider/${secrets.webhookToken}`,
+        })),
         apiKey: secrets.apiKey,
-        webhookUrl: `${apiUrl}/webhooks/provider/${secrets.webhookToken}`,
       },
-      processes: { api: api.pid, worker: worker.pid, ...temporal.processes },
+      processes: {
+        ...Object.fromEntries(
+          [...apis.map(({ child }) => child), ...workers].map((one) => [one.name, one.pid]),
+        ),
+        ...temporal.processes,
+      },
       bytes: temporal.bytes,
       events: (payments) => countEvents(temporal.target, payments),
       stop: () => started.stop(),

@@ -32,7 +32,14 @@ export interface System {
   start(context: SystemContext): Promise<RunningSystem>;
 }
 
-export const SYSTEM_NAMES = ['sanaga', 'sanaga-postgres', 'temporal-textbook', 'dbos', 'restate'] as const;
+export const SYSTEM_NAMES = [
+  'sanaga',
+  'sanaga-doubled',
+  'sanaga-postgres',
+  'temporal-textbook',
+  'dbos',
+  'restate',
+] as const;
 export type SystemName = (typeof SYSTEM_NAMES)[number];
 
 /** Stops everything that was started, the last first, even if one of them fails. @throws what failed first */

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { connectClient } from '../../src/temporal/connection.js';
 import { atCheckout } from '../../stack/demo/payer.js';
-import { bringUpStack, type StackProcess } from '../../stack/processes/stack.js';
+import { bringUpStack, type PaymentProcess } from '../../stack/processes/stack.js';
 import { auditByBooks } from '../audit/audit-all.js';
 import { countByInvariant, type Invariant, type Violation } from '../audit/case.js';
 import { Counts } from '../counts.js';
@@ -36,7 +36,7 @@ export interface ChaosResult {
   readonly payments: number;
   readonly seed: number;
   /** Processes killed with SIGKILL. */
-  readonly kills: Readonly<Record<StackProcess, number>>;
+  readonly kills: Readonly<Record<PaymentProcess, number>>;
   /** How often each fault struck, the merchant's endpoint's included. What a killed process had yet to report is missing. */
   readonly faults: Readonly<Record<string, number>>;
   /** How often each was broken. */

@@ -1,4 +1,4 @@
-import type { StackProcess } from '../../stack/processes/stack.js';
+import type { PaymentProcess } from '../../stack/processes/stack.js';
 import { type ChaosContext, wait } from '../chaos/context.js';
 import { Counts } from '../counts.js';
 import type { PlannedKill } from '../plan/server-faults.js';
@@ -14,13 +14,13 @@ const MAX_TRIES = 3;
  */
 export class Killer {
   /** How often each process was killed. */
-  readonly kills: Record<StackProcess, number> = { worker: 0, api: 0, sandbox: 0, temporal: 0 };
+  readonly kills: Record<PaymentProcess, number> = { worker: 0, api: 0, sandbox: 0, temporal: 0 };
   /** The provider's faults, by kind. */
   readonly faults = new Counts();
   /** Processes that ended by themselves, and how. */
   readonly collapses: string[] = [];
   readonly #killed = new Set<number | undefined>();
-  readonly #queues = new Map<StackProcess, Promise<void>>();
+  readonly #queues = new Map<PaymentProcess, Promise<void>>();
   #lives = 0;
 
   constructor(private readonly context: ChaosContext) {}
@@ -53,14 +53,14 @@ export class Killer {
   }
 
   /** Does one thing after the other to a process. */
-  #queue(target: StackProcess, act: () => Promise<void>): void {
+  #queue(target: PaymentProcess, act: () => Promise<void>): void {
     const queue = (this.#queues.get(target) ?? Promise.resolve()).then(act);
     this.#queues.set(target, queue);
     // settled() rejects with it; until then it must not be an unhandled rejection.
     queue.catch(() => undefined);
   }
 
-  async #kill(target: StackProcess, downMs: number): Promise<void> {
+  async #kill(target: PaymentProcess, downMs: number): Promise<void> {
     const { stack, report } = this.context;
     if (target === 'sandbox') await this.countFaults();
     this.#killed.add(this.#processOf(target).pid);
@@ -71,7 +71,7 @@ export class Killer {
     await this.#startAgain(target);
   }
 
-  async #startAgain(target: StackProcess): Promise<void> {
+  async #startAgain(target: PaymentProcess): Promise<void> {
     const { stack, report, over } = this.context;
     for (let tries = 1; ; tries++) {
       over.throwIfAborted();
@@ -88,7 +88,7 @@ export class Killer {
     if (target === 'sandbox') await this.#orderFaults();
   }
 
-  #watch(target: StackProcess): void {
+  #watch(target: PaymentProcess): void {
     const { pid, ended } = this.#processOf(target);
     void ended.then((how) => {
       if (this.#killed.has(pid) || this.context.over.aborted) return;
@@ -97,7 +97,7 @@ export class Killer {
     });
   }
 
-  #processOf(target: StackProcess) {
+  #processOf(target: PaymentProcess) {
     const { stack } = this.context;
     return target === 'temporal' ? stack.temporal : stack.part(target);
   }

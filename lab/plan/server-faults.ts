@@ -1,4 +1,4 @@
-import type { StackProcess } from '../../stack/processes/stack.js';
+import type { PaymentProcess } from '../../stack/processes/stack.js';
 import { HOUR_MS, MINUTE_MS } from '../durations.js';
 import { type SeededRandom, seededRandom } from './seeded-random.js';
 
@@ -91,14 +91,14 @@ function planCrashes(count: number, seed: string | number): Crash[] {
 
 /** One kill. */
 export interface PlannedKill {
-  readonly target: StackProcess;
+  readonly target: PaymentProcess;
   /** ms from the start. */
   readonly at: number;
   /** ms until the process is started again. */
   readonly downMs: number;
 }
 
-const ALL: readonly StackProcess[] = ['temporal', 'worker', 'sandbox', 'api'];
+const ALL: readonly PaymentProcess[] = ['temporal', 'worker', 'sandbox', 'api'];
 
 /** How long a process stays away at most, in ms. */
 const MAX_DOWN_MS = 3_000;
@@ -112,7 +112,7 @@ export function planKills(count: number, lengthMs: number, seed: string | number
   return Array.from({ length: count }, (_, index): PlannedKill => {
     const random = seededRandom(seed, 'kill', index);
     const moment = index + random.between('when', 0, 999) / 1_000;
-    const anyone = random.pick<StackProcess>('who', [
+    const anyone = random.pick<PaymentProcess>('who', [
       [4, 'worker'],
       [2, 'api'],
       [2, 'sandbox'],

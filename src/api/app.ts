@@ -12,14 +12,16 @@ import { Shutdown } from './http/server.js';
 import { describeApi } from './openapi.js';
 import { Descriptions } from './payments/descriptions.js';
 import { PayoutLimits } from './payments/payout-limits.js';
+import { ProviderRecords } from './payments/provider-records.js';
 import { SharedUpdates } from './payments/update-payment.js';
-import { type ApiContext, type BalanceReader, mountRoutes, type Route } from './route.js';
+import { type ApiContext, mountRoutes, type ProviderReader, type Route } from './route.js';
 import { createCollection, expireCollection } from './routes/collections.js';
 import { getErrors, getOpenApi, getReference, getReferenceScript } from './routes/documentation.js';
 import { listEvents } from './routes/events.js';
-import { listNotifications, resendNotification } from './routes/notifications.js';
+import { listDueDeliveries, listNotifications, resendNotification } from './routes/notifications.js';
 import {
   getBalance,
+  getKey,
   getMetrics,
   healthz,
   listUnmatched,
@@ -28,6 +30,7 @@ import {
 } from './routes/operations.js';
 import { getPayment, listPayments, refreshPayment, resolvePayment } from './routes/payments.js';
 import { cancelPayout, createPayout } from './routes/payouts.js';
+import { getProviderRecords } from './routes/provider-records.js';
 import { providerWebhook } from './routes/provider-webhook.js';
 
 /** Every route of the API. */
@@ -41,11 +44,14 @@ export const routes: readonly Route[] = [
   refreshPayment,
   resolvePayment,
   listEvents,
+  getProviderRecords,
   listNotifications,
   resendNotification,
   getBalance,
+  getKey,
   providerWebhook,
   listUnmatched,
+  listDueDeliveries,
   healthz,
   readyz,
   getMetrics,
@@ -57,7 +63,7 @@ export const routes: readonly Route[] = [
 
 export interface AppOptions
   extends Pick<ApiContext, 'client' | 'taskQueue' | 'namespace' | 'terms' | 'webhookToken' | 'logger'> {
-  readonly providers: Readonly<Record<Service, BalanceReader>>;
+  readonly providers: Readonly<Record<Service, ProviderReader>>;
   readonly merchants: readonly Merchant[];
   /** How much each API key may ask for; as good as unlimited by default. */
   readonly allowance?: RequestAllowance;
@@ -125,6 +131,10 @@ export function createApi({
     openApi: describeOnce(),
     payoutLimits: new PayoutLimits(),
     providers: { collection: sharedBalance(providers.collection), payout: sharedBalance(providers.payout) },
+    records: {
+      collection: new ProviderRecords(providers.collection),
+      payout: new ProviderRecords(providers.payout),
+    },
   };
   const authenticator = createAuthenticator(merchants);
   mountRoutes(app, routes, context, authenticator);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SCOPES } from '../merchants.js';
 import { CURRENCY } from '../payments/limits.js';
 import {
   FAILURE_CODES,
@@ -9,7 +10,7 @@ import {
   type PaymentReview,
   type PaymentSummary,
 } from '../payments/payment.js';
-import { MEDIUMS, PROVIDER_STATUSES } from '../payments/transaction.js';
+import { MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../payments/transaction.js';
 import type { UnmatchedNotification } from '../workflows/messages.js';
 import { type FieldError, PROBLEMS, type ProblemCode } from './http/problem.js';
 
@@ -244,37 +245,33 @@ const deliverySchema = z
   .meta({ id: 'Delivery', description: 'How far the delivery has come' });
 export type DeliveryResource = z.output<typeof deliverySchema>;
 
-export const notificationListSchema = z
+const notificationSchema = z
   .object({
-    data: z.array(
-      z
-        .object({
-          number: described(z.int(), "1 for the payment's first notification"),
-          id: described(z.string(), 'The `webhook-id`: the same for every attempt'),
-          type: z.enum(PAYMENT_EVENT_TYPES),
-          at: described(time, 'When the event occurred'),
-          delivery: deliverySchema,
-        })
-        .meta({ id: 'Notification' }),
-    ),
+    number: described(z.int(), "1 for the payment's first notification"),
+    id: described(z.string(), 'The `webhook-id`: the same for every attempt'),
+    type: z.enum(PAYMENT_EVENT_TYPES),
+    at: described(time, 'When the event occurred'),
+    delivery: deliverySchema,
   })
-  .meta({
-    id: 'NotificationList',
-    description: "A payment's notifications, oldest first. At least the latest 50 are kept",
-    examples: [
-      {
-        data: [
-          {
-            number: 1,
-            id: 'evt_col_2775d55233b9d4be2a8db3491967ed92_succeeded_1',
-            type: 'payment.succeeded',
-            at: '2026-11-21T08:20:34.191Z',
-            delivery: { status: 'delivered', at: '2026-11-21T08:20:34.402Z' },
-          },
-        ],
-      },
-    ],
-  });
+  .meta({ id: 'Notification' });
+
+export const notificationListSchema = z.object({ data: z.array(notificationSchema) }).meta({
+  id: 'NotificationList',
+  description: "A payment's notifications, oldest first. At least the latest 50 are kept",
+  examples: [
+    {
+      data: [
+        {
+          number: 1,
+          id: 'evt_col_2775d55233b9d4be2a8db3491967ed92_succeeded_1',
+          type: 'payment.succeeded',
+          at: '2026-11-21T08:20:34.191Z',
+          delivery: { status: 'delivered', at: '2026-11-21T08:20:34.402Z' },
+        },
+      ],
+    },
+  ],
+});
 
 const eventSchema = z
   .object({
@@ -362,6 +359,93 @@ const unmatchedSchema = schemaOf<UnmatchedNotification>()({
 export const unmatchedListSchema = z
   .object({ data: described(z.array(unmatchedSchema), 'Newest first') })
   .meta({ id: 'UnmatchedNotificationList' });
+
+export const keySchema = z
+  .object({
+    object: z.literal('key'),
+    name: described(z.string(), "The key's owner: a merchant or an operator"),
+    scopes: described(z.array(z.enum(SCOPES)), 'What it allows'),
+  })
+  .meta({ id: 'Key', description: 'An API key, without its secret' });
+
+const dueDeliverySchema = z
+  .object({
+    payment: z.object({
+      id: paymentId,
+      merchant: z.string(),
+      kind: paymentSchema.shape.kind,
+      status: z.enum(PAYMENT_STATUSES),
+      amount: paymentSchema.shape.amount,
+      currency: paymentSchema.shape.currency,
+    }),
+    notification: notificationSchema,
+  })
+  .meta({
+    id: 'OverdueNotification',
+    description: 'A notification that a merchant has not acknowledged yet',
+  });
+
+export const dueDeliveryListSchema = z
+  .object({
+    data: described(z.array(dueDeliverySchema), 'Oldest first'),
+    checked: described(z.int(), 'How many payments were asked for notifications that are due'),
+    unread: described(z.int(), 'How many of them could not answer in time'),
+    hasMore: described(z.boolean(), 'Whether there are more payments that may have one, and were not asked'),
+  })
+  .meta({ id: 'OverdueNotificationList' });
+
+const noAnswerFields = {
+  asOf: described(time, 'When the provider was asked'),
+  message: described(z.string().optional(), "Why there is no answer, or the provider's own words"),
+};
+
+const recordSchema = schemaOf<Transaction>()({
+  transId: z.string(),
+  status: z.enum(PROVIDER_STATUSES),
+  transType: z.enum(['Collection', 'Payout']).optional(),
+  amount: xaf('What the provider says that the amount is').optional(),
+  medium: z.enum(MEDIUMS).optional(),
+  revenue: xaf("The amount less the provider's fees").optional(),
+  reason: z.string().optional(),
+  financialTransId: z.string().optional(),
+  externalId: described(z.string().optional(), 'The payment that it was made for'),
+  userId: z.string().optional(),
+}).meta({ id: 'ProviderTransaction', description: "A transaction in the provider's records" });
+
+/** What the provider answers, in a word; all but `listed` and `found` mean that nothing is known. */
+const NO_RECORD = ['refused', 'credentials_refused', 'throttled', 'unavailable'] as const;
+
+export const providerRecordsSchema = z
+  .object({
+    object: z.literal('provider_records'),
+    list: z
+      .object({
+        answer: described(
+          z.enum(['listed', ...NO_RECORD]),
+          'Whether the provider gave its list. With any other answer than `listed`, nothing is known',
+        ),
+        transactions: described(
+          z.array(recordSchema),
+          "What the provider lists under the payment's id. It may list a transaction late",
+        ),
+        ...noAnswerFields,
+      })
+      .meta({ id: 'ProviderList' }),
+    status: z
+      .object({
+        answer: described(
+          z.enum(['found', 'unknown', ...NO_RECORD]),
+          '`unknown`: the provider says that it has no such transaction. With any other answer than `found` or `unknown`, nothing is known',
+        ),
+        transId: z.string(),
+        transaction: recordSchema.optional(),
+        ...noAnswerFields,
+      })
+      .meta({ id: 'ProviderStatus', description: "The payment's own transaction, up to a minute old" })
+      .optional(),
+  })
+  .meta({ id: 'ProviderRecords', description: 'What the provider shows of a payment' });
+export type ProviderRecordsResource = z.output<typeof providerRecordsSchema>;
 
 export const balanceSchema = z
   .object({

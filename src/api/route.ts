@@ -12,12 +12,16 @@ import type { RequestLimits } from './http/request-limits.js';
 import { type RequestRecord, recordOf } from './http/request-log.js';
 import type { LimitContext } from './payments/payout-limits.js';
 import type { HintContext } from './payments/provider-notifications.js';
+import type { ProviderRecords, RecordsReader } from './payments/provider-records.js';
 import type { StartContext } from './payments/start-payment.js';
 
 /** Reads the balance of one of the provider's services. */
 export interface BalanceReader {
   balance(): Promise<BalanceAnswer>;
 }
+
+/** What the API asks one of the provider's services: nothing of it changes anything. */
+export interface ProviderReader extends BalanceReader, RecordsReader {}
 
 /** A balance, or why there is none, and when the provider was asked, in ms since the epoch. */
 export interface KnownBalance {
@@ -41,6 +45,7 @@ export interface ApiContext extends StartContext, HintContext, LimitContext {
   readonly namespace: string;
   readonly ui: WebUi;
   readonly providers: Readonly<Record<Service, SharedBalance>>;
+  readonly records: Readonly<Record<Service, ProviderRecords>>;
   readonly webhookToken: string;
   readonly metrics: Metrics;
   readonly limits: Limits;

@@ -19,11 +19,17 @@ const SHOP_PASSWORD_FILE = 'shop-password';
 export interface StackPorts {
   readonly api: number;
   readonly sandbox: number;
+  /** Without it, the stack has no desk. */
+  readonly desk?: number | undefined;
 }
 
 /** The addresses of a stack's parts. */
-export function addressesOf({ api, sandbox }: StackPorts) {
-  return { apiUrl: `http://${HOST}:${api}`, sandboxUrl: `http://${HOST}:${sandbox}` };
+export function addressesOf({ api, sandbox, desk }: StackPorts) {
+  return {
+    apiUrl: `http://${HOST}:${api}`,
+    sandboxUrl: `http://${HOST}:${sandbox}`,
+    ...(desk !== undefined && { deskUrl: `http://${HOST}:${desk}/desk` }),
+  };
 }
 
 /** The settings with which the parts of one stack find each other, all of them on this machine. */
@@ -34,6 +40,7 @@ export function stackSettings(ports: StackPorts, secrets: Secrets): Record<strin
     PORT: String(ports.api),
     API_KEYS: `${KEY_OWNER}:${secrets.apiKey}:collections+payouts+read+balance+review`,
     WEBHOOK_TOKEN: secrets.webhookToken,
+    ...(ports.desk !== undefined && { DESK_PORT: String(ports.desk), DESK_API_URL: apiUrl }),
     PROVIDER_COLLECTION_URL: sandboxUrl,
     PROVIDER_COLLECTION_API_USER: 'sandbox-collections',
     PROVIDER_COLLECTION_API_KEY: secrets.collectionApiKey,
@@ -46,7 +53,7 @@ export function stackSettings(ports: StackPorts, secrets: Secrets): Record<strin
 }
 
 const OURS =
-  /^(HOST|PORT|LOG_LEVEL|(API_KEYS|WEBHOOK_TOKEN|MERCHANTS)(_FILE)?|LINK_LIFETIME|RESOLVE_AFTER|SEND_BY|TRUSTED_PROXIES|(PROVIDER|SANDBOX|WORKER|MERCHANT|MAX|POLL|AMBIGUOUS)_.*|TEMPORAL_(TASK_QUEUE|UI_URL))$/;
+  /^(HOST|PORT|LOG_LEVEL|(API_KEYS|WEBHOOK_TOKEN|MERCHANTS)(_FILE)?|LINK_LIFETIME|RESOLVE_AFTER|SEND_BY|TRUSTED_PROXIES|(PROVIDER|SANDBOX|WORKER|MERCHANT|MAX|POLL|AMBIGUOUS|DESK)_.*|TEMPORAL_(TASK_QUEUE|UI_URL))$/;
 
 /** The environment without Sanaga's settings, for a stack that must be the same wherever it runs. */
 export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

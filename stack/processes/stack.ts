@@ -3,30 +3,46 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
 import got from 'got';
+import { settingNames } from '../../src/config.js';
 import { lazyConnection, type TemporalTarget } from '../../src/temporal/connection.js';
 import { bringUpTemporal, type TemporalServer } from '../temporal/bring-up-temporal.js';
 import type { StartDevServerOptions } from '../temporal/start-dev-server.js';
 import { type Child, startChild, untilReady } from './child.js';
-import { addressesOf, type StackPorts } from './settings.js';
+import { addressesOf, type StackPorts, withoutSettings } from './settings.js';
 
 /** The parts beside Temporal, in the order in which they are started. */
-export const PARTS = ['sandbox', 'worker', 'api'] as const;
+const PARTS = ['sandbox', 'worker', 'api', 'desk'] as const;
 export type StackPart = (typeof PARTS)[number];
+
+/** The parts of a stack with these ports. */
+export function partsOf({ desk }: StackPorts): readonly StackPart[] {
+  return PARTS.filter((name) => name !== 'desk' || desk !== undefined);
+}
+
 /** Every process of a stack. */
 export type StackProcess = StackPart | 'temporal';
+
+/** Those that payments depend on. */
+export type PaymentProcess = Exclude<StackProcess, 'desk'>;
 
 /** Each part's compiled program. */
 const PROGRAMS: Readonly<Record<StackPart, string>> = {
   sandbox: 'build/sandbox/main.js',
   worker: 'lib/worker.js',
   api: 'lib/server.js',
+  desk: 'lib/desk.js',
 };
 
 /**
  * How long after the beginning of a stop each part may still run, in ms, before it is killed. Temporal then has 5 s of its
  * own, so that all of it takes less than 10 s. A worker that is killed loses nothing: the next one carries on.
  */
-const STOP_LIMITS_MS: Readonly<Record<StackPart, number>> = { api: 1_500, worker: 4_000, sandbox: 4_800 };
+const STOP_LIMITS_MS: Readonly<Record<StackPart, number>> = {
+  desk: 700,
+  api: 1_500,
+  worker: 4_000,
+  sandbox: 4_800,
+};
 
 const PROBE_LIMIT_MS = 5_000;
 
@@ -50,6 +66,8 @@ export interface StackOptions {
 export interface Stack {
   readonly apiUrl: string;
   readonly sandboxUrl: string;
+  /** Where operators sign in; without a port for it, there is no desk. */
+  readonly deskUrl?: string;
   /** The Temporal server that was brought up last. */
   readonly temporal: TemporalServer;
   /** The process of this part that was started last. */
@@ -67,7 +85,7 @@ export interface Stack {
 }
 
 /**
- * Brings up Temporal, the sandbox, a worker and the API, each in a process of its own, and waits until all are ready.
+ * Brings up Temporal, the sandbox, a worker, the API and, if it has a port, the desk, each in a process of its own, and waits until all are ready.
  *
  * @throws Error with the end of a part's log when that part doesn't come up; the reason of `stop` when it is aborted.
  * Whatever was started has then been stopped, or stops with this process.
@@ -97,7 +115,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
       name,
       file: process.execPath,
       args: [program],
-      env,
+      env: name === 'desk' ? desksOwn(env) : env,
       logFile,
       appendLog: options.appendLogs,
     });
@@ -108,6 +126,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
     sandbox: () => () => answers(`${urls.sandboxUrl}/_sandbox/ledger?limit=1`),
     worker: ({ pid }) => workerPolls(temporal.target, options.taskQueue, pid),
     api: () => () => answers(`${urls.apiUrl}/readyz`),
+    desk: () => () => answers(`${urls.deskUrl}/sign-in`),
   };
   const ready = (name: StackPart, child: Child) => untilReady(child, probes[name](child));
 
@@ -117,7 +136,9 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   };
   try {
     // All are started before any is waited for: if one fails, none is still about to start.
-    const started = await Promise.all(PARTS.map(async (name) => ({ name, child: await spawn(name) })));
+    const started = await Promise.all(
+      partsOf(options.ports).map(async (name) => ({ name, child: await spawn(name) })),
+    );
     await orStopped(Promise.all(started.map(({ name, child }) => ready(name, child))), stop);
   } catch (error) {
     await stopAll();
@@ -158,6 +179,14 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
     broken,
     stop: stopAll,
   };
+}
+
+/** The desk is given none of the others' secrets. */
+function desksOwn(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names = settingNames('desk');
+  const own = withoutSettings(env);
+  for (const name of names) if (env[name] !== undefined) own[name] = env[name];
+  return own;
 }
 
 async function stopParts(parts: ReadonlyMap<StackPart, Child>, temporal: TemporalServer): Promise<void> {

@@ -8,7 +8,7 @@ import {
   type StackPorts,
   WEBHOOK_SECRET_FILE,
 } from '../processes/settings.js';
-import { bringUpStack, PARTS } from '../processes/stack.js';
+import { bringUpStack, partsOf } from '../processes/stack.js';
 import type { TemporalServer } from '../temporal/bring-up-temporal.js';
 import { type RunningShop, refuseBesideStart, startShop } from './shop.js';
 import {
@@ -82,13 +82,14 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
     const text = welcome({
       apiUrl: stack.apiUrl,
       sandboxUrl: stack.sandboxUrl,
+      deskUrl: stack.deskUrl,
       temporal: stack.temporal,
       apiKey: env.API_KEYS?.includes(secrets.apiKey) ? secrets.apiKey : undefined,
       keyNames,
       notifications,
       shop,
       processes: [
-        ...PARTS.map((name) => `${name} ${stack.part(name).pid}`),
+        ...partsOf(ports).map((name) => `${name} ${stack.part(name).pid}`),
         ...(shop ? [`shop ${shop.pid}`] : []),
       ],
       folder: relative(process.cwd(), folder),
@@ -109,9 +110,10 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
   }
 }
 
-const stackPorts = ({ api, sandbox }: StackPorts): WantedPort[] => [
+const stackPorts = ({ api, sandbox, desk }: StackPorts): WantedPort[] => [
   { port: api, of: 'the API', advice: 'set PORT to another port' },
   { port: sandbox, of: 'the sandbox', advice: 'set SANDBOX_PORT to another port' },
+  ...(desk === undefined ? [] : [{ port: desk, of: 'the desk', advice: 'set DESK_PORT to another port' }]),
 ];
 
 const shopPort = (port: number): WantedPort => ({
@@ -132,6 +134,7 @@ const devServerPorts = ({ frontend, ui }: TemporalPorts): WantedPort[] => [
 export interface WelcomeFacts {
   readonly apiUrl: string;
   readonly sandboxUrl: string;
+  readonly deskUrl?: string | undefined;
   readonly temporal: Pick<TemporalServer, 'target' | 'uiUrl' | 'kind'>;
   /** The generated key; `undefined` when the operator's settings have others, which aren't shown. */
   readonly apiKey: string | undefined;
@@ -148,13 +151,13 @@ export interface WelcomeFacts {
 
 /** What `start` prints once everything is ready: the addresses, a first call to try, and what a restart keeps. */
 export function welcome(facts: WelcomeFacts): string {
-  const { apiUrl, sandboxUrl, temporal, apiKey, keyNames, notifications, shop, folder } = facts;
+  const { apiUrl, sandboxUrl, deskUrl, temporal, apiKey, keyNames, notifications, shop, folder } = facts;
   const key = apiKey ?? '<key>';
   return `
 Sanaga is running. Ctrl-C stops it.
 ${shop === undefined ? '' : shopWelcome(shop)}
   API              ${apiUrl}   (reference: ${apiUrl}/docs)
-  Sandbox          ${sandboxUrl}   (ledger: ${sandboxUrl}/_sandbox/ledger)
+${deskUrl === undefined ? '' : `  Desk             ${deskUrl}   (operators decide here; sign in with an API key of the scope review)\n`}  Sandbox          ${sandboxUrl}   (ledger: ${sandboxUrl}/_sandbox/ledger)
   Temporal         ${temporal.target.address}, namespace ${temporal.target.namespace}
   Temporal Web UI  ${temporal.uiUrl ?? 'unknown (set TEMPORAL_UI_URL)'}
   API key          ${apiKey ?? `from your settings (${keyNames.join(', ')})`}

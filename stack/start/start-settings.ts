@@ -66,13 +66,18 @@ export async function startSettings(
     ...((own.API_KEYS || own.API_KEYS_FILE || own.MERCHANTS_FILE) && { API_KEYS: own.API_KEYS }),
   });
   // The addresses contain the ports, which aren't known before the settings are read: until then, any will do.
-  const { PORT, SANDBOX_PORT } = own;
-  const { api, sandbox, start } = readAll({
-    ...withStackSettings({ api: 1, sandbox: 1 }),
+  const { PORT, SANDBOX_PORT, DESK_PORT } = own;
+  const { api, sandbox, desk, start } = readAll({
+    ...withStackSettings({ api: 1, sandbox: 1, desk: 1 }),
     PORT,
     SANDBOX_PORT,
+    DESK_PORT,
   });
-  const ports = { api: api.PORT || (await freePort()), sandbox: sandbox.SANDBOX_PORT || (await freePort()) };
+  const ports = {
+    api: api.PORT || (await freePort()),
+    sandbox: sandbox.SANDBOX_PORT || (await freePort()),
+    desk: desk.DESK_PORT || (await freePort()),
+  };
   const notifications: NotificationTarget = forShop
     ? { kind: 'shop', port: start.SHOP_PORT }
     : notificationTarget(own, api, start.LISTEN_PORT);
@@ -173,13 +178,20 @@ function readAll(env: NodeJS.ProcessEnv) {
   };
   const api = read(() => readConfig('api', env));
   const sandbox = read(() => readSettings(env));
+  const desk = read(() => readConfig('desk', env));
   read(() => readConfig('worker', env));
   const start = startSchema.safeParse(
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
   );
   for (const { path, message } of start.error?.issues ?? []) mistakes.add(`${String(path[0])} ${message}`);
-  if (api === undefined || sandbox === undefined || !start.success || mistakes.size > 0) {
+  if (
+    api === undefined ||
+    sandbox === undefined ||
+    desk === undefined ||
+    !start.success ||
+    mistakes.size > 0
+  ) {
     throw new ConfigError([...mistakes].join('\n'));
   }
-  return { api, sandbox, start: start.data };
+  return { api, sandbox, desk, start: start.data };
 }

@@ -7,7 +7,7 @@ export const STATE_FOLDER = '.sanaga';
 
 const runningSchema = z.object({
   pid: z.int().positive(),
-  ports: z.object({ api: z.int(), sandbox: z.int() }),
+  ports: z.object({ api: z.int(), sandbox: z.int(), desk: z.int().optional() }),
   temporal: z.object({ address: z.string(), namespace: z.string() }),
   taskQueue: z.string(),
   /** Whether the API takes the generated key, and not those of the operator's settings. */

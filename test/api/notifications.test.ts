@@ -145,3 +145,33 @@ describe('a notification that is sent again', () => {
     expect([status, body.code]).toEqual([503, 'temporarily_unavailable']);
   });
 });
+
+describe('the notifications that are due', () => {
+  const due = () => stack.api.ask('GET', '/v1/notifications/due', { key: KEYS.operator });
+
+  it('are listed for operators, with their payments, until they were acknowledged', async () => {
+    answer = { kind: 'failed', reason: 'answered 500' };
+    const payment = await stack.begun('/v1/collections', link);
+    await stack.visit(payment, 'pay');
+    await stack.hint(payment);
+    const of = (listed: Awaited<ReturnType<typeof due>>) =>
+      listed.body.data.filter((one: { payment: { id: string } }) => one.payment.id === payment.id);
+    const listed = await eventually(due, (one) => of(one)[0]?.notification.delivery.tries > 0);
+    expect(of(listed)).toMatchObject([
+      {
+        payment: { merchant: 'shop', kind: 'collection', status: 'SUCCESSFUL', amount: 500, currency: 'XAF' },
+        notification: { number: 1, type: 'payment.succeeded', delivery: { lastError: 'answered 500' } },
+      },
+    ]);
+    expect(listed.body).toMatchObject({ unread: 0, hasMore: false });
+    expect(listed.body.checked).toBeGreaterThan(0);
+
+    answer = { kind: 'delivered' };
+    await resend(payment.id);
+    await eventually(due, (one) => of(one).length === 0);
+  });
+
+  it('are for operators alone', async () => {
+    expect((await stack.api.ask('GET', '/v1/notifications/due', { key: KEYS.shop })).status).toBe(403);
+  });
+});

@@ -1,4 +1,4 @@
-import { table } from '../../bench/report.js';
+import { table } from '../../bench/document.js';
 import { monthlyBill } from './cloud-bill.js';
 import type { PaymentCost } from './cost-meter.js';
 

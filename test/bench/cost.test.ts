@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { withGenerated } from '../../bench/report.js';
+import { withGenerated } from '../../bench/document.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { DAY, MINUTE } from '../payments/orders.js';

@@ -14,6 +14,8 @@ const run: RunFigures = {
   ...{
     resent: 0,
     withoutLink: 0,
+    repeated: 0,
+    notifiedAgain: 0,
     cpuByProcess: { api: 5, worker: 25 },
     loadCpuMs: 2,
     otherCpu: 0,

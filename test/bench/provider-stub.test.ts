@@ -27,7 +27,7 @@ beforeEach(async () => {
     resolve(body);
     return { status: 200, json: {} };
   });
-  stub.webhookUrl = `http://127.0.0.1:${receiver.port}/`;
+  stub.webhookUrls = [`http://127.0.0.1:${receiver.port}/`];
   clients = [];
 });
 
@@ -50,12 +50,14 @@ function client(apiKey = credentials.key): ProviderClient {
 
 describe("the benchmark's provider, as Sanaga's own client sees it", () => {
   it('makes a link, has it paid, notifies of it, and answers the status', async () => {
+    stub.payer = 'waits';
     const created = await client().initiatePay(order, {});
     if (created.kind !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(created)}`);
     expect(created.link).toMatch(/^https:/);
     expect(await client().paymentStatus(created.transId, {})).toMatchObject({
       transaction: { status: 'CREATED' },
     });
+    expect(stub.payOldest()).toBe(id);
 
     const notification = transactionSchema.parse(JSON.parse(await notified));
     expect(notification).toMatchObject({ transId: created.transId, externalId: id, status: 'SUCCESSFUL' });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { withGenerated } from '../../bench/document.js';
 import type { RunFigures } from '../../bench/figures.js';
-import { toJson, toTables, withGenerated } from '../../bench/report.js';
+import { toJson, toTables } from '../../bench/report.js';
 import type { LoadFigures } from '../../bench/run-bench.js';
 
 const run: RunFigures = {
@@ -16,6 +17,8 @@ const run: RunFigures = {
   ...{
     resent: 0,
     withoutLink: 0,
+    repeated: 0,
+    notifiedAgain: 0,
     cpuByProcess: { api: 5.04, worker: 25 },
     loadCpuMs: 2,
     otherCpu: 0,

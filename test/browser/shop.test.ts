@@ -11,7 +11,14 @@ import { machine, runToEnd, startToRun } from '../e2e/built.js';
 import { launchBrowser } from './browser.js';
 import { arrive, declineButton, PHONE, payButton, phoneField, visit } from './visit.js';
 
-const SETTINGS = ['PORT', 'SANDBOX_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'SHOP_PORT'] as const;
+const SETTINGS = [
+  'PORT',
+  'SANDBOX_PORT',
+  'DESK_PORT',
+  'TEMPORAL_PORT',
+  'TEMPORAL_UI_PORT',
+  'SHOP_PORT',
+] as const;
 
 jest.setTimeout(120_000);
 

@@ -11,7 +11,14 @@ import { keptSecrets } from '../../stack/processes/settings.js';
 import { documentedFetch, expectDocumented, expectDocumentedWebhook } from '../support/documented.js';
 import { built, machine, runToEnd, startToRun } from './built.js';
 
-const SETTINGS = ['PORT', 'SANDBOX_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'LISTEN_PORT'] as const;
+const SETTINGS = [
+  'PORT',
+  'SANDBOX_PORT',
+  'DESK_PORT',
+  'TEMPORAL_PORT',
+  'TEMPORAL_UI_PORT',
+  'LISTEN_PORT',
+] as const;
 
 describe('start', () => {
   let folder: string;

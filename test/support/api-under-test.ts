@@ -5,7 +5,7 @@ import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { pino } from 'pino';
 import { type AppOptions, createApi } from '../../src/api/app.js';
 import { Shutdown, serve } from '../../src/api/http/server.js';
-import type { BalanceReader } from '../../src/api/route.js';
+import type { ProviderReader } from '../../src/api/route.js';
 import {
   type Merchant,
   type MerchantLimits,
@@ -13,7 +13,7 @@ import {
   type Scope,
   sha256Of,
 } from '../../src/merchants.js';
-import type { PaymentTerms } from '../../src/payments/order.js';
+import type { PaymentTerms, Service } from '../../src/payments/order.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { expectDocumented } from './documented.js';
 
@@ -74,7 +74,9 @@ export interface Answered {
 
 export type ApiUnderTest = Awaited<ReturnType<typeof startApi>>;
 
-export interface ApiUnderTestOptions extends Partial<AppOptions> {
+export interface ApiUnderTestOptions extends Partial<Omit<AppOptions, 'providers'>> {
+  /** What a test doesn't give of the provider, isn't there. */
+  readonly providers?: Readonly<Record<Service, Partial<ProviderReader>>>;
   /** Temporal's. Without it, Temporal is down: the port is one where nobody listens. */
   readonly address?: string;
   readonly level?: string;
@@ -89,6 +91,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     level = 'debug',
     namespace = 'default',
     interceptor,
+    providers,
     ...given
   } = options;
   const lines: string[] = [];
@@ -98,7 +101,8 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     interceptor && { interceptors: { workflow: [interceptor] } },
   );
   const shutdown = new Shutdown();
-  const none: BalanceReader = { balance: async () => ({ kind: 'unavailable', reason: 'not there' }) };
+  const notThere = async () => ({ kind: 'unavailable', reason: 'not there' }) as const;
+  const none: ProviderReader = { balance: notThere, transactionsOf: notThere, paymentStatus: notThere };
   const { app, replaceMerchants } = createApi({
     client,
     taskQueue: 'payments',
@@ -106,7 +110,10 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     terms,
     merchants,
     webhookToken: WEBHOOK_TOKEN,
-    providers: { collection: none, payout: none },
+    providers: {
+      collection: { ...none, ...providers?.collection },
+      payout: { ...none, ...providers?.payout },
+    },
     logger,
     shutdown,
     ...given,

@@ -20,6 +20,7 @@ const SLOW = [
   'e2e/processes',
   'workflows/real-server',
   'browser/shop',
+  'browser/desk',
   'workflows/lost-worker',
   'e2e/payments',
   'lab/explore/mutants',

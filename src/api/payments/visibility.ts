@@ -58,6 +58,12 @@ export function visibilityQuery(filter: PaymentFilter): string {
   ].join(' AND ');
 }
 
+/**
+ * Running payments that may have a notification to deliver. The index doesn't know which have: it knows which have come to
+ * something that their merchants are notified of.
+ */
+export const MAY_HAVE_DELIVERIES = `${PAYMENTS} AND ExecutionStatus = "Running" AND (${attributes.final.name} = true OR ${attributes.status.name} IN ("REVIEW", "FAILED"))`;
+
 /** All runs of some payments. */
 export function queryByIds(ids: readonly PaymentId[]): string {
   return `${PAYMENTS} AND WorkflowId IN (${ids.map(quote).join(', ')})`;

@@ -1,3 +1,4 @@
+import { CURRENCY } from '../../payments/limits.js';
 import { type Delivery, notificationId, type PaymentNotification } from '../../payments/notification.js';
 import type { PaymentId } from '../../payments/payment-id.js';
 import {
@@ -6,10 +7,16 @@ import {
   resendNotificationUpdate,
 } from '../../workflows/messages.js';
 import { noSuchNotification, temporarilyUnavailable } from '../http/problem.js';
+import { findDueDeliveries } from '../payments/due-deliveries.js';
 import { askRunning, type FoundPayment, stateAtStart, wasNeverBegun } from '../payments/find-payment.js';
 import { endedState, updateOrReopen } from '../payments/reopen-payment.js';
 import { callTemporal, failureTypeOf, type WaitResult } from '../payments/temporal-calls.js';
-import { type DeliveryResource, notificationListSchema, paymentSchema } from '../resources.js';
+import {
+  type DeliveryResource,
+  dueDeliveryListSchema,
+  notificationListSchema,
+  paymentSchema,
+} from '../resources.js';
 import { type ApiContext, authenticatedRoute } from '../route.js';
 import { ownPayment, viewerOf } from './payment-resource.js';
 
@@ -80,6 +87,28 @@ function viewDelivery(delivery: Delivery): DeliveryResource {
 function iso(time: number): string {
   return new Date(time).toISOString();
 }
+
+/** So that an operator sees which merchants aren't reached. No index has it: the payments themselves are asked. */
+export const listDueDeliveries = authenticatedRoute({
+  method: 'get',
+  path: '/v1/notifications/due',
+  summary: 'Notifications that merchants have not acknowledged yet',
+  description:
+    'For operators. Up to 100 payments are asked that are final, in REVIEW or FAILED, and whose workflow still runs.',
+  operationId: 'listDueNotifications',
+  tag: 'Operations',
+  responses: { 200: { description: 'The notifications, oldest first.', schema: dueDeliveryListSchema } },
+  problems: ['temporarily_unavailable'],
+  scopes: ['review'],
+  async handle(_, context) {
+    const { due, ...rest } = await findDueDeliveries(context);
+    const data = due.map(({ notification, ...payment }) => ({
+      payment: { ...payment, currency: CURRENCY } as const,
+      notification: view(payment.id, notification),
+    }));
+    return { status: 200, json: { data, ...rest } };
+  },
+});
 
 /** Responds with 202 once the delivery is due; the list of notifications shows its progress. */
 export const resendNotification = authenticatedRoute({

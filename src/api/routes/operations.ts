@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { SCOPES } from '../../merchants.js';
 import type { BalanceAnswer } from '../../payments/outcome.js';
 import { describeGaps, findSetupGaps } from '../../temporal/namespace.js';
 import { ApiError, providerUnavailable, temporarilyUnavailable } from '../http/problem.js';
 import { readUnmatched } from '../payments/provider-notifications.js';
 import { callTemporal } from '../payments/temporal-calls.js';
-import { balanceSchema, unmatchedListSchema } from '../resources.js';
+import { balanceSchema, keySchema, unmatchedListSchema } from '../resources.js';
 import {
   authenticatedRoute,
   type BalanceReader,
@@ -70,6 +71,21 @@ export const listUnmatched = authenticatedRoute({
   scopes: ['review'],
   async handle(_, context) {
     return { status: 200, json: { data: await readUnmatched(context) } };
+  },
+});
+
+/** So that a program can tell a person whose key it is before anything is done with it. */
+export const getKey = authenticatedRoute({
+  method: 'get',
+  path: '/v1/key',
+  summary: 'The API key of this request: whose it is, and what it allows',
+  operationId: 'getKey',
+  tag: 'Operations',
+  responses: { 200: { description: 'The key, without its secret.', schema: keySchema } },
+  scopes: SCOPES,
+  async handle({ caller }) {
+    const { owner, scopes } = caller;
+    return { status: 200, json: { object: 'key' as const, name: owner, scopes: [...scopes] } };
   },
 });
 

@@ -90,6 +90,17 @@ describe('balances that are asked for at once', () => {
   });
 });
 
+describe('the key of a request', () => {
+  const api = useApi();
+
+  it('is told by its name and scopes, without its secret', async () => {
+    const { status, body, text } = await api.ask('GET', '/v1/key', { key: KEYS.reader });
+    expect([status, body]).toEqual([200, { object: 'key', name: 'reader', scopes: ['read'] }]);
+    expect(text).not.toContain(KEYS.reader);
+    expect((await api.ask('GET', '/v1/key', { key: 'unknown-key' })).status).toBe(401);
+  });
+});
+
 describe('while Temporal is down', () => {
   const api = useApi();
 

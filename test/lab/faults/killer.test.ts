@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Killer } from '../../../lab/faults/killer.js';
 import type { PlannedKill } from '../../../lab/plan/server-faults.js';
 import type { Child } from '../../../stack/processes/child.js';
-import type { Stack, StackProcess } from '../../../stack/processes/stack.js';
+import type { PaymentProcess, Stack, StackProcess } from '../../../stack/processes/stack.js';
 import { type Running, startSandbox } from '../../sandbox/running-sandbox.js';
 import { contextOf, stackAt } from '../chaos-context.js';
 
@@ -82,7 +82,7 @@ describe('the killer', () => {
     await killer.start();
     return killer;
   };
-  const kill = (target: StackProcess, at = 0): PlannedKill => ({ target, at, downMs: 0 });
+  const kill = (target: PaymentProcess, at = 0): PlannedKill => ({ target, at, downMs: 0 });
 
   it('kills as planned, and starts each again', async () => {
     const killer = await begin();

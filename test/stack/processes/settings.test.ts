@@ -24,6 +24,14 @@ describe("a stack's settings", () => {
     expect(readConfig('worker', env).PROVIDER_COLLECTION_URL).toBe('http://127.0.0.1:4100');
   });
 
+  it('lead the desk, if there is one, to the API, and give it no secret', () => {
+    expect(Object.keys(env).filter((name) => name.startsWith('DESK_'))).toEqual([]);
+    const withDesk = stackSettings({ api: 3100, sandbox: 4100, desk: 3101 }, secrets);
+    const desk = readConfig('desk', withDesk);
+    expect(desk).toMatchObject({ DESK_PORT: 3101, DESK_API_URL: 'http://127.0.0.1:3100' });
+    expect(JSON.stringify(desk)).not.toContain(secrets.apiKey);
+  });
+
   it('keep every part on this machine', () => {
     expect(readConfig('api', env).HOST).toBe('127.0.0.1');
     expect(readSettings(env).HOST).toBe('127.0.0.1');

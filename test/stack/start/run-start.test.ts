@@ -4,6 +4,7 @@ import { type WelcomeFacts, welcome } from '../../../stack/start/run-start.js';
 const facts: WelcomeFacts = {
   apiUrl: 'http://127.0.0.1:3000',
   sandboxUrl: 'http://127.0.0.1:4000',
+  deskUrl: 'http://127.0.0.1:3001/desk',
   temporal: {
     kind: 'embedded',
     target: { address: '127.0.0.1:7233', namespace: 'default' },
@@ -21,6 +22,7 @@ describe('what start prints', () => {
     for (const address of [
       '127.0.0.1:3000',
       '127.0.0.1:3000/docs',
+      '127.0.0.1:3001/desk',
       '127.0.0.1:4000',
       '127.0.0.1:7233',
       '127.0.0.1:8233',

@@ -1,0 +1,18 @@
+/*
+ * Loaded by Node before the API's or the worker's own program, in each of its threads: now and then it collects all garbage, and
+ * writes down what is left of the heap. Only the soak test does so.
+ */
+import { appendFileSync } from 'node:fs';
+import { threadId } from 'node:worker_threads';
+
+const { HEAP_LOG: file, HEAP_EVERY_MS: every } = process.env;
+
+if (file !== undefined && gc !== undefined) {
+  const collect = gc;
+  setInterval(() => {
+    collect();
+    const { heapUsed, external } = process.memoryUsage();
+    const line = { at: Date.now(), pid: process.pid, thread: threadId, bytes: heapUsed + external };
+    appendFileSync(file, `${JSON.stringify(line)}\n`);
+  }, Number(every)).unref();
+}

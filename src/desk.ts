@@ -1,0 +1,28 @@
+import { once } from 'node:events';
+import { Shutdown, serve } from './api/http/server.js';
+import { readConfig } from './config.js';
+import { createDesk } from './desk/app.js';
+import { createLogger } from './logger.js';
+import { runProcess } from './process.js';
+
+/**
+ * The desk's process: serves pages for operators until SIGTERM or SIGINT. It knows neither Temporal nor the provider, and has
+ * no key of its own: it calls the API with the key of whoever is signed in.
+ */
+await runProcess(async (stop) => {
+  const config = readConfig('desk', process.env);
+  const logger = createLogger('desk', config.LOG_LEVEL);
+  const shutdown = new Shutdown();
+  const app = createDesk({
+    apiUrl: config.DESK_API_URL,
+    sessions: { maxAgeMs: config.DESK_SESSION, maxIdleMs: config.DESK_SESSION_IDLE },
+    trustedProxies: config.TRUSTED_PROXIES,
+    logger,
+    shutdown,
+  });
+  const serving = await serve(app, { host: config.HOST, port: config.DESK_PORT, shutdown });
+  logger.info({ host: config.HOST, port: serving.port, api: config.DESK_API_URL }, 'desk is listening');
+  if (!stop.aborted) await once(stop, 'abort');
+  logger.info('desk is stopping');
+  await serving.stop();
+});

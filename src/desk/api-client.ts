@@ -1,0 +1,162 @@
+import got, { type Got, RequestError } from 'got';
+import type { z } from 'zod';
+import {
+  dueDeliveryListSchema,
+  keySchema,
+  notificationListSchema,
+  type Problem,
+  paymentPageSchema,
+  paymentSchema,
+  problemSchema,
+  providerRecordsSchema,
+  timelineSchema,
+  unmatchedListSchema,
+} from '../api/resources.js';
+
+/** What the API answered: what was asked for, or a problem. */
+export type Answer<T> =
+  | { readonly kind: 'ok'; readonly status: number; readonly value: T }
+  | { readonly kind: 'problem'; readonly problem: Problem };
+
+/**
+ * Thrown when the API can't be reached, or answers what can't be read. Whether a request that changes something has taken
+ * effect isn't known then.
+ */
+export class ApiAway extends Error {
+  override readonly name = 'ApiAway';
+}
+
+export type Payment = z.output<typeof paymentSchema>;
+export type PaymentPage = z.output<typeof paymentPageSchema>;
+export type Timeline = z.output<typeof timelineSchema>;
+export type Notifications = z.output<typeof notificationListSchema>;
+export type Records = z.output<typeof providerRecordsSchema>;
+export type Unmatched = z.output<typeof unmatchedListSchema>;
+export type DueDeliveries = z.output<typeof dueDeliveryListSchema>;
+
+/** A decision, as the API takes it. */
+export interface Decision {
+  readonly action: 'match' | 'fail' | 'resend';
+  readonly review: number;
+  readonly why: string;
+  readonly transId?: string | undefined;
+  readonly force?: true | undefined;
+}
+
+/** Filters of a list of payments. */
+export interface ListQuery {
+  readonly status?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly merchant?: string | undefined;
+  readonly externalId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly transId?: string | undefined;
+  readonly 'created[lt]'?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** Longer than the API ever takes: it answers 202 or 503 before. */
+const TIMEOUT_MS = 30_000;
+
+/** The API as one operator sees it. All that the desk knows and does goes through it, with the operator's own key. */
+export interface OperatorApi {
+  key(): Promise<Answer<z.output<typeof keySchema>>>;
+  list(query: ListQuery): Promise<Answer<PaymentPage>>;
+  payment(id: string): Promise<Answer<Payment>>;
+  timeline(id: string): Promise<Answer<Timeline>>;
+  notifications(id: string): Promise<Answer<Notifications>>;
+  records(id: string): Promise<Answer<Records>>;
+  refresh(id: string): Promise<Answer<Payment>>;
+  resolve(id: string, decision: Decision): Promise<Answer<Payment>>;
+  resend(id: string, number: string): Promise<Answer<Payment>>;
+  unmatched(): Promise<Answer<Unmatched>>;
+  due(): Promise<Answer<DueDeliveries>>;
+}
+
+/** Calls the API at an address with an operator's key. `requestId` is found in the logs of both. */
+export type ConnectApi = (key: string, requestId: string) => OperatorApi;
+
+/** @param url base address of the API */
+export function apiAt(url: string): ConnectApi {
+  const client = got.extend({
+    prefixUrl: url,
+    timeout: { request: TIMEOUT_MS },
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+    responseType: 'text',
+    headers: { accept: 'application/json', 'user-agent': 'sanaga-desk' },
+  });
+  return (key, requestId) => {
+    const caller = client.extend({ headers: { authorization: `Bearer ${key}`, 'x-request-id': requestId } });
+    const read = <T>(path: string, schema: z.ZodType<T>, query: ListQuery = {}) =>
+      ask(caller, 'GET', path, schema, { query });
+    const post = <T>(path: string, schema: z.ZodType<T>, body?: Decision) =>
+      ask(caller, 'POST', path, schema, { body });
+    const of = (id: string, rest = '') => `v1/payments/${encodeURIComponent(id)}${rest}`;
+    return {
+      key: () => read('v1/key', keySchema),
+      list: (query) => read('v1/payments', paymentPageSchema, query),
+      payment: (id) => read(of(id), paymentSchema),
+      timeline: (id) => read(of(id, '/events'), timelineSchema),
+      notifications: (id) => read(of(id, '/notifications'), notificationListSchema),
+      records: (id) => read(of(id, '/provider'), providerRecordsSchema),
+      refresh: (id) => post(of(id, '/refresh'), paymentSchema),
+      resolve: (id, decision) => post(of(id, '/resolve'), paymentSchema, decision),
+      resend: (id, number) =>
+        post(of(id, `/notifications/${encodeURIComponent(number)}/resend`), paymentSchema),
+      unmatched: () => read('v1/notifications/unmatched', unmatchedListSchema),
+      due: () => read('v1/notifications/due', dueDeliveryListSchema),
+    };
+  };
+}
+
+interface Asked {
+  readonly query?: ListQuery;
+  readonly body?: Decision | undefined;
+}
+
+async function ask<T>(
+  caller: Got,
+  method: 'GET' | 'POST',
+  path: string,
+  schema: z.ZodType<T>,
+  { query = {}, body }: Asked,
+): Promise<Answer<T>> {
+  const { statusCode, text } = await send(caller, method, path, { query, body });
+  const json = parse(text);
+  if (statusCode >= 200 && statusCode < 300) {
+    const read = schema.safeParse(json);
+    if (read.success) return { kind: 'ok', status: statusCode, value: read.data };
+  } else {
+    const read = problemSchema.safeParse(json);
+    if (read.success) return { kind: 'problem', problem: read.data };
+  }
+  throw new ApiAway(`the API answered ${statusCode} with a body that can't be read`);
+}
+
+async function send(caller: Got, method: 'GET' | 'POST', path: string, { query = {}, body }: Asked) {
+  const searchParams = Object.entries(query)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]): [string, string] => [name, String(value)]);
+  try {
+    const response = await caller(path, {
+      method,
+      searchParams: new URLSearchParams(searchParams),
+      ...(body !== undefined && { json: body }),
+    });
+    return { statusCode: response.statusCode, text: response.body };
+  } catch (error) {
+    // The error itself holds the request, and so the key: nothing but its code is kept.
+    throw new ApiAway(`the API can't be reached: ${error instanceof RequestError ? error.code : 'unknown'}`);
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,221 @@
+import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
+import helmet, { type HelmetOptions } from 'helmet';
+import type { Logger } from 'pino';
+import { logRequests, recordOf } from '../api/http/request-log.js';
+import type { Shutdown } from '../api/http/server.js';
+import { parsePaymentId } from '../payments/payment-id.js';
+import { ApiAway, apiAt, type ConnectApi } from './api-client.js';
+import { carryOut, confirmation, decisionForm, draftDecision } from './decisions.js';
+import { deliveriesPage, reviewQueue, searchPage, unmatchedPage } from './lists.js';
+import { errorPage } from './page.js';
+import { paymentPage, refreshPayment, resendNotification } from './payment-page.js';
+import { type Session, type SessionLimits, Sessions } from './sessions.js';
+import { SignIn, sessionIdOf, signInAddress } from './sign-in.js';
+import { STYLE, STYLE_PATH } from './style.js';
+import { sameToken } from './token.js';
+import { ProblemError, type Reply, textOf, type Visit } from './visit.js';
+
+export interface DeskOptions {
+  /** Base address of the API. */
+  readonly apiUrl: string;
+  readonly sessions: SessionLimits;
+  /** Proxies before the desk that tell it the caller's address and protocol. */
+  readonly trustedProxies: number;
+  readonly logger: Logger;
+  readonly shutdown: Shutdown;
+}
+
+type Handler = (visit: Visit) => Promise<Reply>;
+
+/** The pages, by their addresses. */
+const PAGES: readonly (readonly [method: 'get' | 'post', path: string, handle: Handler])[] = [
+  ['get', '/desk', reviewQueue],
+  ['get', '/desk/deliveries', deliveriesPage],
+  ['get', '/desk/unmatched', unmatchedPage],
+  ['get', '/desk/search', searchPage],
+  ['get', '/desk/payments/:id', paymentPage],
+  ['post', '/desk/payments/:id/refresh', refreshPayment],
+  ['post', '/desk/payments/:id/notifications/:number', resendNotification],
+  ['get', '/desk/payments/:id/decide/:action', decisionForm],
+  ['post', '/desk/payments/:id/decide/:action', draftDecision],
+  ['get', '/desk/payments/:id/confirm/:draft', confirmation],
+  ['post', '/desk/payments/:id/confirm/:draft', carryOut],
+];
+
+/** Nothing may be loaded but the style sheet, no form may go elsewhere, and nobody may frame a page. */
+const SECURITY: HelmetOptions = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      styleSrc: ["'self'"],
+      formAction: ["'self'"],
+      frameAncestors: ["'none'"],
+      baseUri: ["'none'"],
+    },
+  },
+  xFrameOptions: { action: 'deny' },
+  referrerPolicy: { policy: 'no-referrer' },
+  xDownloadOptions: false,
+};
+
+/** The desk as an Express app: pages for operators, made of what the API says. */
+export function createDesk({
+  apiUrl,
+  sessions: limits,
+  trustedProxies,
+  logger,
+  shutdown,
+}: DeskOptions): Express {
+  const connect = apiAt(apiUrl);
+  const sessions = new Sessions(limits);
+  const signIn = new SignIn({ connect, sessions, maxAgeMs: limits.maxAgeMs });
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('trust proxy', trustedProxies);
+  app.set('query parser', 'simple');
+  app.use(logRequests(logger), helmet(SECURITY), (_, response, next) => {
+    // Pages have personal data, and change: no cache may keep them.
+    response.set('Cache-Control', 'no-store');
+    if (shutdown.begun) response.set('Connection', 'close');
+    next();
+  });
+  const at = (method: 'get' | 'post', path: string, ...handlers: RequestHandler[]) =>
+    app[method](path, noteRoute(path), ...handlers);
+
+  at('get', '/healthz', (_, response) => void response.json({ status: 'ok' }));
+  at('get', '/', (_, response) => response.redirect(303, '/desk'));
+  at('get', STYLE_PATH, (_, response) => {
+    response.set('Cache-Control', 'public, max-age=31536000, immutable').type('text/css').send(STYLE);
+  });
+
+  const readForm = [
+    refuseForeign,
+    express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 30 }),
+  ];
+  at('get', '/desk/sign-in', signIn.form);
+  at('post', '/desk/sign-in', ...readForm, signIn.submit);
+  at('post', '/desk/sign-out', ...readForm, (request, response) => {
+    const session = sessions.find(sessionIdOf(request));
+    if (session !== undefined) requireToken(session, request);
+    signIn.signOut(request, response);
+  });
+  for (const [method, path, handle] of PAGES) {
+    const handler = signedIn(sessions, connect, handle);
+    if (method === 'post') at('post', path, ...readForm, handler);
+    else at('get', path, handler);
+  }
+  app.use(() => {
+    throw new PageError(404, 'Not found', 'There is no such page.');
+  });
+  app.use(sendError(sessions));
+  return app;
+}
+
+/** An error with a page of its own. */
+class PageError extends Error {
+  override readonly name = 'PageError';
+
+  constructor(
+    readonly status: number,
+    readonly title: string,
+    text: string,
+  ) {
+    super(text);
+  }
+}
+
+/** What the log calls a request: the pattern of its address, never the address. */
+function noteRoute(path: string): RequestHandler {
+  return (request, _, next) => {
+    recordOf(request).route = path;
+    next();
+  };
+}
+
+/** A form that another site has sent, if the browser says so. The token in each form holds where it doesn't. */
+const refuseForeign: RequestHandler = (request, _, next) => {
+  const site = request.headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin') throw foreign();
+  next();
+};
+
+const foreign = () =>
+  new PageError(
+    403,
+    'The form was not sent from here',
+    'Nothing was done. Go back to the page, load it again, and send the form once more.',
+  );
+
+/** @throws {PageError} when the form isn't one of this session's */
+function requireToken(session: Session, request: Request): void {
+  if (!sameToken(session.csrf, textOf(request.body, 'csrf'))) throw foreign();
+}
+
+function signedIn(sessions: Sessions, connect: ConnectApi, handle: Handler): RequestHandler {
+  return async (request, response) => {
+    const session = sessions.find(sessionIdOf(request));
+    if (session === undefined) return response.redirect(303, signInAddress(pageOf(request)));
+    const record = recordOf(request);
+    record.caller = session.name;
+    const payment = parsePaymentId(request.params.id);
+    if (payment !== undefined) record.paymentId = payment;
+    if (request.method === 'POST') requireToken(session, request);
+    const reply = await handle({
+      session,
+      api: connect(session.key, record.id),
+      param: (name) => textOf(request.params, name),
+      query: (name) => textOf(request.query, name),
+      field: (name) => textOf(request.body, name),
+    });
+    if ('to' in reply) response.redirect(303, reply.to);
+    else response.status(reply.status ?? 200).send(reply.page);
+  };
+}
+
+/** The page that a request belongs to: that of a form is the payment's. */
+function pageOf({ method, originalUrl }: Request): string {
+  return method === 'POST' ? (/^\/desk\/payments\/[\w-]+/.exec(originalUrl)?.[0] ?? '/desk') : originalUrl;
+}
+
+function sendError(sessions: Sessions): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) return next(error);
+    const record = recordOf(request);
+    const session = sessions.find(sessionIdOf(request));
+    if (error instanceof ProblemError && error.problem.status === 401) {
+      // The key was removed or changed: whoever has it is out.
+      if (session !== undefined) sessions.endAllOf(session.key);
+      return response.redirect(303, signInAddress(pageOf(request)));
+    }
+    const { status, title, text } = describe(error, request.method);
+    if (error instanceof ProblemError) record.code = error.problem.code;
+    else if (!(error instanceof PageError)) record.error = error;
+    response.status(status).send(errorPage(title, `${text} Request ${record.id}.`, session));
+  };
+}
+
+/** Statuses of the API's that mean the same of a page. */
+const PASSED_ON: readonly number[] = [403, 404, 429, 503];
+
+function describe(error: unknown, method: string): { status: number; title: string; text: string } {
+  if (error instanceof PageError) return { status: error.status, title: error.title, text: error.message };
+  if (error instanceof ProblemError) {
+    const { status, title, detail } = error.problem;
+    return { status: PASSED_ON.includes(status) ? status : 502, title, text: detail };
+  }
+  if (error instanceof ApiAway) {
+    const effect = method === 'POST' ? " It isn't known whether it was done: look before you repeat it." : '';
+    return { status: 503, title: "The API doesn't answer", text: `${error.message}.${effect}` };
+  }
+  const status = statusOf(error);
+  if (status < 500) return { status, title: 'The form is not valid', text: 'Nothing was done.' };
+  return { status: 500, title: 'Something went wrong', text: 'It was logged.' };
+}
+
+/** The status that Express's own errors carry. */
+function statusOf(error: unknown): number {
+  const status: unknown = error instanceof Error && 'status' in error ? error.status : 500;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;
+}

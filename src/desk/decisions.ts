@@ -1,0 +1,302 @@
+import { ApiAway, type Payment } from './api-client.js';
+import { ACTIONS, type Action, type Draft, findDraft, keepDraft } from './draft.js';
+import { type Html, html } from './html.js';
+import { csrfField, errorPage, facts, noticeBox, page } from './page.js';
+import type { Session } from './sessions.js';
+import { leaveNotice, ProblemError, type Reply, requireValue, type Visit } from './visit.js';
+import { amount, nameOf, personOf, sentence, time } from './words.js';
+
+/** What each decision is, for the person who makes it. */
+export const DECISIONS: Readonly<
+  Record<Action, { readonly name: string; readonly effect: string; readonly refusedWhen: string }>
+> = {
+  match: {
+    name: 'Match a transaction',
+    effect:
+      "The transaction that you name is this payment's. The payment goes on with it, and ends as it does. Nothing is sent.",
+    refusedWhen:
+      "the provider doesn't know the transaction; it belongs to another payment, or differs from the order; the provider doesn't say whose it is; or it moved no money, and another one did or still can.",
+  },
+  fail: {
+    name: 'Fail the payment',
+    effect:
+      'You say that no money has moved, and that none will. The payment is FAILED, and its merchant is told so. A link that could still be paid is ended first.',
+    refusedWhen: "the provider shows a transaction of the payment that isn't over.",
+  },
+  resend: {
+    name: 'Send it once more',
+    effect:
+      'There is no transaction, and the payment is sent to the provider again. If the first request was taken after all, the money moves twice.',
+    refusedWhen: 'the provider shows a transaction, or took the payment before.',
+  },
+};
+
+/** The word with which an operator overrules a refusal. */
+const FORCE_WORD = 'force';
+
+/** How the machine says that a refusal can be overruled. */
+const CAN_BE_FORCED = '"force": true';
+
+const addressOf = (payment: string) => `/desk/payments/${encodeURIComponent(payment)}`;
+
+function actionOf(text: string): Action | undefined {
+  return ACTIONS.find((action) => action === text);
+}
+
+/** GET /desk/payments/:id/decide/:action: the form, empty or as it was typed. */
+export async function decisionForm(visit: Visit): Promise<Reply> {
+  const { session, api } = visit;
+  const id = visit.param('id');
+  const action = actionOf(visit.param('action'));
+  if (action === undefined) return notFound(session);
+  const payment = requireValue(await api.payment(id));
+  const draft = findDraft(session, id, visit.query('draft'));
+  const seen = draft?.fields.review ?? visit.query('review');
+  if (isOld(payment, seen)) return oldView(session, payment, seen);
+  return { page: formPage(session, payment, action, seen, draft, visit.query('transId')) };
+}
+
+/** POST /desk/payments/:id/decide/:action: keeps what was typed, and has it confirmed. */
+export async function draftDecision(visit: Visit): Promise<Reply> {
+  const { session } = visit;
+  const id = visit.param('id');
+  const action = actionOf(visit.param('action'));
+  if (action === undefined) return notFound(session);
+  const fields = {
+    review: visit.field('review'),
+    why: visit.field('why'),
+    transId: visit.field('transId'),
+  };
+  const draft = keepDraft(session, id, action, fields);
+  return draft.decision === undefined
+    ? { to: `${addressOf(id)}/decide/${action}?draft=${draft.id}` }
+    : { to: `${addressOf(id)}/confirm/${draft.id}` };
+}
+
+/** GET /desk/payments/:id/confirm/:draft: what is about to be done, in words. */
+export async function confirmation(visit: Visit): Promise<Reply> {
+  const { session, api } = visit;
+  const id = visit.param('id');
+  const draft = findDraft(session, id, visit.param('draft'));
+  if (draft?.decision === undefined) return lost(session, id);
+  const payment = requireValue(await api.payment(id));
+  const { review } = draft.fields;
+  if (isOld(payment, review)) return oldView(session, payment, review);
+  return { page: confirmationPage(session, payment, draft) };
+}
+
+/** POST /desk/payments/:id/confirm/:draft: has Sanaga carry the decision out. */
+export async function carryOut(visit: Visit): Promise<Reply> {
+  const { session } = visit;
+  const id = visit.param('id');
+  const draft = findDraft(session, id, visit.param('draft'));
+  if (draft?.decision === undefined) return lost(session, id);
+  if (draft.carriedOut === undefined && draft.refusal !== undefined && visit.field('force') !== FORCE_WORD) {
+    return { to: `${addressOf(id)}/confirm/${draft.id}` };
+  }
+  draft.carriedOut ??= decide(visit, draft);
+  return { to: await draft.carriedOut };
+}
+
+/** @returns where to go next: the payment, or back to the confirmation when the refusal can be overruled */
+async function decide({ session, api }: Visit, draft: Draft): Promise<string> {
+  const { payment: id, decision, refusal } = draft;
+  if (decision === undefined) return addressOf(id);
+  const say = (kind: 'done' | 'refused' | 'unknown', text: string) => {
+    leaveNotice(session, id, { kind, text });
+    return addressOf(id);
+  };
+  try {
+    const answer = await api.resolve(id, { ...decision, ...(refusal !== undefined && { force: true }) });
+    if (answer.kind === 'ok') {
+      return answer.status === 202
+        ? say('unknown', `${NOT_YET} Load this page again in a moment.`)
+        : say('done', `${sentenceOf(answer.value, draft)} It is recorded as decided by ${session.name}.`);
+    }
+    const { code, detail, status } = answer.problem;
+    if (status === 401) throw new ProblemError(answer.problem);
+    if (code === 'resolution_refused' && refusal === undefined && detail.includes(CAN_BE_FORCED)) {
+      draft.refusal = detail;
+      draft.carriedOut = undefined;
+      return `${addressOf(id)}/confirm/${draft.id}`;
+    }
+    if (status >= 500) return say('unknown', `${LOST_ANSWER} ${detail}`);
+    return say('refused', `${sentence(detail)} This is the payment as it is now.`);
+  } catch (error) {
+    if (error instanceof ApiAway) return say('unknown', LOST_ANSWER);
+    draft.carriedOut = undefined;
+    throw error;
+  }
+}
+
+const NOT_YET =
+  "The provider hasn't answered yet, so the decision is still being checked: it may be carried out, or refused.";
+
+const LOST_ANSWER =
+  "It isn't known whether the decision was carried out. Read the payment below before you decide again: a decision on a review that has changed is refused.";
+
+/** Whether the review that was looked at isn't the payment's any more. */
+function isOld({ review }: Payment, seen: string): boolean {
+  return review === undefined || String(review.number) !== seen;
+}
+
+/** Leads to the payment as it is now, which says why. */
+function oldView(session: Session, { id, status, review }: Payment, seen: string): Reply {
+  const text =
+    review === undefined
+      ? `The payment is ${status}, and not under review: there is nothing to decide.`
+      : `You looked at review ${seen || '(none)'}. There is new evidence since, and this is review ${review.number}: read it before you decide.`;
+  leaveNotice(session, id, { kind: 'refused', text });
+  return { to: addressOf(id) };
+}
+
+function lost(session: Session, id: string): Reply {
+  const text = 'The form is no longer there, and nothing was decided. Begin again.';
+  leaveNotice(session, id, { kind: 'refused', text });
+  return { to: addressOf(id) };
+}
+
+function notFound(session: Session): Reply {
+  return { status: 404, page: errorPage('Not found', 'There is no such decision.', session) };
+}
+
+function formPage(
+  session: Session,
+  payment: Payment,
+  action: Action,
+  review: string,
+  draft: Draft | undefined,
+  transId: string,
+): string {
+  const { name, effect, refusedWhen } = DECISIONS[action];
+  const errors = draft?.errors ?? {};
+  const typed = draft?.fields ?? { why: '', transId };
+  const count = Object.keys(errors).length;
+  const main = html`
+<div class="title"><h1>${name}</h1><p class="quiet">${nameOf(payment)}, <code>${payment.id}</code></p></div>
+${count > 0 && html`<div class="notice refused" role="alert"><strong>Not yet</strong><p>${Object.values(errors).join(' ')}</p></div>`}
+<div class="card">
+<p>${effect}</p>
+<p><strong>Refused when</strong> ${refusedWhen}</p>
+</div>
+<form class="card" method="post" action="${addressOf(payment.id)}/decide/${action}">
+${csrfField(session.csrf)}
+<input type="hidden" name="review" value="${review}">
+${action === 'match' && field({ name: 'transId', label: "The transaction's id", value: typed.transId, hint: "As the provider's portal or list shows it.", error: errors.transId, focus: count === 0 || errors.transId !== undefined })}
+${field({ name: 'why', label: 'Why', value: typed.why, hint: 'Who reads the payment later sees it, its merchant too. Name the ticket or the call.', error: errors.why, isLong: true, focus: action !== 'match' && count === 0 ? true : errors.why !== undefined && errors.transId === undefined })}
+<div class="actions"><button class="button">Go on to the confirmation</button><a class="button plain" href="${addressOf(payment.id)}">Don't decide</a></div>
+</form>`;
+  return page({ title: `${count > 0 ? 'Error: ' : ''}${name}`, session, narrow: true, main });
+}
+
+interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly hint: string;
+  readonly error?: string | undefined;
+  readonly isLong?: boolean;
+  readonly focus?: boolean;
+}
+
+function field({ name, label, value, hint, error, isLong = false, focus = false }: Field): Html {
+  const described = error === undefined ? `${name}-hint` : `${name}-hint ${name}-error`;
+  const invalid = error !== undefined && html` aria-invalid="true"`;
+  const autofocus = focus && html` autofocus`;
+  const common = html`id="${name}" name="${name}" required aria-describedby="${described}"${invalid}${autofocus}`;
+  return html`<div class="field">
+<label for="${name}">${label}</label>
+<span class="hint" id="${name}-hint">${hint}</span>
+${error !== undefined && html`<span class="error" id="${name}-error">${error}</span>`}
+${isLong ? html`<textarea ${common} maxlength="500" rows="3">${value}</textarea>` : html`<input ${common} maxlength="200" value="${value}" autocomplete="off" spellcheck="false" autocapitalize="none">`}
+</div>`;
+}
+
+function confirmationPage(session: Session, payment: Payment, draft: Draft): string {
+  const { action, fields, refusal } = draft;
+  const isForced = refusal !== undefined;
+  const title = isForced ? `Overrule: ${lowerCased(questionOf(payment, draft))}` : questionOf(payment, draft);
+  const main = html`
+<div class="title"><h1>${title}</h1><p class="quiet">Nothing has been decided yet.</p></div>
+${isForced && noticeBox({ kind: 'refused', text: sentence(withoutForce(refusal)) })}
+<div class="card">
+<p>${DECISIONS[action].effect}</p>
+${facts([
+  ['Amount', html`<strong>${amount(payment.amount, payment.currency)}</strong>`],
+  [payment.kind === 'payout' ? 'Recipient' : 'Payer', personOf(payment)],
+  ['Merchant', payment.merchant],
+  ['Order', payment.externalId],
+  ['Payment', html`<code>${payment.id}</code>`],
+  ['Transaction', action === 'match' && html`<code>${fields.transId}</code>`],
+  ['Why', fields.why],
+  ['Decided by', session.name],
+  ['Review', html`number ${fields.review}, open since ${payment.review && time(payment.review.since)}`],
+])}
+</div>
+<form class="card" method="post" action="${addressOf(payment.id)}/confirm/${draft.id}">
+${csrfField(session.csrf)}
+${isForced && forceField(action)}
+<div class="actions"><button class="button ${(isForced || action === 'resend') && 'danger'}">${yesOf(payment, draft)}</button><a class="button plain" href="${addressOf(payment.id)}">Don't decide</a></div>
+</form>`;
+  return page({ title, session, narrow: true, main });
+}
+
+function forceField(action: Action): Html {
+  const risk = {
+    match:
+      'The payment then stands with a transaction that differs from it, or that the provider assigns to nobody.',
+    fail: 'If the transaction turns up later, the merchant may have paid by other means in the meantime.',
+    resend: 'If the first request was taken after all, the money moves twice, and nobody can take it back.',
+  }[action];
+  return html`<p>${risk} Overrule the refusal only if you know more than Sanaga can see, such as from the provider's support on the telephone. It is recorded as forced.</p>
+<div class="field"><label for="force">Type the word ${FORCE_WORD} to overrule it</label>
+<input id="force" name="force" required pattern="${FORCE_WORD}" title="the word ${FORCE_WORD}" autocomplete="off" autocapitalize="none" spellcheck="false"></div>`;
+}
+
+/** The machine's words are for callers of the API, who have a field for it. */
+function withoutForce(refusal: string): string {
+  return refusal
+    .replace(`, or override this with ${CAN_BE_FORCED}`, '')
+    .replace(`; match it anyway with ${CAN_BE_FORCED}`, '');
+}
+
+function lowerCased(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+function questionOf(payment: Payment, { action, fields }: Draft): string {
+  const sum = amount(payment.amount, payment.currency);
+  switch (action) {
+    case 'match':
+      return `Match ${fields.transId} to this ${payment.kind} of ${sum}?`;
+    case 'fail':
+      return `Fail this ${payment.kind} of ${sum}?`;
+    case 'resend':
+      return payment.kind === 'payout'
+        ? `Send ${sum} to the recipient once more?`
+        : `Ask the payer for ${sum} once more?`;
+  }
+}
+
+function yesOf(payment: Payment, { action, refusal }: Draft): string {
+  const sum = amount(payment.amount, payment.currency);
+  const words = {
+    match: `Match it: ${sum}`,
+    fail: `Fail it: ${sum}`,
+    resend: payment.kind === 'payout' ? `Send ${sum} once more` : `Ask for ${sum} once more`,
+  }[action];
+  return refusal === undefined ? words : `Overrule, and ${lowerCased(words)}`;
+}
+
+/** What has been done. */
+function sentenceOf(payment: Payment, { action, fields }: Draft): string {
+  const what = nameOf(payment);
+  switch (action) {
+    case 'match':
+      return `The ${what} was matched with ${fields.transId}.`;
+    case 'fail':
+      return `The ${what} was failed: no money has moved.`;
+    case 'resend':
+      return `The ${what} is sent once more.`;
+  }
+}

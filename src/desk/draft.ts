@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import type { Decision } from './api-client.js';
+import { randomToken } from './token.js';
+
+/** The decisions, in the order in which pages show them. */
+export const ACTIONS = ['match', 'fail', 'resend'] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** What the form says, as it was typed. */
+export interface DraftFields {
+  readonly review: string;
+  readonly why: string;
+  readonly transId: string;
+}
+
+/** A decision that is being made: typed, then confirmed, and carried out once. */
+export interface Draft {
+  readonly id: string;
+  readonly payment: string;
+  readonly action: Action;
+  readonly fields: DraftFields;
+  /** What is wrong with the fields; then there is no decision yet. */
+  readonly errors: FieldErrors;
+  readonly decision?: Decision | undefined;
+  /** Why Sanaga has refused it, if it says that a person may overrule that. */
+  refusal?: string | undefined;
+  /** Carrying it out: however often the form is sent, it is done once. */
+  carriedOut?: Promise<string> | undefined;
+}
+
+/** Where the drafts of one session are kept, by their ids. */
+interface DraftKeeper {
+  readonly drafts: Map<string, Draft>;
+}
+
+export type FieldErrors = Readonly<Partial<Record<keyof DraftFields, string>>>;
+
+/** Drafts of one session. Beyond that, the oldest is forgotten. */
+const MAX_DRAFTS = 20;
+
+const fieldsSchema = z.object({
+  review: z.string().regex(/^[1-9]\d{0,8}$/),
+  why: z
+    .string()
+    .min(1, 'Say why: the merchant can read it, and so can whoever looks at the payment later.')
+    .max(500, 'Say it in at most 500 characters.')
+    .regex(/^[^\p{Cc}]*$/u, 'Write it in one line, without control characters.'),
+});
+
+const transIdSchema = z
+  .string()
+  .min(1, "Enter the transaction's id, as the provider shows it.")
+  .max(200, "A transaction's id has at most 200 characters.")
+  .regex(/^[!-~]+$/, "A transaction's id has no spaces.");
+
+/** Keeps what was typed, checked, until it is confirmed. */
+export function keepDraft(
+  { drafts }: DraftKeeper,
+  payment: string,
+  action: Action,
+  typed: DraftFields,
+): Draft {
+  const fields = { review: typed.review, why: typed.why.trim(), transId: typed.transId.trim() };
+  const errors = errorsOf(action, fields);
+  const draft: Draft = {
+    id: randomToken(),
+    payment,
+    action,
+    fields,
+    errors,
+    ...(Object.keys(errors).length === 0 && { decision: toDecision(action, fields) }),
+  };
+  drafts.set(draft.id, draft);
+  const [oldest] = drafts.keys();
+  if (drafts.size > MAX_DRAFTS && oldest !== undefined) drafts.delete(oldest);
+  return draft;
+}
+
+/** A draft of this payment; `undefined` when the session has no such draft. */
+export function findDraft({ drafts }: DraftKeeper, payment: string, id: string): Draft | undefined {
+  const draft = drafts.get(id);
+  return draft?.payment === payment ? draft : undefined;
+}
+
+function errorsOf(action: Action, fields: DraftFields): FieldErrors {
+  const read = fieldsSchema.safeParse(fields);
+  const issues = read.error?.issues ?? [];
+  const transIdIssues =
+    action === 'match' ? transIdSchema.safeParse(fields.transId).error?.issues : undefined;
+  const errors: Partial<Record<keyof DraftFields, string>> = {};
+  for (const { path, message } of issues) {
+    if (path[0] === 'review')
+      errors.review ??= 'The form has no valid number of a review: begin again from the payment.';
+    if (path[0] === 'why') errors.why ??= message;
+  }
+  if (transIdIssues?.[0] !== undefined) errors.transId = transIdIssues[0].message;
+  return errors;
+}
+
+function toDecision(action: Action, { review, why, transId }: DraftFields): Decision {
+  return { action, review: Number(review), why, ...(action === 'match' && { transId }) };
+}

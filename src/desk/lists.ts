@@ -1,0 +1,260 @@
+import { parsePaymentId } from '../payments/payment-id.js';
+import type { OperatorApi, Payment, PaymentPage } from './api-client.js';
+import { type Content, type Html, html } from './html.js';
+import { facts, noticeBox, page } from './page.js';
+import { notificationOf } from './payment-page.js';
+import { type Part, partOf, type Reply, requireValue, takeNotice, type Visit } from './visit.js';
+import { age, badge, count, nameOf, personOf, sentence, time } from './words.js';
+
+type Summary = PaymentPage['data'][number];
+
+/** Payments on one page of the queue. Each is read by itself, for why it is there. */
+const PAGE_SIZE = 20;
+
+/** Payments that one call of the API lists, and that the queue is made of at most. */
+const LISTED_AT_ONCE = 100;
+const MAX_LISTED = 1_000;
+
+const paymentAddress = (id: string) => `/desk/payments/${encodeURIComponent(id)}`;
+
+/** GET /desk: the payments that a person has to decide, oldest first. */
+export async function reviewQueue(visit: Visit): Promise<Reply> {
+  const { session, api } = visit;
+  const filter = { merchant: visit.query('merchant').trim(), kind: visit.query('kind') };
+  const begun = Date.now();
+  const { payments, unreadable, isCutOff } = await allInReview(api, filter);
+  const pages = Math.max(1, Math.ceil(payments.length / PAGE_SIZE));
+  const number = Math.min(pages, Math.max(1, Number.parseInt(visit.query('page'), 10) || 1));
+  const shown = payments.slice((number - 1) * PAGE_SIZE, number * PAGE_SIZE);
+  const read = await Promise.all(shown.map(({ id }) => partOf(api.payment(id))));
+  const main = html`
+<div class="title"><h1>Payments in REVIEW</h1>
+<p>${counted(payments.length, 'payment needs', 'payments need')} a person's decision. Oldest first, listed ${time(begun)}; the index can lag behind by a moment.</p></div>
+${noticeBox(takeNotice(session, 'queue'))}
+${isCutOff && html`<div class="notice" role="alert"><p>There are more than ${count(MAX_LISTED)}. These are the newest of them: narrow the list by merchant or kind to see older ones.</p></div>`}
+${filterForm(filter)}
+${unreadable.length > 0 && unreadableBox(unreadable)}
+${payments.length === 0 ? html`<div class="card"><p>Nothing is in REVIEW.</p></div>` : html`<ol class="list">${shown.map((summary, index) => html`<li class="item">${queued(summary, read[index])}</li>`)}</ol>`}
+${pages > 1 && pager(number, pages, filter)}`;
+  return { page: page({ title: 'Payments in REVIEW', session, place: 'review', main }) };
+}
+
+interface QueueFilter {
+  readonly merchant: string;
+  readonly kind: string;
+}
+
+/** The API lists the newest first: all are listed, and turned round. */
+async function allInReview(api: OperatorApi, { merchant, kind }: QueueFilter) {
+  const payments: Summary[] = [];
+  const unreadable: PaymentPage['unreadable'] = [];
+  let cursor: string | undefined;
+  do {
+    const next = requireValue(
+      await api.list({
+        status: 'REVIEW',
+        merchant: merchant || undefined,
+        kind: kind || undefined,
+        limit: LISTED_AT_ONCE,
+        cursor,
+      }),
+    );
+    payments.push(...next.data);
+    unreadable.push(...next.unreadable);
+    cursor = next.nextCursor;
+  } while (cursor !== undefined && payments.length < MAX_LISTED);
+  return { payments: payments.reverse(), unreadable, isCutOff: cursor !== undefined };
+}
+
+function queued(summary: Summary, part: Part<Payment> | undefined): Html {
+  const payment = part?.kind === 'ok' ? part.value : undefined;
+  const why =
+    payment?.reason ??
+    (part?.kind === 'missing' ? `It couldn't be read: ${part.why}` : 'No reason is known.');
+  const since = payment?.review?.since;
+  return html`<div class="title-line"><h2><a href="${paymentAddress(summary.id)}">${nameOf(summary)}</a></h2>
+${payment !== undefined && payment.status !== 'REVIEW' && html`${badge(payment.status, payment.final)} <span class="quiet">decided meanwhile</span>`}</div>
+<p class="why">${sentence(why)}</p>
+<div class="meta">
+<span>Merchant <strong>${summary.merchant}</strong></span>
+${payment && html`<span>${personOf(payment)}</span>`}
+${since && html`<span>In REVIEW for <strong>${age(since)}</strong></span>`}
+<span>Created ${time(summary.createdAt)}</span>
+<span>Order ${summary.externalId ?? 'without an id'}</span>
+<span><code>${summary.id}</code></span>
+</div>`;
+}
+
+function filterForm({ merchant, kind }: QueueFilter): Html {
+  const option = (value: string, text: string) =>
+    value === kind
+      ? html`<option value="${value}" selected>${text}</option>`
+      : html`<option value="${value}">${text}</option>`;
+  return html`<form class="card" method="get" action="/desk"><div class="row">
+<div class="field"><label for="merchant">Merchant</label><input id="merchant" name="merchant" value="${merchant}" maxlength="40" autocomplete="off" autocapitalize="none"></div>
+<div class="field"><label for="kind">Kind</label><select id="kind" name="kind">${option('', 'All')}${option('payout', 'Payouts')}${option('collection', 'Collections')}</select></div>
+<div class="actions"><button class="button plain">Narrow the list</button></div></div></form>`;
+}
+
+function unreadableBox(unreadable: PaymentPage['unreadable']): Html {
+  return html`<div class="notice"><p>${counted(unreadable.length, "payment's entry", "payments' entries")} in Temporal's index can't be read. They may be in REVIEW, too:</p>
+<ul>${unreadable.map(({ id }) => html`<li><a href="${paymentAddress(id)}">${id}</a></li>`)}</ul></div>`;
+}
+
+function pager(number: number, pages: number, { merchant, kind }: QueueFilter): Html {
+  const address = (to: number) => `/desk?${new URLSearchParams({ merchant, kind, page: String(to) })}`;
+  return html`<nav class="pages" aria-label="Pages">
+${number > 1 && html`<a class="button plain" href="${address(number - 1)}" rel="prev">Older</a>`}
+<span>Page ${number} of ${pages}</span>
+${number < pages && html`<a class="button plain" href="${address(number + 1)}" rel="next">Newer</a>`}</nav>`;
+}
+
+/** GET /desk/deliveries: what merchants have not acknowledged yet. */
+export async function deliveriesPage({ session, api }: Visit): Promise<Reply> {
+  const { data, checked, unread, hasMore } = requireValue(await api.due());
+  const incomplete = [
+    unread > 0 && `${counted(unread, 'payment', 'payments')} could not answer in time.`,
+    hasMore && 'There are more payments that may have one, and were not asked.',
+  ].filter((text) => text !== false);
+  const main = html`
+<div class="title"><h1>Deliveries to merchants that are due</h1>
+<p>${counted(data.length, 'notification is', 'notifications are')} not acknowledged yet. Oldest first. ${counted(checked, 'running payment was', 'running payments were')} asked; each notification is tried for 72 hours. One that was given up is on its payment's page.</p></div>
+${noticeBox(takeNotice(session, 'deliveries'))}
+${incomplete.length > 0 && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${incomplete.join(' ')}</p></div>`}
+${
+  data.length === 0
+    ? html`<div class="card"><p>No delivery is due.</p></div>`
+    : html`<ol class="list">${data.map(
+        ({ payment, notification }) => html`<li class="item">
+<div class="title-line"><h2><a href="${paymentAddress(payment.id)}">${nameOf(payment)}</a></h2>${badge(payment.status)}</div>
+<div class="meta"><span>Merchant <strong>${payment.merchant}</strong></span><span>Due for ${age(notification.at)}</span><span><code>${payment.id}</code></span></div>
+${notificationOf(session, payment.id, notification, 'deliveries')}</li>`,
+      )}</ol>`
+}`;
+  return { page: page({ title: 'Deliveries that are due', session, place: 'deliveries', main }) };
+}
+
+/** GET /desk/unmatched: the provider's notifications that match no payment. */
+export async function unmatchedPage({ session, api }: Visit): Promise<Reply> {
+  const { data } = requireValue(await api.unmatched());
+  const main = html`
+<div class="title"><h1>Notifications that match no payment</h1>
+<p>The provider's latest 200 of them, newest first. They come from a payment that somebody made by hand at the provider, from another system on the same account, or from somebody who knows the webhook's address. They prove nothing.</p></div>
+${data.length === 0 ? html`<div class="card"><p>There is none.</p></div>` : html`<ol class="list">${data.map((one) => html`<li class="item">${unmatched(one)}</li>`)}</ol>`}`;
+  return { page: page({ title: 'Unmatched notifications', session, place: 'unmatched', main }) };
+}
+
+function unmatched({
+  transId,
+  status,
+  externalId,
+  at,
+}: {
+  transId: string;
+  status: string;
+  externalId?: string | undefined;
+  at: string;
+}): Html {
+  const own = parsePaymentId(externalId);
+  const named: Content = own !== undefined ? html`<a href="${paymentAddress(own)}">${own}</a>` : externalId;
+  return html`<h2><code>${transId}</code> ${badge(status)}</h2>
+${facts([
+  ['Received', html`${time(at)}, ${age(at)} ago`],
+  ['Made for (externalId)', named ?? 'not said'],
+])}
+<p><a href="/desk/search?q=${encodeURIComponent(transId)}">Look for this transaction</a></p>`;
+}
+
+/** What can be part of a search: the API refuses anything else. */
+const IDENTIFIER = /^[a-zA-Z0-9_-]{1,100}$/;
+const TRANSACTION = /^[A-Za-z0-9_.:/+=@~-]{1,200}$/;
+
+/** Payments that a search shows of each kind. */
+const MAX_FOUND = 20;
+
+/** GET /desk/search?q=…: payments by any identifier. */
+export async function searchPage(visit: Visit): Promise<Reply> {
+  const { session, api } = visit;
+  const wanted = visit.query('q').trim();
+  const results = wanted === '' ? undefined : await search(api, wanted);
+  if (results?.direct !== undefined && results.found.length === 0)
+    return { to: paymentAddress(results.direct) };
+  const title = wanted === '' ? 'Search' : `Search for ${wanted.slice(0, 60)}`;
+  const main = html`
+<div class="title"><h1>Search</h1></div>
+<form class="card" method="get" action="/desk/search"><div class="row search">
+<div class="field"><label for="q">Payment, order, customer or transaction</label>
+<span class="hint" id="q-hint">The payment's id (col_… or pay_…), the merchant's externalId or userId, or the provider's transaction id. Phone numbers are kept where nobody can search for them: ask the caller for the order, or look in the provider's portal for the transaction.</span>
+<input id="q" name="q" value="${wanted}" maxlength="200" aria-describedby="q-hint" autocomplete="off" autocapitalize="none" spellcheck="false" required></div>
+<div class="actions"><button class="button">Search</button></div></div></form>
+${results && resultList(wanted, results)}`;
+  return { page: page({ title, session, place: 'search', main }) };
+}
+
+interface Results {
+  /** The payment whose id it is. */
+  readonly direct?: string | undefined;
+  readonly found: readonly { readonly summary: Summary; readonly by: readonly string[] }[];
+  readonly unmatched: readonly {
+    transId: string;
+    status: string;
+    externalId?: string | undefined;
+    at: string;
+  }[];
+  /** What could not be searched, and why. */
+  readonly missing: readonly string[];
+}
+
+async function search(api: OperatorApi, wanted: string): Promise<Results> {
+  const isIdentifier = IDENTIFIER.test(wanted);
+  const list = async (by: string, query: Parameters<OperatorApi['list']>[0], isPossible: boolean) => ({
+    by,
+    part: isPossible ? await partOf(api.list({ ...query, limit: MAX_FOUND })) : undefined,
+  });
+  const id = parsePaymentId(wanted);
+  const [own, unmatchedPart, ...lists] = await Promise.all([
+    id === undefined ? undefined : partOf(api.payment(id)),
+    partOf(api.unmatched()),
+    list('externalId', { externalId: wanted }, isIdentifier),
+    list('userId', { userId: wanted }, isIdentifier),
+    list('transaction', { transId: wanted }, TRANSACTION.test(wanted)),
+  ]);
+  const found = new Map<string, { summary: Summary; by: string[] }>();
+  for (const { by, part } of lists) {
+    for (const summary of part?.kind === 'ok' ? part.value.data : []) {
+      const known = found.get(summary.id) ?? { summary, by: [] };
+      known.by.push(by);
+      found.set(summary.id, known);
+    }
+  }
+  return {
+    direct: own?.kind === 'ok' ? own.value.id : undefined,
+    found: [...found.values()],
+    unmatched:
+      unmatchedPart.kind === 'ok'
+        ? unmatchedPart.value.data.filter((one) => one.transId === wanted || one.externalId === wanted)
+        : [],
+    missing: lists.flatMap(({ by, part }) => (part?.kind === 'missing' ? [`${by}: ${part.why}`] : [])),
+  };
+}
+
+function resultList(wanted: string, { found, unmatched: kept, missing }: Results): Html {
+  const isNothing = found.length === 0 && kept.length === 0;
+  return html`
+${missing.length > 0 && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${missing.join(' ')}</p></div>`}
+<section class="stack" aria-labelledby="found"><h2 id="found">${isNothing ? 'Nothing was found' : `${counted(found.length, 'payment', 'payments')} found`}</h2>
+${isNothing && html`<p>No payment has ${wanted} as its id, externalId, userId or transaction. Ended payments are found for as long as Temporal keeps them.</p>`}
+<ul class="list">${found.map(
+    ({
+      summary,
+      by,
+    }) => html`<li class="item"><div class="title-line"><h3><a href="${paymentAddress(summary.id)}">${nameOf(summary)}</a></h3>${badge(summary.status, summary.final)}</div>
+<div class="meta"><span>By ${by.join(', ')}</span><span>Merchant <strong>${summary.merchant}</strong></span><span>Created ${time(summary.createdAt)}</span><span><code>${summary.id}</code></span></div></li>`,
+  )}</ul>
+${kept.length > 0 && html`<h2>Notifications that match no payment</h2><ul class="list">${kept.map((one) => html`<li class="item">${unmatched(one)}</li>`)}</ul>`}
+</section>`;
+}
+
+function counted(many: number, one: string, several: string): string {
+  return `${count(many)} ${many === 1 ? one : several}`;
+}

@@ -1,0 +1,174 @@
+import type { CookieOptions, Request, RequestHandler, Response } from 'express';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { networkOf } from '../api/http/request-limits.js';
+import { recordOf } from '../api/http/request-log.js';
+import type { ConnectApi } from './api-client.js';
+import { html } from './html.js';
+import { csrfField, errorPage, page } from './page.js';
+import type { Sessions } from './sessions.js';
+import { randomToken, sameToken } from './token.js';
+import { textOf } from './visit.js';
+
+/** Attempts to sign in with a wrong key, from one address and from all together, in this many seconds. */
+const MAX_FAILURES = 5;
+/** Below the number of failures after which the API refuses the desk itself. */
+const MAX_FAILURES_OF_ALL = 12;
+const WINDOW_S = 60;
+
+const SESSION_COOKIE = 'sanaga_desk';
+const FORM_COOKIE = 'sanaga_desk_form';
+
+/** How long the form may stay open before it is sent, in ms. */
+const FORM_AGE_MS = 60 * 60_000;
+
+/** A key that a header can carry. */
+const POSSIBLE_KEY = /^[!-~]{8,400}$/;
+
+export interface SignInOptions {
+  readonly connect: ConnectApi;
+  readonly sessions: Sessions;
+  readonly maxAgeMs: number;
+}
+
+/** The pages that let operators in and out. */
+export class SignIn {
+  readonly #byAddress = new RateLimiterMemory({ points: MAX_FAILURES, duration: WINDOW_S });
+  readonly #ofAll = new RateLimiterMemory({ points: MAX_FAILURES_OF_ALL, duration: WINDOW_S });
+
+  constructor(private readonly options: SignInOptions) {}
+
+  /** GET /desk/sign-in */
+  readonly form: RequestHandler = (request, response) => {
+    if (!isSafe(request)) return refuseUnsafe(response);
+    this.#show(request, response, 200, nextOf(textOf(request.query, 'next')));
+  };
+
+  /** POST /desk/sign-in */
+  readonly submit: RequestHandler = async (request, response) => {
+    if (!isSafe(request)) return refuseUnsafe(response);
+    const [csrf, typed] = [textOf(request.body, 'csrf'), textOf(request.body, 'key')];
+    const next = nextOf(textOf(request.body, 'next'));
+    const kept = cookieOf(request, nameOf(FORM_COOKIE, request));
+    if (kept === undefined || !sameToken(kept, csrf)) {
+      return this.#show(request, response, 403, next, 'The form was open for too long. Try again.');
+    }
+    const waitMs = await this.#attempt(request.ip ?? '');
+    if (waitMs !== undefined) {
+      response.set('Retry-After', String(Math.ceil(waitMs / 1_000)));
+      const text = `Too many attempts. Try again in ${Math.ceil(waitMs / 1_000)} seconds.`;
+      return this.#show(request, response, 429, next, text);
+    }
+    const key = typed.trim();
+    const answer = POSSIBLE_KEY.test(key)
+      ? await this.options.connect(key, recordOf(request).id).key()
+      : undefined;
+    if (answer?.kind === 'problem' && answer.problem.status !== 401) {
+      await this.#forgive(request.ip ?? '');
+      return this.#show(request, response, 503, next, answer.problem.detail);
+    }
+    if (answer?.kind !== 'ok') {
+      return this.#show(request, response, 401, next, 'This key is not known.');
+    }
+    await this.#forgive(request.ip ?? '');
+    const { name, scopes } = answer.value;
+    if (!scopes.includes('review')) {
+      const text = `The key of ${name} doesn't have the scope review, which decisions need.`;
+      return this.#show(request, response, 403, next, text);
+    }
+    recordOf(request).caller = name;
+    const id = this.options.sessions.begin(name, key);
+    response.clearCookie(nameOf(FORM_COOKIE, request), optionsFor(request));
+    response.cookie(nameOf(SESSION_COOKIE, request), id, {
+      ...optionsFor(request),
+      maxAge: this.options.maxAgeMs,
+    });
+    response.redirect(303, next);
+  };
+
+  /** POST /desk/sign-out */
+  signOut(request: Request, response: Response): void {
+    const id = sessionIdOf(request);
+    if (id !== undefined) this.options.sessions.end(id);
+    response.clearCookie(nameOf(SESSION_COOKIE, request), optionsFor(request));
+    response.redirect(303, '/desk/sign-in');
+  }
+
+  #show(request: Request, response: Response, status: number, next: string, error?: string): void {
+    const token = randomToken();
+    response.cookie(nameOf(FORM_COOKIE, request), token, { ...optionsFor(request), maxAge: FORM_AGE_MS });
+    response.status(status).send(signInPage(token, next, error));
+  }
+
+  /** Counts an attempt as failed, until it turns out otherwise. @returns ms to wait when there were too many */
+  async #attempt(address: string): Promise<number | undefined> {
+    try {
+      await this.#byAddress.consume(networkOf(address));
+      await this.#ofAll.consume('all');
+      return undefined;
+    } catch (refused) {
+      if (refused instanceof RateLimiterRes) return refused.msBeforeNext;
+      throw refused;
+    }
+  }
+
+  async #forgive(address: string): Promise<void> {
+    await this.#byAddress.reward(networkOf(address));
+    await this.#ofAll.reward('all');
+  }
+}
+
+/** The id of the session that a request's cookie names. */
+export function sessionIdOf(request: Request): string | undefined {
+  return cookieOf(request, nameOf(SESSION_COOKIE, request));
+}
+
+/** The sign-in page that leads back to where somebody wanted to go. */
+export function signInAddress(wanted: string): string {
+  return `/desk/sign-in?next=${encodeURIComponent(nextOf(wanted))}`;
+}
+
+/** Only our own pages: any other address could be a copy of them. */
+function nextOf(address: string): string {
+  return /^\/desk(?:[/?][\w\-./?=&%~+]*)?$/.test(address) ? address : '/desk';
+}
+
+/** With the prefix, browsers take the cookie over https from this host alone. */
+function nameOf(name: string, request: Request): string {
+  return request.secure ? `__Host-${name}` : name;
+}
+
+function optionsFor(request: Request): CookieOptions {
+  return { httpOnly: true, sameSite: 'strict', secure: request.secure, path: '/' };
+}
+
+function cookieOf(request: Request, name: string): string | undefined {
+  const pairs = (request.headers.cookie ?? '').split(/; */).map((pair) => pair.split('='));
+  const value = pairs.find(([one]) => one === name)?.[1];
+  return value !== undefined && /^[\w-]{20,100}$/.test(value) ? value : undefined;
+}
+
+/** An API key may travel over https, or within one machine. */
+function isSafe(request: Request): boolean {
+  return request.secure || /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(request.hostname ?? '');
+}
+
+function refuseUnsafe(response: Response): void {
+  const text =
+    'Your key would be sent over the network for everybody to read. Open the desk by https. If you have, the proxy must send X-Forwarded-Proto, and TRUSTED_PROXIES must count it.';
+  response.status(403).send(errorPage('The desk needs https', text));
+}
+
+function signInPage(token: string, next: string, error: string | undefined): string {
+  const main = html`
+<div class="title"><h1>Sign in to the desk</h1><p>Here people decide on payments in REVIEW.</p></div>
+<form class="card" method="post" action="/desk/sign-in">
+${csrfField(token)}<input type="hidden" name="next" value="${next}">
+<div class="field"><label for="key">Your API key</label>
+<span class="hint" id="key-hint">It needs the scope review. What you decide is recorded under its name: use your own.</span>
+${error !== undefined && html`<span class="error" id="key-error" role="alert">${error}</span>`}
+<input id="key" name="key" type="password" required autofocus autocomplete="current-password" spellcheck="false" autocapitalize="none" aria-describedby="key-hint${error !== undefined && ' key-error'}"${error !== undefined && html` aria-invalid="true"`}></div>
+<div class="actions"><button class="button">Sign in</button></div>
+</form>
+<p class="quiet">Signed in already, and came from another site? <a href="${next}">Go on to the desk</a>.</p>`;
+  return page({ title: error === undefined ? 'Sign in' : 'Error: sign in', narrow: true, main });
+}

@@ -1,0 +1,76 @@
+import type { Problem } from '../api/resources.js';
+import type { Answer, OperatorApi } from './api-client.js';
+import type { Notice, Session } from './sessions.js';
+
+/** A request of an operator who is signed in. The form of a POST has been checked to be one of ours. */
+export interface Visit {
+  readonly session: Session;
+  readonly api: OperatorApi;
+  /** A part of the path, by its name. */
+  param(name: string): string;
+  /** A parameter of the query; empty when it isn't there, or there more than once. */
+  query(name: string): string;
+  /** A field of the form; empty as above. */
+  field(name: string): string;
+}
+
+/** What a request is answered with: a page, or where to go next. */
+export type Reply = { readonly page: string; readonly status?: number } | { readonly to: string };
+
+/** A problem of the API's that a page can do nothing about. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+
+  constructor(readonly problem: Problem) {
+    super(problem.detail);
+  }
+}
+
+/** What was asked for. @throws {ProblemError} when the API has answered with a problem instead. */
+export function requireValue<T>(answer: Answer<T>): T {
+  if (answer.kind === 'problem') throw new ProblemError(answer.problem);
+  return answer.value;
+}
+
+/** Something that a page can do without: why it isn't there, in place of it. */
+export type Part<T> =
+  | { readonly kind: 'ok'; readonly value: T }
+  | { readonly kind: 'missing'; readonly why: string };
+
+/** @throws {ProblemError} when the key isn't valid any more: no part of the page can be shown then */
+export async function partOf<T>(asked: Promise<Answer<T>>): Promise<Part<T>> {
+  let answer: Answer<T>;
+  try {
+    answer = await asked;
+  } catch {
+    return { kind: 'missing', why: "The API doesn't answer." };
+  }
+  if (answer.kind === 'ok') return answer;
+  if (answer.problem.status === 401) throw new ProblemError(answer.problem);
+  return { kind: 'missing', why: answer.problem.detail };
+}
+
+/** Notices that wait to be shown. Beyond that, the oldest is forgotten. */
+const MAX_NOTICES = 20;
+
+/** Has the next page with this name say something. */
+export function leaveNotice({ notices }: Session, name: string, notice: Notice): void {
+  notices.delete(name);
+  notices.set(name, notice);
+  const [oldest] = notices.keys();
+  if (notices.size > MAX_NOTICES && oldest !== undefined) notices.delete(oldest);
+}
+
+/** What the page with this name was left to say; it says it once. */
+export function takeNotice({ notices }: Session, name: string): Notice | undefined {
+  const notice = notices.get(name);
+  notices.delete(name);
+  return notice;
+}
+
+/** A field of a form or a query, or a part of a path; empty when it is missing or repeated. */
+export function textOf(values: unknown, name: string): string {
+  if (typeof values !== 'object' || values === null || !Object.hasOwn(values, name)) return '';
+  const value: unknown = Reflect.get(values, name);
+  return typeof value === 'string' ? value : '';
+}

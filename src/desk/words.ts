@@ -1,0 +1,78 @@
+import type { Payment } from './api-client.js';
+import { type Html, html } from './html.js';
+
+const numbers = new Intl.NumberFormat('en-GB');
+
+/** A number, such as `1,000`. */
+export function count(value: number): string {
+  return numbers.format(value);
+}
+
+/** An amount, such as `42,000 XAF`, which no line breaks. */
+export function amount(value: number, currency = 'XAF'): string {
+  return `${numbers.format(value)}\u00a0${currency}`;
+}
+
+const dates = new Intl.DateTimeFormat('en-GB', {
+  timeZone: 'Africa/Douala',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+
+/** A time (ISO 8601, or ms since the epoch) as people read it, in Douala. */
+export function time(at: string | number): Html {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return html`${String(at)}`;
+  return html`<time datetime="${date.toISOString()}">${dates.format(date)}</time>`;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** How long something takes, such as `3 h 12 min`, to the minute. */
+export function duration(ms: number): string {
+  if (ms < MINUTE_MS) return 'less than a minute';
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`;
+  const [days, hours] = [Math.floor(ms / DAY_MS), Math.floor((ms % DAY_MS) / HOUR_MS)];
+  if (days === 0) return `${hours} h ${Math.floor((ms % HOUR_MS) / MINUTE_MS)} min`;
+  return `${days} ${days === 1 ? 'day' : 'days'} ${hours} h`;
+}
+
+/** How long ago something was. */
+export function age(at: string): string {
+  return duration(Math.max(0, Date.now() - Date.parse(at)));
+}
+
+type Named = Pick<Payment, 'kind' | 'amount' | 'currency'> & { readonly method?: Payment['method'] };
+
+/** A payment by its kind and amount, such as `Payout of 42,000 XAF`. */
+export function nameOf({ kind, method, amount: value, currency }: Named): string {
+  const kinds = { link: 'Collection by link', direct: 'Direct collection' } as const;
+  const name = kind === 'payout' ? 'Payout' : method === undefined ? 'Collection' : kinds[method];
+  return `${name} of ${amount(value, currency)}`;
+}
+
+/** The person on the other side, as far as the API names one. */
+export function personOf({ kind, phone, userId }: Pick<Payment, 'kind' | 'phone' | 'userId'>): string {
+  const who = kind === 'payout' ? 'recipient' : 'payer';
+  const known = [phone, userId && `customer ${userId}`].filter(Boolean).join(', ');
+  return known === '' ? `a ${who} whose number isn't known here` : known;
+}
+
+/** A status, in a colour that only repeats what the word says. */
+export function badge(status: string, final = false): Html {
+  const colour = { REVIEW: 'review', SUCCESSFUL: 'good', FAILED: 'bad', EXPIRED: 'bad' }[status] ?? '';
+  return html`<span class="badge ${colour}">${status}${final && ', final'}</span>`;
+}
+
+/** The machine's words, which begin in lower case and have no full stop, as a sentence. */
+export function sentence(text: string): string {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}

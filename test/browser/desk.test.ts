@@ -1,0 +1,277 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { type DeskUnderTest, startDesk } from '../desk/desk-under-test.js';
+import { ID, startStubApi } from '../desk/stub-api.js';
+import { KEYS, terms } from '../support/api-under-test.js';
+import { eventually, payout, useStack } from '../support/payment-stack.js';
+import { launchBrowser } from './browser.js';
+import { arrive, visit } from './visit.js';
+
+jest.setTimeout(120_000);
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  await Promise.all(browser.contexts().map((context) => context.close()));
+});
+
+const NARROW = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true } as const;
+const WIDE = { viewport: { width: 1_280, height: 900 } } as const;
+const DARK = { ...WIDE, colorScheme: 'dark' } as const;
+
+const keyField = (page: Page) => page.getByLabel('Your API key');
+
+async function signIn(page: Page, key: string): Promise<void> {
+  await keyField(page).fill(key);
+  await keyField(page).press('Enter');
+  await arrive(page, 'Payments in REVIEW');
+}
+
+describe('the pages of the desk', () => {
+  /** What a merchant can write at worst: long, and with nowhere to break a line. */
+  const LONG = 'W'.repeat(100);
+  let api: Awaited<ReturnType<typeof startStubApi>>;
+  let desk: DeskUnderTest;
+  beforeAll(async () => {
+    api = await startStubApi({ text: LONG });
+    desk = await startDesk(api.url);
+  });
+  afterAll(async () => {
+    await desk?.stop();
+    await api?.stop();
+  });
+
+  const pages: readonly [name: string, path: string][] = [
+    ['the queue', '/desk'],
+    ['the deliveries', '/desk/deliveries'],
+    ['the unmatched notifications', '/desk/unmatched'],
+    ['a search', `/desk/search?q=${LONG}`],
+    ['a payment', `/desk/payments/${ID}`],
+    ['a decision', `/desk/payments/${ID}/decide/match?review=3`],
+    ['an unknown page', '/desk/nowhere'],
+  ];
+
+  /** Further pages that only a form leads to. */
+  const later: readonly [name: string, reach: (page: Page) => Promise<void>][] = [
+    [
+      'a form with mistakes',
+      async (page) => {
+        await page.goto(`${desk.url}/desk/payments/${ID}/decide/match?review=3`);
+        await page.getByLabel("The transaction's id").fill('not one');
+        await page.getByLabel('Why').fill(LONG);
+        await page.getByRole('button', { name: 'Go on' }).click();
+        await page.getByText('has no spaces').first().waitFor();
+      },
+    ],
+    [
+      'a confirmation that can be overruled',
+      async (page) => {
+        await page.goto(`${desk.url}/desk/payments/${ID}/decide/resend?review=3`);
+        await page.getByLabel('Why').fill(LONG);
+        await page.getByRole('button', { name: 'Go on' }).click();
+        const detail = `${LONG}, or override this with "force": true`;
+        const refusal = {
+          type: '',
+          title: '',
+          status: 409,
+          detail,
+          code: 'resolution_refused',
+          requestId: '',
+        };
+        api.instead.set('/resolve', { status: 409, body: refusal });
+        await page.getByRole('button', { name: 'once more' }).click();
+        await page.getByLabel('Type the word').waitFor();
+        api.instead.clear();
+      },
+    ],
+    [
+      'the sign-in page',
+      async (page) => {
+        await page.context().clearCookies();
+        await page.goto(`${desk.url}/desk`);
+        await keyField(page).waitFor();
+      },
+    ],
+  ];
+
+  /** Each page in one browser, one after the other. */
+  async function onEach(
+    options: BrowserContextOptions,
+    look: (page: Page, name: string) => Promise<void>,
+  ): Promise<readonly string[]> {
+    const { page, complaints } = await visit(browser, `${desk.url}/desk`, options);
+    await signIn(page, api.operatorKey());
+    for (const [name, path] of pages) {
+      await page.goto(desk.url + path);
+      await look(page, name);
+    }
+    for (const [name, reach] of later) {
+      await reach(page);
+      await look(page, name);
+    }
+    return complaints;
+  }
+
+  it.each([
+    ['320 pixels wide', NARROW],
+    ['on a desktop', WIDE],
+  ])('have nothing beyond their edge, and need no script: %s', async (_, options) => {
+    const beyond: string[] = [];
+    const complaints = await onEach(options, async (page, name) => {
+      const width = await page.locator('html').evaluate((root) => root.scrollWidth);
+      if (width > options.viewport.width) beyond.push(`${name}: ${width}`);
+    });
+    expect(beyond).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('have only targets of 44 pixels and more for a thumb, where a tap does something', async () => {
+    const small: string[] = [];
+    await onEach(NARROW, async (page, name) => {
+      for (const target of await page
+        .locator('button, input:not([type=hidden]), select, textarea, a.button, nav a')
+        .all()) {
+        const box = await target.boundingBox();
+        if (box === null || Math.min(box.width, box.height) < 44)
+          small.push(`${name}: ${await target.textContent()}`);
+      }
+    });
+    expect(small).toEqual([]);
+  });
+
+  it('are looked at by an axe that finds what is wrong', async () => {
+    const { page } = await visit(browser, `${desk.url}/desk/sign-in`, { javaScriptEnabled: true });
+    await page.setContent('<main><h1>Sign in</h1><input name="key"></main>');
+    expect((await violationsOf(page)).join()).toContain('label');
+  });
+
+  it.each([
+    ['in light', WIDE],
+    ['in the dark', DARK],
+    ['320 pixels wide', NARROW],
+  ])('have nothing that axe finds fault with: %s', async (_, options) => {
+    const found: string[] = [];
+    // axe is a script, and so needs them on.
+    await onEach({ ...options, javaScriptEnabled: true }, async (page, name) => {
+      for (const violation of await violationsOf(page)) found.push(`${name}: ${violation}`);
+    });
+    expect(found).toEqual([]);
+  });
+});
+
+/** What axe finds, as `rule: elements`. */
+async function violationsOf(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  return await page.evaluate<readonly string[]>(
+    `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' ')).join(', ')))`,
+  );
+}
+
+describe('the desk by keyboard alone, with scripts off', () => {
+  const stack = useStack();
+  let desk: DeskUnderTest;
+  beforeAll(async () => {
+    // On a busy machine, too, a decision has its answer before the API would say 202.
+    const patient = await stack.startMore({ answerWithinMs: 20_000 });
+    desk = await startDesk(patient.url);
+  });
+  afterAll(() => desk?.stop());
+
+  /** A payout of 700 XAF of which nobody knows whether the provider took it, in the queue of the desk. */
+  async function reviewed(): Promise<string> {
+    const api = await stack.startMore({
+      terms: { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 },
+      answerWithinMs: 300,
+    });
+    stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
+    const { body } = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body: payout });
+    await eventually(
+      () => stack.api.ask('GET', '/v1/payments?status=REVIEW', { key: KEYS.operator }),
+      (list) => list.body.data.some(({ id }: { id: string }) => id === body.id),
+    );
+    return body.id;
+  }
+
+  /** Presses Tab until something has the focus, and sees that it shows. @throws when it never gets it */
+  async function tabTo(page: Page, wanted: Locator): Promise<void> {
+    for (let presses = 0; presses < 80; presses++) {
+      if ((await wanted.and(page.locator(':focus')).count()) === 1) {
+        const outline = await wanted.evaluate(
+          (element) => element.ownerDocument.defaultView?.getComputedStyle(element).outlineStyle,
+        );
+        expect(outline).toBe('solid');
+        return;
+      }
+      await page.keyboard.press('Tab');
+    }
+    throw new Error(`Tab never leads to ${wanted}`);
+  }
+
+  it.each([
+    ['320 pixels wide', NARROW],
+    ['on a desktop', WIDE],
+  ])(
+    'signs in, reads a payment, decides it with a reason and a confirmation, and signs out: %s',
+    async (_, options) => {
+      const id = await reviewed();
+      const { page, complaints } = await visit(browser, `${desk.url}/desk`, options);
+      await keyField(page).and(page.locator(':focus')).waitFor();
+      await page.keyboard.type(KEYS.operator);
+      await page.keyboard.press('Enter');
+      await arrive(page, 'Payments in REVIEW');
+
+      await tabTo(page, page.locator(`a[href="/desk/payments/${id}"]`));
+      await page.keyboard.press('Enter');
+      await arrive(page, 'Payout of 700 XAF');
+
+      await tabTo(page, page.getByRole('link', { name: 'Fail the payment' }));
+      await page.keyboard.press('Enter');
+      await arrive(page, 'Fail the payment');
+
+      // The cursor goes into the field by itself.
+      await page.getByLabel('Why').and(page.locator(':focus')).waitFor();
+      await page.keyboard.type('ticket 4711');
+      await tabTo(page, page.getByRole('button', { name: 'Go on to the confirmation' }));
+      await page.keyboard.press('Enter');
+      await arrive(page, 'Fail this payout of 700 XAF?');
+      await page.getByText('Nothing has been decided yet').waitFor();
+      expect((await stack.read(id)).body.status).toBe('REVIEW');
+
+      await tabTo(page, page.getByRole('button', { name: 'Fail it: 700 XAF' }));
+      await page.keyboard.press('Space');
+      await page.getByRole('status').getByText('was failed').waitFor();
+      expect((await stack.read(id)).body).toMatchObject({
+        status: 'FAILED',
+        resolution: { by: 'operator', why: 'ticket 4711' },
+      });
+
+      await page.goBack();
+      await page.goBack();
+      await page.reload();
+      expect((await stack.read(id)).body.status).toBe('FAILED');
+
+      await page.goto(`${desk.url}/desk`);
+      await tabTo(page, page.getByRole('button', { name: 'Sign out' }));
+      await page.keyboard.press('Enter');
+      await arrive(page, 'Sign in to the desk');
+      await page.goto(`${desk.url}/desk/payments/${id}`);
+      await arrive(page, 'Sign in to the desk');
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it('leads past the navigation to the content', async () => {
+    const { page } = await visit(browser, `${desk.url}/desk`);
+    await signIn(page, KEYS.operator);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(new URL(page.url()).hash).toBe('#main');
+    await page.keyboard.press('Tab');
+    expect(await page.getByLabel('Merchant').and(page.locator(':focus')).count()).toBe(1);
+  });
+});

@@ -1,0 +1,452 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type DeskUnderTest, startDesk, type Visitor } from './desk-under-test.js';
+import { ID, OPERATOR, problem, READER, startStubApi } from './stub-api.js';
+
+/** What would run, load, submit elsewhere, break out of an attribute, or turn the direction of a page. */
+const HOSTILE = `"'><script>alert(1)</script><img src=x onerror=alert(2)></textarea></style>\u202E{{7*7}}`;
+
+/** Every page that an operator can be shown. */
+const PAGES = [
+  '/desk',
+  '/desk?page=2&merchant=shop&kind=payout',
+  '/desk/deliveries',
+  '/desk/unmatched',
+  '/desk/search',
+  `/desk/search?q=${encodeURIComponent('order-1')}`,
+  `/desk/payments/${ID}`,
+  `/desk/payments/${ID}/decide/match?review=3&transId=abc`,
+  `/desk/payments/${ID}/decide/fail?review=3`,
+  `/desk/payments/${ID}/decide/resend?review=3`,
+];
+
+let api: Awaited<ReturnType<typeof startStubApi>>;
+let desk: DeskUnderTest;
+let operator: Visitor;
+
+beforeAll(async () => {
+  api = await startStubApi({ text: HOSTILE });
+  desk = await startDesk(api.url);
+  operator = desk.visitor();
+  await operator.signIn(OPERATOR);
+});
+afterEach(() => {
+  api.instead.clear();
+  api.asked.length = 0;
+});
+afterAll(async () => {
+  await desk.stop();
+  await api.stop();
+});
+
+const posted = () => api.asked.filter(({ method }) => method === 'POST');
+const page = `/desk/payments/${ID}`;
+
+describe('every page', () => {
+  it.each([...PAGES, '/desk/sign-in', '/desk/nowhere'])(
+    'may load nothing but its style sheet: %s',
+    async (path) => {
+      const { headers, text } = await operator.get(path);
+      expect(headers.get('content-security-policy')).toBe(
+        "default-src 'none';style-src 'self';form-action 'self';frame-ancestors 'none';base-uri 'none'",
+      );
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.has('etag')).toBe(false);
+      // The texts in the attributes are hostile as well, and harmless there.
+      const tags = (text.match(/<[^>]*>/g) ?? []).join('').replace(/"[^"]*"/g, '');
+      expect(tags).toContain('<main');
+      expect(tags).not.toMatch(/<script|<style|\sstyle=|\son\w+=/i);
+    },
+  );
+
+  it('has a style sheet that browsers may keep', async () => {
+    const [, address = ''] =
+      /<link rel="stylesheet" href="([^"]*)"/.exec((await operator.get('/desk')).text) ?? [];
+    const { status, headers } = await operator.get(address);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
+    expect(headers.get('cache-control')).toContain('immutable');
+  });
+
+  it.each(PAGES)('shows hostile texts as texts: %s', async (path) => {
+    const { status, text } = await operator.get(path);
+    expect(status).toBe(200);
+    // The key's name is hostile, too, so that each page has at least one of them.
+    expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(text).not.toContain('<script');
+    expect(text).not.toContain('<img');
+    expect(text).not.toContain('\u202E');
+    expect(text).not.toContain('href="javascript:');
+  });
+
+  it('shows what was typed as a text', async () => {
+    const { text } = await operator.get(`/desk/search?q=${encodeURIComponent(HOSTILE)}`);
+    expect(text).not.toContain('<img');
+    await operator.get(`${page}/decide/match?review=3`);
+    const again = await operator.submit('/decide/match', { why: '', transId: HOSTILE });
+    expect(again.text).toContain('Say why');
+    expect(again.text).not.toContain('<img');
+    expect(again.text).toContain('&lt;img src=x');
+  });
+});
+
+describe('somebody who is not signed in', () => {
+  it.each(PAGES)('is shown the sign-in page, and nothing is asked: %s', async (path) => {
+    const stranger = desk.visitor();
+    const { status, text, path: at } = await stranger.get(path);
+    expect([status, at]).toEqual([200, `/desk/sign-in?next=${encodeURIComponent(path)}`]);
+    expect(text).toContain('Sign in to the desk');
+    expect(api.asked).toEqual([]);
+  });
+
+  it('cannot send a form', async () => {
+    await operator.get(page);
+    const { csrf = '' } = operator.form('/refresh').hidden;
+    api.asked.length = 0;
+    const { path } = await desk.visitor().post(`${page}/refresh`, { csrf });
+    expect(path).toBe(`/desk/sign-in?next=${encodeURIComponent(page)}`);
+    expect(api.asked).toEqual([]);
+  });
+});
+
+describe('signing in', () => {
+  it('takes a key with the scope review, and leads to the page that was wanted', async () => {
+    const visitor = desk.visitor();
+    const { path } = await visitor.signIn(api.operatorKey(), '/desk/unmatched');
+    expect(path).toBe('/desk/unmatched');
+  });
+
+  it.each([
+    'https://evil.example/',
+    '//evil.example',
+    '/\\evil.example',
+    'javascript:alert(1)',
+    '/deskevil',
+    '',
+  ])('leads nowhere else: %p', async (next) => {
+    expect((await desk.visitor().signIn(api.operatorKey(), next)).path).toBe('/desk');
+  });
+
+  it('gives a cookie that no script can read, no other site sends, and that ends', async () => {
+    const visitor = desk.visitor();
+    await visitor.get('/desk/sign-in');
+    const { action, hidden } = visitor.form('/sign-in');
+    const response = await fetch(desk.url + action, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie: [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      body: new URLSearchParams({ ...hidden, key: api.operatorKey() }),
+    });
+    const cookie = response.headers.getSetCookie().find((line) => line.startsWith('sanaga_desk=')) ?? '';
+    expect(cookie).toMatch(
+      /^sanaga_desk=[\w-]{43}; Max-Age=3600; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/,
+    );
+    expect(cookie).not.toContain('sk_');
+  });
+
+  it('over https, makes the cookie one that is sent over https alone', async () => {
+    const proxied = await startDesk(api.url, { trustedProxies: 1 });
+    try {
+      const response = await fetch(`${proxied.url}/desk/sign-in`, {
+        headers: { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'desk.example' },
+      });
+      expect(response.headers.getSetCookie().join()).toMatch(/^__Host-sanaga_desk_form=.*; Secure/);
+    } finally {
+      await proxied.stop();
+    }
+  });
+
+  it('is refused where the key would be sent over a network in plain text', async () => {
+    const proxied = await startDesk(api.url, { trustedProxies: 1 });
+    try {
+      const response = await fetch(`${proxied.url}/desk/sign-in`, {
+        headers: { 'x-forwarded-host': 'desk.example' },
+      });
+      expect(response.status).toBe(403);
+      expect(await response.text()).toContain('needs https');
+    } finally {
+      await proxied.stop();
+    }
+  });
+
+  it('refuses a key without the scope review, and one that is not known', async () => {
+    const visitor = desk.visitor();
+    const reader = await visitor.signIn(READER);
+    expect(reader.status).toBe(403);
+    expect(reader.text).toContain('scope review');
+    const unknown = await visitor.signIn('sk_unknown_0123456789');
+    expect(unknown.status).toBe(401);
+    expect(unknown.text).toContain('not known');
+    expect(unknown.text).not.toContain('sk_unknown');
+    expect((await visitor.get('/desk')).path).toContain('/desk/sign-in');
+  });
+
+  it('refuses a form that is not ours', async () => {
+    const visitor = desk.visitor();
+    expect(
+      (await visitor.post('/desk/sign-in', { key: api.operatorKey(), csrf: 'x'.repeat(43) })).status,
+    ).toBe(403);
+    await visitor.get('/desk/sign-in');
+    expect((await visitor.submit('/sign-in', { key: api.operatorKey(), csrf: '' })).status).toBe(403);
+    expect((await visitor.get('/desk')).path).toContain('/desk/sign-in');
+  });
+
+  it('is refused after some failures, whatever the key, and says for how long', async () => {
+    const guarded = await startDesk(api.url);
+    try {
+      const thief = guarded.visitor();
+      const statuses: number[] = [];
+      for (let tries = 0; tries < 5; tries++)
+        statuses.push((await thief.signIn('sk_guess_0123456789')).status);
+      expect(statuses).toEqual([401, 401, 401, 401, 401]);
+      const { status, headers } = await thief.signIn(api.operatorKey());
+      expect(status).toBe(429);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    } finally {
+      await guarded.stop();
+    }
+  });
+
+  it('says so when the API is away', async () => {
+    const lost = await startDesk('http://127.0.0.1:1');
+    try {
+      const { status, text } = await lost.visitor().signIn(api.operatorKey());
+      expect(status).toBe(503);
+      expect(text).toContain('API');
+      expect(lost.lines.join()).not.toContain('sk_operator');
+    } finally {
+      await lost.stop();
+    }
+  });
+});
+
+describe('a session', () => {
+  it('ends when its operator signs out', async () => {
+    const visitor = desk.visitor();
+    await visitor.signIn(api.operatorKey());
+    const kept = new Map(visitor.cookies);
+    expect((await visitor.submit('/sign-out')).path).toBe('/desk/sign-in');
+    for (const [name, value] of kept) visitor.cookies.set(name, value);
+    expect((await visitor.get('/desk')).path).toContain('/desk/sign-in');
+  });
+
+  it('ends when the API no longer knows the key', async () => {
+    const [one, other] = [desk.visitor(), desk.visitor()];
+    api.keys.set('sk_leaked_0123456789', { object: 'key', name: 'joe', scopes: ['review'] });
+    await one.signIn('sk_leaked_0123456789');
+    await other.signIn('sk_leaked_0123456789');
+    api.keys.delete('sk_leaked_0123456789');
+    expect((await one.get(page)).path).toBe(`/desk/sign-in?next=${encodeURIComponent(page)}`);
+    api.asked.length = 0;
+    expect((await other.get('/desk')).path).toContain('/desk/sign-in');
+    expect(api.asked).toEqual([]);
+  });
+});
+
+describe('a form', () => {
+  const forms = ['/refresh', '/notifications/1', '/decide/fail', '/sign-out'];
+
+  it.each(forms)('without the token of its session does nothing: %s', async (end) => {
+    const other = desk.visitor();
+    await other.signIn(api.operatorKey());
+    await other.get(page);
+    const { hidden } = other.form('/refresh');
+    api.asked.length = 0;
+    const path = end === '/sign-out' ? '/desk/sign-out' : page + end;
+    for (const csrf of ['', 'x'.repeat(43), hidden.csrf ?? '']) {
+      const { status, text } = await operator.post(path, { csrf, why: 'because', review: '3' });
+      expect(status).toBe(403);
+      expect(text).toContain('Nothing was done');
+    }
+    expect(posted()).toEqual([]);
+  });
+
+  it('that another site has sent does nothing, even with the token', async () => {
+    await operator.get(page);
+    const { action, hidden } = operator.form('/refresh');
+    operator.headers = { 'sec-fetch-site': 'cross-site' };
+    expect((await operator.post(action, hidden)).status).toBe(403);
+    operator.headers = {};
+    expect(posted()).toEqual([]);
+  });
+
+  it('that is too large or has a field twice does nothing', async () => {
+    await operator.get(page);
+    const { csrf = '' } = operator.form('/refresh').hidden;
+    const large = await operator.post(`${page}/refresh`, { csrf, why: 'x'.repeat(20_000) });
+    expect([large.status, large.text.includes('Nothing was done')]).toEqual([413, true]);
+    const response = await fetch(`${desk.url}${page}/refresh`, {
+      method: 'POST',
+      headers: {
+        cookie: [...operator.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: `csrf=${csrf}&csrf=${csrf}`,
+    });
+    expect(response.status).toBe(403);
+    expect(posted()).toEqual([]);
+  });
+});
+
+describe('a decision', () => {
+  const toConfirmation = async (why = 'because') => {
+    await operator.get(`${page}/decide/fail?review=3`);
+    return await operator.submit('/decide/fail', { why });
+  };
+
+  it('is only carried out when it was confirmed', async () => {
+    const { path, text } = await toConfirmation();
+    expect(path).toMatch(/\/confirm\/[\w-]{43}$/);
+    expect(text).toContain('Nothing has been decided yet');
+    expect(text).toContain('123,456,789');
+    expect(posted()).toEqual([]);
+    const { text: after } = await operator.submit(path.slice(page.length));
+    expect(after).toContain('Done');
+    expect(posted()).toEqual([
+      {
+        method: 'POST',
+        path: `/v1/payments/${ID}/resolve`,
+        authorization: `Bearer ${OPERATOR}`,
+        body: { action: 'fail', review: 3, why: 'because' },
+      },
+    ]);
+  });
+
+  it('is carried out once, however often its confirmation is sent', async () => {
+    const { path } = await toConfirmation();
+    const confirmation = operator.form(path.slice(page.length));
+    const send = () => operator.post(confirmation.action, confirmation.hidden);
+    await Promise.all([send(), send(), send()]);
+    await send();
+    expect(posted()).toHaveLength(1);
+  });
+
+  it('belongs to the session and the payment that it was made for', async () => {
+    const { path } = await toConfirmation();
+    const other = desk.visitor();
+    await other.signIn(api.operatorKey());
+    expect((await other.get(path)).path).toBe(page);
+    expect(other.page).toContain('no longer there');
+    const elsewhere = path.replace(ID, `pay_${'0'.repeat(32)}`);
+    expect((await operator.get(elsewhere)).status).toBe(404);
+    expect(posted()).toEqual([]);
+  });
+
+  it('needs a reason, and for a match the transaction, and keeps what was typed', async () => {
+    await operator.get(`${page}/decide/match?review=3`);
+    const { text } = await operator.submit('/decide/match', { why: '  ', transId: 'not one' });
+    expect(text).toContain('Say why');
+    expect(text).toContain('has no spaces');
+    expect(text).toContain('value="not one"');
+    expect(text).toMatch(/<title>Error: /);
+    const long = await operator.submit('/decide/match', { why: 'x'.repeat(501), transId: 'abc' });
+    expect(long.text).toContain('at most 500');
+    expect(posted()).toEqual([]);
+  });
+
+  it('on an old review is refused, and the payment is shown as it is now', async () => {
+    const { path, text } = await operator.get(`${page}/decide/fail?review=2`);
+    expect(path).toBe(page);
+    expect(text).toContain('You looked at review 2');
+    expect(text).toContain('this is review 3');
+    expect((await operator.get(page)).text).not.toContain('You looked at review 2');
+  });
+
+  it('that the API refuses leads to the payment, with the reason', async () => {
+    const { path } = await toConfirmation();
+    const detail = 'the review has changed: it is now number 4';
+    api.instead.set('/resolve', { status: 409, body: problem(409, 'resolution_refused', detail) });
+    const { path: at, text } = await operator.submit(path.slice(page.length));
+    expect(at).toBe(page);
+    expect(text).toContain('Refused: nothing was changed');
+    expect(text).toContain('The review has changed: it is now number 4');
+  });
+
+  it('is never said to be refused when nobody knows', async () => {
+    for (const body of [problem(503, 'temporarily_unavailable', 'Try again shortly.'), 'cut off {']) {
+      const { path } = await toConfirmation();
+      api.instead.set('/resolve', { status: 503, body });
+      const { text } = await operator.submit(path.slice(page.length));
+      expect(text).toContain('It isn&#39;t known whether the decision was carried out');
+    }
+  });
+
+  it('is forced only after a refusal that says so, and with the word', async () => {
+    const { path } = await toConfirmation();
+    const end = path.slice(page.length);
+    const detail = 'the provider may list a transaction late, or override this with "force": true';
+    api.instead.set('/resolve', { status: 409, body: problem(409, 'resolution_refused', detail) });
+    const refused = await operator.submit(end, { force: 'force' });
+    expect(posted().map(({ body }) => body)).toEqual([{ action: 'fail', review: 3, why: 'because' }]);
+    expect(refused.path).toBe(path);
+    expect(refused.text).toContain('The provider may list a transaction late.');
+    expect(refused.text).not.toContain('&quot;force&quot;: true');
+    api.instead.clear();
+    for (const force of ['', 'Force', 'yes']) {
+      expect((await operator.submit(end, { force })).path).toBe(path);
+    }
+    expect(posted()).toHaveLength(1);
+    expect((await operator.submit(end, { force: 'force' })).path).toBe(page);
+    expect(posted().at(-1)?.body).toEqual({ action: 'fail', review: 3, why: 'because', force: true });
+  });
+});
+
+describe('a long queue', () => {
+  const listed = () => api.asked.filter(({ path }) => path === '/v1/payments').length;
+
+  it('is turned round, shown 20 to a page, and says when older ones are not on it', async () => {
+    const [one] = api.known.list.data;
+    const data = Array.from({ length: 100 }, (_, index) => ({ ...one, externalId: `order-${index}` }));
+    api.instead.set('/v1/payments', { status: 200, body: { data, unreadable: [], nextCursor: 'more' } });
+    const { text } = await operator.get('/desk');
+    expect(listed()).toBe(10);
+    expect(text).toContain('There are more than 1,000');
+    expect(text).toContain('Page 1 of 50');
+    expect(text.match(/<li class="item">/g)).toHaveLength(20);
+    expect(text.indexOf('order-99')).toBeLessThan(text.indexOf('order-98'));
+    expect(text).not.toContain('order-0<');
+    const last = await operator.get('/desk?page=9999');
+    expect(last.text).toContain('Page 50 of 50');
+    expect(last.text).toContain('order-0<');
+  });
+
+  it('that is empty says so', async () => {
+    api.instead.set('/v1/payments', { status: 200, body: { data: [], unreadable: [] } });
+    expect((await operator.get('/desk')).text).toContain('Nothing is in REVIEW');
+  });
+});
+
+describe('a payment', () => {
+  it('that does not exist is a page that says so', async () => {
+    const { status, text } = await operator.get(`/desk/payments/pay_${'0'.repeat(32)}`);
+    expect([status, text.includes('no payment with this id')]).toEqual([404, true]);
+  });
+
+  it('is shown without what could not be read, which is called not known', async () => {
+    api.instead.set('/provider', { status: 503, body: problem(503, 'temporarily_unavailable', 'Later.') });
+    api.instead.set('/events', { status: 503, body: problem(503, 'temporarily_unavailable', 'Later.') });
+    const { status, text } = await operator.get(page);
+    expect(status).toBe(200);
+    expect(text.match(/Not known\. Later\./g)).toHaveLength(3);
+  });
+
+  it('has its notifications sent again', async () => {
+    await operator.get('/desk/deliveries');
+    const { path, text } = await operator.submit('/notifications/1');
+    expect(path).toBe('/desk/deliveries');
+    expect(text).toContain('is being sent again');
+    expect(posted().map((one) => one.path)).toEqual([`/v1/payments/${ID}/notifications/1/resend`]);
+  });
+});
+
+describe('the log', () => {
+  it('has who asked for which kind of page, and neither keys, cookies nor texts', () => {
+    const log = desk.lines.join('');
+    expect(log).toContain('"route":"/desk/payments/:id/confirm/:draft"');
+    expect(log).toContain(`"paymentId":"${ID}"`);
+    expect(log).not.toMatch(/sk_[a-z]+_\w/);
+    for (const secret of [...operator.cookies.values(), 'because', 'order-1'])
+      expect(log).not.toContain(secret);
+  });
+});

@@ -1,0 +1,191 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { z } from 'zod';
+import {
+  dueDeliveryListSchema,
+  keySchema,
+  notificationListSchema,
+  paymentPageSchema,
+  paymentSchema,
+  providerRecordsSchema,
+  timelineSchema,
+  unmatchedListSchema,
+} from '../../src/api/resources.js';
+
+/** The key that the stub knows. */
+export const OPERATOR = 'sk_operator_0123456789';
+export const READER = 'sk_reader_0123456789';
+
+export const ID = 'pay_2775d55233b9d4be2a8db3491967ed92';
+const AT = '2026-11-21T08:20:32.843Z';
+
+/** Texts of every field, and what they could do to a page. */
+interface Texts {
+  /** In place of each text that anybody can choose. */
+  readonly text: string;
+}
+
+/** All that the API answers, with one text in place of everything that a merchant, a payer or the provider can write. */
+function answers({ text }: Texts) {
+  const payment: z.output<typeof paymentSchema> = {
+    id: ID,
+    object: 'payment',
+    kind: 'payout',
+    status: 'REVIEW',
+    final: false,
+    amount: 123_456_789,
+    currency: 'XAF',
+    transId: text,
+    medium: 'mobile money',
+    phone: text,
+    reason: text,
+    financialTransId: text,
+    review: { number: 3, since: AT, decideFrom: '2036-11-21T08:20:32.843Z' },
+    resolution: { action: 'match', transId: text, review: 2, by: text, why: text, forced: true, at: AT },
+    externalId: text,
+    userId: text,
+    message: text,
+    metadata: { [text]: text },
+    createdAt: AT,
+    updatedAt: AT,
+    merchant: text,
+    temporalUrl: `javascript:${text}`,
+  };
+  const transaction = {
+    transId: text,
+    status: 'SUCCESSFUL',
+    transType: 'Collection',
+    amount: 5,
+    medium: 'orange money',
+    reason: text,
+    financialTransId: text,
+    externalId: text,
+    userId: text,
+  } as const;
+  const notification = {
+    number: 1,
+    id: text,
+    type: 'payment.review',
+    at: AT,
+    delivery: { status: 'due', at: AT, tries: 3, lastTriedAt: AT, lastError: text },
+  } as const;
+  const { review: _, resolution: __, phone: ___, ...summary } = payment;
+  return {
+    key: keySchema.parse({ object: 'key', name: text, scopes: ['review'] }),
+    payment: paymentSchema.parse(payment),
+    list: paymentPageSchema.parse({ data: [summary], unreadable: [{ id: ID, merchant: text }] }),
+    timeline: timelineSchema.parse({
+      data: [
+        { at: AT, type: 'created', source: 'merchant', summary: text },
+        { at: AT, type: 'sending', source: 'system', summary: text },
+      ],
+    }),
+    notifications: notificationListSchema.parse({
+      data: [
+        notification,
+        {
+          ...notification,
+          number: 2,
+          delivery: { status: 'abandoned', at: AT, lastTriedAt: AT, lastError: text },
+        },
+      ],
+    }),
+    records: providerRecordsSchema.parse({
+      object: 'provider_records',
+      list: { answer: 'listed', transactions: [transaction, transaction], asOf: AT },
+      status: { answer: 'unknown', transId: text, message: text, asOf: AT },
+    }),
+    unmatched: unmatchedListSchema.parse({
+      data: [{ transId: text, status: 'FAILED', externalId: text, at: AT }],
+    }),
+    due: dueDeliveryListSchema.parse({
+      data: [
+        {
+          payment: {
+            id: ID,
+            merchant: text,
+            kind: 'payout',
+            status: 'REVIEW',
+            amount: 5_000,
+            currency: 'XAF',
+          },
+          notification,
+        },
+      ],
+      checked: 3,
+      unread: 1,
+      hasMore: true,
+    }),
+  };
+}
+
+/** A problem, as the API words it. */
+export function problem(status: number, code: string, detail: string) {
+  return { type: `/docs/errors#${code}`, title: detail, status, detail, code, requestId: 'r' };
+}
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly body: unknown;
+}
+
+/** Something in place of the API, which says whatever a test wants. */
+export async function startStubApi(texts: Texts) {
+  const known = answers(texts);
+  const asked: Asked[] = [];
+  const keys = new Map([
+    [OPERATOR, known.key],
+    [READER, { ...known.key, scopes: ['read'] }],
+  ]);
+  /** What a path that ends so is answered with, in place of the usual. */
+  const instead = new Map<string, { readonly status: number; readonly body: unknown }>();
+
+  const answer = (method: string, path: string, authorization = '') => {
+    const key = keys.get(authorization.replace('Bearer ', ''));
+    if (key === undefined) return problem(401, 'unauthenticated', 'The API key is unknown.');
+    const [, special] = [...instead].find(([end]) => path.endsWith(end)) ?? [];
+    if (special !== undefined) return special.body;
+    if (path === '/v1/key') return key;
+    if (path === '/v1/payments') return known.list;
+    if (path === '/v1/notifications/unmatched') return known.unmatched;
+    if (path === '/v1/notifications/due') return known.due;
+    if (path.endsWith('/events')) return known.timeline;
+    if (path.endsWith('/notifications')) return known.notifications;
+    if (path.endsWith('/provider')) return known.records;
+    if (method === 'POST' || path === `/v1/payments/${ID}`) return known.payment;
+    return problem(404, 'not_found', 'This API key has no payment with this id.');
+  };
+  const server = createServer(async (request: IncomingMessage, response) => {
+    const { method = '', url = '', headers } = request;
+    const path = new URL(url, 'http://stub').pathname;
+    const body: unknown = headers['content-type'] === undefined ? undefined : await json(request);
+    asked.push({ method, path, authorization: headers.authorization, body });
+    const reply = answer(method, path, headers.authorization);
+    const failed = z.object({ status: z.int(), code: z.string() }).safeParse(reply);
+    response.writeHead(failed.success ? failed.data.status : 200, { 'content-type': 'application/json' });
+    response.end(typeof reply === 'string' ? reply : JSON.stringify(reply));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    known,
+    keys,
+    instead,
+    /** A key of an operator's own. */
+    operatorKey() {
+      const key = `sk_operator_${keys.size}`;
+      keys.set(key, known.key);
+      return key;
+    },
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
