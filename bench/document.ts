@@ -15,6 +15,9 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
+/** Two figures that belong together, such as a median and a 99th percentile, in one cell of a table. */
+export const pair = (one: number, other: number) => `${one.toFixed(0)} / ${other.toFixed(0)}`;
+
 /**
  * A document with the part replaced that a command generates.
  *

@@ -1,4 +1,4 @@
-import { table } from './document.js';
+import { pair, table } from './document.js';
 import { type RunFigures, ratios, totalCpu } from './figures.js';
 import type { BenchResult, LoadFigures } from './run-bench.js';
 
@@ -50,8 +50,6 @@ export function toTables(result: BenchResult): string {
   const failed = [...result.failed].map(([name, why]) => `${name} FAILED, and has no figures: ${why}`);
   return [...sections, ...leftOut, ...failed].join('\n\n');
 }
-
-const pair = (p50: number, p99: number) => `${p50.toFixed(0)} / ${p99.toFixed(0)}`;
 
 function throughputTable({ systems }: LoadFigures): string {
   return table(

@@ -1,5 +1,5 @@
 import { toSvg } from '../chart.js';
-import { type Picture, table, toMarkdown } from '../document.js';
+import { type Picture, pair, table, toMarkdown } from '../document.js';
 import { totalCpu } from '../figures.js';
 import type { GrowthFigures, GrowthPoint } from './figures.js';
 
@@ -62,8 +62,6 @@ export function toTables({ runs, system, points, sizes, failures }: GrowthFigure
 const processesOf = (all: readonly Pick<GrowthPoint, 'memory'>[]) => [
   ...new Set(all.flatMap(({ memory }) => Object.keys(memory))),
 ];
-
-const pair = (p50: number, p99: number) => `${p50.toFixed(0)} / ${p99.toFixed(0)}`;
 
 function loadTable(points: readonly GrowthPoint[], names: readonly string[]): string {
   return table(
