@@ -3,6 +3,7 @@
  * shows that each can fail.
  *
  *   server ─▶ api ─▶ payments, provider, the workflows' messages
+ *   codec-server ─▶ codec ─▶ temporal
  *   desk ─▶ the API's schemas and its HTTP server
  *   worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
  *   cli ─▶ client, stack, src;  stack ─▶ src;  lab ─▶ stack, sandbox, src;  bench ─▶ stack, src
@@ -15,7 +16,8 @@ const OURS = '^(src|bench|client|cli|examples|lab|sandbox|stack|test)/';
 
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
-  '^src/(server|worker|desk|workflow-thread)\\.ts$',
+  '^src/(server|worker|codec-server|desk|workflow-thread)\\.ts$',
+  '^src/temporal/failure-converter\\.ts$',
   '^client/index\\.ts$',
   '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
   '^bench/(growth|load|soak)/main\\.ts$',
@@ -57,7 +59,7 @@ module.exports = {
         pathNot: [
           '^src/(workflows|payments)/',
           '^src/activities/',
-          '^src/temporal/search-attributes\\.ts$',
+          '^src/temporal/(search-attributes|failure-converter)\\.ts$',
           'node_modules/@temporalio/(workflow|common)/',
         ],
       },
@@ -70,8 +72,8 @@ module.exports = {
     ),
     forbid(
       'search-attributes-go-into-the-bundle',
-      'Workflows import this file, so what holds for them holds for it.',
-      { path: '^src/temporal/search-attributes\\.ts$' },
+      'They and the converter of failures are part of the workflows, so what holds for workflows holds for them.',
+      { path: '^src/temporal/(search-attributes|failure-converter)\\.ts$' },
       { pathNot: 'node_modules/@temporalio/common/' },
     ),
     forbid(
@@ -92,7 +94,10 @@ module.exports = {
       { path: '^src/api/' },
       {
         path: '^src/',
-        pathNot: ['^src/(api|payments|provider|temporal|workflows)/', '^src/(config|logger|merchants)\\.ts$'],
+        pathNot: [
+          '^src/(api|payments|provider|temporal|workflows)/',
+          '^src/(config|logger|merchants|tracing)\\.ts$',
+        ],
       },
     ),
     forbid(
@@ -100,6 +105,12 @@ module.exports = {
       'Workflow code in the API would be a second copy, of another version than the one that runs.',
       { path: '^src/api/' },
       { path: '^src/workflows/', pathNot: '^src/workflows/messages\\.ts$' },
+    ),
+    forbid(
+      'codec-only-reads',
+      'The codec server decrypts what it is given, for those who may read it. It knows no payment, and of the API how it speaks HTTP alone.',
+      { path: '^src/codec/' },
+      { path: '^src/', pathNot: ['^src/(codec|api/http|temporal)/', '^src/merchants\\.ts$'] },
     ),
     forbid(
       'temporal-is-only-a-connection',
@@ -116,13 +127,13 @@ module.exports = {
     forbid(
       'settings-depend-on-nothing',
       'Every process reads its settings first; from the domain they take its limits.',
-      { path: '^src/(config|merchants)\\.ts$' },
-      { path: '^src/', pathNot: ['^src/payments/', '^src/merchants\\.ts$'] },
+      { path: '^src/(config|merchants|encryption-keys)\\.ts$' },
+      { path: '^src/', pathNot: ['^src/payments/', '^src/(merchants|encryption-keys)\\.ts$'] },
     ),
     forbid(
       'api-is-for-the-server',
-      'Nothing else may be built on the front door.',
-      { path: '^src/', pathNot: ['^src/api/', '^src/(server|desk)\\.ts$', '^src/desk/'] },
+      'Nothing else may be built on the front door. How it speaks HTTP is the same for the codec server.',
+      { path: '^src/', pathNot: ['^src/(api|codec|desk)/', '^src/(server|codec-server|desk)\\.ts$'] },
       { path: '^src/api/' },
     ),
     forbid(
@@ -221,7 +232,7 @@ module.exports = {
       { path: OURS, pathNot: '^(cli|test)/' },
       {
         path: [
-          '^src/(server|worker|desk|workflow-thread)\\.ts$',
+          '^src/(server|worker|codec-server|desk|workflow-thread)\\.ts$',
           '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
           '^bench/(growth|load|soak)/main\\.ts$',
           '^bench/soak/heap-probe\\.ts$',

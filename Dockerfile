@@ -1,4 +1,4 @@
-# The product's image: api (the default) and worker differ by their command alone. The sandbox has a target of its own.
+# The product's image: api (the default), worker and codec server differ by their command alone. The sandbox has a target of its own.
 # glibc and not musl: Temporal's core is a native library built against it.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
@@ -16,6 +16,8 @@ COPY sandbox sandbox
 RUN node node_modules/@typescript/native/bin/tsc -p tsconfig.tools.json
 
 FROM build AS prune
+COPY scripts/sbom.js scripts/
+RUN node scripts/sbom.js > sbom.cdx.json
 RUN npm prune --omit=dev
 # Temporal's core comes for five platforms; the image has one.
 RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
@@ -24,9 +26,10 @@ RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
 FROM node:24-bookworm-slim AS base
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
-COPY --from=prune /app/package.json ./
+COPY --from=prune /app/package.json /app/sbom.cdx.json ./
 COPY --from=prune /app/node_modules node_modules
-USER node
+# The user `node`, by number: Kubernetes can't tell by a name that it isn't root.
+USER 1000:1000
 
 # The provider, played: docker build --target sandbox
 FROM base AS sandbox

@@ -55,7 +55,7 @@ ledger agrees, otherwise 1.`,
     .command('start')
     .summary('run the same processes until Ctrl-C, with their state in .sanaga/')
     .description(
-      "Starts Temporal, the provider's sandbox, a worker and the API, prints their addresses, and runs until you press " +
+      "Starts Temporal, the provider's sandbox, a worker, the API and the codec server, prints their addresses, and runs until you press " +
         "Ctrl-C. Temporal's database, all that the sandbox knows, the generated secrets and the logs are kept in " +
         '.sanaga/ in the current folder, so that a restart loses nothing.',
     )
@@ -68,6 +68,8 @@ Environment:
   TEMPORAL_ADDRESS   use this Temporal server instead of starting one
   TEMPORAL_PORT      port of the Temporal that is started (default: 7233)
   TEMPORAL_UI_PORT   port of its Web UI (default: 8233)
+  CODEC_PORT         port of the codec server, with which the Web UI reads
+                     payments (default: 8234)
   API_KEYS           use these API keys instead of a generated one
   MERCHANTS_FILE     several merchants, each with keys, addresses and limits
   MERCHANT_WEBHOOK_URL, MERCHANT_WEBHOOK_SECRET
@@ -130,6 +132,12 @@ Exit code: that of "start".`,
       what: "the worker's process",
       settings: [...temporal, ...settingNames('worker')],
       run: () => import('../src/worker.js'),
+    },
+    {
+      name: 'codec-server',
+      what: "the codec server, with which Temporal's Web UI and command line read payments,",
+      settings: settingNames('codec'),
+      run: () => import('../src/codec-server.js'),
     },
     {
       name: 'sandbox',

@@ -3,7 +3,7 @@
  * within the last two minutes. A worker listens on no port, and one that lives but can't reach Temporal is of no use.
  */
 import { hostname } from 'node:os';
-import { readConfig } from '../lib/config.js';
+import { readConfig, withTemporalApiKey } from '../lib/config.js';
 import { lazyConnection, loadTemporalTarget } from '../lib/temporal/connection.js';
 
 /** A poll lasts a minute at most, so that a worker which is well is seen at least as often. */
@@ -13,7 +13,7 @@ const FRESH_MS = 2 * 60 * 1000;
 const WORKFLOW_TASKS = 1;
 
 const { TEMPORAL_TASK_QUEUE: name } = readConfig('worker', process.env);
-const target = loadTemporalTarget();
+const target = loadTemporalTarget(withTemporalApiKey(process.env));
 const connection = lazyConnection(target);
 try {
   const { pollers } = await connection.withDeadline(Date.now() + 5_000, () =>

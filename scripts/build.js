@@ -36,6 +36,7 @@ async function bundleWorkflows() {
     workflowsPath,
     // Evaluated once for each thread, and frozen, rather than for each payment.
     preloadModules: [workflowsPath],
+    failureConverterPath: path('lib/temporal/failure-converter.js'),
     logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: complain, error: complain },
   });
   await writeFile(path('lib/workflow-bundle.js'), code);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { validateHeaderValue } from 'node:http';
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
+import { encryptionKeys, KEY_ADVICE } from './encryption-keys.js';
 import {
   apiKeys,
   hasPayments,
@@ -10,6 +11,7 @@ import {
   type Merchant,
   merchantsFile,
   merchantsOfKeys,
+  type NamedKey,
   reasonOf,
 } from './merchants.js';
 import { MINIMUM_AMOUNT, PROVIDER_LINK_LIFETIME_MS } from './payments/limits.js';
@@ -70,6 +72,9 @@ const baseUrl = httpUrl.refine((address) => !/[?#]/.test(address), 'must not hav
 
 const text = z.string().min(1, 'must not be empty');
 
+/** The address that a process listens on. */
+const host = text.default('127.0.0.1');
+
 /** A value that is sent in an HTTP header. */
 const headerValue = text.refine((value) => {
   try {
@@ -112,10 +117,42 @@ const webhookToken = z
     'must be 16 to 200 letters, digits, - and _: make one with `openssl rand -hex 24`',
   );
 
+const encryption = {
+  ENCRYPTION: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  ENCRYPTION_KEYS: encryptionKeys.optional(),
+};
+
+/** Nobody's personal data is written in plain text, unless somebody has decided that it may be. */
+const hasKeys = (settings: { readonly ENCRYPTION: string; readonly ENCRYPTION_KEYS?: unknown }) =>
+  settings.ENCRYPTION === 'off' || settings.ENCRYPTION_KEYS !== undefined;
+
+const KEYS_MISSING = {
+  path: ['ENCRYPTION_KEYS'],
+  error: `is not set: names and phone numbers would be in Temporal for everyone to read. ${KEY_ADVICE}, and set ENCRYPTION_KEYS_FILE to its path, for the API, every worker and the codec server alike; or set ENCRYPTION=off to do without`,
+  when: areRead('ENCRYPTION', 'ENCRYPTION_KEYS'),
+};
+
+/** Where a process shows its metrics: nowhere, unless it is set. */
+const metricsAddress = z
+  .string()
+  .regex(/^[\w.[\]:-]+:\d{1,5}$/, { error: 'must be an address such as 127.0.0.1:9464', abort: true })
+  .refine(hasPort, 'must have a port from 1 to 65535')
+  .optional();
+
 /** Where Temporal is (address, namespace, TLS, API key) is read by `@temporalio/envconfig`: see temporal/connection.ts. */
 const temporal = {
   TEMPORAL_TASK_QUEUE: text.default('payments'),
   TEMPORAL_UI_URL: httpUrl.optional(),
+};
+
+/** Traces, off without an endpoint. OpenTelemetry's exporter reads further settings itself, such as headers. */
+const tracing = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/, 'must be a number from 0 to 1')
+    .default('1')
+    .transform(Number),
 };
 
 const provider = {
@@ -163,11 +200,14 @@ const schemas = {
     .object({
       ...temporal,
       ...provider,
+      ...tracing,
       ...terms,
       ...limits,
-      HOST: text.default('127.0.0.1'),
+      ...encryption,
+      HOST: host,
       PORT: port(3000),
       LOG_LEVEL: logLevel,
+      API_METRICS_ADDRESS: metricsAddress,
       API_KEYS: apiKeys.optional(),
       MERCHANTS_FILE: merchantsFile.optional(),
       MERCHANT_WEBHOOK_URL: httpUrl.optional(),
@@ -207,9 +247,10 @@ const schemas = {
       path: ['AMBIGUOUS_GRACE'],
       error: `must be at least PROVIDER_TIMEOUT plus ${LIST_LAG}: the provider may list a transaction that late`,
       when: areRead('AMBIGUOUS_GRACE', 'PROVIDER_TIMEOUT'),
-    }),
+    })
+    .refine(hasKeys, KEYS_MISSING),
   desk: z.object({
-    HOST: text.default('127.0.0.1'),
+    HOST: host,
     DESK_PORT: port(3001),
     DESK_API_URL: baseUrl.default('http://127.0.0.1:3000'),
     DESK_SESSION: duration('8h', { min: '5m', max: '24h' }),
@@ -221,6 +262,8 @@ const schemas = {
     .object({
       ...temporal,
       ...provider,
+      ...encryption,
+      ...tracing,
       LOG_LEVEL: logLevel,
       MERCHANTS_FILE: merchantsFile.optional(),
       MERCHANT_WEBHOOK_URL: httpUrl.optional(),
@@ -238,11 +281,7 @@ const schemas = {
       WORKER_CALL_STACKS: yesNo(false),
       WORKER_DEPLOYMENT: text.default('sanaga'),
       WORKER_BUILD_ID: text.optional(),
-      WORKER_METRICS_ADDRESS: z
-        .string()
-        .regex(/^[\w.[\]:-]+:\d{1,5}$/, { error: 'must be an address such as 127.0.0.1:9464', abort: true })
-        .refine(hasPort, 'must have a port from 1 to 65535')
-        .optional(),
+      WORKER_METRICS_ADDRESS: metricsAddress,
       WORKER_SHUTDOWN_GRACE: duration('8s', { min: '1s', max: '2m' }),
     })
     .refine(
@@ -261,7 +300,38 @@ const schemas = {
         error: ONE_DESCRIPTION,
         when: areRead('MERCHANTS_FILE', 'MERCHANT_WEBHOOK_URL'),
       },
-    ),
+    )
+    .refine(hasKeys, KEYS_MISSING),
+  codec: z
+    .object({
+      ...encryption,
+      TEMPORAL_UI_URL: temporal.TEMPORAL_UI_URL,
+      HOST: host,
+      CODEC_PORT: port(8234),
+      CODEC_UI_TOKEN: webhookToken.optional(),
+      LOG_LEVEL: logLevel,
+      API_KEYS: apiKeys.optional(),
+      MERCHANTS_FILE: merchantsFile.optional(),
+    })
+    .refine(({ API_KEYS, MERCHANTS_FILE }) => API_KEYS === undefined || MERCHANTS_FILE === undefined, {
+      path: ['API_KEYS'],
+      error: ONE_DESCRIPTION,
+      when: areRead('API_KEYS', 'MERCHANTS_FILE'),
+    })
+    .refine(
+      ({ API_KEYS, MERCHANTS_FILE, CODEC_UI_TOKEN }) =>
+        CODEC_UI_TOKEN !== undefined ||
+        merchantsFrom(API_KEYS, MERCHANTS_FILE).some(({ keys }) =>
+          keys.some(({ scopes }) => scopes.includes('review')),
+        ),
+      {
+        path: ['API_KEYS'],
+        error:
+          'has no key with the scope review, and neither has MERCHANTS_FILE: nobody could read a payment',
+        when: areRead('API_KEYS', 'MERCHANTS_FILE', 'CODEC_UI_TOKEN'),
+      },
+    )
+    .refine(hasKeys, KEYS_MISSING),
 };
 
 /** Settings that can be kept in a file instead, whose path is in the setting with `_FILE` at its end. */
@@ -273,6 +343,8 @@ export const SECRET_SETTINGS = [
   'PROVIDER_PAYOUT_API_USER',
   'PROVIDER_PAYOUT_API_KEY',
   'MERCHANT_WEBHOOK_SECRET',
+  'ENCRYPTION_KEYS',
+  'CODEC_UI_TOKEN',
 ] as const;
 
 /** A rule about several settings is checked when each of them is valid by itself, whatever else is wrong. */
@@ -370,6 +442,14 @@ function readSecret(name: string, path: string): string {
   }
 }
 
+/** The merchants in the settings, whichever of the two describes them, without limits. */
+export function merchantsFrom(
+  keys: readonly NamedKey[] | undefined,
+  file: readonly Merchant[] | undefined,
+): readonly Merchant[] {
+  return file ?? merchantsOfKeys(keys ?? [], {});
+}
+
 /** The merchants that the API knows, with the limits that hold for each. */
 export function merchantsOf(config: Config<'api'>): readonly Merchant[] {
   const usual = {
@@ -381,7 +461,7 @@ export function merchantsOf(config: Config<'api'>): readonly Merchant[] {
   return config.MERCHANTS_FILE.map((merchant) => ({ ...merchant, limits: { ...usual, ...merchant.limits } }));
 }
 
-/** The names of the settings that a process reads; without `part`, of both processes. */
+/** The names of the settings that a process reads; without `part`, of all of them. */
 export function settingNames(part?: Part): string[] {
   const chosen = part === undefined ? Object.values(schemas) : [schemas[part]];
   const names = chosen.flatMap(({ shape }) => Object.keys(shape));

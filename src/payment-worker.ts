@@ -1,8 +1,11 @@
-import { type NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { type InjectedSinks, type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from './activities/activities.js';
+import { dataConverterOf, type Encryption } from './temporal/encryption.js';
+import type { Tracing } from './tracing.js';
+import { traceActivities, traceOutcome } from './worker-traces.js';
 import { LeanWorker } from './workflow-threads.js';
 import { notificationsQueue } from './workflows/messages.js';
-import { startCounters } from './workflows/metrics.js';
+import type { PaymentSinks } from './workflows/metrics.js';
 
 /** How much a worker does at a time, and how long it may take to stop, in ms. */
 export interface WorkerLimits {
@@ -17,9 +20,15 @@ export interface PaymentWorkerOptions {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly taskQueue: string;
+  readonly encryption: Encryption;
   readonly activities: Activities;
+  /** With the failure converter of `temporal/failure-converter.ts` in it. */
   readonly workflowBundle: NonNullable<WorkerOptions['workflowBundle']>;
   readonly limits: WorkerLimits;
+  /** Counts what workflows report; nobody does, by default. */
+  readonly measures?: PaymentSinks['payments'] | undefined;
+  /** Traces payments; nobody does, by default. */
+  readonly tracing?: Tracing | undefined;
   /** Keep track of where each workflow's code waits, for Temporal's Web UI: it takes 40 % more CPU time. Default: false. */
   readonly callStacks?: boolean;
   /** Set when the operator deploys by versions: workflows then move to a version when it is made current. */
@@ -41,12 +50,14 @@ export interface PaymentWorker {
  * own. The caller closes the connection after `run` has ended.
  */
 export async function createPaymentWorker(options: PaymentWorkerOptions): Promise<PaymentWorker> {
-  const { limits, deployment, activities, taskQueue, namespace } = options;
-  startCounters(Runtime.instance().metricMeter.withTags({ namespace, taskQueue }));
+  const { limits, deployment, activities, taskQueue, namespace, tracing } = options;
+  const { measures = NOT_MEASURED } = options;
   const shared = {
     connection: options.connection,
     namespace,
     activities,
+    dataConverter: dataConverterOf(options.encryption),
+    ...(tracing && { interceptors: { activity: [traceActivities(tracing)] } }),
     shutdownGraceTime: limits.shutdownGraceMs,
     shutdownForceTime: limits.shutdownGraceMs + FORCE_AFTER_MS,
   };
@@ -54,6 +65,7 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
     ...shared,
     taskQueue,
     workflowBundle: options.workflowBundle,
+    sinks: paymentSinks(measures, tracing),
     maxCachedWorkflows: limits.maxCachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: limits.maxConcurrentWorkflowTasks,
     // The SDK's default asks for the first tasks of payments with two polls at a time, and with eight for all later ones: under
@@ -86,6 +98,33 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
       const running = workers.map((worker) => worker.run().finally(shutdown));
       await Promise.allSettled(running);
       await Promise.all(running);
+    },
+  };
+}
+
+const NOT_MEASURED: PaymentSinks['payments'] = {
+  changed: () => undefined,
+  becameAmbiguous: () => undefined,
+  waitsForBudget: () => undefined,
+  gaveUpNotification: () => undefined,
+};
+
+/** Leads what workflows report to those who measure and trace it. During a replay the SDK calls none of them. */
+export function paymentSinks(
+  measures: PaymentSinks['payments'],
+  tracing?: Tracing,
+): InjectedSinks<PaymentSinks> {
+  return {
+    payments: {
+      changed: {
+        fn({ workflowId }, change) {
+          measures.changed(change);
+          if (tracing !== undefined) traceOutcome(tracing, workflowId, change);
+        },
+      },
+      becameAmbiguous: { fn: (_, request) => measures.becameAmbiguous(request) },
+      waitsForBudget: { fn: (_, kind) => measures.waitsForBudget(kind) },
+      gaveUpNotification: { fn: () => measures.gaveUpNotification() },
     },
   };
 }

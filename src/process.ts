@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Config, ConfigError } from './config.js';
 import type { Service } from './payments/order.js';
-import { createProviderClient, type ProviderClient } from './provider/client.js';
+import { createProviderClient, type ProviderCall, type ProviderClient } from './provider/client.js';
 import {
   describeGaps,
   type SetupConnection,
@@ -14,6 +14,7 @@ import {
   setUpNamespace,
   setupCommands,
 } from './temporal/namespace.js';
+import { type Tracing, traceProviderCalls } from './tracing.js';
 
 /**
  * Runs a process's main function until it ends by itself, or until SIGTERM or SIGINT aborts the signal that it is given.
@@ -117,11 +118,19 @@ function instructions(namespace: string, { gaps, refusals }: SetupResult): strin
   ].join('\n');
 }
 
-/** Makes a client for each of the provider's services from the settings. Call `close` on each when done. */
+/**
+ * Makes a client for each of the provider's services from the settings. Call `close` on each when done.
+ *
+ * @param onCall is told of each call to the provider
+ * @param tracing traces those that are made for a payment
+ */
 export function createProviderServices(
   config: Config<'api'> | Config<'worker'>,
+  onCall: (call: ProviderCall) => void,
+  tracing?: Tracing | undefined,
 ): Readonly<Record<Service, ProviderClient>> {
   const timeoutMs = config.PROVIDER_TIMEOUT;
+  const traceCall = tracing && traceProviderCalls(tracing);
   return {
     collection: createProviderClient({
       service: 'collection',
@@ -129,6 +138,8 @@ export function createProviderServices(
       apiUser: config.PROVIDER_COLLECTION_API_USER,
       apiKey: config.PROVIDER_COLLECTION_API_KEY,
       timeoutMs,
+      onCall,
+      traceCall,
     }),
     payout: createProviderClient({
       service: 'payout',
@@ -136,6 +147,8 @@ export function createProviderServices(
       apiUser: config.PROVIDER_PAYOUT_API_USER,
       apiKey: config.PROVIDER_PAYOUT_API_KEY,
       timeoutMs,
+      onCall,
+      traceCall,
     }),
   };
 }

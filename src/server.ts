@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createApi } from './api/app.js';
+import { temporalCalls } from './api/http/request-traces.js';
 import { Shutdown, serve } from './api/http/server.js';
 import { type Config, merchantsOf, readConfig, withTemporalApiKey } from './config.js';
 import { createLogger } from './logger.js';
+import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './metrics.js';
 import type { PaymentTerms } from './payments/order.js';
 import {
   createProviderServices,
@@ -12,6 +14,8 @@ import {
   untilNamespaceIsReady,
 } from './process.js';
 import { connectClient, loadTemporalTarget } from './temporal/connection.js';
+import { encryptionOf } from './temporal/encryption.js';
+import { startTracing } from './tracing.js';
 
 /** Requests without a valid API key within a minute, after which an address is refused. */
 const MAX_FAILURES_PER_MINUTE = 20;
@@ -25,8 +29,18 @@ await runProcess(async (stop) => {
   const config = readConfig('api', process.env);
   const logger = createLogger('api', config.LOG_LEVEL);
   const target = loadTemporalTarget(withTemporalApiKey(process.env));
-  const client = connectClient(target);
-  const providers = createProviderServices(config);
+  const tracing = await startTracing(
+    'sanaga-api',
+    config.OTEL_EXPORTER_OTLP_ENDPOINT,
+    config.OTEL_TRACES_SAMPLER_ARG,
+  );
+  const registry = createRegistry();
+  const client = connectClient(
+    target,
+    encryptionOf(config, codecMetrics(registry)),
+    tracing && { interceptors: { workflow: [temporalCalls] } },
+  );
+  const providers = createProviderServices(config, providerMetrics(registry), tracing);
   const shutdown = new Shutdown();
   const { app, replaceMerchants } = createApi({
     client,
@@ -46,6 +60,8 @@ await runProcess(async (stop) => {
     providers,
     logger,
     shutdown,
+    registry,
+    tracing,
   });
   reloadOnHangUp(
     logger,
@@ -55,8 +71,13 @@ await runProcess(async (stop) => {
       logger.info({ merchants: merchants.map(({ name }) => name) }, 'the merchants were read again');
     },
   );
+  let page: MetricsPage | undefined;
   const required = { connection: client.connection, namespace: target.namespace, logger };
   try {
+    if (config.API_METRICS_ADDRESS !== undefined) {
+      page = await serveMetrics(config.API_METRICS_ADDRESS, registry);
+      logger.info({ address: config.API_METRICS_ADDRESS }, 'metrics are shown');
+    }
     const isReady = await isNamespaceReady(required);
     const serving = await serve(app, { host: config.HOST, port: config.PORT, shutdown });
     logger.info({ host: config.HOST, port: serving.port, temporal: target.address }, 'API is listening');
@@ -68,6 +89,8 @@ await runProcess(async (stop) => {
       await serving.stop();
     }
   } finally {
+    await page?.stop();
+    await tracing?.stop();
     await client.connection.close();
     for (const provider of Object.values(providers)) provider.close();
     logger.info('API has stopped');

@@ -2,14 +2,24 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DefaultLogger, type NativeConnection, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { createActivities } from './activities/activities.js';
 import { createMerchantNotifier } from './activities/merchant.js';
 import { type Config, readConfig, withTemporalApiKey } from './config.js';
 import { createLogger } from './logger.js';
+import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './metrics.js';
 import { createPaymentWorker } from './payment-worker.js';
 import { parsePaymentId } from './payments/payment-id.js';
 import { createProviderServices, reloadOnHangUp, runProcess, untilNamespaceIsReady } from './process.js';
 import { connectWorker, loadTemporalTarget } from './temporal/connection.js';
+import { encryptionOf } from './temporal/encryption.js';
+import { startTracing } from './tracing.js';
+import {
+  installMeasuredRuntime,
+  measuredNotifier,
+  paymentMetrics,
+  startSdkCounters,
+} from './worker-metrics.js';
 
 /** The workflows, bundled when the project was built. */
 const WORKFLOW_BUNDLE = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url));
@@ -24,13 +34,16 @@ const CONNECT_AGAIN_MS = 2_000;
 await runProcess(async (stop) => {
   const config = readConfig('worker', process.env);
   const logger = createLogger('worker', config.LOG_LEVEL);
-  Runtime.install({
-    logger: temporalLogger(logger),
-    shutdownSignals: [],
-    ...(config.WORKER_METRICS_ADDRESS !== undefined && {
-      telemetryOptions: { metrics: { prometheus: { bindAddress: config.WORKER_METRICS_ADDRESS } } },
-    }),
-  });
+  const target = loadTemporalTarget(withTemporalApiKey(process.env));
+  const registry = createRegistry();
+  const measures = paymentMetrics(registry);
+  const onCall = providerMetrics(registry);
+  const encryption = encryptionOf(config, codecMetrics(registry));
+  const tracing = await startTracing(
+    'sanaga-worker',
+    config.OTEL_EXPORTER_OTLP_ENDPOINT,
+    config.OTEL_TRACES_SAMPLER_ARG,
+  );
 
   let endpointsOf = endpoints(config);
   if (config.MERCHANTS_FILE === undefined && config.MERCHANT_WEBHOOK_URL === undefined) {
@@ -47,23 +60,30 @@ await runProcess(async (stop) => {
       logger.info({ merchants }, 'the merchants were read again');
     },
   );
-  const merchant = createMerchantNotifier({
+  const notifier = createMerchantNotifier({
     endpointsOf: (name) => endpointsOf(name),
     timeoutMs: config.MERCHANT_WEBHOOK_TIMEOUT,
     allowPrivate: config.MERCHANT_WEBHOOK_ALLOW_PRIVATE,
+    headers: tracing?.headers,
   });
-  const providers = createProviderServices(config);
-  const target = loadTemporalTarget(withTemporalApiKey(process.env));
-  const connection = await connectPatiently(target, logger, stop);
-  if (connection === undefined) return;
+  const merchant = measuredNotifier(notifier, registry);
+  const providers = createProviderServices(config, onCall, tracing);
+  const page = await startRuntime(config.WORKER_METRICS_ADDRESS, registry, logger);
+  let connection: NativeConnection | undefined;
   try {
+    startSdkCounters(Runtime.instance().metricMeter, target.namespace, config.TEMPORAL_TASK_QUEUE);
+    connection = await connectPatiently(target, logger, stop);
+    if (connection === undefined) return;
     await untilNamespaceIsReady({ connection, namespace: target.namespace, logger }, stop);
     if (stop.aborted) return;
     const worker = await createPaymentWorker({
       connection,
       namespace: target.namespace,
       taskQueue: config.TEMPORAL_TASK_QUEUE,
+      encryption,
       activities: createActivities({ providers, merchant }),
+      measures,
+      tracing,
       workflowBundle: { codePath: WORKFLOW_BUNDLE },
       limits: {
         maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
@@ -83,11 +103,33 @@ await runProcess(async (stop) => {
     if (stop.aborted) return;
     await worker.run();
   } finally {
-    await connection.close();
+    await page?.stop();
+    await tracing?.stop();
+    await connection?.close();
     for (const provider of Object.values(providers)) provider.close();
     logger.info('worker has stopped');
   }
 });
+
+/**
+ * Installs Temporal's runtime; with an address, its metrics and the worker's own are shown there.
+ *
+ * @throws {Error} of the system when the address is in use.
+ */
+async function startRuntime(
+  address: string | undefined,
+  registry: Registry,
+  logger: Logger,
+): Promise<MetricsPage | undefined> {
+  const options = { logger: temporalLogger(logger), shutdownSignals: [] };
+  if (address === undefined) {
+    Runtime.install(options);
+    return undefined;
+  }
+  const page = await serveMetrics(address, registry, await installMeasuredRuntime(options));
+  logger.info({ address }, 'metrics are shown');
+  return page;
+}
 
 /** Connects to Temporal, retrying until it answers; `undefined` when the process has to stop before. */
 async function connectPatiently(

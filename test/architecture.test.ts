@@ -18,7 +18,10 @@ const PROCESS: Readonly<Record<string, string | undefined>> = {
   'server.ts': 'server',
   'desk.ts': 'desk',
   'worker.ts': 'worker',
+  'codec-server.ts': 'codecServer',
   'payment-worker.ts': 'worker',
+  'worker-metrics.ts': 'worker',
+  'worker-traces.ts': 'worker',
   'workflow-threads.ts': 'worker',
 };
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MAX_FIRST_SEND_AGE_MS } from '../src/activities/unless-reset.js';
-import { ConfigError, merchantsOf, readConfig, SECRET_SETTINGS } from '../src/config.js';
+import { ConfigError, merchantsOf, type Part, readConfig, SECRET_SETTINGS } from '../src/config.js';
+import { ENCRYPTION_KEYS } from './support/test-encryption.js';
 
 const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;
 
@@ -16,6 +17,7 @@ const provider = {
   PROVIDER_PAYOUT_URL: 'http://127.0.0.1:4000',
   PROVIDER_PAYOUT_API_USER: 'payer',
   PROVIDER_PAYOUT_API_KEY: 'key',
+  ENCRYPTION_KEYS,
 };
 const api = {
   ...provider,
@@ -25,7 +27,7 @@ const api = {
 
 const digestOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
 
-function mistakes(part: 'api' | 'worker', env: NodeJS.ProcessEnv): string[] {
+function mistakes(part: Part, env: NodeJS.ProcessEnv): string[] {
   try {
     readConfig(part, env);
   } catch (error) {
@@ -87,6 +89,7 @@ describe('the settings', () => {
     ['worker', { MERCHANT_WEBHOOK_TIMEOUT: '9s', WORKER_SHUTDOWN_GRACE: '2m' }],
     ['worker', { WORKER_MAX_CONCURRENT_WORKFLOW_TASKS: '2' }],
     ['worker', { WORKER_METRICS_ADDRESS: '[::]:65535' }],
+    ['api', { API_METRICS_ADDRESS: '127.0.0.1:1' }],
   ])('of the %s may be %j, at the edge of their bounds', (part, own) => {
     expect(mistakes(part, { ...(part === 'api' ? api : provider), ...own })).toEqual([]);
   });
@@ -179,6 +182,8 @@ describe('the settings', () => {
       { WORKER_METRICS_ADDRESS: 'here' },
       'WORKER_METRICS_ADDRESS must be an address such as 127.0.0.1:9464',
     ],
+    ['api', { API_METRICS_ADDRESS: ':0' }, 'API_METRICS_ADDRESS must be an address such as 127.0.0.1:9464'],
+    ['api', { API_METRICS_ADDRESS: '127.0.0.1:0' }, 'API_METRICS_ADDRESS must have a port from 1 to 65535'],
   ])('of the %s are refused as %j, in one line that names the bound', (part, own, line) => {
     expect(mistakes(part, { ...(part === 'api' ? api : provider), ...own })).toEqual([line]);
   });
@@ -247,6 +252,83 @@ describe('the settings', () => {
   });
 });
 
+describe('encryption keys', () => {
+  const { ENCRYPTION_KEYS: _, ...withoutKeys } = api;
+  const codec = { API_KEYS: 'desk:secret-secret:review' };
+  const parts = [
+    ['api', withoutKeys],
+    ['worker', withoutKeys],
+    ['codec', codec],
+  ] as const;
+  const one = Buffer.alloc(32, 1).toString('base64');
+  const other = Buffer.alloc(32, 2).toString('base64');
+
+  it.each(parts)('are needed by the %s, which says how to make one', (part, env) => {
+    const lines = mistakes(part, env);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^ENCRYPTION_KEYS is not set: names and phone numbers would be in Temporal/);
+    expect(lines[0]).toContain('openssl rand -base64 32');
+    expect(lines[0]).toMatch(/set ENCRYPTION_KEYS_FILE to its path.*or set ENCRYPTION=off/);
+  });
+
+  it.each(parts)('are not needed by the %s when encryption is off, and by nothing else', (part, env) => {
+    expect(mistakes(part, { ...env, ENCRYPTION: 'off' })).toEqual([]);
+    expect(mistakes(part, { ...env, ENCRYPTION: 'no' })).toEqual(['ENCRYPTION must be on or off']);
+    expect(mistakes(part, { ...env, ENCRYPTION: 'on' })).toHaveLength(1);
+  });
+
+  it.each([`new:${one},old:${other}`, `new:${one}\nold:${other}\n`, ` new:${one} ,\n\n old:${other}`])(
+    'are separated by commas or in lines: %j',
+    (keys) => {
+      const { ENCRYPTION_KEYS: read } = readConfig('worker', { ...api, ENCRYPTION_KEYS: keys });
+      expect(read?.map(({ id, key }) => [id, key.export().toString('base64')])).toEqual([
+        ['new', one],
+        ['old', other],
+      ]);
+    },
+  );
+
+  it.each([
+    ['no id', one, 'entry 1 must be id:key'],
+    ['too short a key', `a:${Buffer.alloc(31, 1).toString('base64')}`, 'entry 1 must be id:key'],
+    ['too long a key', `a:${one},b:${Buffer.alloc(33, 1).toString('base64')}`, 'entry 2 must be id:key'],
+    ['a space in the id', `a b:${one}`, 'entry 1 must be id:key'],
+    ['one id twice', `a:${one},b:${one},a:${other}`, 'has the id a twice'],
+    ['nothing', ',\n', 'has no key in it'],
+  ])('are refused with %s, and not shown', (_, keys, message) => {
+    const lines = mistakes('api', { ...api, ENCRYPTION_KEYS: keys });
+    expect(lines).toEqual([expect.stringMatching(`^ENCRYPTION_KEYS ${message}`)]);
+    expect(lines.join('')).not.toContain('AQEBAQ');
+  });
+
+  it('show nothing of themselves when settings are logged', () => {
+    expect(JSON.stringify(readConfig('worker', api))).not.toContain(ENCRYPTION_KEYS.split(':')[1]);
+  });
+});
+
+describe('the codec server', () => {
+  const codec = { ENCRYPTION_KEYS };
+
+  it('needs somebody who may read', () => {
+    const nobody =
+      'API_KEYS has no key with the scope review, and neither has MERCHANTS_FILE: nobody could read a payment';
+    expect(mistakes('codec', codec)).toEqual([nobody]);
+    expect(mistakes('codec', { ...codec, API_KEYS: 'shop:secret-secret:read' })).toEqual([nobody]);
+    expect(mistakes('codec', { ...codec, API_KEYS: 'desk:secret-secret:review' })).toEqual([]);
+    expect(mistakes('codec', { ...codec, CODEC_UI_TOKEN: '0123456789abcdef' })).toEqual([]);
+    const merchants = fileURLToPath(new URL('./fixtures/merchants.json', import.meta.url));
+    expect(mistakes('codec', { ...codec, MERCHANTS_FILE: merchants })).toEqual([nobody]);
+  });
+
+  it('refuses a token that could be guessed, or could not be part of an address', () => {
+    for (const CODEC_UI_TOKEN of ['short', 'with/a/slash/0123456789']) {
+      expect(mistakes('codec', { ...codec, CODEC_UI_TOKEN })).toEqual([
+        expect.stringMatching(/^CODEC_UI_TOKEN must be 16 to 200 letters/),
+      ]);
+    }
+  });
+});
+
 describe('secrets that are kept in files', () => {
   let folder: string;
   const write = async (name: string, content: string) => {
@@ -267,12 +349,18 @@ describe('secrets that are kept in files', () => {
     PROVIDER_PAYOUT_API_USER: 'payer',
     PROVIDER_PAYOUT_API_KEY: 'payout key',
     MERCHANT_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    ENCRYPTION_KEYS,
+    CODEC_UI_TOKEN: '0123456789abcdef',
+  };
+  const readers: Partial<Record<keyof typeof secrets, Part>> = {
+    MERCHANT_WEBHOOK_SECRET: 'worker',
+    CODEC_UI_TOKEN: 'codec',
   };
 
   it.each(SECRET_SETTINGS)('%s is one of them, without the line break at its end', async (name) => {
     const value = secrets[name];
     const file = await write(name, `${value}\n`);
-    const part = name === 'MERCHANT_WEBHOOK_SECRET' ? 'worker' : 'api';
+    const part = readers[name] ?? 'api';
     const { [name]: _, ...others }: NodeJS.ProcessEnv = { ...api, ...secrets };
     const usual = readConfig(part, { ...others, [name]: value });
     expect(readConfig(part, { ...others, [`${name}_FILE`]: file })).toEqual(usual);

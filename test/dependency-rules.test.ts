@@ -163,6 +163,7 @@ const wrongImports: readonly WrongImport[] = [
   { rule: 'provider-knows-the-domain-alone', from: 'src/provider/b.ts', to: 'src/logger.ts' },
   { rule: 'api-is-a-front-door', from: 'src/api/a.ts', to: 'src/activities/activities.ts' },
   { rule: 'api-knows-workflows-by-their-messages', from: 'src/api/b.ts', to: 'src/workflows/index.ts' },
+  { rule: 'codec-only-reads', from: 'src/codec/a.ts', to: 'src/config.ts' },
   { rule: 'temporal-is-only-a-connection', from: 'src/temporal/a.ts', to: 'src/config.ts' },
   { rule: 'sandbox-is-another-company', from: 'sandbox/a.ts', to: 'src/payments/limits.ts' },
   { rule: 'sandbox-is-another-company', from: 'sandbox/b.ts', to: 'src/provider/client.ts' },

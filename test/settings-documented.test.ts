@@ -5,6 +5,7 @@ import ms, { type StringValue } from 'ms';
 import { readSettings, SETTING_NAMES } from '../sandbox/settings.js';
 import { type Part, readConfig, SECRET_SETTINGS, settingNames } from '../src/config.js';
 import { withoutSettings } from '../stack/processes/settings.js';
+import { ENCRYPTION_KEYS } from './support/test-encryption.js';
 
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8');
 
@@ -34,6 +35,7 @@ const required = {
   PROVIDER_PAYOUT_URL: 'http://127.0.0.1',
   PROVIDER_PAYOUT_API_USER: 'user',
   PROVIDER_PAYOUT_API_KEY: 'key',
+  ENCRYPTION_KEYS,
 };
 
 /** What is optional, filled in so that the processes that read it show it. */
@@ -48,7 +50,10 @@ const optional = {
   SANDBOX_PUBLIC_URL: 'http://127.0.0.1',
   SANDBOX_WEBHOOK_URL: 'http://127.0.0.1',
   SANDBOX_JOURNAL: '/tmp/sandbox.jsonl',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
+  API_METRICS_ADDRESS: '127.0.0.1:9463',
   WORKER_METRICS_ADDRESS: '127.0.0.1:9464',
+  CODEC_UI_TOKEN: '0123456789abcdef',
 };
 
 /** Not to be set together with the others. */
@@ -60,6 +65,10 @@ const alternative = {
 const config: Readonly<Record<Part | 'sandbox', Readonly<Record<string, unknown>>>> = {
   api: { ...readConfig('api', alternative), ...readConfig('api', { ...required, ...optional }) },
   worker: { ...readConfig('worker', alternative), ...readConfig('worker', { ...required, ...optional }) },
+  codec: {
+    ...readConfig('codec', { ...alternative, CODEC_UI_TOKEN: optional.CODEC_UI_TOKEN }),
+    ...readConfig('codec', { ...required, ...optional }),
+  },
   desk: readConfig('desk', {}),
   sandbox: readSettings({ ...required, ...optional }),
 };
@@ -111,7 +120,13 @@ describe('the settings of docker-compose.yml', () => {
   it('are named in .env.example where they have no default', async () => {
     const example = await read('.env.example');
     // The compose file itself knows where its processes find each other.
-    const fixed = ['SANDBOX_PUBLIC_URL', 'SANDBOX_WEBHOOK_URL', 'WORKER_BUILD_ID'];
+    const fixed = [
+      'SANDBOX_PUBLIC_URL',
+      'SANDBOX_WEBHOOK_URL',
+      'WORKER_BUILD_ID',
+      'API_METRICS_ADDRESS',
+      'WORKER_METRICS_ADDRESS',
+    ];
     const needed = Object.keys({ ...alternative, ...optional }).filter((name) => !fixed.includes(name));
     expect(needed.filter((name) => !new RegExp(`^${name}=`, 'm').test(example))).toEqual([]);
   });

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
-import { connectClient, type TemporalTarget } from '../../src/temporal/connection.js';
+import type { Connection } from '@temporalio/client';
+// A CommonJS package whose named exports Node can't detect.
+import proto from '@temporalio/proto';
+import { lazyConnection, type TemporalTarget } from '../../src/temporal/connection.js';
 import { bringUpTemporal } from '../../stack/temporal/bring-up-temporal.js';
 import { withoutTemporal } from '../environment.js';
 import { startPostgres } from './postgres.js';
@@ -11,6 +13,8 @@ import {
   TEMPORAL_DATABASES,
   type TemporalPrograms,
 } from './temporal-on-postgres.js';
+
+const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
 
 /** A Temporal server with its store, started for one system alone. */
 export interface BenchTemporal {
@@ -92,23 +96,32 @@ const MAX_COUNTED = 100;
  * @throws Error when one doesn't close.
  */
 export async function countEvents(target: TemporalTarget, workflowIds: readonly string[]): Promise<number> {
-  const client = connectClient(target);
+  const connection = lazyConnection(target);
   try {
     const counted = workflowIds.slice(-MAX_COUNTED);
     let events = 0;
-    for (const id of counted) events += await closedLength(client, id);
+    for (const id of counted) events += await closedLength(connection, target.namespace, id);
     return (events / counted.length) * workflowIds.length;
   } finally {
-    await client.connection.close();
+    await connection.close();
   }
 }
 
-async function closedLength(client: Client, workflowId: string): Promise<number> {
+async function closedLength(connection: Connection, namespace: string, workflowId: string): Promise<number> {
   const deadline = Date.now() + CLOSE_LIMIT_MS;
   for (;;) {
-    const { status, historyLength } = await client.workflow.getHandle(workflowId).describe();
-    if (status.name === 'COMPLETED') return historyLength;
-    if (Date.now() > deadline) throw new Error(`the workflow ${workflowId} is still ${status.name}`);
+    // As the server has it: what is encrypted in it isn't needed.
+    const { workflowExecutionInfo: info } = await connection.workflowService.describeWorkflowExecution({
+      namespace,
+      execution: { workflowId },
+    });
+    const status = info?.status ?? WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_UNSPECIFIED;
+    if (status === WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_COMPLETED) {
+      return Number(info?.historyLength);
+    }
+    if (Date.now() > deadline) {
+      throw new Error(`the workflow ${workflowId} is still ${WorkflowExecutionStatus[status]}`);
+    }
     await pause(LOOK_EVERY_MS);
   }
 }

@@ -79,6 +79,7 @@ async function settingsToCheck({ envFile }: DoctorOptions) {
     }),
     ...stackSettings(running.ports, secrets),
     ...((given.API_KEYS || given.API_KEYS_FILE || given.MERCHANTS_FILE) && { API_KEYS: given.API_KEYS }),
+    ...((given.ENCRYPTION_KEYS || given.ENCRYPTION_KEYS_FILE) && { ENCRYPTION_KEYS: given.ENCRYPTION_KEYS }),
     TEMPORAL_ADDRESS: running.temporal.address,
     TEMPORAL_NAMESPACE: running.temporal.namespace,
     TEMPORAL_TASK_QUEUE: running.taskQueue,

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { connectClient } from '../../src/temporal/connection.js';
+import { NO_KEYS } from '../../src/temporal/encryption.js';
 import { atCheckout } from '../../stack/demo/payer.js';
 import { bringUpStack, type PaymentProcess } from '../../stack/processes/stack.js';
 import { auditByBooks } from '../audit/audit-all.js';
@@ -169,7 +170,7 @@ async function takePayments(
 ): Promise<void> {
   const { timeline, records, seed, report } = context;
   const start = context.now();
-  const client = connectClient(context.stack.temporal.target);
+  const client = connectClient(context.stack.temporal.target, NO_KEYS);
   const webUi = new WebUi(context, client, true);
   for (const record of records) {
     const { id, arrivesAt } = record.planned;

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { defaultPayloadConverter, type Payload, TypedSearchAttributes } from '@temporalio/common';
 import proto, { type coresdk } from '@temporalio/proto';
 import type { WorkflowInfo } from '@temporalio/workflow';
+import { failureConverter } from '../../src/temporal/failure-converter.js';
 import type { PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
 
 // Both packages are CommonJS; these modules are private, so a new release may move them.
@@ -112,8 +113,12 @@ export class WorkflowRun {
     });
     const { successful, failed } = await this.workflow.activate(activation);
     await this.workflow.getAndResetSinkCalls();
-    if (failed != null)
-      throw new Error(`the workflow task failed: ${failed.failure?.message ?? 'no reason'}`);
+    if (failed?.failure != null) {
+      // As a payload, the message would be encrypted.
+      const { message } = failureConverter.failureToError(failed.failure, defaultPayloadConverter);
+      throw new Error(`the workflow task failed: ${message}`);
+    }
+    if (failed != null) throw new Error('the workflow task failed');
     return successful?.commands ?? [];
   }
 

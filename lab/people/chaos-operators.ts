@@ -12,33 +12,24 @@ const ROUND_MS = 2_000;
 /** How long the API may take, in ms. */
 const TIMEOUT_MS = 15_000;
 
-const listSchema = z.object({
-  data: z.array(
-    z.object({
-      id: z.string(),
-      transId: z.string().optional(),
-      review: z.object({ number: z.int(), decideFrom: z.iso.datetime() }).optional(),
-    }),
-  ),
-});
-type ListedPayment = z.infer<typeof listSchema>['data'][number];
+const listSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
 
 /**
- * The operators of a chaos run: again and again they list the payments under review, read the provider's books, as its
- * support would let them, and decide by those. Runs until the run is over.
+ * The operators of a chaos run: again and again they list the payments under review, read each of them and the provider's books, as
+ * its support would let them, and decide by those. Runs until the run is over.
  */
 export async function operate(context: ChaosContext, roundMs = ROUND_MS): Promise<void> {
   const byId = new Map<string, PaymentRecord>(context.records.map((record) => [record.planned.id, record]));
   for (;;) {
     await wait(roundMs, context);
-    for (const payment of await listReviews(context)) {
-      const record = byId.get(payment.id);
-      if (record !== undefined) await review(record, payment, context);
+    for (const id of await listReviews(context)) {
+      const record = byId.get(id);
+      if (record !== undefined) await review(record, context);
     }
   }
 }
 
-async function listReviews({ stack }: ChaosContext): Promise<ListedPayment[]> {
+async function listReviews({ stack }: ChaosContext): Promise<string[]> {
   return await orElse([], async () => {
     const body: unknown = await got(`${stack.apiUrl}/v1/payments`, {
       searchParams: { status: 'REVIEW', limit: 100 },
@@ -46,12 +37,14 @@ async function listReviews({ stack }: ChaosContext): Promise<ListedPayment[]> {
       retry: { limit: 0 },
       timeout: { request: TIMEOUT_MS },
     }).json();
-    return listSchema.parse(body).data;
+    return listSchema.parse(body).data.map(({ id }) => id);
   });
 }
 
-async function review(record: PaymentRecord, payment: ListedPayment, context: ChaosContext): Promise<void> {
+async function review(record: PaymentRecord, context: ChaosContext): Promise<void> {
   const { id } = record.planned;
+  const { payment } = await context.api.get('operator', `/v1/payments/${id}`);
+  if (payment?.review === undefined) return;
   const books = await orElse(undefined, () => readBooks(context.stack.sandboxUrl, id));
   if (books === undefined) return;
   record.reviews++;
@@ -61,7 +54,7 @@ async function review(record: PaymentRecord, payment: ListedPayment, context: Ch
   if (decision === undefined) return;
   const proposal = {
     decision,
-    review: payment.review?.number ?? 0,
+    review: payment.review.number,
     forced: false,
     isWrong: false,
     why: "as the provider's books say",

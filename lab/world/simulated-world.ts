@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client, WorkflowClientInterceptor } from '@temporalio/client';
 // The package is CommonJS of a form whose named exports Node cannot see.
@@ -16,6 +17,7 @@ import { TemporalWire, WorkerSuccession } from './orphaned-tasks.js';
 import { LastWebhookStatuses } from './provider-traffic.js';
 import { SimulatedTime, unlockingTime } from './simulated-time.js';
 import {
+  encryptionWith,
   NAMESPACE,
   providerClients,
   quietRuntime,
@@ -113,9 +115,11 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
     webhookTimeoutMs: WEBHOOK_TIMEOUT_MS,
   });
   const providers = providerClients(provider.url, TERMS.providerTimeoutMs);
+  const encryptionKey = randomBytes(32).toString('base64');
   // A connection of its own, as in production.
   const temporal = connectClient(
     { address: env.address, namespace: NAMESPACE },
+    encryptionWith(encryptionKey),
     { interceptors: { workflow: [quickTaskTimeout, unlockingTime(env.connection)] } },
   );
   const app = createApp({
@@ -138,6 +142,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
     workflowBundle: options.workflowBundle,
     providerTimeoutMs: TERMS.providerTimeoutMs,
     merchantTimeoutMs: MERCHANT_TIMEOUT_MS,
+    encryptionKey,
   };
   const { workerProgram, wrapActivities = (activities) => activities } = options;
   const host =

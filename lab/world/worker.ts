@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { createSecretKey } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +10,7 @@ import { type Activities, createActivities } from '../../src/activities/activiti
 import { createMerchantNotifier } from '../../src/activities/merchant.js';
 import { createPaymentWorker, type PaymentWorkerOptions } from '../../src/payment-worker.js';
 import { createProviderClient } from '../../src/provider/client.js';
+import { type Encryption, keysOf } from '../../src/temporal/encryption.js';
 import { CREDENTIALS, MERCHANT_SECRET } from './credentials.js';
 
 /** The settings of a simulated worker, passed to its process as JSON. */
@@ -20,6 +22,8 @@ export const workerSettingsSchema = z.object({
   workflowBundle: z.string(),
   providerTimeoutMs: z.int(),
   merchantTimeoutMs: z.int(),
+  /** The base64 of the key that payments are encrypted with. */
+  encryptionKey: z.string(),
 });
 export type WorkerSettings = z.infer<typeof workerSettingsSchema>;
 
@@ -47,6 +51,11 @@ export function providerClients(url: string, timeoutMs: number) {
   };
 }
 
+/** @param key the base64 of 32 bytes */
+export function encryptionWith(key: string): Encryption {
+  return { keys: keysOf([{ id: 'simulated', key: createSecretKey(key, 'base64') }]), isOn: true };
+}
+
 /** Everything a simulated worker needs but the connection, and how to let go of it. */
 export function workerParts(settings: WorkerSettings) {
   const providers = providerClients(settings.providerUrl, settings.providerTimeoutMs);
@@ -62,6 +71,7 @@ export function workerParts(settings: WorkerSettings) {
       taskQueue: TASK_QUEUE,
       workflowBundle: { codePath: settings.workflowBundle },
       limits: LIMITS,
+      encryption: encryptionWith(settings.encryptionKey),
     },
     activities: createActivities({ providers, merchant }),
     close(): void {
@@ -204,13 +214,16 @@ export function quietRuntime(): void {
 /** Whether this runs from the source, as tests do, or compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 /** The compiled workflows are in lib: build has only what the lab imports. */
-const WORKFLOWS = EXTENSION === 'ts' ? '../../src/workflows/index.ts' : '../../../lib/workflows/index.js';
+const SOURCE = EXTENSION === 'ts' ? '../../src' : '../../../lib';
+const WORKFLOWS = `${SOURCE}/workflows/index.${EXTENSION}`;
+const FAILURE_CONVERTER = `${SOURCE}/temporal/failure-converter.${EXTENSION}`;
 
 /** Bundles the workflows into a file, as they are but for their timers: see `workflow-timers.ts`. Returns the file. */
 export async function bundleWorkflows(file: string): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: here(WORKFLOWS),
     preloadModules: [here(WORKFLOWS)],
+    failureConverterPath: here(FAILURE_CONVERTER),
     workflowInterceptorModules: [here(`./workflow-timers.${EXTENSION}`)],
     logger: new DefaultLogger('WARN'),
     webpackConfigHook: (config) => ({

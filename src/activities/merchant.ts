@@ -49,6 +49,8 @@ interface NotifierOptions {
   readonly timeoutMs: number;
   /** Deliver to addresses that aren't on the public internet too. */
   readonly allowPrivate: boolean;
+  /** Headers that each try is sent with beside the webhook's own, such as those of a trace. */
+  readonly headers?: (() => Readonly<Record<string, string>>) | undefined;
 }
 
 /**
@@ -127,7 +129,7 @@ function createSend(endpoint: MerchantEndpoint, options: NotifierOptions): Send 
 
 function createDelivery(
   { url, secrets }: MerchantEndpoint,
-  { timeoutMs, allowPrivate }: Pick<NotifierOptions, 'timeoutMs' | 'allowPrivate'>,
+  { timeoutMs, allowPrivate, headers = () => ({}) }: Omit<NotifierOptions, 'endpointsOf'>,
 ) {
   const signers = secrets.map((secret) => new Webhook(secret));
   const client = got.extend({
@@ -151,6 +153,7 @@ function createDelivery(
       const request = client.stream.post(url, {
         body,
         headers: {
+          ...headers(),
           'webhook-id': id,
           'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
           'webhook-signature': signers.map((signer) => signer.sign(id, sentAt, body)).join(' '),

@@ -1,16 +1,20 @@
 import express, { type Express, type RequestHandler } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
+import { Registry } from 'prom-client';
 import type { Merchant } from '../merchants.js';
 import type { Service } from '../payments/order.js';
+import type { Tracing } from '../tracing.js';
 import { createAuthenticator } from './http/auth.js';
 import { createLimits, type Limits } from './http/limits.js';
 import { createMetrics } from './http/metrics.js';
 import { notFound, sendProblem } from './http/problem.js';
 import { type RequestAllowance, RequestLimits } from './http/request-limits.js';
 import { logRequests, recordOf } from './http/request-log.js';
+import { traceRequests } from './http/request-traces.js';
 import { Shutdown } from './http/server.js';
-import { describeApi } from './openapi.js';
+import { describeApi, statusesOf } from './openapi.js';
 import { Descriptions } from './payments/descriptions.js';
+import { measureOpenReviews } from './payments/open-reviews.js';
 import { PayoutLimits } from './payments/payout-limits.js';
 import { ProviderRecords } from './payments/provider-records.js';
 import { SharedUpdates } from './payments/update-payment.js';
@@ -19,15 +23,7 @@ import { createCollection, expireCollection } from './routes/collections.js';
 import { getErrors, getOpenApi, getReference, getReferenceScript } from './routes/documentation.js';
 import { listEvents } from './routes/events.js';
 import { listDueDeliveries, listNotifications, resendNotification } from './routes/notifications.js';
-import {
-  getBalance,
-  getKey,
-  getMetrics,
-  healthz,
-  listUnmatched,
-  readyz,
-  sharedBalance,
-} from './routes/operations.js';
+import { getBalance, getKey, healthz, listUnmatched, readyz, sharedBalance } from './routes/operations.js';
 import { getPayment, listPayments, refreshPayment, resolvePayment } from './routes/payments.js';
 import { cancelPayout, createPayout } from './routes/payouts.js';
 import { getProviderRecords } from './routes/provider-records.js';
@@ -54,7 +50,6 @@ export const routes: readonly Route[] = [
   listDueDeliveries,
   healthz,
   readyz,
-  getMetrics,
   getOpenApi,
   getReference,
   getErrors,
@@ -75,6 +70,10 @@ export interface AppOptions
   readonly answerWithinMs?: number;
   readonly shutdown?: Shutdown;
   readonly limits?: Limits;
+  /** Where its metrics go. */
+  readonly registry?: Registry;
+  /** Traces the payments' requests; nobody does, by default. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** The merchants' API. */
@@ -109,15 +108,26 @@ export function createApi({
   answerWithinMs = 10_000,
   shutdown = new Shutdown(),
   limits = createLimits(),
+  registry = new Registry(),
+  tracing,
   providers,
   ...options
 }: AppOptions): Api {
-  const metrics = createMetrics();
+  const metrics = createMetrics(
+    registry,
+    routes.map((route) => ({
+      method: route.method.toUpperCase(),
+      route: route.path,
+      // 0: the caller hung up.
+      statuses: [0, ...statusesOf(route)],
+    })),
+  );
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', trustedProxies);
   app.use(metrics.observe, logRequests(options.logger), helmet(SECURITY), setCommonHeaders(shutdown));
+  if (tracing !== undefined) app.use(traceRequests(tracing));
   const context: ApiContext = {
     ...options,
     ui: { url: temporalUiUrl, namespace: options.namespace },
@@ -136,6 +146,7 @@ export function createApi({
       payout: new ProviderRecords(providers.payout),
     },
   };
+  measureOpenReviews(registry, context);
   const authenticator = createAuthenticator(merchants);
   mountRoutes(app, routes, context, authenticator);
   app.use(() => {

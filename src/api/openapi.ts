@@ -277,6 +277,12 @@ function problemsOf(route: Route): ProblemCode[] {
   return codes.filter((code) => found.has(code));
 }
 
+/** The statuses of all responses of a route. */
+export function statusesOf(route: Route): number[] {
+  const problems = problemsOf(route).map((code) => PROBLEMS[code].status);
+  return [...new Set([...Object.keys(route.responses).map(Number), ...problems])];
+}
+
 function describeProblems(route: Route, schemas: SchemaComponents): JsonObject {
   const all = problemsOf(route);
   const statuses = [...new Set(all.map((code) => PROBLEMS[code].status))];

@@ -14,7 +14,7 @@ import {
   transIdOf,
   type Waiter,
 } from './payment-state.js';
-import { nextFreeAt, recordQuestion } from './polling.js';
+import { nextFreeAt, recordQuestion, STATUS_CALLS_BUDGETED } from './polling.js';
 import { nextReport, onNotification, onReportStatus, reportDueAt } from './reports.js';
 import {
   askedAbout,
@@ -409,6 +409,19 @@ function plan(payment: PaymentState, now: number): Todo {
   return payment.phase.kind === 'ended' && payment.delivering === undefined
     ? { kind: 'end' }
     : { kind: 'wait', summary: 'Until something happens' };
+}
+
+/**
+ * Whether the payment would ask the provider for a status earlier than it does, if the budget of questions had room: see
+ * {@link nextFreeAt}.
+ */
+export function waitsForBudget(payment: PaymentState, now: number): boolean {
+  if (payment.recentQuestions.length < STATUS_CALLS_BUDGETED) return false;
+  const todo = plan(payment, now);
+  if (todo.kind !== 'wait' || todo.until === undefined) return false;
+  const unlimited = plan({ ...payment, recentQuestions: [] }, now);
+  if (unlimited.kind === 'wait') return unlimited.until !== undefined && unlimited.until < todo.until;
+  return unlimited.kind === 'askStatus';
 }
 
 /** Times at which nothing is asked, but the payment moves on by itself. */

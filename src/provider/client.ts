@@ -11,6 +11,7 @@ import type {
 import { Breaker, MAX_TIMEOUTS } from './breaker.js';
 import {
   createProviderHttp,
+  type Exchange,
   type ExchangeRequest,
   exchange,
   MAX_BODY,
@@ -35,8 +36,61 @@ import {
   phoneMediumSchema,
 } from './schemas.js';
 
+/** The endpoints of each of the provider's services. */
+export const PROVIDER_ENDPOINTS = {
+  collection: [
+    'initiate-pay',
+    'direct-pay',
+    'payment-status',
+    'expire-pay',
+    'transaction',
+    'search',
+    'balance',
+  ],
+  payout: ['payout', 'payment-status', 'transaction', 'search', 'balance'],
+} as const;
+
+/**
+ * What came of a call to the provider, as far as the call itself goes:
+ *
+ * - `succeeded`: 2xx; `refused`: a 4xx with the provider's message; `unauthorized`: 401 or 403; `throttled`: 429.
+ * - `failed`: an answer that doesn't say what the provider did, such as a 5xx, or a connection that broke on the way.
+ * - `timed_out`: no connection, or no answer, within the time limit.
+ * - `unreachable`: no connection could be made, so nothing was sent.
+ * - `held_back`: not sent, because the provider hangs.
+ */
+export const PROVIDER_CALL_OUTCOMES = [
+  'succeeded',
+  'refused',
+  'unauthorized',
+  'throttled',
+  'failed',
+  'timed_out',
+  'unreachable',
+  'held_back',
+] as const;
+
+/** A call to the provider that has ended, without anything of what was asked or answered. */
+export interface ProviderCall {
+  readonly service: Service;
+  /** The first segment of its path: one of {@link PROVIDER_ENDPOINTS}. */
+  readonly endpoint: string;
+  readonly outcome: (typeof PROVIDER_CALL_OUTCOMES)[number];
+  readonly durationMs: number;
+}
+
+/** Puts a call into a trace: makes it by `send`, with the headers that carry the trace's context. */
+export type TraceCall = <T extends { readonly outcome: ProviderCall['outcome'] }>(
+  call: Pick<ProviderCall, 'service' | 'endpoint'>,
+  send: (headers: Readonly<Record<string, string>>) => Promise<T>,
+) => Promise<T>;
+
 export interface ProviderClientOptions extends ProviderHttpOptions {
   readonly service: Service;
+  /** Traces each call; none is traced by default. */
+  readonly traceCall?: TraceCall | undefined;
+  /** Is told of each call when it has ended. */
+  readonly onCall?: ((call: ProviderCall) => void) | undefined;
   /** A monotonic clock in ms for the breaker of questions; `performance.now` by default. */
   readonly now?: (() => number) | undefined;
 }
@@ -95,15 +149,31 @@ export interface ProviderClient {
  */
 export function createProviderClient(settings: ProviderClientOptions): ProviderClient {
   const { service, now = () => performance.now(), ...options } = settings;
+  const { onCall = () => undefined, traceCall = (_, send) => send({}) } = settings;
   const http = createProviderHttp(options);
   const breaker = new Breaker(now);
   const credentials = [options.apiUser, options.apiKey];
 
-  /** Sends a question, unless the provider hangs. */
-  const ask = async (request: ExchangeRequest): Promise<ProviderAnswer> => {
-    const exchanged = await breaker.ask(() => exchange(http, request));
-    return exchanged === undefined ? HELD_BACK : interpretExchange(exchanged, { credentials });
+  /** Sends a request by `send`, which holds it back by resolving to `undefined`, and reports what came of it. */
+  const observed = async (
+    request: ExchangeRequest,
+    confidential: Confidential,
+    send: (request: ExchangeRequest) => Promise<Exchange | undefined>,
+  ): Promise<ProviderAnswer> => {
+    const [endpoint = ''] = request.path.split(/[/?]/);
+    const begun = performance.now();
+    const { answer, outcome } = await traceCall({ service, endpoint }, async (headers) => {
+      const exchanged = await send({ ...request, headers });
+      const answer = exchanged === undefined ? HELD_BACK : interpretExchange(exchanged, confidential);
+      return { answer, outcome: outcomeOf(exchanged, answer) };
+    });
+    onCall({ service, endpoint, outcome, durationMs: performance.now() - begun });
+    return answer;
   };
+
+  /** Sends a question, unless the provider hangs. */
+  const ask = (request: ExchangeRequest): Promise<ProviderAnswer> =>
+    observed(request, { credentials }, (sent) => breaker.ask(() => exchange(http, sent)));
 
   const get = (path: string, bodyMax: number, call?: CallOptions) =>
     ask({ method: 'GET', path, bodyMax, signal: call?.signal });
@@ -126,10 +196,13 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     const needed = path === 'payout' ? 'payout' : 'collection';
     if (service !== needed)
       throw new TypeError(`The ${service} service can't do ${path}: use the ${needed} service`);
-    const exchanged = await exchange(http, postOf(path, body, call));
-    if (exchanged.kind === 'answered') breaker.answered();
     const { phone, name, email } = body;
-    return interpretExchange(exchanged, { credentials, phone, name, email });
+    const confidential = { credentials, phone, name, email };
+    return await observed(postOf(path, body, call), confidential, async (request) => {
+      const exchanged = await exchange(http, request);
+      if (exchanged.kind === 'answered') breaker.answered();
+      return exchanged;
+    });
   };
 
   return {
@@ -160,6 +233,13 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
       return interpretBalance(await get('balance', MAX_BODY.single, call));
     },
   };
+}
+
+function outcomeOf(exchanged: Exchange | undefined, answer: ProviderAnswer): ProviderCall['outcome'] {
+  if (exchanged === undefined) return 'held_back';
+  if (exchanged.kind === 'failed' && exchanged.timedOut) return 'timed_out';
+  if (exchanged.kind === 'failed' && exchanged.sent === 'no') return 'unreachable';
+  return answer.kind === 'undecided' ? 'failed' : answer.kind;
 }
 
 /** Fields that name a person are confidential: the provider may repeat them in an error. */

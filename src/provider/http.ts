@@ -131,6 +131,8 @@ export interface ExchangeRequest {
   /** Sent as JSON, without its undefined fields. */
   readonly body?: object;
   readonly bodyMax: number;
+  /** Sent beside the client's own. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -158,8 +160,11 @@ export async function exchange(
 ): Promise<Exchange> {
   const { method, path, bodyMax, signal } = request;
   // Serialized here and not by the HTTP client, whose errors all count as network errors.
+  const { headers } = request;
   const content =
-    request.body === undefined ? {} : { body: JSON.stringify(request.body), headers: JSON_CONTENT };
+    request.body === undefined
+      ? headers && { headers }
+      : { body: JSON.stringify(request.body), headers: { ...headers, ...JSON_CONTENT } };
   if (signal?.aborted) {
     return { kind: 'failed', sent: 'no', timedOut: false, reason: 'cancelled before it was sent' };
   }

@@ -9,6 +9,7 @@ import {
 } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnection } from '@temporalio/worker';
+import { dataConverterOf, type Encryption } from './encryption.js';
 
 /** The namespace that Temporal creates by itself, used when none is set. */
 export const DEFAULT_NAMESPACE = 'default';
@@ -93,10 +94,13 @@ const RECONNECT_MS = { first: 100, max: 2_000 };
  */
 export function connectClient(
   target: TemporalTarget,
-  options: Omit<ClientOptions, 'connection' | 'namespace'> = {},
+  encryption: Encryption,
+  options: Omit<ClientOptions, 'connection' | 'namespace' | 'dataConverter'> = {},
 ): Client & { readonly connection: Connection } {
   const connection = lazyConnection(target);
-  return Object.assign(new Client({ ...options, connection, namespace: target.namespace }), { connection });
+  const dataConverter = dataConverterOf(encryption);
+  const client = new Client({ ...options, connection, namespace: target.namespace, dataConverter });
+  return Object.assign(client, { connection });
 }
 
 /** The connection of {@link connectClient} without a client. */

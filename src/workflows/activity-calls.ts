@@ -1,5 +1,6 @@
 import {
   ActivityFailure,
+  ApplicationFailure,
   log,
   proxyActivities,
   proxyLocalActivities,
@@ -18,8 +19,8 @@ import type {
   StatusAnswer,
 } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
+import { DECRYPTION_FAILURE } from '../temporal/failure-converter.js';
 import { notificationsQueue } from './messages.js';
-import { countRefusedCredentials } from './metrics.js';
 
 /** Time that an activity may take beyond the provider's time limit before its worker counts as lost, in ms. */
 const MARGIN_MS = 5_000;
@@ -104,7 +105,7 @@ export type ActivityCalls = ReturnType<typeof activityCalls>;
 
 type LocalActivities = ReturnType<typeof proxyLocalActivities<Activities>>;
 
-/** When an activity fails, it is unknown whether its request was sent, unless no worker ever took it. */
+/** When an activity fails, it is unknown whether its request was sent, unless no worker ever took it or could decrypt it. */
 async function initiation(outcome: Promise<InitiationOutcome>): Promise<InitiationOutcome> {
   try {
     return reportUnauthorized(await outcome);
@@ -142,11 +143,10 @@ async function delivery(outcome: Promise<DeliveryOutcome>): Promise<DeliveryOutc
   }
 }
 
-/** Logs and counts refused credentials: they hold up every payment, and only an operator can correct them. */
+/** Logs refused credentials: they hold up every payment, and only an operator can correct them. */
 function reportUnauthorized<Answer extends { readonly kind: string }>(answer: Answer): Answer {
   if (answer.kind === 'unauthorized') {
     log.error('the provider refuses our credentials: payments wait until they are mended', { ...answer });
-    countRefusedCredentials();
   }
   return answer;
 }
@@ -154,6 +154,9 @@ function reportUnauthorized<Answer extends { readonly kind: string }>(answer: An
 function failureOf(error: unknown): { readonly reason: string; readonly isUnstarted: boolean } {
   if (!(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
+  if (cause instanceof ApplicationFailure && cause.type === DECRYPTION_FAILURE) {
+    return { reason: "the worker couldn't read what it was to send", isUnstarted: true };
+  }
   if (!(cause instanceof TimeoutFailure)) {
     return { reason: `the worker failed: ${cause?.message ?? error.message}`, isUnstarted: false };
   }

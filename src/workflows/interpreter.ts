@@ -12,7 +12,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { MerchantNotification } from '../activities/merchant.js';
-import { objectionTo, step } from '../payments/machine.js';
+import { objectionTo, step, waitsForBudget } from '../payments/machine.js';
 import { type DeliveryOutcome, notificationId } from '../payments/notification.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
@@ -47,7 +47,7 @@ import {
   resolveUpdate,
   timelineQuery,
 } from './messages.js';
-import { countPayment } from './metrics.js';
+import { countAmbiguous, countBudgetWait, countChange, countCreated, countGivenUp } from './metrics.js';
 
 /** Events of history after which a new run takes over, well below the 2,000 that a run may have. */
 const HISTORY_LIMIT = 1_500;
@@ -109,7 +109,7 @@ class Interpreter {
   }
 
   async run(): Promise<EndedPayment> {
-    if (this.input.carried === undefined) countPayment(this.payment);
+    if (this.input.carried === undefined) countCreated(this.payment);
     let todo = this.take({ kind: 'begin' });
     for (;;) {
       const message = this.inbox.shift();
@@ -156,7 +156,7 @@ class Interpreter {
   private async ask(todo: Exclude<Todo, { kind: 'wait' | 'end' | 'redeliver' }>): Promise<PaymentEvent> {
     switch (todo.kind) {
       case 'send':
-        return { kind: 'sent', outcome: await this.steps.send() };
+        return { kind: 'sent', outcome: this.counted(await this.steps.send()) };
       case 'lookUp':
         return { kind: 'listed', answer: await this.steps.lookUp() };
       case 'askStatus': {
@@ -181,6 +181,11 @@ class Interpreter {
     this.inbox.push({ kind: 'redelivered', number, at, outcome: this.reported(number, outcome) });
   }
 
+  private counted(outcome: InitiationOutcome): InitiationOutcome {
+    if (outcome.kind === 'ambiguous') countAmbiguous(this.payment);
+    return outcome;
+  }
+
   private reported(number: number, outcome: DeliveryOutcome): DeliveryOutcome {
     if (outcome.kind === 'failed') {
       log.warn('the merchant has not taken a notification', { number, reason: outcome.reason });
@@ -192,6 +197,7 @@ class Interpreter {
   private reportGivenUp(number: number): void {
     const delivery = this.payment.notifications.find((one) => one.number === number)?.delivery;
     if (delivery?.kind !== 'abandoned') return;
+    countGivenUp();
     log.error('a notification was given up: the merchant has not taken it for three days', {
       number,
       reason: delivery.lastError,
@@ -234,6 +240,7 @@ class Interpreter {
     if (this.timer?.isOver === false) this.timer.scope.cancel();
     this.timer = undefined;
     if (until === undefined) return;
+    if (waitsForBudget(this.payment, Date.now())) countBudgetWait(this.payment);
     const timer = { until, scope: new CancellationScope(), isOver: false };
     this.timer = timer;
     timer.scope
@@ -291,7 +298,7 @@ class Interpreter {
       ]);
       this.report(statusOf(before), status);
     }
-    if (isNewStatus) countPayment(this.payment);
+    countChange(before, this.payment);
     setCurrentDetails(describePayment(this.payment));
   }
 

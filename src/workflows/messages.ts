@@ -77,11 +77,16 @@ export const paymentQuery = defineQuery<PaymentResult>('payment');
 export const hintSignal = defineSignal<[Hint]>('hint');
 
 /**
- * Answers when the provider's answer to the initiation is known. Sent with the start; its update id is the
- * fingerprint, so that repetitions of a request cost no event. Rejected with {@link FINGERPRINT_MISMATCH} when the
- * payment was started with another body.
+ * Answers when the provider's answer to the initiation is known. Sent with the start, under {@link INITIATION_UPDATE_ID}. Rejected
+ * with {@link FINGERPRINT_MISMATCH} when the payment was started with another body.
  */
 export const initiationUpdate = defineUpdate<InitiationReply, [InitiationRequest]>('initiation');
+
+/**
+ * One id for all who ask for a payment, so that repetitions of a request cost no event. Whoever gets another's answer compares the
+ * bodies. An id can't tell bodies apart itself: it isn't encrypted, and a digest of a body can be tried out on every phone number.
+ */
+export const INITIATION_UPDATE_ID = 'initiation';
 
 /**
  * Answers when the payment is final. When the workflow continues as new, it answers earlier, with the payment as it is. All

@@ -1,47 +1,70 @@
-import type { MetricMeter } from '@temporalio/common';
-import { metricMeter } from '@temporalio/workflow';
-import { PAYMENT_STATUSES } from '../payments/payment.js';
+import { proxySinks, type Sinks } from '@temporalio/workflow';
+import type { PaymentStatus } from '../payments/payment.js';
 import type { PaymentKind } from '../payments/payment-id.js';
-import { type PaymentState, statusOf } from '../payments/payment-state.js';
-import type { PaymentWorkflowType } from './messages.js';
-
-/** The workflow types that a payment of each kind can be run by. */
-const WORKFLOW_TYPES_OF: Readonly<Record<PaymentKind, readonly PaymentWorkflowType[]>> = {
-  collection: ['collectByLink', 'collectDirect', 'reopenPayment'],
-  payout: ['payOut', 'reopenPayment'],
-};
-
-const payments = (meter: MetricMeter) =>
-  meter.createCounter('sanaga_payments_total', undefined, 'Payments that came to this status');
-
-const refusedCredentials = (meter: MetricMeter) =>
-  meter.createCounter(
-    'sanaga_credentials_refused',
-    undefined,
-    'Calls that the provider refused our credentials for',
-  );
-
-/** Counts the payment under the status that it has just come to. Nothing is counted during a replay. */
-export function countPayment(payment: PaymentState): void {
-  payments(metricMeter).add(1, { kind: payment.order.kind, status: statusOf(payment) });
-}
-
-/** Counts a call that the provider has refused our credentials for. */
-export function countRefusedCredentials(): void {
-  refusedCredentials(metricMeter).add(1);
-}
+import { isFinalPayment, type PaymentState, statusOf } from '../payments/payment-state.js';
 
 /**
- * Puts every counter at 0, with the very labels that it will have, so that an alarm notices the first increase and can be
- * tried before there is one.
- *
- * @param meter the worker process's own, with the labels that the SDK gives to what workflows count
+ * What workflows report to their worker, for its metrics: nothing of it goes into the history. Nothing is reported during a
+ * replay, but a workflow task that fails or is lost reports its part again when it is repeated.
  */
-export function startCounters(meter: MetricMeter): void {
-  for (const kind of ['collection', 'payout'] as const) {
-    for (const workflowType of WORKFLOW_TYPES_OF[kind]) {
-      refusedCredentials(meter).add(0, { workflowType });
-      for (const status of PAYMENT_STATUSES) payments(meter).add(0, { workflowType, kind, status });
-    }
-  }
+export interface PaymentSinks extends Sinks {
+  readonly payments: {
+    readonly changed: (change: PaymentChange) => void;
+    /** Nobody knows whether the provider took the request that makes or sends the payment. */
+    readonly becameAmbiguous: (request: PaymentRequest) => void;
+    /** A question to the provider waits until the status budget has room. */
+    readonly waitsForBudget: (kind: PaymentKind) => void;
+    /** The merchant didn't take a notification for three days. */
+    readonly gaveUpNotification: () => void;
+  };
+}
+
+/** A payment has come to a status, to its outcome, or to both at once. */
+export interface PaymentChange {
+  readonly kind: PaymentKind;
+  readonly status: PaymentStatus;
+  readonly isNewStatus: boolean;
+  /** When it has come to its outcome: the time since it was created, in ms. */
+  readonly outcomeAfterMs?: number;
+}
+
+/** The requests that make or send payments, as the provider calls them. */
+export type PaymentRequest = 'initiate-pay' | 'direct-pay' | 'payout';
+
+const { payments } = proxySinks<PaymentSinks>();
+
+/** Counts a payment that was just created. */
+export function countCreated(payment: PaymentState): void {
+  payments.changed({ kind: payment.order.kind, status: statusOf(payment), isNewStatus: true });
+}
+
+/** Counts what has become of a payment, if it has another status now, or an outcome. */
+export function countChange(before: PaymentState, payment: PaymentState): void {
+  const status = statusOf(payment);
+  const isNewStatus = status !== statusOf(before);
+  const hasOutcome = isFinalPayment(payment) && !isFinalPayment(before);
+  if (!isNewStatus && !hasOutcome) return;
+  const { order, createdAt } = payment;
+  payments.changed({
+    kind: order.kind,
+    status,
+    isNewStatus,
+    ...(hasOutcome && { outcomeAfterMs: Date.now() - createdAt }),
+  });
+}
+
+/** Counts a request that ended ambiguously. */
+export function countAmbiguous({ order }: PaymentState): void {
+  const collection = order.method === 'link' ? 'initiate-pay' : 'direct-pay';
+  payments.becameAmbiguous(order.kind === 'payout' ? 'payout' : collection);
+}
+
+/** Counts a wait for the status budget. */
+export function countBudgetWait({ order }: PaymentState): void {
+  payments.waitsForBudget(order.kind);
+}
+
+/** Counts a notification that was given up. */
+export function countGivenUp(): void {
+  payments.gaveUpNotification();
 }

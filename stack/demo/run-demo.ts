@@ -3,7 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
+import { readConfig } from '../../src/config.js';
 import { connectClient } from '../../src/temporal/connection.js';
+import { type Encryption, encryptionOf } from '../../src/temporal/encryption.js';
 import { freePort } from '../processes/ports.js';
 import {
   makeSecrets,
@@ -49,7 +51,7 @@ export async function runDemo({ json, stop }: DemoOptions): Promise<number> {
   try {
     const run = randomBytes(4).toString('hex');
     const secrets = makeSecrets();
-    const ports = { api: await freePort(), sandbox: await freePort() };
+    const ports = { api: await freePort(), sandbox: await freePort(), codec: await freePort() };
     const env = demoSettings(process.env, ports, secrets, hook);
     report('demo: starting Temporal, the sandbox, a worker and the API');
     // On a Temporal server that others use, too, a task queue of its own keeps this demo's worker apart from theirs.
@@ -66,7 +68,8 @@ export async function runDemo({ json, stop }: DemoOptions): Promise<number> {
       const nextNotification = hook.next;
       const merchant = createMerchant({ apiUrl, apiKey: secrets.apiKey, nextNotification, stop });
       const view = demoView(json, process);
-      ({ ok } = await takePayments({ stack, merchant, hook, run, view, stop }));
+      const encryption = encryptionOf(readConfig('worker', env));
+      ({ ok } = await takePayments({ stack, encryption, merchant, hook, run, view, stop }));
     } finally {
       await stack.stop();
     }
@@ -81,6 +84,7 @@ export async function runDemo({ json, stop }: DemoOptions): Promise<number> {
 
 interface DemoContext {
   readonly stack: Stack;
+  readonly encryption: Encryption;
   readonly merchant: Merchant;
   readonly hook: MerchantHook;
   readonly run: string;
@@ -89,9 +93,17 @@ interface DemoContext {
 }
 
 /** Runs all scenarios at once, then compares their payments with the provider's ledger. */
-async function takePayments({ stack, merchant, hook, run, view, stop }: DemoContext): Promise<DemoResult> {
+async function takePayments({
+  stack,
+  encryption,
+  merchant,
+  hook,
+  run,
+  view,
+  stop,
+}: DemoContext): Promise<DemoResult> {
   const begun = performance.now();
-  const client = connectClient(stack.temporal.target);
+  const client = connectClient(stack.temporal.target, encryption);
   const actions = actionsOn(stack, merchant);
   const all = scenarios(hook.returnUrl);
   const rows: Row[] = all.map((scenario) => ({ scenario, done: false, problems: [] }));

@@ -16,19 +16,25 @@ export const WEBHOOK_SECRET_FILE = 'webhook-secret';
 
 const SHOP_PASSWORD_FILE = 'shop-password';
 
+/** The name of the file in which the keys are kept that encrypt payments in Temporal. */
+const ENCRYPTION_KEYS_FILE = 'encryption-keys';
+
 export interface StackPorts {
   readonly api: number;
   readonly sandbox: number;
   /** Without it, the stack has no desk. */
   readonly desk?: number | undefined;
+  /** The codec server's; without it, there is none. */
+  readonly codec?: number | undefined;
 }
 
 /** The addresses of a stack's parts. */
-export function addressesOf({ api, sandbox, desk }: StackPorts) {
+export function addressesOf({ api, sandbox, desk, codec }: StackPorts) {
   return {
     apiUrl: `http://${HOST}:${api}`,
     sandboxUrl: `http://${HOST}:${sandbox}`,
     ...(desk !== undefined && { deskUrl: `http://${HOST}:${desk}/desk` }),
+    ...(codec !== undefined && { codecUrl: `http://${HOST}:${codec}` }),
   };
 }
 
@@ -47,13 +53,15 @@ export function stackSettings(ports: StackPorts, secrets: Secrets): Record<strin
     PROVIDER_PAYOUT_URL: sandboxUrl,
     PROVIDER_PAYOUT_API_USER: 'sandbox-payouts',
     PROVIDER_PAYOUT_API_KEY: secrets.payoutApiKey,
+    ...(ports.codec !== undefined && { CODEC_PORT: String(ports.codec) }),
+    ENCRYPTION_KEYS: secrets.encryptionKeys,
     SANDBOX_PORT: String(ports.sandbox),
     SANDBOX_WEBHOOK_URL: `${apiUrl}/webhooks/provider/${secrets.webhookToken}`,
   };
 }
 
 const OURS =
-  /^(HOST|PORT|LOG_LEVEL|(API_KEYS|WEBHOOK_TOKEN|MERCHANTS)(_FILE)?|LINK_LIFETIME|RESOLVE_AFTER|SEND_BY|TRUSTED_PROXIES|(PROVIDER|SANDBOX|WORKER|MERCHANT|MAX|POLL|AMBIGUOUS|DESK)_.*|TEMPORAL_(TASK_QUEUE|UI_URL))$/;
+  /^(HOST|PORT|LOG_LEVEL|ENCRYPTION|API_METRICS_ADDRESS|OTEL_(EXPORTER_OTLP_ENDPOINT|TRACES_SAMPLER_ARG)|(API_KEYS|WEBHOOK_TOKEN|MERCHANTS|ENCRYPTION_KEYS)(_FILE)?|LINK_LIFETIME|RESOLVE_AFTER|SEND_BY|TRUSTED_PROXIES|(PROVIDER|SANDBOX|WORKER|MERCHANT|MAX|POLL|AMBIGUOUS|CODEC|DESK)_.*|TEMPORAL_(TASK_QUEUE|UI_URL))$/;
 
 /** The environment without Sanaga's settings, for a stack that must be the same wherever it runs. */
 export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -62,7 +70,7 @@ export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 const text = z.string().min(16);
 
-const secretsSchema = z.object({
+const keptSchema = z.object({
   /** The merchant's API key. */
   apiKey: text,
   /** The last segment of the address that the provider sends its webhooks to. */
@@ -72,10 +80,17 @@ const secretsSchema = z.object({
 });
 
 /** What the parts of one stack share, and nobody else may know. */
-export type Secrets = z.infer<typeof secretsSchema>;
+export interface Secrets extends z.infer<typeof keptSchema> {
+  /** What payments are encrypted with in Temporal, as ENCRYPTION_KEYS has it. */
+  readonly encryptionKeys: string;
+}
 
-/** New secrets, of 192 random bits each. */
+/** New secrets, of 192 random bits each, and a key of 256. */
 export function makeSecrets(): Secrets {
+  return { ...makeKept(), encryptionKeys: makeEncryptionKey() };
+}
+
+function makeKept(): z.infer<typeof keptSchema> {
   const random = () => randomBytes(24).toString('base64url');
   return {
     apiKey: `sk_${random()}`,
@@ -85,21 +100,31 @@ export function makeSecrets(): Secrets {
   };
 }
 
+/** A new key under an id of its own: one that was lost is missed by its id, and never taken for another. */
+function makeEncryptionKey(): string {
+  return `key-${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}`;
+}
+
 /**
- * The secrets kept in a folder; the first call makes them. Only their owner can read the folder and the file.
+ * The secrets kept in a folder; the first call makes them. Only their owner can read the folder and the files. The encryption keys
+ * have a file of their own, so that one can be put before the others.
  *
  * @throws Error when the file isn't one that this function has written.
  */
 export async function keptSecrets(folder: string): Promise<Secrets> {
   const file = join(folder, SECRETS_FILE);
-  return readSecrets(await kept(file, `${JSON.stringify(makeSecrets(), null, 2)}\n`), file);
+  const secrets = readSecrets(await kept(file, `${JSON.stringify(makeKept(), null, 2)}\n`), file);
+  const encryptionKeys = await kept(join(folder, ENCRYPTION_KEYS_FILE), `${makeEncryptionKey()}\n`);
+  return { ...secrets, encryptionKeys: encryptionKeys.trim() };
 }
 
 /** The secrets that a folder has; `undefined` when it has none. @throws as {@link keptSecrets} does. */
 export async function existingSecrets(folder: string): Promise<Secrets | undefined> {
   const file = join(folder, SECRETS_FILE);
   const content = await readFile(file, 'utf8').catch(() => undefined);
-  return content === undefined ? undefined : readSecrets(content, file);
+  if (content === undefined) return undefined;
+  const encryptionKeys = await readFile(join(folder, ENCRYPTION_KEYS_FILE), 'utf8').catch(() => '');
+  return { ...readSecrets(content, file), encryptionKeys: encryptionKeys.trim() };
 }
 
 /**
@@ -145,9 +170,9 @@ async function kept(file: string, fresh: string): Promise<string> {
   return readFile(file, 'utf8');
 }
 
-function readSecrets(content: string, file: string): Secrets {
+function readSecrets(content: string, file: string): z.infer<typeof keptSchema> {
   try {
-    return secretsSchema.parse(JSON.parse(content));
+    return keptSchema.parse(JSON.parse(content));
   } catch {
     throw new Error(`${file} can't be read: remove it, and the next start makes new secrets`);
   }

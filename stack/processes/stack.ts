@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,24 +12,26 @@ import { type Child, startChild, untilReady } from './child.js';
 import { addressesOf, type StackPorts, withoutSettings } from './settings.js';
 
 /** The parts beside Temporal, in the order in which they are started. */
-const PARTS = ['sandbox', 'worker', 'api', 'desk'] as const;
+const PARTS = ['sandbox', 'worker', 'codec', 'api', 'desk'] as const;
 export type StackPart = (typeof PARTS)[number];
 
 /** The parts of a stack with these ports. */
-export function partsOf({ desk }: StackPorts): readonly StackPart[] {
-  return PARTS.filter((name) => name !== 'desk' || desk !== undefined);
+export function partsOf({ desk, codec }: StackPorts): readonly StackPart[] {
+  const ports: Partial<Record<StackPart, number | undefined>> = { desk, codec };
+  return PARTS.filter((name) => !(name in ports) || ports[name] !== undefined);
 }
 
 /** Every process of a stack. */
 export type StackProcess = StackPart | 'temporal';
 
 /** Those that payments depend on. */
-export type PaymentProcess = Exclude<StackProcess, 'desk'>;
+export type PaymentProcess = Exclude<StackProcess, 'desk' | 'codec'>;
 
 /** Each part's compiled program. */
 const PROGRAMS: Readonly<Record<StackPart, string>> = {
   sandbox: 'build/sandbox/main.js',
   worker: 'lib/worker.js',
+  codec: 'lib/codec-server.js',
   api: 'lib/server.js',
   desk: 'lib/desk.js',
 };
@@ -40,6 +43,7 @@ const PROGRAMS: Readonly<Record<StackPart, string>> = {
 const STOP_LIMITS_MS: Readonly<Record<StackPart, number>> = {
   desk: 700,
   api: 1_500,
+  codec: 2_000,
   worker: 4_000,
   sandbox: 4_800,
 };
@@ -68,6 +72,8 @@ export interface Stack {
   readonly sandboxUrl: string;
   /** Where operators sign in; without a port for it, there is no desk. */
   readonly deskUrl?: string;
+  /** The codec server's; without a port for it, there is none. */
+  readonly codecUrl?: string;
   /** The Temporal server that was brought up last. */
   readonly temporal: TemporalServer;
   /** The process of this part that was started last. */
@@ -85,7 +91,9 @@ export interface Stack {
 }
 
 /**
- * Brings up Temporal, the sandbox, a worker, the API and, if it has a port, the desk, each in a process of its own, and waits until all are ready.
+ * Brings up Temporal, the sandbox, a worker, the API and, if they have ports, the desk and the codec server, each in a process of its
+ * own, and waits until all are ready. An embedded Temporal's Web UI then reads payments by the codec server. That Web UI has no
+ * credentials to send, so that its address of the codec server has a secret part: whoever can open the Web UI can read payments.
  *
  * @throws Error with the end of a part's log when that part doesn't come up; the reason of `stop` when it is aborted.
  * Whatever was started has then been stopped, or stops with this process.
@@ -93,15 +101,20 @@ export interface Stack {
 export async function bringUpStack(options: StackOptions): Promise<Stack> {
   const { report, stop, project = fileURLToPath(new URL('../../..', import.meta.url)) } = options;
   await mkdir(options.logFolder, { recursive: true, mode: 0o700 });
-  const bringUp = () => orStopped(bringUpTemporal({ ...options.temporal, report }), stop);
+  const urls = addressesOf(options.ports);
+  const { codecUrl } = urls;
+  const codecToken = randomBytes(24).toString('base64url');
+  const codecEndpoint = codecUrl && `${codecUrl}/ui/${codecToken}`;
+  const bringUp = () => orStopped(bringUpTemporal({ ...options.temporal, codecEndpoint, report }), stop);
   let temporal = await bringUp();
   const env = {
     ...options.env,
     ...temporal.env,
     ...(temporal.uiUrl !== undefined && { TEMPORAL_UI_URL: temporal.uiUrl }),
     TEMPORAL_TASK_QUEUE: options.taskQueue,
+    CODEC_UI_TOKEN: codecToken,
+    CODEC_UI_TOKEN_FILE: undefined,
   };
-  const urls = addressesOf(options.ports);
   const parts = new Map<StackPart, Child>();
   /** Ids of the processes that were killed on purpose. */
   const killed = new Set<number | undefined>();
@@ -125,6 +138,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   const probes: Readonly<Record<StackPart, (child: Child) => () => Promise<boolean>>> = {
     sandbox: () => () => answers(`${urls.sandboxUrl}/_sandbox/ledger?limit=1`),
     worker: ({ pid }) => workerPolls(temporal.target, options.taskQueue, pid),
+    codec: () => () => answers(`${codecUrl}/healthz`),
     api: () => () => answers(`${urls.apiUrl}/readyz`),
     desk: () => () => answers(`${urls.deskUrl}/sign-in`),
   };

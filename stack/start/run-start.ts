@@ -83,6 +83,7 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
       apiUrl: stack.apiUrl,
       sandboxUrl: stack.sandboxUrl,
       deskUrl: stack.deskUrl,
+      codecUrl: stack.codecUrl,
       temporal: stack.temporal,
       apiKey: env.API_KEYS?.includes(secrets.apiKey) ? secrets.apiKey : undefined,
       keyNames,
@@ -110,10 +111,13 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
   }
 }
 
-const stackPorts = ({ api, sandbox, desk }: StackPorts): WantedPort[] => [
+const stackPorts = ({ api, sandbox, desk, codec }: StackPorts): WantedPort[] => [
   { port: api, of: 'the API', advice: 'set PORT to another port' },
   { port: sandbox, of: 'the sandbox', advice: 'set SANDBOX_PORT to another port' },
   ...(desk === undefined ? [] : [{ port: desk, of: 'the desk', advice: 'set DESK_PORT to another port' }]),
+  ...(codec === undefined
+    ? []
+    : [{ port: codec, of: 'the codec server', advice: 'set CODEC_PORT to another port' }]),
 ];
 
 const shopPort = (port: number): WantedPort => ({
@@ -135,6 +139,7 @@ export interface WelcomeFacts {
   readonly apiUrl: string;
   readonly sandboxUrl: string;
   readonly deskUrl?: string | undefined;
+  readonly codecUrl?: string | undefined;
   readonly temporal: Pick<TemporalServer, 'target' | 'uiUrl' | 'kind'>;
   /** The generated key; `undefined` when the operator's settings have others, which aren't shown. */
   readonly apiKey: string | undefined;
@@ -151,7 +156,8 @@ export interface WelcomeFacts {
 
 /** What `start` prints once everything is ready: the addresses, a first call to try, and what a restart keeps. */
 export function welcome(facts: WelcomeFacts): string {
-  const { apiUrl, sandboxUrl, deskUrl, temporal, apiKey, keyNames, notifications, shop, folder } = facts;
+  const { apiUrl, sandboxUrl, deskUrl, codecUrl, temporal, apiKey, keyNames, notifications, shop, folder } =
+    facts;
   const key = apiKey ?? '<key>';
   return `
 Sanaga is running. Ctrl-C stops it.
@@ -159,7 +165,7 @@ ${shop === undefined ? '' : shopWelcome(shop)}
   API              ${apiUrl}   (reference: ${apiUrl}/docs)
 ${deskUrl === undefined ? '' : `  Desk             ${deskUrl}   (operators decide here; sign in with an API key of the scope review)\n`}  Sandbox          ${sandboxUrl}   (ledger: ${sandboxUrl}/_sandbox/ledger)
   Temporal         ${temporal.target.address}, namespace ${temporal.target.namespace}
-  Temporal Web UI  ${temporal.uiUrl ?? 'unknown (set TEMPORAL_UI_URL)'}
+  Temporal Web UI  ${temporal.uiUrl ?? 'unknown (set TEMPORAL_UI_URL)'}${codecUrl === undefined ? '' : codecServer(temporal.kind, codecUrl)}
   API key          ${apiKey ?? `from your settings (${keyNames.join(', ')})`}
   Webhooks         ${receiver(notifications, folder)}
   Processes        ${facts.processes.join(', ')}
@@ -184,6 +190,13 @@ const shopWelcome = ({ url, ownerPassword }: Pick<RunningShop, 'url' | 'ownerPas
   The shop         ${url}   (pay with 677 000 000)
   Its orders       ${url}/admin   (user: owner, password: ${ownerPassword})
 `;
+
+/** Payments are encrypted in Temporal: how its Web UI reads them. */
+function codecServer(kind: TemporalServer['kind'], url: string): string {
+  const use =
+    kind === 'embedded' ? 'with which the Web UI reads payments' : 'which your Web UI needs to read payments';
+  return `\n  Codec server     ${url}, ${use}`;
+}
 
 const LISTEN_HINT = `
 See the webhooks arrive, in another terminal in this folder:

@@ -64,19 +64,22 @@ export async function startSettings(
     ...own,
     ...stackSettings(ports, secrets),
     ...((own.API_KEYS || own.API_KEYS_FILE || own.MERCHANTS_FILE) && { API_KEYS: own.API_KEYS }),
+    ...((own.ENCRYPTION_KEYS || own.ENCRYPTION_KEYS_FILE) && { ENCRYPTION_KEYS: own.ENCRYPTION_KEYS }),
   });
   // The addresses contain the ports, which aren't known before the settings are read: until then, any will do.
-  const { PORT, SANDBOX_PORT, DESK_PORT } = own;
-  const { api, sandbox, desk, start } = readAll({
-    ...withStackSettings({ api: 1, sandbox: 1, desk: 1 }),
+  const { PORT, SANDBOX_PORT, DESK_PORT, CODEC_PORT } = own;
+  const { api, sandbox, desk, codec, start } = readAll({
+    ...withStackSettings({ api: 1, sandbox: 1, desk: 1, codec: 1 }),
     PORT,
     SANDBOX_PORT,
     DESK_PORT,
+    CODEC_PORT,
   });
   const ports = {
     api: api.PORT || (await freePort()),
     sandbox: sandbox.SANDBOX_PORT || (await freePort()),
     desk: desk.DESK_PORT || (await freePort()),
+    codec: codec.CODEC_PORT || (await freePort()),
   };
   const notifications: NotificationTarget = forShop
     ? { kind: 'shop', port: start.SHOP_PORT }
@@ -164,6 +167,8 @@ const startSchema = z.object({
   SHOP_PORT: port(8080),
 });
 
+const ANY_TOKEN = 'any-token-of-the-codec-server';
+
 /** Reads the settings of every part, and reports all mistakes together. */
 function readAll(env: NodeJS.ProcessEnv) {
   const mistakes = new Set<string>();
@@ -180,6 +185,10 @@ function readAll(env: NodeJS.ProcessEnv) {
   const sandbox = read(() => readSettings(env));
   const desk = read(() => readConfig('desk', env));
   read(() => readConfig('worker', env));
+  // The stack makes the token by which the Web UI reads.
+  const codec = read(() =>
+    readConfig('codec', { ...env, CODEC_UI_TOKEN: ANY_TOKEN, CODEC_UI_TOKEN_FILE: '' }),
+  );
   const start = startSchema.safeParse(
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
   );
@@ -188,10 +197,11 @@ function readAll(env: NodeJS.ProcessEnv) {
     api === undefined ||
     sandbox === undefined ||
     desk === undefined ||
+    codec === undefined ||
     !start.success ||
     mistakes.size > 0
   ) {
     throw new ConfigError([...mistakes].join('\n'));
   }
-  return { api, sandbox, desk, start: start.data };
+  return { api, sandbox, desk, codec, start: start.data };
 }

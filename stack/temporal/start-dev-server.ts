@@ -33,6 +33,8 @@ export interface StartDevServerOptions {
   readonly uiPort?: number;
   /** Whether it has a Web UI. Default: true. */
   readonly ui?: boolean;
+  /** Where the Web UI has payloads decrypted. Default: nowhere. */
+  readonly codecEndpoint?: string | undefined;
   /** Where it shows its metrics at `/metrics`. Default: nowhere. */
   readonly metricsPort?: number;
   readonly namespace?: string;
@@ -58,6 +60,7 @@ export async function startDevServer({
   port,
   uiPort,
   ui = true,
+  codecEndpoint,
   metricsPort,
   namespace = DEFAULT_NAMESPACE,
   env = process.env,
@@ -83,6 +86,7 @@ export async function startDevServer({
     ...ports,
     namespace,
     dynamicConfig,
+    ...(ui && codecEndpoint !== undefined && { codecEndpoint }),
     ...(metricsPort !== undefined && { metricsPort }),
     ...(file !== undefined && { databaseFile: file }),
   });
@@ -140,6 +144,7 @@ interface DevServerSettings {
   readonly port: number;
   /** Without it, there is no Web UI. */
   readonly uiPort?: number;
+  readonly codecEndpoint?: string;
   readonly metricsPort?: number;
   readonly namespace: string;
   /** Without it, everything is kept in memory. */
@@ -168,13 +173,14 @@ const POLLING = Object.fromEntries(
 
 /** The arguments of `temporal`. */
 export function devServerArguments(settings: DevServerSettings): string[] {
-  const { port, uiPort, metricsPort, namespace, databaseFile, dynamicConfig = {} } = settings;
+  const { port, uiPort, codecEndpoint, metricsPort, namespace, databaseFile, dynamicConfig = {} } = settings;
   const pragmas = PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]);
   return [
     ...['server', 'start-dev'],
     ...['--ip', '127.0.0.1'],
     ...['--port', String(port)],
     ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
+    ...(codecEndpoint === undefined ? [] : ['--ui-codec-endpoint', codecEndpoint]),
     ...(metricsPort === undefined ? [] : ['--metrics-port', String(metricsPort)]),
     ...['--namespace', namespace],
     ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile, ...pragmas]),

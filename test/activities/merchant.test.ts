@@ -111,6 +111,14 @@ describe('a notification to the merchant', () => {
     expectDocumentedWebhook({ text: body, headers: new Headers(headers as Record<string, string>) });
   });
 
+  it('carries the headers of a trace, which replace none of its own', async () => {
+    const endpoints = [{ url: url(), secrets: [SECRET] }];
+    const headers = () => ({ traceparent: '00-trace', 'webhook-id': 'another' });
+    const options = { endpointsOf: () => endpoints, timeoutMs: 5_000, allowPrivate: true, headers };
+    await createMerchantNotifier(options).notifyMerchant(notification);
+    expect(got.at(-1)?.headers).toMatchObject({ traceparent: '00-trace', 'webhook-id': notification.id });
+  });
+
   it('is signed with both secrets during a rotation, so that either verifies it', async () => {
     const next = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
     await notifierOf({ url: url(), secrets: [SECRET, next] }).notifyMerchant(notification);

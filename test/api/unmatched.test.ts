@@ -72,8 +72,7 @@ describe('a flood of notifications', () => {
     expect(others).toHaveLength(14);
     expect(refused?.body).toMatchObject({ code: 'too_many_notifications', status: 429 });
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(50);
-    const { text } = await fresh.ask('GET', '/metrics');
-    expect(text).toContain('result="throttled"} 15');
+    expect(await fresh.metrics()).toContain('result="throttled"} 15');
 
     const { historyLength } = await stack.api.client.workflow.getHandle(payment.id).describe();
     expect(historyLength).toBeLessThan(200);

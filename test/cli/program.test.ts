@@ -56,11 +56,11 @@ describe('the command line', () => {
         'trigger',
         'doctor',
       ],
-      ...['server', 'worker', 'sandbox', 'completion', 'complete'],
+      ...['server', 'worker', 'codec-server', 'sandbox', 'completion', 'complete'],
     ]);
   });
 
-  it.each(['start', 'shop', 'server', 'worker', 'sandbox'])('runs %s', async (command) => {
+  it.each(['start', 'shop', 'server', 'worker', 'codec-server', 'sandbox'])('runs %s', async (command) => {
     expect(await read(command)).toEqual({ run: { command }, stdout: '', stderr: '', exitCode: undefined });
   });
 
@@ -128,16 +128,17 @@ describe('the help', () => {
   it('has --json for every command but those that run processes', async () => {
     const texts = await Promise.all(names.map(async (name) => ({ name, text: await help(name) })));
     const without = texts.filter(({ text }) => !text.includes('--json')).map(({ name }) => name);
-    expect(without).toEqual(['start', 'shop', 'server', 'worker', 'sandbox', 'completion']);
+    expect(without).toEqual(['start', 'shop', 'server', 'worker', 'codec-server', 'sandbox', 'completion']);
   });
 
-  it.each(names.slice(3, -4))('of %s has an example', async (name) => {
+  it.each(names.slice(3, -5))('of %s has an example', async (name) => {
     expect(await help(name)).toMatch(new RegExp(`Examples?:\\n(.*\\n)*?.*sanaga ${name}`));
   });
 
   it.each([
     ['server', settingNames('api')],
     ['worker', settingNames('worker')],
+    ['codec-server', settingNames('codec')],
     ['sandbox', SETTING_NAMES],
   ])('of %s names every setting of the process', async (name, settings) => {
     const words = new Set((await help(name)).match(/\b[A-Z_]{4,}\b/g));

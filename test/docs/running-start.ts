@@ -6,7 +6,13 @@ import { keptSecrets, keptWebhookSecret, type Secrets } from '../../stack/proces
 import { built, machine, PROJECT, startToRun } from '../e2e/built.js';
 
 /** The ports that the guides name. */
-const PORTS = { 3000: 'PORT', 3001: 'DESK_PORT', 4000: 'SANDBOX_PORT', 4242: 'LISTEN_PORT' } as const;
+const PORTS = {
+  3000: 'PORT',
+  3001: 'DESK_PORT',
+  4000: 'SANDBOX_PORT',
+  4242: 'LISTEN_PORT',
+  8234: 'CODEC_PORT',
+} as const;
 
 /** A running `npm start` in a folder that looks like the repository's. */
 export interface RunningStart {
@@ -74,7 +80,7 @@ export async function runStart(
     },
     withPorts: (text, shopPort) =>
       text
-        .replace(/127\.0\.0\.1:(3000|3001|4000|4242)\b/g, (_, port) => `127.0.0.1:${ports[port]}`)
+        .replace(/127\.0\.0\.1:(3000|3001|4000|4242|8234)\b/g, (_, port) => `127.0.0.1:${ports[port]}`)
         .replace(/127\.0\.0\.1:8080\b/g, `127.0.0.1:${shopPort}`)
         .replace(/\.listen\(8080\b/g, `.listen(${shopPort}`),
     async stop() {

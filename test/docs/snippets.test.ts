@@ -22,6 +22,7 @@ import { launchBrowser } from '../browser/browser.js';
 import { arrive, payButton, phoneField, visit } from '../browser/visit.js';
 import { machine, PROJECT } from '../e2e/built.js';
 import { expectInSchema } from '../support/documented.js';
+import { encryptionWith } from '../support/test-encryption.js';
 import { asMerchantsSee, likenessOf } from './likeness.js';
 import { type Block, type Page, readPages } from './pages.js';
 import { type RunningStart, runStart } from './running-start.js';
@@ -43,7 +44,9 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'cp .env.example .env': 'belongs to the next one',
   'docker-compose --profile sandbox up -d --build':
     'needs images from a registry. What it reads is checked below, and in test/deploy',
-  'docker-compose kill -s HUP api worker': 'needs the containers. What it names is checked below',
+  'temporal workflow show --workflow-id $ID --codec-endpoint https://codec.payments.example --codec-auth "Bearer $KEY"':
+    "needs Temporal's command line. test/browser/web-ui.test.ts runs it",
+  'docker-compose kill -s HUP api worker codec': 'needs the containers. What it names is checked below',
 };
 
 /** The benchmarks, with whatever options: they take minutes. test/bench runs them with a few payments. */
@@ -86,7 +89,10 @@ beforeAll(async () => {
     AMBIGUOUS_GRACE: '20s',
     RESOLVE_AFTER: '0s',
   });
-  temporal = connectClient({ address: start.temporalAddress, namespace: 'default' });
+  temporal = connectClient(
+    { address: start.temporalAddress, namespace: 'default' },
+    encryptionWith(start.secrets.encryptionKeys),
+  );
   browser = await launchBrowser();
   const settings = stackSettings(
     { api: Number(new URL(start.apiUrl).port), sandbox: Number(new URL(start.sandboxUrl).port) },

@@ -15,6 +15,7 @@ import { freePort } from '../../stack/processes/ports.js';
 import { makeSecrets, type Secrets, stackSettings } from '../../stack/processes/settings.js';
 import { bringUpStack, type Stack } from '../../stack/processes/stack.js';
 import { documentedFetch, expectDocumented, expectDocumentedWebhook } from '../support/documented.js';
+import { encryptionWith } from '../support/test-encryption.js';
 import { built, machine, PROJECT } from './built.js';
 
 /** The real thing: Temporal's dev server, and the API, a worker and the sandbox as processes of their own. */
@@ -55,12 +56,19 @@ export async function openDocumentedHook(): Promise<MerchantHook> {
 }
 
 /** Brings it up; `settings` are added to those that its parts need. Stop it in the end. */
-export async function bringUp(settings: Readonly<Record<string, string>> = {}): Promise<RunningStack> {
+export async function bringUp(
+  settings: Readonly<Record<string, string>> = {},
+  { withCodec = false }: { readonly withCodec?: boolean } = {},
+): Promise<RunningStack> {
   built('lib/server.js');
   const folder = await mkdtemp(join(tmpdir(), 'sanaga-e2e-'));
   const hook = await openDocumentedHook();
   const secrets = makeSecrets();
-  const ports = { api: await freePort(), sandbox: await freePort() };
+  const ports = {
+    api: await freePort(),
+    sandbox: await freePort(),
+    codec: withCodec ? await freePort() : undefined,
+  };
   const env = {
     ...machine(),
     ...stackSettings(ports, secrets),
@@ -71,17 +79,21 @@ export async function bringUp(settings: Readonly<Record<string, string>> = {}): 
     ...settings,
   };
   const report = () => undefined;
-  const temporal = { env: machine() };
+  const { E2E_TEMPORAL_ADDRESS } = process.env;
+  const temporal = {
+    env: { ...machine(), ...(E2E_TEMPORAL_ADDRESS && { TEMPORAL_ADDRESS: E2E_TEMPORAL_ADDRESS }) },
+  };
   const stack = await bringUpStack({
     ports,
     env,
-    taskQueue: 'payments',
+    // Several stacks may share one Temporal.
+    taskQueue: E2E_TEMPORAL_ADDRESS === undefined ? 'payments' : `payments-${ports.api}`,
     logFolder: folder,
     report,
     temporal,
     project: PROJECT,
   });
-  const client = connectClient(stack.temporal.target);
+  const client = connectClient(stack.temporal.target, encryptionWith(secrets.encryptionKeys));
   const merchant = createMerchant({
     apiUrl: stack.apiUrl,
     apiKey: secrets.apiKey,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { STATUS_CALLS_PER_WINDOW, STATUS_WINDOW_MS } from '../../src/payments/limits.js';
+import { waitsForBudget } from '../../src/payments/machine.js';
 import {
   bringForward,
   nextFreeAt,
@@ -179,6 +180,24 @@ describe('the status budget', () => {
     }
     payment.hint('T1').request('refresh');
     expect(payment.todo).toMatchObject({ kind: 'wait', until: START + 100 + STATUS_WINDOW_MS + 1 });
+  });
+
+  it('is what a payment waits for when it would ask earlier without it', () => {
+    const payment = taken(payoutOrder);
+    const waits = () => waitsForBudget(payment.payment, payment.now);
+    for (let call = 0; call < 3; call++) {
+      payment.hint('T1');
+      expect(waits()).toBe(false);
+      payment.later(100).found('PENDING');
+    }
+    // The next question is due in ten seconds, and the window has room in a minute.
+    expect(payment.todo).toMatchObject({ kind: 'wait', until: START + 100 + STATUS_WINDOW_MS + 1 });
+    expect(waits()).toBe(true);
+    payment.hint('T1');
+    expect(waits()).toBe(true);
+    payment.found('PENDING').later(STATUS_WINDOW_MS);
+    expect(payment.todo.kind).toBe('wait');
+    expect(waits()).toBe(false);
   });
 
   it('is kept by decisions and rechecks, too', () => {

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll } from '@jest/globals';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { type AppOptions, createApi } from '../../src/api/app.js';
 import { Shutdown, serve } from '../../src/api/http/server.js';
 import type { ProviderReader } from '../../src/api/route.js';
@@ -15,7 +16,9 @@ import {
 } from '../../src/merchants.js';
 import type { PaymentTerms, Service } from '../../src/payments/order.js';
 import { connectClient } from '../../src/temporal/connection.js';
+import type { Encryption } from '../../src/temporal/encryption.js';
 import { expectDocumented } from './documented.js';
+import { testEncryption } from './test-encryption.js';
 
 export const WEBHOOK_TOKEN = 'hook-token-0123456789';
 
@@ -80,6 +83,8 @@ export interface ApiUnderTestOptions extends Partial<Omit<AppOptions, 'providers
   /** Temporal's. Without it, Temporal is down: the port is one where nobody listens. */
   readonly address?: string;
   readonly level?: string;
+  /** With a key of the suite's, if not given. */
+  readonly encryption?: Encryption;
   /** Counts, delays or refuses the API's calls to Temporal. */
   readonly interceptor?: WorkflowClientInterceptor;
 }
@@ -90,6 +95,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     address = `127.0.0.1:${await closedPort()}`,
     level = 'debug',
     namespace = 'default',
+    encryption = testEncryption,
     interceptor,
     providers,
     ...given
@@ -98,9 +104,11 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
   const logger = pino({ level }, { write: (line) => lines.push(line) });
   const client = connectClient(
     { address, namespace },
+    encryption,
     interceptor && { interceptors: { workflow: [interceptor] } },
   );
   const shutdown = new Shutdown();
+  const registry = new Registry();
   const notThere = async () => ({ kind: 'unavailable', reason: 'not there' }) as const;
   const none: ProviderReader = { balance: notThere, transactionsOf: notThere, paymentStatus: notThere };
   const { app, replaceMerchants } = createApi({
@@ -116,6 +124,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     },
     logger,
     shutdown,
+    registry,
     ...given,
   });
   const serving = await serve(app, { host: '127.0.0.1', port: 0, shutdown });
@@ -161,6 +170,8 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     serving,
     replaceMerchants,
     ask,
+    /** What Prometheus would read. */
+    metrics: () => registry.metrics(),
     stop(): Promise<void> {
       stopped ??= stop();
       return stopped;

@@ -5,16 +5,7 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 /** Bundles the workflows from their source once for all suites, so that no test ever runs a stale build. */
 export default async function bundleWorkflows(): Promise<void> {
-  const workflowsPath = here('../../src/workflows/index.ts');
-  const { code } = await bundleWorkflowCode({
-    workflowsPath,
-    preloadModules: [workflowsPath],
-    logger: new DefaultLogger('WARN'),
-    webpackConfigHook: (config) => ({
-      ...config,
-      resolve: { ...config.resolve, extensionAlias: { '.js': ['.ts', '.js'] } },
-    }),
-  });
+  const { code } = await bundleFromSource();
   const folder = here('../../node_modules/.cache/sanaga');
   const digest = createHash('sha256').update(code).digest('hex').slice(0, 16);
   const path = `${folder}/workflows-${digest}.js`;
@@ -23,6 +14,22 @@ export default async function bundleWorkflows(): Promise<void> {
   await writeFile(`${path}.${process.pid}`, code);
   await rename(`${path}.${process.pid}`, path);
   process.env.WORKFLOW_BUNDLE = path;
+}
+
+/** The workflows as they are today, with these files' interceptors on top: another version of them. */
+export async function bundleFromSource(interceptors: readonly string[] = []): Promise<{ code: string }> {
+  const workflowsPath = here('../../src/workflows/index.ts');
+  return await bundleWorkflowCode({
+    workflowsPath,
+    workflowInterceptorModules: [...interceptors],
+    preloadModules: [workflowsPath],
+    failureConverterPath: here('../../src/temporal/failure-converter.ts'),
+    logger: new DefaultLogger('WARN'),
+    webpackConfigHook: (config) => ({
+      ...config,
+      resolve: { ...config.resolve, extensionAlias: { '.js': ['.ts', '.js'] } },
+    }),
+  });
 }
 
 /** The bundle that {@link bundleWorkflows} made. */

@@ -25,6 +25,7 @@ import {
 import { workflowBundle } from './bundle-workflows.js';
 import { expectDocumentedWebhook } from './documented.js';
 import { noMerchant } from './no-merchant.js';
+import { testEncryption } from './test-encryption.js';
 
 const services = {
   collection: { apiUser: 'collector', apiKey: 'collector-key' },
@@ -84,6 +85,7 @@ async function startStack({ merchant = noMerchant }: StackOptions = {}) {
       connection,
       namespace: 'default',
       taskQueue: 'payments',
+      encryption: testEncryption,
       activities: createActivities({ providers, merchant }),
       workflowBundle: workflowBundle(),
       limits: {
@@ -201,7 +203,7 @@ function clientsOf(api: ApiUnderTest) {
     },
     /** How often notifications have come to this, by the metrics. */
     async counted(result: string): Promise<number> {
-      const { text } = await api.ask('GET', '/metrics');
+      const text = await api.metrics();
       return Number(
         new RegExp(`sanaga_provider_webhooks_total\\{result="${result}"\\} (\\d+)`).exec(text)?.[1],
       );

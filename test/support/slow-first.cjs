@@ -19,6 +19,7 @@ const SLOW = [
   'api/resolving',
   'e2e/processes',
   'workflows/real-server',
+  'workflows/rolling-versions',
   'browser/shop',
   'browser/desk',
   'workflows/lost-worker',

@@ -17,6 +17,7 @@ import {
 } from '../../src/temporal/connection.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
+import { testEncryption } from '../support/test-encryption.js';
 
 const CANCELLED = 1;
 const UNAVAILABLE = 14;
@@ -32,7 +33,7 @@ describe('a client of a Temporal server that is down', () => {
 
   it('is made without it, fails a call as UNAVAILABLE within 2 s, and works once the server is back', async () => {
     const port = await freePort();
-    const client = connectClient({ address: `127.0.0.1:${port}`, namespace: 'default' });
+    const client = connectClient({ address: `127.0.0.1:${port}`, namespace: 'default' }, testEncryption);
     connection = client.connection;
 
     const startedAt = Date.now();
@@ -63,7 +64,7 @@ describe('a client that is closed', () => {
     server.on('session', (session) => session.destroy());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const client = connectClient({ address: `127.0.0.1:${port}`, namespace: 'default' });
+    const client = connectClient({ address: `127.0.0.1:${port}`, namespace: 'default' }, testEncryption);
 
     const call = client.connection.workflowService.getSystemInfo({}).catch((error) => error);
     await once(server, 'session');

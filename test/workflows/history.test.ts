@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DefaultLogger, Worker } from '@temporalio/worker';
 import { stopTracingPromises } from '../../lab/explore/workflow-vm.js';
+import { paymentSinks } from '../../src/payment-worker.js';
+import { dataConverterOf } from '../../src/temporal/encryption.js';
 import { hintSignal } from '../../src/workflows/messages.js';
 import { MINUTE, transId } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
+import { testEncryption } from '../support/test-encryption.js';
 import { PaymentWorld } from './payment-world.js';
 import { savedHistories } from './saved-histories.js';
 
@@ -87,7 +90,19 @@ describe('the saved histories', () => {
     const histories = await savedHistories();
     expect(histories.length).toBeGreaterThan(20);
     const failed: string[] = [];
-    const replay = { workflowBundle: workflowBundle(), logger: new DefaultLogger('ERROR') };
+    const reported: string[] = [];
+    const report = (name: string) => () => void reported.push(name);
+    const replay = {
+      workflowBundle: workflowBundle(),
+      dataConverter: dataConverterOf(testEncryption),
+      logger: new DefaultLogger('ERROR'),
+      sinks: paymentSinks({
+        changed: report('changed'),
+        becameAmbiguous: report('becameAmbiguous'),
+        waitsForBudget: report('waitsForBudget'),
+        gaveUpNotification: report('gaveUpNotification'),
+      }),
+    };
     try {
       for await (const { workflowId, error } of Worker.runReplayHistories(replay, histories)) {
         if (error !== undefined) failed.push(`${workflowId}: ${error.message}`);
@@ -96,5 +111,7 @@ describe('the saved histories', () => {
       stopTracingPromises();
     }
     expect(failed).toEqual([]);
+    // The metrics count nothing twice that is only replayed.
+    expect(reported).toEqual([]);
   });
 });

@@ -6,27 +6,40 @@ import { InterceptingCall, type Interceptor } from '@grpc/grpc-js';
 import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime, type RuntimeOptions } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, type RuntimeOptions } from '@temporalio/worker';
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { type ManualClock, manualClock } from '../../sandbox/clock.js';
 import type { Entry } from '../../sandbox/entry.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
-import { type Delivery, type MerchantNotification, webhookBody } from '../../src/activities/merchant.js';
+import {
+  type Delivery,
+  type MerchantNotification,
+  type MerchantNotifier,
+  webhookBody,
+} from '../../src/activities/merchant.js';
 import { createApp } from '../../src/api/app.js';
+import { temporalCalls } from '../../src/api/http/request-traces.js';
 import { merchantsOfKeys, sha256Of } from '../../src/merchants.js';
+import { providerMetrics } from '../../src/metrics.js';
 import { createPaymentWorker, type PaymentWorker } from '../../src/payment-worker.js';
 import type { PaymentTerms } from '../../src/payments/order.js';
 import type { Payment } from '../../src/payments/payment.js';
-import { createProviderClient } from '../../src/provider/client.js';
+import { createProviderClient, type ProviderCall } from '../../src/provider/client.js';
 import { retryUntilClosed } from '../../src/temporal/connection.js';
+import { dataConverterOf, type Encryption, NO_KEYS } from '../../src/temporal/encryption.js';
 import { registerSearchAttributes } from '../../src/temporal/namespace.js';
+import { type Tracing, traceProviderCalls } from '../../src/tracing.js';
+import { measuredNotifier, paymentMetrics } from '../../src/worker-metrics.js';
+import type { PaymentSinks } from '../../src/workflows/metrics.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
 import { terms as usualTerms } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
 import { expectDocumented, expectDocumentedWebhook } from '../support/documented.js';
 import { noMerchant } from '../support/no-merchant.js';
+import { testEncryption } from '../support/test-encryption.js';
 import { saveHistory } from './saved-histories.js';
 
 const { EventType } = temporal.api.enums.v1;
@@ -51,9 +64,25 @@ export interface Answer {
   readonly body: Payment & { readonly code?: string; readonly detail?: string; readonly payment?: Payment };
 }
 
+/** A version of the worker, for Temporal's worker versioning. */
+export interface WorkerVersion {
+  readonly buildId: string;
+  /** Its workflows. Default: those of today. */
+  readonly bundle?: Parameters<typeof createPaymentWorker>[0]['workflowBundle'];
+}
+
+/** The deployment that versions belong to. */
+export const DEPLOYMENT = 'sanaga';
+
 export interface WorldOptions {
   /** A real dev server instead of the time-skipping one: time passes as it does, and can't be skipped. */
   readonly realServer?: boolean;
+  /** Where that server keeps everything; in memory, if not given. */
+  readonly databaseFile?: string;
+  /** How payloads are encrypted: with a key of the suite's, if not given. */
+  readonly encryption?: Encryption;
+  /** The same for the worker alone. */
+  readonly workerEncryption?: Encryption;
   /** Where that server shows its metrics. */
   readonly serverMetricsPort?: number;
   readonly terms?: Partial<PaymentTerms>;
@@ -61,9 +90,17 @@ export interface WorldOptions {
   readonly answerWithinMs?: number;
   /** Workflows that the worker keeps in memory; with 0 it replays the history for each task. */
   readonly cachedWorkflows?: number;
+  /** How long a worker that is stopped waits for its activities, in ms. */
+  readonly shutdownGraceMs?: number;
   readonly notify?: (notification: MerchantNotification) => Promise<Delivery>;
+  /** The first worker's version, where workers have one. */
+  readonly version?: WorkerVersion;
   /** Takes the place of the worker's activities, for one that doesn't do as it should. */
   readonly activities?: (usual: Activities) => Activities;
+  /** Where the worker's metrics go. */
+  readonly registry?: Registry;
+  /** Where traces go; nothing is traced by default. */
+  readonly tracing?: Tracing;
   /** The SDK's runtime, of which a test file has one: where logs and metrics go. */
   readonly runtime?: RuntimeOptions;
   /** Is told of each call that the API makes to Temporal, by its name. */
@@ -82,7 +119,14 @@ export class PaymentWorld {
   /** What the API has answered, as {@link expectDocumented} takes it. */
   private readonly responses: Parameters<typeof expectDocumented>[] = [];
   private providerPort = 0;
-  private worker: { readonly worker: PaymentWorker; readonly running: Promise<void> } | undefined;
+  private readonly measures: PaymentSinks['payments'];
+  private readonly onCall: (call: ProviderCall) => void;
+  private readonly merchant: MerchantNotifier;
+  /** By their version; under '' without one. */
+  private readonly workers = new Map<
+    string,
+    { readonly worker: PaymentWorker; readonly running: Promise<void> }
+  >();
 
   private constructor(
     readonly env: TestWorkflowEnvironment,
@@ -92,7 +136,17 @@ export class PaymentWorld {
     private readonly servers: { readonly api: Server; readonly provider: Server },
     private readonly closing: (() => unknown)[],
     private readonly options: WorldOptions,
-  ) {}
+  ) {
+    const { registry = new Registry() } = options;
+    this.measures = paymentMetrics(registry);
+    this.onCall = providerMetrics(registry);
+    const deliver = options.notify ?? noMerchant.notifyMerchant;
+    const notify = async (notification: MerchantNotification) => {
+      this.notifications.push(notification);
+      return await deliver(notification);
+    };
+    this.merchant = measuredNotifier({ notifyMerchant: notify, notifyMerchantAgain: notify }, registry);
+  }
 
   static async start(options: WorldOptions = {}): Promise<PaymentWorld> {
     quietRuntime(options.runtime);
@@ -100,7 +154,14 @@ export class PaymentWorld {
       ? await realEnvironment(options)
       : await skippingEnvironment();
     const clock = manualClock(await env.currentTimeMs());
-    const client = new Client({ connection: env.connection });
+    const dataConverter = dataConverterOf(encryptionFor(options));
+    const { tracing } = options;
+    const interceptors = tracing && { workflow: [temporalCalls] };
+    const client = new Client({
+      connection: env.connection,
+      dataConverter,
+      ...(interceptors && { interceptors }),
+    });
     const apiConnection = await observedConnection(env, options.onApiCall);
     const terms = { ...usualTerms, ...options.terms };
 
@@ -111,7 +172,8 @@ export class PaymentWorld {
     api.on(
       'request',
       createApp({
-        client: apiConnection === undefined ? client : new Client({ connection: apiConnection }),
+        client:
+          apiConnection === undefined ? client : new Client({ connection: apiConnection, dataConverter }),
         taskQueue: 'payments',
         namespace: 'default',
         terms,
@@ -129,6 +191,7 @@ export class PaymentWorld {
         providers: clients,
         logger: pino({ level: 'silent' }),
         answerWithinMs: options.answerWithinMs ?? 3_000,
+        tracing,
       }),
     );
     const webhookUrl = `${addressOf(api)}/webhooks/provider/${TOKEN}`;
@@ -155,7 +218,7 @@ export class PaymentWorld {
       stopServer,
     ];
     const world = new PaymentWorld(env, client, sandbox, clock, { api, provider }, closing, options);
-    await world.startWorker();
+    await world.startWorker(options.version);
     return world;
   }
 
@@ -173,44 +236,52 @@ export class PaymentWorld {
       expectDocumentedWebhook({ text: webhookBody(notification) });
   }
 
-  async startWorker(): Promise<void> {
+  async startWorker(version?: WorkerVersion): Promise<void> {
     const providers = providerClients(
       addressOf(this.servers.provider),
       this.options.terms?.providerTimeoutMs ?? 2_000,
+      this.onCall,
+      this.options.tracing,
     );
-    const deliver = this.options.notify ?? noMerchant.notifyMerchant;
-    const notify = async (notification: MerchantNotification) => {
-      this.notifications.push(notification);
-      return await deliver(notification);
-    };
-    const activities = createActivities({
-      providers,
-      merchant: { notifyMerchant: notify, notifyMerchantAgain: notify },
-    });
+    const activities = createActivities({ providers, merchant: this.merchant });
+    // The SDK takes two workers of one queue on one connection for a mistake.
+    const connection =
+      version === undefined
+        ? this.env.nativeConnection
+        : await NativeConnection.connect({ address: this.env.address });
     const worker = await createPaymentWorker({
-      connection: this.env.nativeConnection,
+      connection,
       namespace: 'default',
       taskQueue: 'payments',
+      encryption: this.options.workerEncryption ?? encryptionFor(this.options),
       activities: this.options.activities?.(activities) ?? activities,
-      workflowBundle: workflowBundle(),
+      workflowBundle: version?.bundle ?? workflowBundle(),
+      deployment: version && { deploymentName: DEPLOYMENT, buildId: version.buildId },
+      measures: this.measures,
+      tracing: this.options.tracing,
       limits: {
         maxCachedWorkflows: this.options.cachedWorkflows ?? 100,
         maxConcurrentWorkflowTasks: 10,
         maxConcurrentActivities: 10,
         maxConcurrentLocalActivities: 10,
-        shutdownGraceMs: 500,
+        shutdownGraceMs: this.options.shutdownGraceMs ?? 500,
       },
     });
-    const close = () => {
+    const close = async () => {
       for (const provider of Object.values(providers)) provider.close();
+      if (version !== undefined) await connection.close();
     };
-    this.worker = { worker, running: worker.run().finally(close) };
+    this.workers.set(version?.buildId ?? '', { worker, running: worker.run().finally(close) });
   }
 
-  async stopWorker(): Promise<void> {
-    this.worker?.worker.shutdown();
-    await this.worker?.running;
-    this.worker = undefined;
+  /** Stops the worker of this version; without a version, every worker. */
+  async stopWorker(buildId?: string): Promise<void> {
+    for (const [id, { worker, running }] of this.workers) {
+      if (buildId !== undefined && id !== buildId) continue;
+      worker.shutdown();
+      await running;
+      this.workers.delete(id);
+    }
   }
 
   /** A payment that the API has begun. */
@@ -386,9 +457,15 @@ async function skippingEnvironment() {
   };
 }
 
-async function realEnvironment({ serverMetricsPort: metricsPort }: WorldOptions) {
+/** Saved histories are replayed without any key, and their payloads read by people. */
+function encryptionFor({ encryption = testEncryption }: WorldOptions): Encryption {
+  return process.env.SAVE_HISTORIES === undefined ? encryption : NO_KEYS;
+}
+
+async function realEnvironment({ serverMetricsPort: metricsPort, databaseFile }: WorldOptions) {
   const server = await startDevServer({
     report: () => undefined,
+    ...(databaseFile !== undefined && { databaseFile }),
     ...(metricsPort !== undefined && { metricsPort }),
   });
   const env = await TestWorkflowEnvironment.createFromExistingServer({ address: server.address });
@@ -409,10 +486,16 @@ async function observedConnection(
   return await Connection.connect({ address, interceptors: [...retryUntilClosed(), observe] });
 }
 
-function providerClients(url: string, timeoutMs: number) {
+function providerClients(
+  url: string,
+  timeoutMs: number,
+  onCall?: (call: ProviderCall) => void,
+  tracing?: Tracing,
+) {
+  const common = { url, timeoutMs, onCall, traceCall: tracing && traceProviderCalls(tracing) };
   return {
-    collection: createProviderClient({ service: 'collection', url, ...CREDENTIALS.collection, timeoutMs }),
-    payout: createProviderClient({ service: 'payout', url, ...CREDENTIALS.payout, timeoutMs }),
+    collection: createProviderClient({ service: 'collection', ...CREDENTIALS.collection, ...common }),
+    payout: createProviderClient({ service: 'payout', ...CREDENTIALS.payout, ...common }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import { recordOf } from './request-log.js';
 
 /** What became of a provider's notification. */
@@ -16,7 +16,6 @@ const WEBHOOK_RESULTS = [
 export type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
 
 export interface Metrics {
-  readonly registry: Registry;
   /** Counts and times every request, by method, route pattern and status. */
   readonly observe: RequestHandler;
   countWebhook(result: WebhookResult): void;
@@ -28,11 +27,16 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30
 /** The methods that metrics name; a caller could fill the registry with invented ones. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** The metrics of one app, in a registry of its own. */
-export function createMetrics(): Metrics {
-  const registry = new Registry();
+/** A route, and the statuses that its responses can have. */
+interface ExpectedRequests {
+  readonly method: string;
+  readonly route: string;
+  readonly statuses: readonly number[];
+}
+
+/** The metrics of an app's requests. They are at 0 from the start for what is `expected`. */
+export function createMetrics(registry: Registry, expected: readonly ExpectedRequests[]): Metrics {
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
   const requests = new Counter({
     name: 'sanaga_http_requests_total',
     help: 'HTTP requests; status 0 is a caller who hung up before the response',
@@ -48,14 +52,17 @@ export function createMetrics(): Metrics {
   });
   const webhooks = new Counter({
     name: 'sanaga_provider_webhooks_total',
-    help: "The provider's notifications, by what became of them",
+    help: "The provider's notifications, by what became of them. One that is repeated is counted again",
     labelNames: ['result'],
     registers,
   });
   for (const result of WEBHOOK_RESULTS) webhooks.inc({ result }, 0);
+  for (const { method, route, statuses } of expected) {
+    durations.zero({ method, route });
+    for (const status of statuses) requests.inc({ method, route, status }, 0);
+  }
 
   return {
-    registry,
     countWebhook: (result) => webhooks.inc({ result }),
     observe(request, response, next) {
       const stop = durations.startTimer();

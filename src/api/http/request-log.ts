@@ -45,7 +45,7 @@ export function recordOf(request: IncomingMessage): RequestRecord {
 }
 
 /** Requested every few seconds by machines, so logged at level debug. */
-const ROUTINE = new Set(['/healthz', '/readyz', '/metrics']);
+const ROUTINE = new Set(['/healthz', '/readyz']);
 
 /** Logs a line for each request, from its record alone: the rest may be personal or secret. */
 export function logRequests(logger: Logger): RequestHandler {

@@ -8,6 +8,7 @@ import { toPayment } from '../../payments/to-payment.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import {
   FINGERPRINT_MISMATCH,
+  INITIATION_UPDATE_ID,
   type InitiationReply,
   initiationUpdate,
   type PaymentInput,
@@ -103,7 +104,7 @@ function initiate(
   return context.shutdown.commands.within(answerWithinMs, (signal) =>
     waitFor(client, signal, answerWithinMs, () =>
       client.workflow.executeUpdateWithStart(initiationUpdate, {
-        updateId: fingerprint,
+        updateId: INITIATION_UPDATE_ID,
         args: [{ fingerprint }],
         startWorkflowOperation: startOperation({ input, taskQueue, owner, createdAt: Date.now() }),
       }),
@@ -248,7 +249,7 @@ const COLLECTIONS = { link: 'Collection by link', direct: 'Collection from a pho
 
 /**
  * What Temporal's Web UI shows of a payment: a title, and details in Markdown. Nothing about the payer or the
- * recipient: it is readable for everybody who may list workflows.
+ * recipient, so that an operator can show the page to somebody.
  */
 function describeOrder(order: PaymentOrder, owner: string): { summary: string; details: string } {
   const what = order.kind === 'payout' ? 'Payout' : COLLECTIONS[order.method];

@@ -11,6 +11,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure, NamespaceNotFoundError } from '@temporalio/common';
+import { DecryptionError } from '../../temporal/encryption.js';
 import { temporarilyUnavailable } from '../http/problem.js';
 
 /** How long a call that Temporal answers at once may take; usually a few ms. */
@@ -157,6 +158,8 @@ function isDropped(error: unknown): boolean {
 function isTrouble(error: unknown): boolean {
   // Every payment knows our queries: its worker could not make it answer.
   if (error instanceof QueryNotRegisteredError) return true;
+  // The operator has still to give this process a key.
+  if (error instanceof DecryptionError) return true;
   // Not a ServiceError: the namespace is missing, or Temporal doesn't know it yet.
   if (error instanceof NamespaceNotFoundError) return true;
   // Payments refuse with an ApplicationFailure. A CancelledFailure, say, isn't their answer.

@@ -34,6 +34,9 @@ const STOPPED = `ExecutionStatus IN ("Terminated", "Canceled", "Failed", "TimedO
 /** Runs of payments; of those that continued as new, the last run alone. */
 const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map(quote).join(', ')}) AND ExecutionStatus != "ContinuedAsNew"`;
 
+/** Payments under review that a person can decide: those that were stopped are out of anybody's reach. */
+export const OPEN_REVIEWS = `${PAYMENTS} AND ${equals(attributes.status.name, 'REVIEW')[0]} AND ExecutionStatus = "Running"`;
+
 /**
  * The filter in Temporal's query language. It finds too much rather than too little, such as an earlier run
  * of a reopened payment as it was then: each payment must be checked again.

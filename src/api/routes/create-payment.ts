@@ -5,7 +5,7 @@ import { derivePaymentId, randomPaymentId } from '../../payments/derive-payment-
 import { IDENTIFIER_PATTERN, MINIMUM_AMOUNT } from '../../payments/limits.js';
 import type { PaymentOrder } from '../../payments/order.js';
 import type { PaymentId, PaymentKind } from '../../payments/payment-id.js';
-import { ApiError } from '../http/problem.js';
+import { ApiError, invalidRequest } from '../http/problem.js';
 import { refuseBeyondLimits } from '../payments/payout-limits.js';
 import { startPayment } from '../payments/start-payment.js';
 import { paymentSchema } from '../resources.js';
@@ -64,7 +64,9 @@ export const identifier = z
  */
 const userId = identifier
   .regex(/^(?!(?:col|pay)_.)/, "must not look like a payment's id: col_… and pay_… are reserved")
-  .describe('Your own identifier of the customer, returned with the payment');
+  .describe(
+    "Your own identifier of the customer, returned with the payment. It can't be the customer's phone number, name or e-mail address",
+  );
 
 const email = z.email({ error: orRequired('must be an e-mail address') });
 export const name = text;
@@ -113,7 +115,11 @@ const metadata = z
 export const orderFields = {
   email: email.optional().describe('Where the provider sends the receipt'),
   userId: userId.optional(),
-  externalId: identifier.optional().describe('Your own identifier of the payment, returned with it'),
+  externalId: identifier
+    .optional()
+    .describe(
+      "Your own identifier of the payment, returned with it. It can't be the payer's phone number, name or e-mail address",
+    ),
   message: text.optional().describe('What the payment is for'),
   metadata,
 };
@@ -163,8 +169,8 @@ export const creationProblems = [
  * 202 if the provider has not answered in time.
  *
  * @throws {ApiError} `rejected_by_provider` with the provider's message, `idempotency_key_reused`,
- * `idempotency_key_required`, `invalid_idempotency_key`, `invalid_request` and `daily_limit_reached` beyond the merchant's
- * limits, `temporarily_unavailable`.
+ * `idempotency_key_required`, `invalid_idempotency_key`, `invalid_request` for identifiers that name a person and beyond the
+ * merchant's limits, `daily_limit_reached`, `temporarily_unavailable`.
  */
 export async function createPayment<Body>(
   kind: PaymentKind,
@@ -176,6 +182,7 @@ export async function createPayment<Body>(
   const { id, repeatable } = choosePaymentId(kind, owner, headersOf('idempotency-key'));
   record.paymentId = id;
   const order = toOrder(id, body);
+  refusePersonalIds(order);
   await refuseBeyondLimits(context, caller, order);
   const started = await startPayment(context, {
     order,
@@ -197,6 +204,42 @@ export async function createPayment<Body>(
     case 'rejected':
       throw new ApiError('rejected_by_provider', started.rejection, { headers, payment: json });
   }
+}
+
+/**
+ * Keeps the payer's or the recipient's phone number, name and e-mail address out of the merchant's identifiers. Payments can be
+ * searched for by these, so that they are the one part of an order that isn't encrypted in Temporal.
+ *
+ * @throws {ApiError} `invalid_request` with an error for each identifier that has one of them.
+ */
+function refusePersonalIds(order: PaymentOrder): void {
+  const { phone = '', name = '' } = order.method === 'link' ? {} : order;
+  const { email = '' } = order;
+  const [mailbox = ''] = email.split('@');
+  const isPhone = (id: string) => phone !== '' && id.includes(phone);
+  const isEmail = (id: string) => email !== '' && (id === bare(mailbox) || id.includes(bare(email)));
+  const isName = (id: string) => bare(name) !== '' && id === bare(name);
+  const errors = (['externalId', 'userId'] as const).flatMap((field) => {
+    const id = bare(order[field] ?? '');
+    const what = isPhone(id)
+      ? 'phone number'
+      : isEmail(id)
+        ? 'e-mail address'
+        : isName(id)
+          ? 'name'
+          : undefined;
+    const message = `must not be the ${what}: identifiers are stored so that they can be searched for, and everything about a person is encrypted. Send one that says nothing by itself`;
+    return what === undefined ? [] : [{ field, message }];
+  });
+  if (errors.length > 0) throw invalidRequest(errors);
+}
+
+/** Letters and digits alone, as an identifier may be made of a name or an address. */
+function bare(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '');
 }
 
 /**

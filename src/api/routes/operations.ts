@@ -45,19 +45,6 @@ export const readyz = publicRoute({
   },
 });
 
-/** The metrics have no secrets, but they show business figures: the proxy should keep them private. */
-export const getMetrics = publicRoute({
-  method: 'get',
-  path: '/metrics',
-  summary: 'Metrics in Prometheus format',
-  operationId: 'getMetrics',
-  tag: 'Operations',
-  responses: { 200: { description: 'The metrics.', contentType: 'text/plain' } },
-  async handle(_, { metrics: { registry } }) {
-    return { status: 200, headers: { 'Content-Type': registry.contentType }, text: await registry.metrics() };
-  },
-});
-
 /** They come from payments made by hand at the provider, from another system, or from forged requests. */
 export const listUnmatched = authenticatedRoute({
   method: 'get',

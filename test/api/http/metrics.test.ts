@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ApiUnderTest, startApi, WEBHOOK_TOKEN } from '../../support/api-under-test.js';
+import { type ApiUnderTest, KEYS, startApi, WEBHOOK_TOKEN } from '../../support/api-under-test.js';
 
 describe('the metrics', () => {
   let api: ApiUnderTest;
@@ -11,11 +11,14 @@ describe('the metrics', () => {
     await api.ask('GET', '/a/random/path');
     await api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body: 'nonsense' });
     await fetch(`${api.url}/healthz`, { method: 'PROPFIND' });
-    const answer = await api.ask('GET', '/metrics');
-    expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
-    text = answer.text;
+    text = await api.metrics();
   });
   afterAll(() => api.stop());
+
+  it("are not at the merchants' address", async () => {
+    expect((await api.ask('GET', '/metrics')).status).toBe(404);
+    expect((await api.ask('GET', '/metrics', { key: KEYS.operator })).status).toBe(404);
+  });
 
   it('count requests by route and status', () => {
     expect(text).toContain('sanaga_http_requests_total{method="POST",route="/v1/payouts",status="401"} 2');
@@ -25,6 +28,14 @@ describe('the metrics', () => {
     expect(text).toContain('sanaga_http_requests_total{method="GET",route="none",status="404"} 1');
     expect(text).toContain('sanaga_http_requests_total{method="other",route="/healthz",status="405"} 1');
     expect(text).not.toContain('random');
+  });
+
+  it('count from zero on what each route can answer', () => {
+    const zero = (method: string, route: string, status: number) =>
+      `sanaga_http_requests_total{method="${method}",route="${route}",status="${status}"} 0`;
+    expect(text).toContain(zero('POST', '/v1/payouts', 201));
+    expect(text).toContain(zero('POST', '/v1/payouts', 500));
+    expect(text).toContain(zero('GET', '/v1/payments/:id', 503));
   });
 
   it('have a histogram of the time that requests take', () => {

@@ -7,6 +7,7 @@ import type { PaymentId } from '../../../src/payments/payment-id.js';
 import { connectClient } from '../../../src/temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../../../src/temporal/search-attributes.js';
 import { type DevServer, startDevServer } from '../../../stack/temporal/start-dev-server.js';
+import { testEncryption } from '../../support/test-encryption.js';
 
 const DAY = 24 * 60 * 60 * 1_000;
 const NOW = Date.now();
@@ -29,7 +30,7 @@ describe('payments, newest first', () => {
 
   beforeAll(async () => {
     server = await startDevServer({ ui: false, report: () => undefined });
-    client = connectClient(server);
+    client = connectClient(server, testEncryption);
     const list = client.workflowService.listWorkflowExecutions;
     client.workflowService.listWorkflowExecutions = (...request: unknown[]) => {
       calls += 1;

@@ -132,6 +132,41 @@ describe('an order', () => {
   });
 });
 
+describe('the identifiers of an order', () => {
+  const person = { phone: '+237 677 12 34 56', name: 'Éloïse Mballa', email: 'eloise.m@example.cm' };
+
+  it.each([
+    ['677123456', 'phone number'],
+    ['237677123456', 'phone number'],
+    ['order-677-12-34-56', 'phone number'],
+    ['eloise-mballa', 'name'],
+    ['Eloise_Mballa', 'name'],
+    ['eloise-m', 'e-mail address'],
+    ['user-eloise_m-example-cm', 'e-mail address'],
+  ])("can't be %s, which is the payer's %s", async (id, what) => {
+    for (const field of ['externalId', 'userId']) {
+      const message = expect.stringMatching(
+        `^must not be the ${what}: .* Send one that says nothing by itself$`,
+      );
+      expect(await collectionErrors({ ...direct, ...person, [field]: id })).toEqual([{ field, message }]);
+      expect(await payoutErrors({ ...payout, ...person, [field]: id })).toEqual([{ field, message }]);
+    }
+    expect(await collectionErrors({ ...direct, ...person, externalId: id, userId: id })).toHaveLength(2);
+  });
+
+  it("can't be the e-mail address of a link's payer", async () => {
+    expect(await collectionErrors({ ...link, email: person.email, userId: 'eloise-m' })).toHaveLength(1);
+  });
+
+  it.each(['order-1001', 'mballa-and-sons-7', 'u-6771234', 'eloise', '1732279961234'])(
+    'can be %s, which says nobody who the payer is',
+    async (id) => {
+      expect(await payoutErrors({ ...payout, ...person, externalId: id, userId: id })).toEqual([]);
+      expect(await collectionErrors({ ...link, externalId: id, userId: id })).toEqual([]);
+    },
+  );
+});
+
 describe('a collection', () => {
   it('is refused without a method', async () => {
     expect(await collectionErrors({ amount: 500 })).toEqual([

@@ -8,8 +8,7 @@ describe("the provider's notification", () => {
   const api = useApi();
 
   const malformed = async () => {
-    const { text } = await api.ask('GET', '/metrics');
-    return Number(/result="malformed"\} (\d+)/.exec(text)?.[1]);
+    return Number(/result="malformed"\} (\d+)/.exec(await api.metrics())?.[1]);
   };
 
   it.each(['wrong', `${WEBHOOK_TOKEN}x`, WEBHOOK_TOKEN.slice(0, -1), WEBHOOK_TOKEN.toUpperCase()])(
@@ -72,6 +71,6 @@ describe("the provider's notification", () => {
       body: { ...notification, reason: 'x'.repeat(70_000) },
     });
     expect(status).toBe(413);
-    expect((await api.ask('GET', '/metrics')).text).toContain('result="too_large"} 1');
+    expect(await api.metrics()).toContain('result="too_large"} 1');
   });
 });

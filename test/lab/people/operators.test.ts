@@ -13,16 +13,24 @@ if (planned === undefined) throw new Error('the plan has no direct payment');
 const order = planned;
 const { id } = order;
 
+const UNDER_REVIEW = {
+  id,
+  status: 'REVIEW',
+  final: false,
+  amount: 5_000,
+  review: { number: 3, decideFrom: '2026-11-22T00:00:00.000Z' },
+};
+
 describe('the operators of a chaos run', () => {
   let books: Running;
   let api: LocalServer;
-  let listed: { id: string; transId?: string };
+  let transId: string | undefined;
   /** What they decided, as the API got it, until one decision has come or the list was read twice. */
   let decided: Promise<unknown>;
 
   beforeEach(async () => {
     books = await startSandbox();
-    listed = { id };
+    transId = undefined;
     let lists = 0;
     let decide: (decision: unknown) => void = () => undefined;
     decided = new Promise((resolve) => {
@@ -30,8 +38,10 @@ describe('the operators of a chaos run', () => {
     });
     api = new LocalServer(async (request, response) => {
       if (request.method === 'POST') decide({ path: request.url, ...JSON.parse(await text(request)) });
-      else if (++lists > 1) decide('nothing');
-      const body = request.method === 'GET' ? { data: [listed] } : {};
+      else if (request.url?.includes('?') && ++lists > 1) decide('nothing');
+      // As the API has it: a list doesn't show the reviews.
+      const isList = request.url?.includes('?') ?? false;
+      const body = isList ? { data: [{ id }] } : { ...UNDER_REVIEW, transId };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
     await api.listen();
@@ -58,18 +68,19 @@ describe('the operators of a chaos run', () => {
     expect(what).toMatchObject({
       path: `/v1/payments/${id}/resolve`,
       action: expect.stringMatching(/^(resend|fail)$/),
+      review: 3,
       why: expect.any(String),
     });
     expect(reviews).toBe(1);
   });
 
   it('match it with the transaction that the books have', async () => {
-    const transId = await payDirectly(books, { externalId: id, phone: phones.stays });
-    expect((await decision()).what).toMatchObject({ action: 'match', transId });
+    const paid = await payDirectly(books, { externalId: id, phone: phones.stays });
+    expect((await decision()).what).toMatchObject({ action: 'match', review: 3, transId: paid });
   });
 
   it('leave it alone when that transaction is being followed already', async () => {
-    listed = { id, transId: await payDirectly(books, { externalId: id, phone: phones.stays }) };
+    transId = await payDirectly(books, { externalId: id, phone: phones.stays });
     expect((await decision()).what).toBe('nothing');
   });
 });

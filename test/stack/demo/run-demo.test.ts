@@ -31,4 +31,10 @@ describe("the demo's settings", () => {
     expect(env.WORKER_BUILD_ID).toBeUndefined();
     expect(env.TEMPORAL_ADDRESS).toBe('a:1');
   });
+
+  it('encrypt with a key of its own, even if the operator does without', () => {
+    const keys = (env: NodeJS.ProcessEnv) => readConfig('worker', env).ENCRYPTION_KEYS?.map(({ id }) => id);
+    expect(readConfig('worker', settings({ ENCRYPTION: 'off' })).ENCRYPTION).toBe('on');
+    expect(keys(settings())).not.toEqual(keys(settings()));
+  });
 });

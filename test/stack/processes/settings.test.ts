@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -6,6 +6,7 @@ import { readSettings } from '../../../sandbox/settings.js';
 import { readConfig } from '../../../src/config.js';
 import { sha256Of } from '../../../src/merchants.js';
 import {
+  existingSecrets,
   existingWebhookSecret,
   keptSecrets,
   keptWebhookSecret,
@@ -72,6 +73,9 @@ describe('an environment without settings', () => {
       MERCHANT_WEBHOOK_URL: 'http://shop.example',
       TEMPORAL_TASK_QUEUE: 'q',
       TEMPORAL_UI_URL: 'http://ui.example',
+      ENCRYPTION: 'off',
+      ENCRYPTION_KEYS_FILE: '/keys',
+      CODEC_UI_TOKEN: 't',
     };
     expect(withoutSettings({ ...machine, ...ours })).toEqual(machine);
   });
@@ -104,12 +108,24 @@ describe('secrets', () => {
     await keptSecrets(folder);
     expect(await permissions(folder)).toBe(0o700);
     expect(await permissions(join(folder, 'secrets.json'))).toBe(0o600);
+    expect(await permissions(join(folder, 'encryption-keys'))).toBe(0o600);
   });
 
   it('are the same for two that start at the same time', async () => {
     const [one, other] = await Promise.all([keptSecrets(folder), keptSecrets(folder)]);
     expect(one).toEqual(other);
-    expect(await readdir(folder)).toEqual(['secrets.json']);
+    expect((await readdir(folder)).sort()).toEqual(['encryption-keys', 'secrets.json']);
+  });
+
+  it('get an encryption key in a folder that has none yet, and keep those that it has', async () => {
+    await mkdir(folder);
+    await keptWebhookSecret(folder);
+    const { encryptionKeys } = await keptSecrets(folder);
+    expect(encryptionKeys).toMatch(/^key-[0-9a-f]{8}:[A-Za-z0-9+/]{43}=$/);
+    const rotated = `${makeSecrets().encryptionKeys}\n${encryptionKeys}`;
+    await writeFile(join(folder, 'encryption-keys'), `${rotated}\n`);
+    expect((await keptSecrets(folder)).encryptionKeys).toBe(rotated);
+    expect((await existingSecrets(folder))?.encryptionKeys).toBe(rotated);
   });
 
   it('of webhooks are in a file of their own, kept, and readable for their owner alone', async () => {

@@ -31,6 +31,16 @@ describe('what start prints', () => {
     }
   });
 
+  it('says with what the Web UI reads payments, and that a Web UI of its own needs it', () => {
+    const codecUrl = 'http://127.0.0.1:8234';
+    expect(welcome({ ...facts, codecUrl })).toContain(
+      '  Codec server     http://127.0.0.1:8234, with which the Web UI reads payments\n',
+    );
+    const external = welcome({ ...facts, codecUrl, temporal: { ...facts.temporal, kind: 'external' } });
+    expect(external).toContain('http://127.0.0.1:8234, which your Web UI needs to read payments\n');
+    expect(welcome(facts)).not.toContain('Codec server');
+  });
+
   it('shows a first call that works as it stands', () => {
     expect(welcome(facts)).toContain(`  curl -s http://127.0.0.1:3000/v1/collections \\
     -H 'Authorization: Bearer sk_generated' -H 'Idempotency-Key: order-1001' \\

@@ -11,7 +11,7 @@ const settings = (own: NodeJS.ProcessEnv) => startSettings(own, secrets, webhook
 describe('the settings of start', () => {
   it('have the usual ports', async () => {
     const { ports, temporalPorts, env, taskQueue } = await settings({});
-    expect(ports).toEqual({ api: 3000, sandbox: 4000, desk: 3001 });
+    expect(ports).toEqual({ api: 3000, sandbox: 4000, desk: 3001, codec: 8234 });
     expect(temporalPorts).toEqual({ frontend: 7233, ui: 8233 });
     expect(taskQueue).toBe('payments');
     expect(env.PROVIDER_PAYOUT_URL).toBe('http://127.0.0.1:4000');
@@ -24,19 +24,25 @@ describe('the settings of start', () => {
       DESK_PORT: '3101',
       TEMPORAL_PORT: '7333',
       TEMPORAL_UI_PORT: '8333',
+      CODEC_PORT: '8334',
     });
-    expect(ports).toEqual({ api: 3100, sandbox: 4100, desk: 3101 });
-    expect(env).toMatchObject({ DESK_PORT: '3101', DESK_API_URL: 'http://127.0.0.1:3100' });
+    expect(ports).toEqual({ api: 3100, sandbox: 4100, desk: 3101, codec: 8334 });
+    expect(env).toMatchObject({
+      DESK_PORT: '3101',
+      DESK_API_URL: 'http://127.0.0.1:3100',
+      CODEC_PORT: '8334',
+    });
     expect(temporalPorts).toEqual({ frontend: 7333, ui: 8333 });
     expect(env.PROVIDER_COLLECTION_URL).toBe('http://127.0.0.1:4100');
     expect(env.SANDBOX_WEBHOOK_URL).toMatch('http://127.0.0.1:3100/webhooks/provider/');
   });
 
   it('find a free port for 0', async () => {
-    const { ports } = await settings({ PORT: '0', SANDBOX_PORT: '0', DESK_PORT: '0' });
+    const { ports } = await settings({ PORT: '0', SANDBOX_PORT: '0', DESK_PORT: '0', CODEC_PORT: '0' });
     expect(ports.api).toBeGreaterThan(0);
     expect(ports.sandbox).toBeGreaterThan(0);
     expect(ports.desk).toBeGreaterThan(0);
+    expect(ports.codec).toBeGreaterThan(0);
   });
 
   it("let the operator's API keys and other settings hold", async () => {
@@ -45,6 +51,17 @@ describe('the settings of start', () => {
     expect(env).toMatchObject(own);
     expect(keyNames).toEqual(['shop']);
     expect(taskQueue).toBe('mine');
+  });
+
+  it("encrypt with the folder's key, unless the operator has keys or wants none", async () => {
+    const ids = (env: NodeJS.ProcessEnv) => readConfig('worker', env).ENCRYPTION_KEYS?.map(({ id }) => id);
+    const [folders] = secrets.encryptionKeys.split(':');
+    expect(ids((await settings({})).env)).toEqual([folders]);
+    const own = { ENCRYPTION_KEYS: makeSecrets().encryptionKeys.replace(/^[^:]+/, 'mine') };
+    expect(ids((await settings(own)).env)).toEqual(['mine']);
+    const { env } = await settings({ ENCRYPTION: 'off' });
+    // What was encrypted before stays readable.
+    expect([readConfig('api', env).ENCRYPTION, ids(env)]).toEqual(['off', [folders]]);
   });
 
   it('let the merchant be on this machine, unless the operator says otherwise', async () => {

@@ -8,6 +8,7 @@ import {
 import { freePort } from '../../../stack/processes/ports.js';
 import { bringUpTemporal } from '../../../stack/temporal/bring-up-temporal.js';
 import { type DevServer, startDevServer } from '../../../stack/temporal/start-dev-server.js';
+import { testEncryption } from '../../support/test-encryption.js';
 
 const withoutTemporal = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')),
@@ -101,7 +102,7 @@ describe('bringing up Temporal without TEMPORAL_ADDRESS', () => {
     expect(server.env).toMatchObject({ TEMPORAL_UI_URL: server.uiUrl });
     const target = loadTemporalTarget({ ...withoutTemporal, ...server.env });
     expect(target).toMatchObject({ address: server.target.address, namespace: 'payments' });
-    const { workflow, connection } = connectClient(target);
+    const { workflow, connection } = connectClient(target, testEncryption);
     expect((await workflow.count("PaymentStatus = 'PENDING'")).count).toBe(0);
     await connection.close();
 

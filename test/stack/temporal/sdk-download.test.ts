@@ -50,10 +50,12 @@ describe("the SDK's download", () => {
   it('is given up when nothing comes', async () => {
     const startedAt = Date.now();
 
-    const outcome = await downloadWithSdk('temporal', { folder: scratch.path, env, stallLimitMs: 1_500 });
+    // On a busy machine, its process takes seconds until it asks.
+    const outcome = await downloadWithSdk('temporal', { folder: scratch.path, env, stallLimitMs: 8_000 });
 
     expect(asked).toEqual(['temporal.download:443']);
-    expect(outcome).toEqual({ kind: 'refused', reason: 'nothing came for 1.5 s' });
-    expect(Date.now() - startedAt).toBeLessThan(5_000);
-  }, 15_000);
+    expect(outcome).toEqual({ kind: 'refused', reason: 'nothing came for 8 s' });
+    // Without a limit, the SDK waits for a minute.
+    expect(Date.now() - startedAt).toBeLessThan(30_000);
+  }, 60_000);
 });

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectClient } from '../../../src/temporal/connection.js';
 import { freePort } from '../../../stack/processes/ports.js';
 import { devServerArguments, startDevServer } from '../../../stack/temporal/start-dev-server.js';
+import { testEncryption } from '../../support/test-encryption.js';
 import { makeScratchFolder, type ScratchFolder } from '../scratch-folder.js';
 
 const report = () => undefined;
@@ -28,7 +29,7 @@ describe('the dev server', () => {
 
   it('comes up with its Web UI and the search attributes, and leaves no process behind', async () => {
     const server = await startDevServer({ report });
-    const { workflow, connection } = connectClient(server);
+    const { workflow, connection } = connectClient(server, testEncryption);
 
     const page = await fetch(server.uiUrl ?? '');
     expect(page.ok).toBe(true);
@@ -43,13 +44,13 @@ describe('the dev server', () => {
   it('keeps its workflows in the database file', async () => {
     const databaseFile = join(scratch.path, 'state', 'temporal.db');
     const first = await startDevServer({ report, databaseFile, ui: false });
-    const before = connectClient(first);
+    const before = connectClient(first, testEncryption);
     await before.workflow.start('any', { workflowId: 'kept', taskQueue: 'q' });
     await before.connection.close();
     await first.stop();
 
     const second = await startDevServer({ report, databaseFile, ui: false });
-    const after = connectClient(second);
+    const after = connectClient(second, testEncryption);
     const { status } = await after.workflow.getHandle('kept').describe();
     await after.connection.close();
     await second.stop();
@@ -61,7 +62,7 @@ describe('the dev server', () => {
     const databaseFile = join(scratch.path, 'temporal.db');
     const port = await freePort();
     const first = await startDevServer({ report, databaseFile, port, ui: false });
-    const { workflow, connection } = connectClient(first);
+    const { workflow, connection } = connectClient(first, testEncryption);
     for (let nth = 0; nth < 20; nth++)
       await workflow.start('any', { workflowId: `kept-${nth}`, taskQueue: 'q' });
     await first.kill();
@@ -77,7 +78,7 @@ describe('the dev server', () => {
 
   it('makes the namespace it is told to', async () => {
     const server = await startDevServer({ report, ui: false, namespace: 'payments' });
-    const { workflow, connection } = connectClient(server);
+    const { workflow, connection } = connectClient(server, testEncryption);
 
     expect((await workflow.count("PaymentKind = 'payout'")).count).toBe(0);
 
@@ -123,6 +124,18 @@ describe("the dev server's arguments", () => {
 
     expect(args.join(' ')).toContain('--ui-port 2 --namespace n --db-filename /state/t.db');
     expect(args).not.toContain('--headless');
+  });
+
+  it('have the Web UI read payloads where it is told to', () => {
+    const args = devServerArguments({
+      port: 1,
+      uiPort: 2,
+      namespace: 'n',
+      codecEndpoint: 'http://127.0.0.1:3',
+    });
+
+    expect(args.join(' ')).toContain('--ui-codec-endpoint http://127.0.0.1:3 ');
+    expect(devServerArguments({ port: 1, uiPort: 2, namespace: 'n' })).not.toContain('--ui-codec-endpoint');
   });
 
   it("name the port of the metrics, which nobody has who didn't ask", () => {

@@ -1,0 +1,41 @@
+import { once } from 'node:events';
+import { Shutdown, serve } from './api/http/server.js';
+import { createCodecServer } from './codec/app.js';
+import { merchantsFrom, readConfig } from './config.js';
+import { createLogger } from './logger.js';
+import { reloadOnHangUp, runProcess } from './process.js';
+import { EncryptionCodec, encryptionOf } from './temporal/encryption.js';
+
+/**
+ * The codec server's process: decrypts payloads for operators in Temporal's Web UI and command line, until SIGTERM or SIGINT. On
+ * SIGHUP it reads the API keys again. It needs no Temporal.
+ */
+await runProcess(async (stop) => {
+  const config = readConfig('codec', process.env);
+  const logger = createLogger('codec', config.LOG_LEVEL);
+  const { app, replaceMerchants } = createCodecServer({
+    codec: new EncryptionCodec(encryptionOf(config)),
+    merchants: merchantsFrom(config.API_KEYS, config.MERCHANTS_FILE),
+    uiUrl: config.TEMPORAL_UI_URL,
+    uiToken: config.CODEC_UI_TOKEN,
+    logger,
+  });
+  reloadOnHangUp(
+    logger,
+    () => readConfig('codec', process.env),
+    (next) => {
+      const merchants = merchantsFrom(next.API_KEYS, next.MERCHANTS_FILE);
+      replaceMerchants(merchants);
+      logger.info({ merchants: merchants.map(({ name }) => name) }, 'the merchants were read again');
+    },
+  );
+  const serving = await serve(app, {
+    host: config.HOST,
+    port: config.CODEC_PORT,
+    shutdown: new Shutdown(),
+  });
+  logger.info({ host: config.HOST, port: serving.port }, 'codec server is listening');
+  if (!stop.aborted) await once(stop, 'abort');
+  await serving.stop();
+  logger.info('codec server has stopped');
+});

@@ -1,0 +1,191 @@
+import { createServer } from 'node:net';
+import type { MetricMeter } from '@temporalio/common';
+import { Runtime, type RuntimeOptions } from '@temporalio/worker';
+import got from 'got';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { MerchantNotification, MerchantNotifier } from './activities/merchant.js';
+import { PAYMENT_STATUSES } from './payments/payment.js';
+import { TALLY_WORKFLOW_TYPE, UNMATCHED_WORKFLOW, WORKFLOW_TYPES } from './workflows/messages.js';
+import type { PaymentSinks } from './workflows/metrics.js';
+
+/*
+ * What a worker measures beside the calls to the provider: payments, deliveries to merchants, and the metrics of Temporal's SDK.
+ */
+
+const SECOND = 1;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** From a payer who confirms at once to a payment that a person decides days later, in seconds. */
+const OUTCOME_BUCKETS = [
+  5 * SECOND,
+  15 * SECOND,
+  30 * SECOND,
+  MINUTE,
+  2 * MINUTE,
+  5 * MINUTE,
+  15 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  3 * HOUR,
+  6 * HOUR,
+  12 * HOUR,
+  24 * HOUR,
+  25 * HOUR,
+  48 * HOUR,
+  168 * HOUR,
+];
+
+/** The statuses that are outcomes. A link's FAILED attempt isn't final, and not among what is measured. */
+const OUTCOMES = ['SUCCESSFUL', 'FAILED', 'EXPIRED'] as const;
+
+const REQUESTS = ['initiate-pay', 'direct-pay', 'payout'] as const;
+const KINDS = ['collection', 'payout'] as const;
+
+const REPEATED = 'A workflow task that is repeated, after a worker was lost for example, counts again';
+
+/** The metrics of what workflows report. */
+export function paymentMetrics(registry: Registry): PaymentSinks['payments'] {
+  const registers = [registry];
+  const payments = new Counter({
+    name: 'sanaga_payments_total',
+    help: `Payments that came to this status. ${REPEATED}`,
+    labelNames: ['kind', 'status'],
+    registers,
+  });
+  const outcomes = new Histogram({
+    name: 'sanaga_payment_outcome_seconds',
+    help: `Time from a payment's creation to its outcome; a payment that is opened again and ends again is measured again. ${REPEATED}`,
+    labelNames: ['kind', 'status'],
+    buckets: OUTCOME_BUCKETS,
+    registers,
+  });
+  const ambiguous = new Counter({
+    name: 'sanaga_ambiguous_requests_total',
+    help: `Requests that make or send a payment of which nobody knows whether the provider took them. ${REPEATED}`,
+    labelNames: ['endpoint'],
+    registers,
+  });
+  const budgetWaits = new Counter({
+    name: 'sanaga_status_budget_waits_total',
+    help: `Questions about a payment's status that had to wait, because the provider answers only so many in a minute. ${REPEATED}`,
+    labelNames: ['kind'],
+    registers,
+  });
+  const givenUp = new Counter({
+    name: 'sanaga_merchant_notifications_given_up_total',
+    help: `Notifications that no merchant took for three days. ${REPEATED}`,
+    registers,
+  });
+
+  for (const kind of KINDS) {
+    for (const status of PAYMENT_STATUSES) payments.inc({ kind, status }, 0);
+    for (const status of OUTCOMES) outcomes.zero({ kind, status });
+    budgetWaits.inc({ kind }, 0);
+  }
+  for (const endpoint of REQUESTS) ambiguous.inc({ endpoint }, 0);
+
+  return {
+    changed({ kind, status, isNewStatus, outcomeAfterMs }) {
+      if (isNewStatus) payments.inc({ kind, status });
+      if (outcomeAfterMs !== undefined) outcomes.observe({ kind, status }, outcomeAfterMs / 1_000);
+    },
+    becameAmbiguous: (endpoint) => ambiguous.inc({ endpoint }),
+    waitsForBudget: (kind) => budgetWaits.inc({ kind }),
+    gaveUpNotification: () => givenUp.inc(),
+  };
+}
+
+/** Merchants have 9 s at most. */
+const DELIVERY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** The notifier, with each of its tries counted and timed. */
+export function measuredNotifier(notifier: MerchantNotifier, registry: Registry): MerchantNotifier {
+  const registers = [registry];
+  const deliveries = new Counter({
+    name: 'sanaga_merchant_deliveries_total',
+    help: 'Tries to notify a merchant, by how they ended. With several addresses it is one try, which failed if one of them failed',
+    labelNames: ['try', 'result'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'sanaga_merchant_delivery_duration_seconds',
+    help: 'How long the tries took that found an address',
+    buckets: DELIVERY_BUCKETS,
+    registers,
+  });
+  const results = { delivered: 'delivered', noAddress: 'no_address', failed: 'failed' } as const;
+  const measured = (label: 'first' | 'later', notify: MerchantNotifier['notifyMerchant']) => {
+    for (const result of Object.values(results)) deliveries.inc({ try: label, result }, 0);
+    return async (notification: MerchantNotification) => {
+      const begun = performance.now();
+      const delivery = await notify(notification);
+      deliveries.inc({ try: label, result: results[delivery.kind] });
+      if (delivery.kind !== 'noAddress') durations.observe((performance.now() - begun) / 1_000);
+      return delivery;
+    };
+  };
+  return {
+    notifyMerchant: measured('first', notifier.notifyMerchant),
+    notifyMerchantAgain: measured('later', notifier.notifyMerchantAgain),
+  };
+}
+
+/** Tries to find a port for the SDK's metrics: another process may take one before the SDK does. */
+const MAX_PORT_TRIES = 5;
+
+/**
+ * Installs Temporal's runtime with the SDK's metrics on: it serves them on a port of its own, at this machine's loopback address.
+ *
+ * @returns reads them, in Prometheus's text format
+ */
+export async function installMeasuredRuntime(options: RuntimeOptions): Promise<() => Promise<string>> {
+  for (let tries = 1; ; tries++) {
+    const bindAddress = `127.0.0.1:${await freePort()}`;
+    // Durations in seconds, as Prometheus wants them. The SDK's counters don't end in _total, whatever is set.
+    const prometheus = { bindAddress, unitSuffix: true, useSecondsForDurations: true };
+    try {
+      Runtime.install({
+        ...options,
+        telemetryOptions: { metrics: { prometheus, attachServiceName: false } },
+      });
+    } catch (error) {
+      if (tries === MAX_PORT_TRIES) throw error;
+      continue;
+    }
+    return () =>
+      got(`http://${bindAddress}/metrics`, { retry: { limit: 0 }, timeout: { request: 5_000 } }).text();
+  }
+}
+
+/**
+ * Puts those of the SDK's counters at 0 that alerts go by, with the very labels that they will have. By itself the SDK shows a
+ * counter once it has counted something, so that an alert would miss the first.
+ */
+export function startSdkCounters(meter: MetricMeter, namespace: string, taskQueue: string): void {
+  const failed = meter.createCounter('temporal_workflow_task_execution_failed', undefined, FAILED_TASKS);
+  for (const workflowType of [...WORKFLOW_TYPES, UNMATCHED_WORKFLOW.type, TALLY_WORKFLOW_TYPE]) {
+    for (const reason of ['NonDeterminismError', 'WorkflowError']) {
+      failed.add(0, {
+        namespace,
+        task_queue: taskQueue,
+        workflow_type: workflowType,
+        failure_reason: reason,
+      });
+    }
+  }
+}
+
+/** The SDK's own words. */
+const FAILED_TASKS = 'Count of workflow task execution failures';
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has a numeric port');
+  return address.port;
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import { KEYS, startApi, terms } from '../support/api-under-test.js';
+import { sumOf } from '../support/metrics-page.js';
+import { eventually, payout, useStack } from '../support/payment-stack.js';
+
+const stack = useStack();
+
+/** A payout of which nobody knows whether the provider took it, under review. */
+async function reviewed() {
+  stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
+  const hasty = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
+  const api = await stack.startMore({ terms: hasty, answerWithinMs: 300 });
+  const { body } = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body: payout });
+  const { body: payment } = await eventually(
+    () => stack.read(body.id),
+    (answer) => answer.body.status === 'REVIEW',
+  );
+  return payment;
+}
+
+/** What an API that has just started shows, once Temporal's index has as many reviews. */
+async function shown(count: number) {
+  const reads = async () => {
+    const page = await (await stack.startMore()).metrics();
+    return { open: sumOf(page, 'sanaga_reviews_open'), age: sumOf(page, 'sanaga_review_oldest_age_seconds') };
+  };
+  return await eventually(reads, ({ open }) => open === count);
+}
+
+describe('the metrics of open reviews', () => {
+  it('are 0 while there are none', async () => {
+    expect(await shown(0)).toEqual({ open: 0, age: 0 });
+  });
+
+  it('count them, and tell the age of the oldest; a decision takes a review away', async () => {
+    const [first, second] = [await reviewed(), await reviewed()];
+    const ageOf = ({ review }: { review: { since: string } }) =>
+      (Date.now() - Date.parse(review.since)) / 1_000;
+    const both = [ageOf(first), ageOf(second)] as const;
+    const { age } = await shown(2);
+    expect(age).toBeGreaterThanOrEqual(both[0]);
+    expect(age).toBeLessThanOrEqual(ageOf(first));
+
+    await stack.decide(first.id, { action: 'fail', why: 'not in the portal' });
+    expect((await shown(1)).age).toBeLessThanOrEqual(ageOf(second));
+  });
+
+  it('tell the count without a worker, and that the age is not known', async () => {
+    await stack.withoutWorker(async () => {
+      expect(await shown(1)).toEqual({ open: 1, age: Number.NaN });
+    });
+  });
+
+  it('are read again after a minute at the earliest, however often they are asked for', async () => {
+    let counts = 0;
+    const api = await stack.startMore();
+    const { count } = api.client.workflow;
+    api.client.workflow.count = async (query) => {
+      counts += 1;
+      return await count.call(api.client.workflow, query);
+    };
+    await api.metrics();
+    await Promise.all([api.metrics(), api.metrics()]);
+    expect(counts).toBe(1);
+  });
+
+  it('are no number while Temporal is down: not 0, which would be a promise', async () => {
+    const api = await startApi();
+    const page = await api.metrics();
+    expect(sumOf(page, 'sanaga_reviews_open')).toBeNaN();
+    expect(sumOf(page, 'sanaga_review_oldest_age_seconds')).toBeNaN();
+    await api.stop();
+  });
+});

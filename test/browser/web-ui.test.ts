@@ -1,0 +1,142 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { z } from 'zod';
+import { findTemporal } from '../../stack/temporal/temporal-cli.js';
+import { machine } from '../e2e/built.js';
+import { bringUp, type RunningStack } from '../e2e/running-stack.js';
+import { launchBrowser } from './browser.js';
+
+jest.setTimeout(180_000);
+
+const payer = { phone: '677123801', name: 'Eloise Mballa', email: 'eloise@example.cm' };
+
+let browser: Browser;
+let running: RunningStack;
+let codecUrl: string;
+let uiUrl: string;
+let id: string;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  running = await bringUp({}, { withCodec: true });
+  codecUrl = String(running.stack.codecUrl);
+  uiUrl = String(running.stack.temporal.uiUrl);
+  const body = { method: 'direct', amount: 4_700, externalId: 'order-4700', ...payer };
+  const response = await running.call('POST', '/v1/collections', body);
+  ({ id } = z.object({ id: z.string() }).parse(await response.json()));
+}, 180_000);
+
+afterAll(async () => {
+  await browser.close();
+  await running.stop();
+}, 60_000);
+
+/** The tab of the payment's page in the Web UI whose address ends so. */
+async function open(page: Page, tab: string): Promise<void> {
+  await page.goto(`${uiUrl}/namespaces/default/workflows/${id}`);
+  await page.locator(`a[href$="${tab}"]`).first().click();
+}
+
+/** What the page shows. Markdown is in frames of its own. */
+async function textOf(page: Page): Promise<string> {
+  const texts = page.frames().map((frame) => frame.evaluate('document.body.innerText').catch(() => ''));
+  return (await Promise.all(texts)).join('\n');
+}
+
+async function untilShown(page: Page, expected: RegExp): Promise<void> {
+  const end = Date.now() + 60_000;
+  while (!expected.test(await textOf(page))) {
+    if (Date.now() > end) throw new Error(`the page never shows ${expected}:\n${await textOf(page)}`);
+    await page.waitForTimeout(200);
+  }
+}
+
+describe("Temporal's Web UI", () => {
+  it('of a stack shows an operator the payment, by the codec server', async () => {
+    const page = await browser.newPage();
+    await open(page, 'history');
+    await untilShown(page, new RegExp(payer.phone));
+    await untilShown(page, /Send the request to the payer's phone/);
+    await open(page, 'user-metadata');
+    await untilShown(page, /Collection from a phone of 4,700 XAF/);
+    await untilShown(page, /Next question to the provider/);
+    await page.context().close();
+  });
+
+  it('shows nobody else anything of the payer', async () => {
+    const context = await browser.newContext();
+    // A codec server that isn't there, in place of the one whose address the stack has told it.
+    await context.route(`${codecUrl}/**`, (route) => route.abort());
+    const page = await context.newPage();
+    await open(page, 'history');
+    await untilShown(page, /binary\/encrypted|YmluYXJ5L2VuY3J5cHRlZA/);
+    const text = await textOf(page);
+    for (const value of Object.values(payer)) expect(text).not.toContain(value);
+    await context.close();
+  });
+
+  it('that sends credentials shows it to operators who have signed in, in their browser alone', async () => {
+    const context = await browser.newContext();
+    // What the Web UI keeps of "Configure Remote Codec Server".
+    const settings = { endpoint: codecUrl, includeCredentials: true, overrideRemoteCodecConfiguration: true };
+    const lines = Object.entries(settings).map(([name, value]) => [name, JSON.stringify(value)] as const);
+    await context.addInitScript({
+      content: lines
+        .map((line) => `localStorage.setItem(${line.map((text) => JSON.stringify(text))});`)
+        .join(''),
+    });
+    const page = await context.newPage();
+    await open(page, 'history');
+    await untilShown(page, /binary\/encrypted|YmluYXJ5L2VuY3J5cHRlZA/);
+
+    const signIn = await context.newPage();
+    await signIn.goto(codecUrl);
+    await signIn.getByLabel('API key').fill('not-the-key');
+    await signIn.getByRole('button', { name: 'Sign in' }).click();
+    await signIn.getByRole('alert').filter({ hasText: 'The API key is unknown.' }).waitFor();
+    await signIn.getByLabel('API key').fill(running.secrets.apiKey);
+    await signIn.keyboard.press('Enter');
+    await signIn.getByText('You are signed in').waitFor();
+
+    await open(page, 'history');
+    await untilShown(page, new RegExp(payer.phone));
+
+    await signIn.getByRole('button', { name: 'Sign out' }).click();
+    await signIn.getByLabel('API key').waitFor();
+    await context.close();
+  });
+});
+
+describe("Temporal's command line", () => {
+  const show = async (...more: readonly string[]): Promise<string> => {
+    const { path } = await findTemporal({ report: () => undefined });
+    const { address } = running.stack.temporal.target;
+    const args = ['workflow', 'show', '--address', address, '--workflow-id', id, '--output', 'json', ...more];
+    const { stdout } = await promisify(execFile)(path, args, { env: machine() });
+    return stdout;
+  };
+
+  /** The data of the payloads in a history as JSON. */
+  const payloadsIn = (json: string): string =>
+    [...json.matchAll(/"data": *"([^"]+)"/g)]
+      .map(([, data = '']) => Buffer.from(data, 'base64').toString())
+      .join('\n');
+
+  it('reads the payment with an API key of the scope review', async () => {
+    const auth = ['--codec-auth', `Bearer ${running.secrets.apiKey}`];
+    const readable = payloadsIn(await show('--codec-endpoint', codecUrl, ...auth));
+    for (const value of Object.values(payer)) expect(readable).toContain(value);
+  });
+
+  it('reads nothing without one', async () => {
+    const encrypted = await show();
+    expect(encrypted).toContain(id);
+    for (const value of Object.values(payer)) {
+      expect(encrypted).not.toContain(value);
+      expect(payloadsIn(encrypted)).not.toContain(value);
+    }
+    await expect(show('--codec-endpoint', codecUrl)).rejects.toThrow();
+  });
+});

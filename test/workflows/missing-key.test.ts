@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { derivePaymentId } from '../../src/payments/derive-payment-id.js';
+import { type Encryption, type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
+import { MINUTE } from '../payments/orders.js';
+import { eventually } from '../support/payment-stack.js';
+import { freshKey } from '../support/test-encryption.js';
+import { PaymentWorld } from './payment-world.js';
+
+const STAYS_PENDING = '670000800';
+
+/** A worker that encrypts with the new key, and has those keys that are in the map. */
+function encryptionWith(current: EncryptionKey, keys: ReadonlyMap<string, EncryptionKey>): Encryption {
+  return { isOn: true, keys: { current: async () => current, find: async (id) => keys.get(id) } };
+}
+
+describe('a worker that takes an activity without having its key', () => {
+  const [old, next] = [freshKey('old'), freshKey('next')];
+  let missed = 0;
+  let world: PaymentWorld;
+
+  beforeAll(async () => {
+    world = await PaymentWorld.start({
+      encryption: { keys: keysOf([old, next]), isOn: true },
+      workerEncryption: {
+        isOn: true,
+        keys: {
+          current: async () => next,
+          // What it has encrypted itself first is what the activity is to send. Another worker would take it.
+          find: async (id) => {
+            if (id === 'next' && missed++ === 0) return undefined;
+            return id === 'next' ? next : old;
+          },
+        },
+      },
+    });
+  }, 60_000);
+  afterAll(() => world.stop(), 30_000);
+
+  it('has certainly not sent it: the payment is sent once, by the next who can read it', async () => {
+    const { body } = await world.post('/v1/payouts', { amount: 900, phone: STAYS_PENDING });
+    await world.pass(MINUTE);
+    const payment = await world.until(body.id, ({ transId }) => transId !== undefined);
+    expect(missed).toBeGreaterThan(1);
+    expect(world.transactionsOf(payment.id)).toHaveLength(1);
+    const types = (await world.events(payment.id)).map(({ type }) => type);
+    expect(types).toContain('send_failed');
+    expect(types).not.toContain('unanswered');
+    await world.settle(payment.id, 'SUCCESSFUL');
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+  });
+});
+
+describe('a worker that has not been given the new key yet', () => {
+  const [old, next] = [freshKey('old'), freshKey('next')];
+  const known = new Map([['old', old]]);
+  let world: PaymentWorld;
+
+  beforeAll(async () => {
+    world = await PaymentWorld.start({
+      answerWithinMs: 500,
+      encryption: { keys: keysOf([next, old]), isOn: true },
+      workerEncryption: encryptionWith(old, known),
+    });
+  }, 60_000);
+  afterAll(() => world.stop(), 30_000);
+
+  it('leaves the payment as it is, and takes it up when it has the key', async () => {
+    const order = { amount: 900, phone: STAYS_PENDING };
+    const key = { 'idempotency-key': 'before-the-key' };
+    const answer = await world.post('/v1/payouts', order, key);
+    // It was stored, or nobody knows yet whether it was.
+    expect([202, 503]).toContain(answer.status);
+    const id = derivePaymentId('payout', 'shop', 'before-the-key');
+    expect(world.transactionsOf(id)).toEqual([]);
+
+    known.set('next', next);
+    await eventually(
+      () => world.post('/v1/payouts', order, key),
+      ({ status, body }) => status < 300 && body.transId !== undefined,
+    );
+    expect(world.transactionsOf(id)).toHaveLength(1);
+    await world.settle(id, 'SUCCESSFUL');
+    await world.untilStatus(id, 'SUCCESSFUL');
+  });
+});

@@ -1,0 +1,237 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { temporal } from '@temporalio/proto';
+import { isEncrypted, NO_KEYS } from '../../src/temporal/encryption.js';
+import { UNMATCHED_WORKFLOW } from '../../src/workflows/messages.js';
+import { eventually } from '../support/payment-stack.js';
+import { testEncryption } from '../support/test-encryption.js';
+import { PaymentWorld } from './payment-world.js';
+
+const { History } = temporal.api.history.v1;
+const { WorkflowExecutionInfo, WorkflowExecutionConfig } = temporal.api.workflow.v1;
+const { QueryWorkflowResponse, DescribeWorkflowExecutionResponse } = temporal.api.workflowservice.v1;
+const { Memo, SearchAttributes } = temporal.api.common.v1;
+const { UserMetadata } = temporal.api.sdk.v1;
+
+/** What nobody may read of the people in these payments. */
+const PERSONAL = {
+  'phone of the payer': '677123801',
+  'phone of the recipient': '655987802',
+  'phone of somebody unknown': '699555444',
+  'name of the payer': 'Éloïse Mballa',
+  'name of the recipient': 'Jean-Paul Etoundi',
+  'e-mail address of the payer': 'eloise.mballa@example.cm',
+  'e-mail address of the recipient': 'jp@etoundi.example.cm',
+  'what the operator wrote': 'the payer has shown the receipt',
+} as const;
+
+const payer = {
+  phone: PERSONAL['phone of the payer'],
+  name: PERSONAL['name of the payer'],
+  email: PERSONAL['e-mail address of the payer'],
+};
+const recipient = {
+  phone: PERSONAL['phone of the recipient'],
+  name: PERSONAL['name of the recipient'],
+  email: PERSONAL['e-mail address of the recipient'],
+};
+
+/** The payer of a direct payment whose worker fails, quoting what it was to send. */
+const DOOMED = 4_321;
+
+/** Everything that Temporal shows without a codec, by where it was found. */
+type Places = Map<string, Buffer>;
+
+/** Takes payments of every kind, with all that may be said about them. Returns their workflows. */
+async function takePayments(world: PaymentWorld): Promise<string[]> {
+  const told = { message: `For ${payer.name}`, metadata: { buyer: payer.name } };
+  const { phone: _, name: __, ...linked } = payer;
+  const link = await world.begin('collections', { method: 'link', amount: 5_000, ...linked, ...told });
+  await world.visit(link, 'decline', payer.phone);
+  await world.visit(link, 'pay');
+  await world.ended(link.id);
+
+  const direct = await world.begin('collections', { method: 'direct', amount: 700, ...payer, ...told });
+  await world.post(`/v1/payments/${direct.id}/refresh`, {});
+  await world.settle(direct.id, 'FAILED');
+  await world.ended(direct.id);
+
+  const payout = await world.begin('payouts', { amount: 900, ...recipient, message: recipient.name });
+  await world.settle(payout.id, 'SUCCESSFUL');
+  await world.ended(payout.id);
+  await world.notify(payout, { status: 'FAILED' });
+
+  world.sandbox.faults.add({ fault: 'lowBalance' });
+  const { body: rejected } = await world.post('/v1/payouts', { amount: 901, ...recipient });
+  const rejectedId = String(rejected.payment?.id);
+  world.sandbox.faults.clear();
+
+  const { body: doomed } = await world.post('/v1/collections', {
+    method: 'direct',
+    amount: DOOMED,
+    ...payer,
+  });
+  await world.untilStatus(doomed.id, 'REVIEW');
+  await world.resolve(doomed.id, { action: 'fail', why: PERSONAL['what the operator wrote'] });
+
+  const stranger = { externalId: PERSONAL['phone of somebody unknown'], transId: 'ntLE9hHMsiKRMFBw' };
+  expect(await world.notify(link, stranger)).toBe(200);
+  return [link.id, direct.id, payout.id, rejectedId, doomed.id, UNMATCHED_WORKFLOW.id];
+}
+
+/** All that Temporal answers about these workflows, as it is sent. */
+async function shownBy(world: PaymentWorld, ids: readonly string[]): Promise<Places> {
+  const { workflowService } = world.client;
+  const namespace = 'default';
+  const places: Places = new Map();
+  const add = (place: string, bytes: Uint8Array) => {
+    places.set(place, Buffer.concat([places.get(place) ?? Buffer.alloc(0), bytes]));
+  };
+  const listed = await eventually(
+    async () => (await workflowService.listWorkflowExecutions({ namespace })).executions,
+    (executions) => ids.every((id) => executions.some(({ execution }) => execution?.workflowId === id)),
+  );
+  for (const info of listed) {
+    const { execution } = info;
+    add('ids', Buffer.from(`${execution?.workflowId}\n`));
+    add('list', WorkflowExecutionInfo.encode(info).finish());
+    const { history } = await workflowService.getWorkflowExecutionHistory({
+      namespace,
+      execution: execution ?? null,
+    });
+    add('histories', History.encode(history ?? {}).finish());
+    const described = await workflowService.describeWorkflowExecution({
+      namespace,
+      execution: execution ?? null,
+    });
+    add('describe', DescribeWorkflowExecutionResponse.encode(described).finish());
+    const { memo, searchAttributes } = described.workflowExecutionInfo ?? {};
+    add('memos', Memo.encode(memo ?? {}).finish());
+    add('search attributes', SearchAttributes.encode(searchAttributes ?? {}).finish());
+    const { userMetadata } = described.executionConfig ?? {};
+    add('summaries', UserMetadata.encode(userMetadata ?? {}).finish());
+    add('settings', WorkflowExecutionConfig.encode(described.executionConfig ?? {}).finish());
+    const types = execution?.workflowId === UNMATCHED_WORKFLOW.id ? ['unmatched'] : ['payment', 'timeline'];
+    for (const queryType of [...types, '__temporal_workflow_metadata']) {
+      const answer = await workflowService.queryWorkflow({
+        namespace,
+        execution: execution ?? null,
+        query: { queryType },
+      });
+      add('queries', QueryWorkflowResponse.encode(answer).finish());
+    }
+  }
+  return places;
+}
+
+/** What of it is in which place. */
+function found(places: Places): Record<string, string[]> {
+  const entries = [...places].map(([place, bytes]) => {
+    const names = Object.entries(PERSONAL).filter(([, value]) => bytes.includes(value));
+    return [place, names.map(([name]) => name).sort()] as const;
+  });
+  return Object.fromEntries(entries.filter(([, names]) => names.length > 0));
+}
+
+/** The files of the server's database. */
+async function database(folder: string): Promise<Places> {
+  const files = (await readdir(folder)).filter((name) => name.startsWith('temporal.db'));
+  const all = await Promise.all(files.map((name) => readFile(join(folder, name))));
+  return new Map([['database', Buffer.concat(all)]]);
+}
+
+describe.each([
+  { encryption: testEncryption, isOn: true },
+  { encryption: NO_KEYS, isOn: false },
+])("people's data in Temporal, with encryption $isOn", ({ encryption, isOn }) => {
+  let folder: string;
+  let world: PaymentWorld;
+  let ids: string[];
+  let places: Places;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sanaga-personal-'));
+    world = await PaymentWorld.start({
+      realServer: true,
+      databaseFile: join(folder, 'temporal.db'),
+      encryption,
+      terms: { ambiguousGraceMs: 1_000 },
+      activities: (usual) => ({
+        ...usual,
+        directPay: async (order) => {
+          if (order.amount === DOOMED) throw new Error(`${order.name} at ${order.phone} (${order.email})`);
+          return await usual.directPay(order);
+        },
+      }),
+    });
+    ids = await takePayments(world);
+    places = await shownBy(world, ids);
+  }, 300_000);
+
+  afterAll(async () => {
+    await world.stop();
+    await rm(folder, { recursive: true, force: true });
+  }, 30_000);
+
+  const everything = Object.keys(PERSONAL).sort();
+
+  if (isOn) {
+    it('is nowhere to be read', async () => {
+      expect([...places.keys()]).toEqual(expect.arrayContaining(['histories', 'memos', 'search attributes']));
+      expect(found(places)).toEqual({});
+      expect(found(await database(folder))).toEqual({});
+    });
+
+    it('is readable with the key', async () => {
+      const [link = '', direct = ''] = ids;
+      const { memo, staticDetails } = await world.client.workflow.getHandle(link).describe();
+      expect(memo).toMatchObject({ metadata: { buyer: payer.name } });
+      expect(await staticDetails()).toContain('Collection by link');
+      expect(await world.client.workflow.getHandle(direct).result()).toMatchObject({
+        state: { order: payer },
+      });
+    });
+
+    it("is in no payload that isn't encrypted, save the search attributes", async () => {
+      const { executions } = await world.client.workflowService.listWorkflowExecutions({
+        namespace: 'default',
+      });
+      for (const { execution, memo, searchAttributes } of executions) {
+        expect(Object.values(memo?.fields ?? {}).every(isEncrypted)).toBe(true);
+        expect(Object.values(searchAttributes?.indexedFields ?? {}).some(isEncrypted)).toBe(false);
+        const { history } = await world.client.workflowService.getWorkflowExecutionHistory({
+          namespace: 'default',
+          execution: execution ?? null,
+        });
+        expect(plainPayloads(history)).toEqual([]);
+      }
+    });
+  } else {
+    it('is found by these tests in all of these places', async () => {
+      const { 'search attributes': indexed, ids: named, settings: _, ...rest } = found(places);
+      expect([indexed, named]).toEqual([undefined, undefined]);
+      expect(rest).toMatchObject({
+        histories: everything,
+        memos: ['name of the payer'],
+        list: ['name of the payer'],
+        describe: ['name of the payer'],
+      });
+      expect(rest.queries).toEqual(expect.arrayContaining(['name of the payer', 'what the operator wrote']));
+      expect(found(await database(folder))).toEqual({ database: everything });
+    });
+  }
+});
+
+/** Where a history has a payload that isn't encrypted, other than search attributes and what Temporal's own core notes in markers. */
+function plainPayloads(value: unknown, path: readonly string[] = []): string[] {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
+  const isPayload = 'metadata' in value && 'data' in value && value.data instanceof Uint8Array;
+  if (isPayload) return isEncrypted(value as Parameters<typeof isEncrypted>[0]) ? [] : [path.join('.')];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const isCores = path.includes('markerRecordedEventAttributes') && name === 'data';
+    if (name === 'searchAttributes' || isCores) return [];
+    return plainPayloads(inner, [...path, name]);
+  });
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace';
+import { traceTo } from '../../src/tracing.js';
+import { MINUTE } from '../payments/orders.js';
+import { PaymentWorld } from './payment-world.js';
+
+const PAYER = { phone: '670000000', name: 'Ngo Bassa', email: 'ngo.bassa@example.com' };
+
+/** A collector in memory. */
+const collector = new InMemorySpanExporter();
+let world: PaymentWorld;
+beforeAll(async () => {
+  const tracing = await traceTo(new SimpleSpanProcessor({ exporter: collector }), 'sanaga');
+  world = await PaymentWorld.start({ tracing, notify: async () => ({ kind: 'delivered' }) });
+}, 60_000);
+afterAll(() => world.stop(), 30_000);
+
+/** The spans of the trace that a payment has, once all of them have come. */
+async function traceOf(id: string): Promise<readonly ReadableSpan[]> {
+  const spans = collector.getFinishedSpans();
+  const root = spans.find(
+    ({ name, attributes }) => name.startsWith('payment ') && attributes['sanaga.payment.id'] === id,
+  );
+  if (root === undefined) throw new Error(`no span of the payment ${id}`);
+  return spans.filter((span) => span.spanContext().traceId === root.spanContext().traceId);
+}
+
+describe('the trace of a payment', () => {
+  it("is one, from the merchant's POST to the notification of the outcome", async () => {
+    const payment = await world.begin('collections', { method: 'link', amount: 500, email: PAYER.email });
+    await world.visit(payment, 'pay');
+    await world.ended(payment.id);
+
+    const spans = await traceOf(payment.id);
+    const names = new Set(spans.map(({ name }) => name));
+    for (const name of [
+      'payment collection',
+      'POST /v1/collections',
+      'temporal update-with-start',
+      'initiatePay',
+      'provider initiate-pay',
+      'POST /webhooks/provider/:token',
+      'temporal signal',
+      'paymentStatus',
+      'provider payment-status',
+      'notifyMerchant',
+    ]) {
+      expect(names).toContain(name);
+    }
+    const others = collector.getFinishedSpans().filter((span) => !spans.includes(span));
+    expect(others.filter(({ attributes }) => attributes['sanaga.payment.id'] === payment.id)).toEqual([]);
+  });
+
+  it('is a tree: the payment is its root, and each call a part of what made it', async () => {
+    const payment = await world.begin('payouts', { ...PAYER, amount: 700 });
+    await world.pass(MINUTE);
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    await world.ended(payment.id);
+
+    const spans = await traceOf(payment.id);
+    const parentOf = (name: string) => {
+      const span = spans.find((one) => one.name === name);
+      return spans.find((one) => one.spanContext().spanId === span?.parentSpanContext?.spanId)?.name;
+    };
+    expect(parentOf('payment payout')).toBeUndefined();
+    expect(parentOf('POST /v1/payouts')).toBe('payment payout');
+    expect(parentOf('temporal update-with-start')).toBe('POST /v1/payouts');
+    expect(parentOf('payOut')).toBe('payment payout');
+    expect(parentOf('provider payout')).toBe('payOut');
+    expect(parentOf('notifyMerchant')).toBe('payment payout');
+    const sent = spans.find(({ name }) => name === 'payOut');
+    expect(sent?.attributes['sanaga.outcome']).toBe('accepted');
+  });
+
+  it('is carried by nothing in Temporal, so that no event grows', async () => {
+    const payment = await world.begin('payouts', { ...PAYER, amount: 700 });
+    await world.pass(MINUTE);
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    const { events = [] } = await world.client.workflow.getHandle(payment.id).fetchHistory();
+    const started = events?.[0]?.workflowExecutionStartedEventAttributes;
+    expect(Object.keys(started?.header?.fields ?? {})).toEqual([]);
+    const [span] = await traceOf(payment.id);
+    expect(JSON.stringify(events)).not.toContain(span?.spanContext().traceId);
+  });
+
+  it('names no person and no secret', () => {
+    const text = JSON.stringify(
+      collector
+        .getFinishedSpans()
+        .map(({ name, attributes, events, links }) => ({ name, attributes, events, links })),
+    );
+    for (const secret of [...Object.values(PAYER), 'a-token-for-tests', 'a-key-for-tests']) {
+      expect(text.includes(secret) ? secret : 'nothing').toBe('nothing');
+    }
+  });
+});
