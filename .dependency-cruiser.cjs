@@ -167,7 +167,10 @@ module.exports = {
     forbid(
       'api-is-for-the-server',
       'Nothing else may be built on the front door. How it speaks HTTP is the same for the codec server.',
-      { path: '^src/', pathNot: ['^src/(api|codec|desk|statements)/', '^src/(server|codec-server|desk)\\.ts$'] },
+      {
+        path: '^src/',
+        pathNot: ['^src/(api|codec|desk|statements)/', '^src/(server|codec-server|desk)\\.ts$'],
+      },
       { path: '^src/api/' },
     ),
     forbid(

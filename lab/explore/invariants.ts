@@ -108,7 +108,7 @@ function outcomeViolations({ provider, book }: Situation, payment: PaymentState)
         (book.insisted === 'fail' && !isOpenAgain(book.shown, one.transId)) ||
         (book.insisted === 'resend' && transId !== undefined) ||
         one.hasTurned ||
-        isUnseenTwin(one, book.shown);
+        isUnseenLater(one, book.shown);
       if (canMove(payment.order, one) && !isExempt) {
         violations.push({
           invariant: 'failedTruth',
@@ -119,7 +119,7 @@ function outcomeViolations({ provider, book }: Situation, payment: PaymentState)
   }
   for (const shown of book.shown) {
     const own = transactionOf(provider, shown.transId);
-    if (own !== undefined && isUnseenTwin(own, book.shown)) continue;
+    if (own !== undefined && isUnseenLater(own, book.shown)) continue;
     const what = forgotten(shown, transId, book.status, payment.order);
     if (what !== undefined) violations.push({ invariant: 'secondSeen', what });
   }
@@ -131,13 +131,10 @@ function isOpenAgain(shown: readonly Shown[], transId: TransId): boolean {
   return shown.some((one) => one.transId === transId && one.isOpen);
 }
 
-/**
- * Of two that one request has made, nobody can know of the second before the list shows it; and what was shown for a
- * decision that was refused is kept nowhere. Both are found by the check at the end (A3).
- */
-function isUnseenTwin({ isTwin, transId }: OwnTransaction, shown: readonly Shown[]): boolean {
+/** Of one that the provider makes by itself after the end, nobody can know before it is shown (A3). */
+function isUnseenLater({ isLater, transId }: OwnTransaction, shown: readonly Shown[]): boolean {
   const known = shown.find((one) => one.transId === transId);
-  return isTwin && (known === undefined || known.isAside);
+  return isLater && (known === undefined || known.isAside);
 }
 
 function decidedOf(shown: readonly Shown[], transId: TransId): ProviderStatus | undefined {
@@ -301,7 +298,7 @@ export function deliveryViolations(
 export const ASSUMPTIONS = {
   A1: 'The list shows a transaction before a person may decide without insisting, and under the policy `resend` before the grace period is over (RESOLVE_AFTER, or AMBIGUOUS_GRACE, is longer than the lag of the list).',
   A2: 'A transaction that the list has not shown yet is not left out of it any more once its lag is over; one that it has shown, or that the provider has answered a request with, may be missing from a later answer (after a reset, or with a new worker, one that it has shown since).',
-  A3: 'A request makes two transactions only when its answer was lost (a gateway tried it twice), and the list shows the two at the same time. Where a notification was quicker than the list, or a refused decision read it, the second is found right after the end. One that it makes by itself later, of which no notification arrives, nobody knows of.',
+  A3: 'A request makes two transactions only when its answer was lost (a gateway tried it twice), and the list shows both within a minute after that, one perhaps before the other. Where the first was SUCCESSFUL, the second is found after the end. One that it makes by itself later, of which no notification arrives, nobody knows of.',
   A4: "A 429 in the provider's own form was not taken, or the list shows its transaction without any lag.",
   A5: 'A link whose address nobody was given is not paid.',
   A6: 'The status and the list say what is or was true of a transaction: late, incomplete or not at all, but nothing made up; and a transaction is not called unknown a day after it was made. The one exception is a final status that turns into SUCCESSFUL later.',

@@ -43,7 +43,8 @@ export interface PostMove {
     | 'lost';
   /** How many transactions the provider has made of it. */
   readonly taken: 0 | 1 | 2;
-  readonly isLate: boolean;
+  /** The list shows them late, or the first of two alone. */
+  readonly isLate: boolean | 'first';
   readonly isWrong: boolean;
   /** What comes in while the request is on its way. */
   readonly during?: DecideMove | { readonly kind: 'request'; readonly request: 'expire' } | undefined;

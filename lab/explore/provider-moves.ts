@@ -48,6 +48,7 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
     'takenTwice',
     { ...plain, outcome: 'ambiguous', taken: 2 },
     { ...plain, outcome: 'ambiguous', taken: 2, isLate: true },
+    { ...plain, outcome: 'ambiguous', taken: 2, isLate: 'first' },
   );
   add('throttledPost', { ...plain, outcome: 'throttled' }, { ...plain, outcome: 'throttled', taken: 1 });
   if (setting.method === 'link')

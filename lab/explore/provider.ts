@@ -204,8 +204,9 @@ function withMade(before: Situation, { listLagMs }: Setting, move: PostMove): Pr
   const { taken, isLate, isWrong } = move;
   let made = provider;
   for (let copy = 0; copy < taken; copy += 1) {
-    const listedFrom = isLate ? now + listLagMs : now;
-    made = withNew(made, now, { listedFrom, isWrong, isTwin: taken > 1 });
+    const isCopyLate = isLate === 'first' ? copy === 0 : isLate;
+    const listedFrom = isCopyLate ? now + listLagMs : now;
+    made = withNew(made, now, { listedFrom, isWrong, isLater: false });
   }
   return { ...made, requests: provider.requests + (mayHaveLeft(before, move) ? 1 : 0) };
 }
@@ -217,13 +218,13 @@ export function nextTransId({ transactions }: Provider): TransId {
 
 /** The provider with a further transaction for the payment that nobody asked for. */
 export function withDoubled(provider: Provider, now: number): Provider {
-  return withNew(provider, now, { listedFrom: now, isWrong: false, isTwin: true });
+  return withNew(provider, now, { listedFrom: now, isWrong: false, isLater: true });
 }
 
 function withNew(
   provider: Provider,
   madeAt: number,
-  made: Pick<OwnTransaction, 'listedFrom' | 'isWrong' | 'isTwin'>,
+  made: Pick<OwnTransaction, 'listedFrom' | 'isWrong' | 'isLater'>,
 ): Provider {
   const transaction: OwnTransaction = {
     transId: nextTransId(provider),

@@ -183,7 +183,8 @@ function decisionWords({ action, transId, review, force }: Extract<Move, { kind:
 function describePost(move: PostMove, { provider, todo }: Situation): string {
   const first = provider.transactions.length + 1;
   const ids = Array.from({ length: move.taken }, (_, index) => `T${first + index}`).join(' and ');
-  const lag = move.isLate ? ', which the list shows late' : '';
+  const lagging = move.isLate === 'first' ? 'the first of which' : 'which';
+  const lag = move.isLate ? `, ${lagging} the list shows late` : '';
   const amount = move.isWrong ? ' of a wrong amount' : '';
   const taken = move.taken === 0 ? 'was not taken' : `was taken as ${ids}${amount}${lag}`;
   const cause = todo.kind === 'send' ? ` (${todo.cause})` : '';

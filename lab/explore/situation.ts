@@ -64,8 +64,8 @@ export interface OwnTransaction {
   /** The list has shown it. */
   readonly isListed: boolean;
   readonly isWrong: boolean;
-  /** One request has made two of them. */
-  readonly isTwin: boolean;
+  /** The provider has made it by itself, after the payment had ended. */
+  readonly isLater: boolean;
   /** The merchant has its link. */
   readonly isGiven: boolean;
   /** Its final status has changed, against the provider's own rules. */

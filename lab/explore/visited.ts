@@ -117,6 +117,7 @@ function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
     case 'searching':
     case 'following':
     case 'closing':
+    case 'verifying':
       return encodePursuit(payment, phase, now);
     case 'review':
       return encodeReview(payment, phase, now);
@@ -156,6 +157,11 @@ function encodePursuit(payment: PaymentState, pursuit: Pursuit, now: number): st
     }
     case 'closing':
       return `C${pursuit.next}${encodePursuit(payment, pursuit.of, now)}`;
+    case 'verifying': {
+      const { of, shown, outcome, since, lookUps, lastAt = 0, nextAt } = pursuit;
+      const times = `${past(since, now, payment.terms.ambiguousGraceMs)}${past(lastAt, now, 10 * SECOND_MS)}${future(nextAt, now)}`;
+      return `V${shown}${outcome.status}${lookUps}${times}${encodePursuit(payment, of, now)}`;
+    }
   }
 }
 

@@ -1,7 +1,14 @@
 import { disagreement } from './matching.js';
 import type { ExpiryAnswer, StatusAnswer } from './outcome.js';
 import type { FailureCode } from './payment.js';
-import type { Closing, Facts, Following, PaymentState } from './payment-state.js';
+import {
+  type Closing,
+  type Facts,
+  type Following,
+  followedBy,
+  type PaymentState,
+  pursuitOf,
+} from './payment-state.js';
 import { recordPoll, retryDelay } from './polling.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
 import {
@@ -12,6 +19,7 @@ import {
   openOther,
   pursueOn,
   review,
+  verify,
 } from './transitions.js';
 
 /** How long a payment may stay undecided before a person is asked, in ms: a day. */
@@ -79,7 +87,8 @@ export function startClosing(payment: PaymentState, of: Following, now: number):
 
 /**
  * What the provider's word on the payment's own transaction makes of the payment. A transaction that isn't what was
- * ordered, or has a status that its kind can't have, goes to review.
+ * ordered, or has a status that its kind can't have, goes to review. One that has moved no money ends the payment, once the
+ * list shows no other where the outcome is in doubt.
  */
 export function applyTransaction(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
   const wrong = disagreement(payment.order, transaction);
@@ -91,8 +100,14 @@ export function applyTransaction(payment: PaymentState, transaction: Transaction
     // What an operator has left for this one may be what moves the money.
     if (open !== undefined)
       return holdForReview(withStatus(known, status), besides(transId, status, open), now);
-    const outcome = { status: status as 'SUCCESSFUL', failureCode: FAILURES[status] };
-    return end(known, { ...outcome, reason: transaction.reason }, now);
+    const { reason } = transaction;
+    const outcome = { status: status as 'SUCCESSFUL', failureCode: FAILURES[status], reason };
+    const of = followedTransaction(known);
+    const isSure = status === 'SUCCESSFUL' || !payment.sends.isDoubtful;
+    if (isSure || of === undefined) return end(known, outcome, now);
+    // Why it has failed is told with the failure, and no sooner.
+    const facts = { ...known.facts, reason: payment.facts.reason };
+    return verify({ ...known, facts }, of, outcome, now);
   }
   return withStatus(known, status);
 }
@@ -102,9 +117,10 @@ const FAILURES: Partial<Record<ProviderStatus, FailureCode>> = {
   EXPIRED: 'expired',
 };
 
-/** CREATED after anything else is an old answer: an attempt that was made stays made. */
+/** CREATED after anything else is an old answer: an attempt that was made stays made. So is anything after a final status. */
 function withStatus(payment: PaymentState, status: ProviderStatus): PaymentState {
-  const of = followedTransaction(payment);
+  const pursuit = pursuitOf(payment.phase);
+  const of = pursuit?.kind === 'verifying' ? undefined : followedBy(pursuit);
   if (of === undefined || status === 'CREATED' || status === 'SUCCESSFUL' || status === 'EXPIRED') {
     return payment;
   }

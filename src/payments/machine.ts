@@ -9,6 +9,7 @@ import {
   type PaymentState,
   type Phase,
   type Pursuit,
+  pursuitOf,
   statusOf,
   transIdOf,
   type Waiter,
@@ -45,6 +46,7 @@ import {
   refuse,
   type Todo,
 } from './transitions.js';
+import { onListedWhileVerifying } from './verifying.js';
 
 /** What an event has made of a payment. */
 export interface Step {
@@ -151,6 +153,7 @@ function onAnswer(payment: PaymentState, event: PhaseAnswer, now: number): Chang
     case 'searching':
     case 'following':
     case 'closing':
+    case 'verifying':
       return { payment: onPursuitAnswer(payment, phase, event, now) };
     case 'review':
       return phase.pursuit === undefined
@@ -190,6 +193,10 @@ function onPursuitAnswer(
       if (event.kind === 'status') return onStatus(payment, pursuit, event.answer, now);
       if (event.kind === 'expired') return onExpired(payment, pursuit, event.answer, now);
       return notAsked(pursuit, event);
+    case 'verifying':
+      return event.kind === 'listed'
+        ? onListedWhileVerifying(payment, pursuit, event.answer, now)
+        : notAsked(pursuit, event);
   }
 }
 
@@ -287,13 +294,14 @@ function onExpireRequest(
   if (of === undefined) return done(payment, request);
   const expiresAt = Math.min(payment.facts.expiresAt ?? now, now);
   const ending = { ...payment, facts: { ...payment.facts, expiresAt } };
-  return waits(startClosing(ending, of, now), request, 'closing');
+  // One that is being verified has come to its end.
+  const isOver = running(payment.phase)?.kind === 'verifying';
+  return waits(isOver ? askSoon(ending, now) : startClosing(ending, of, now), request, 'closing');
 }
 
 /** The transaction that a link can be expired by, where nothing stands in the way. */
 function closable(phase: Phase): Following | undefined {
-  if (phase.kind === 'review') return phase.held ? undefined : followedBy(phase.pursuit);
-  return phase.kind === 'following' || phase.kind === 'closing' ? followedBy(phase) : undefined;
+  return followedBy(running(phase));
 }
 
 function waits(payment: PaymentState, request: number, what: Waiter['for']): Change {
@@ -302,27 +310,25 @@ function waits(payment: PaymentState, request: number, what: Waiter['for']): Cha
     : done(payment, request);
 }
 
-/** The provider is going to be asked for the payment's status, without anybody's decision. */
+/** The provider is going to be asked about the payment's transaction, without anybody's decision. */
 function runs(phase: Phase): boolean {
-  const pursuit = running(phase);
-  return pursuit?.kind === 'following' || pursuit?.kind === 'closing';
+  return followedBy(running(phase)) !== undefined;
 }
 
 /** What goes on at the provider by itself; nothing does while a review is held. */
 function running(phase: Phase): Pursuit | undefined {
   if (phase.kind === 'review') return phase.held ? undefined : phase.pursuit;
-  return phase.kind === 'searching' || phase.kind === 'following' || phase.kind === 'closing'
-    ? phase
-    : undefined;
+  return phase.kind === 'deciding' ? undefined : pursuitOf(phase);
 }
 
 function isReleased(waiter: Waiter, { phase }: PaymentState, event: PaymentEvent): boolean {
   if (event.kind === 'handOver') return true;
   switch (waiter.for) {
     case 'poll':
-      return !runs(phase) || (event.kind === 'status' && !event.isReport);
+      if (!runs(phase) || event.kind === 'listed') return true;
+      return event.kind === 'status' && !event.isReport && running(phase)?.kind !== 'verifying';
     case 'closing':
-      return running(phase)?.kind !== 'closing';
+      return running(phase)?.kind !== 'closing' && running(phase)?.kind !== 'verifying';
     case 'check':
       return phase.kind !== 'ended' || event.kind === 'listed';
   }
@@ -469,6 +475,12 @@ function pursuitTask(payment: PaymentState, pursuit: Pursuit, now: number): Task
       return pollTask(payment, pursuit, now);
     case 'closing':
       return closingTask(payment, pursuit, now);
+    case 'verifying':
+      return {
+        at: quiet(payment, pursuit.nextAt),
+        todo: { kind: 'lookUp' },
+        summary: 'Look for another transaction',
+      };
   }
 }
 

@@ -39,7 +39,16 @@ export interface PaymentState {
   readonly waiters: readonly Waiter[];
 }
 
-export type Phase = Sending | Waiting | Searching | Following | Closing | Review | Deciding | Ended;
+export type Phase =
+  | Sending
+  | Waiting
+  | Searching
+  | Following
+  | Closing
+  | Verifying
+  | Review
+  | Deciding
+  | Ended;
 
 /** On whose decision money is sent: the merchant's order, the policy for ambiguous requests, or an operator's. */
 export type SendCause = 'order' | 'policy' | 'operator';
@@ -117,8 +126,27 @@ export interface Closing {
   readonly next: 'look' | 'expire' | 'confirm';
 }
 
+/**
+ * By the provider's word, the payment's transaction has moved no money and never will. The outcome is in doubt, for another
+ * may have been made of the same request, so that the list is read before this one is believed to be all.
+ */
+export interface Verifying {
+  readonly kind: 'verifying';
+  /** The transaction, with the status that it has come to, unless it has EXPIRED. */
+  readonly of: Following;
+  /** The payment's status until its outcome is known. */
+  readonly shown: Following['status'];
+  /** What the payment ends as, unless the list shows another transaction. */
+  readonly outcome: Pick<Ended, 'status' | 'reason' | 'failureCode'>;
+  /** A person is asked when the list can't be read for the grace period from then on. */
+  readonly since: number;
+  readonly lookUps: number;
+  readonly lastAt?: number | undefined;
+  readonly nextAt: number;
+}
+
 /** What goes on without a person. */
-export type Pursuit = Searching | Following | Closing;
+export type Pursuit = Searching | Following | Closing | Verifying;
 
 /** A person must look. Nothing is sent until one has decided. */
 export interface Review {
@@ -199,8 +227,8 @@ export interface Sends {
   /** The one resend that the policy allows has been made. */
   readonly byPolicy: boolean;
   /**
-   * Money was sent again after a doubt, called FAILED by a person, or has a second transaction: the outcome is checked
-   * again afterwards.
+   * Money was sent again after a doubt, called FAILED by a person, or has a second transaction, or its transaction was not
+   * named by the provider's answer to the request: an outcome without money is verified, and any is checked again afterwards.
    */
   readonly isDoubtful: boolean;
 }
@@ -266,6 +294,8 @@ export function statusOf({ phase }: Pick<PaymentState, 'phase'>): PaymentStatus 
       return phase.status;
     case 'closing':
       return phase.of.status;
+    case 'verifying':
+      return phase.shown;
     case 'review':
     case 'deciding':
       return 'REVIEW';
@@ -308,6 +338,7 @@ export function pursuitOf(phase: Phase): Pursuit | undefined {
     case 'searching':
     case 'following':
     case 'closing':
+    case 'verifying':
       return phase;
     case 'review':
       return phase.pursuit;
@@ -320,7 +351,7 @@ export function pursuitOf(phase: Phase): Pursuit | undefined {
 
 /** The transaction that a pursuit follows; a search has none yet. */
 export function followedBy(pursuit: Pursuit | undefined): Following | undefined {
-  if (pursuit?.kind === 'closing') return pursuit.of;
+  if (pursuit?.kind === 'closing' || pursuit?.kind === 'verifying') return pursuit.of;
   return pursuit?.kind === 'following' ? pursuit : undefined;
 }
 

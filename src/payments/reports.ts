@@ -5,7 +5,7 @@ import type { StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import { type PaymentState, pursuitOf, type Report, transIdOf } from './payment-state.js';
 import { backoff } from './polling.js';
-import { isFinal, type Transaction } from './transaction.js';
+import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
 import {
   askSoon,
   canMoveMoney,
@@ -43,7 +43,7 @@ const MAX_UNCONFIRMED = 5;
 
 /**
  * Handles a notification. If it is about the payment's own transaction, the next call for its status is brought
- * forward; after the end, the provider is only asked if the notification contradicts the outcome. If it is about
+ * forward; once there is an outcome, the provider is only asked if the notification contradicts it. If it is about
  * another transaction, the provider is asked about that, because it may be this payment's.
  */
 export function onNotification(
@@ -52,13 +52,22 @@ export function onNotification(
   now: number,
 ): PaymentState {
   const { phase, order } = payment;
+  const pursuit = pursuitOf(phase);
   if (transId === transIdOf(payment)) {
-    if (phase.kind !== 'ended') return askSoon(payment, now, true);
-    if (status === phase.status || !isFinal(order, status)) return payment;
+    const outcome = saidOf(payment);
+    if (outcome === undefined) return askSoon(payment, now, true);
+    if (status === outcome || !isFinal(order, status)) return payment;
   }
   const reported = withReport(payment, transId, now);
   // Whatever transaction it names, the payment's own may be in the list by now.
-  return pursuitOf(phase)?.kind === 'searching' ? askSoon(reported, now) : reported;
+  return pursuit?.kind === 'searching' || pursuit?.kind === 'verifying' ? askSoon(reported, now) : reported;
+}
+
+/** The outcome that the provider has given for the payment's own transaction, told or still to be verified. */
+function saidOf({ phase }: PaymentState): ProviderStatus | undefined {
+  const pursuit = pursuitOf(phase);
+  if (phase.kind === 'ended') return phase.status;
+  return pursuit?.kind === 'verifying' ? pursuit.outcome.status : undefined;
 }
 
 function withReport(payment: PaymentState, transId: TransId, now: number): PaymentState {
@@ -117,11 +126,12 @@ export function onReportStatus(
   }
 }
 
-/** Whether the answer about an ended payment's own transaction agrees with its outcome. It may be out of date. */
+/** Whether the answer about the payment's own transaction agrees with its outcome. It may be out of date. */
 function agrees(payment: PaymentState, transaction: Transaction, now: number): boolean {
   const { phase } = payment;
-  if (phase.kind !== 'ended' || transaction.transId !== phase.transId) return false;
-  return contradicted(payment, phase, transaction, now) === payment;
+  if (transaction.transId !== transIdOf(payment)) return false;
+  if (phase.kind === 'ended') return contradicted(payment, phase, transaction, now) === payment;
+  return transaction.status === saidOf(payment);
 }
 
 /** Whose transaction it is according to the provider; the notification itself proves nothing. */

@@ -6,6 +6,7 @@ import type { TransId } from './payment-id.js';
 import {
   type Deciding,
   decideFrom,
+  followedBy,
   type OtherTransaction,
   type PaymentState,
   type Review,
@@ -62,9 +63,9 @@ function objectionToNumber({ number, why }: Review, { review }: Resolution): str
 
 function objectionToSending({ pursuit, held, why }: Review, { decision }: Resolution): string | undefined {
   if (decision.action !== 'resend') return undefined;
-  if (pursuit?.kind === 'following' || pursuit?.kind === 'closing') {
-    const { transId } = pursuit.kind === 'closing' ? pursuit.of : pursuit;
-    return `the provider has accepted it as ${transId}: it can't be sent again`;
+  const followed = followedBy(pursuit);
+  if (followed !== undefined) {
+    return `the provider has accepted it as ${followed.transId}: it can't be sent again`;
   }
   if (held) return `the provider has a transaction for this payment: match it, or fail the payment (${why})`;
   return pursuit === undefined ? "the payment has already ended once: it can't be sent again" : undefined;

@@ -11,6 +11,7 @@ import {
   end,
   follow,
   graceEnd,
+  inDoubt,
   lookUpDelay,
   pursueOn,
   review,
@@ -121,6 +122,14 @@ function reportedIn({ reports }: PaymentState): readonly TransId[] {
   return [...reports.open.map(({ transId }) => transId), ...reports.unconfirmed];
 }
 
+/**
+ * Follows the one transaction that the list shows for a request that got no answer. Another may have been made of it, which
+ * the list shows later: the outcome is in doubt.
+ */
+export function adopt(payment: PaymentState, { transId }: Transaction, now: number): PaymentState {
+  return askSoon(follow(inDoubt(payment), { transId }, now), now);
+}
+
 /** Handles the answer to a look-up, under review or not. Under review, nothing is sent. */
 export function onListed(
   payment: PaymentState,
@@ -134,7 +143,7 @@ export function onListed(
   const verdict = judge(payment, searched, answer, now);
   switch (verdict.kind) {
     case 'adopt':
-      return askSoon(follow(payment, { transId: verdict.transaction.transId }, now), now);
+      return adopt(payment, verdict.transaction, now);
     case 'clear':
       return clear(payment, searched, verdict.orphans, verdict.next, now);
     case 'send':

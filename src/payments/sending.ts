@@ -2,9 +2,8 @@ import { findOwn, ownAmong } from './matching.js';
 import type { InitiationOutcome, ListAnswer } from './outcome.js';
 import type { Doubt, PaymentState, Sending, Unsent, Waiting } from './payment-state.js';
 import { backoff } from './polling.js';
-import { onListed } from './searching.js';
+import { adopt, onListed } from './searching.js';
 import {
-  askSoon,
   describeDoubt,
   end,
   follow,
@@ -170,7 +169,7 @@ export function onListedWhileWaiting(
   }
   switch (finding.kind) {
     case 'found':
-      return askSoon(follow(countSend(payment, now), { transId: finding.transaction.transId }, now), now);
+      return adopt(countSend(payment, now), finding.transaction, now);
     case 'absent':
       return isOver ? giveUp(payment, waiting, now) : sendAgain(payment, waiting);
     case 'mismatch':

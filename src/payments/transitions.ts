@@ -8,6 +8,7 @@ import {
   type Doubt,
   type Ended,
   type Facts,
+  type Following,
   followedBy,
   type OtherTransaction,
   type PaymentState,
@@ -15,8 +16,10 @@ import {
   type Pursuit,
   pursuitOf,
   type Review,
+  type Searching,
   type SendCause,
   transIdOf,
+  type Verifying,
 } from './payment-state.js';
 import { backoff, bringForward, startPolling } from './polling.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
@@ -180,15 +183,20 @@ export function describeDoubt(reason: string): string {
 }
 
 /** When the grace period of a doubt is over, in ms since the epoch. */
-export function graceEnd(payment: PaymentState, doubt: Doubt): number {
-  return doubt.since + payment.terms.ambiguousGraceMs;
+export function graceEnd(payment: PaymentState, { since }: Pick<Doubt, 'since'>): number {
+  return since + payment.terms.ambiguousGraceMs;
 }
 
 /**
  * The pause before look-up number `lookUps + 1`, in ms. It never extends beyond the end of the grace period. After
  * that, an operator has been asked, and look-ups go on slowly, because the transaction may still appear.
  */
-export function lookUpDelay(payment: PaymentState, doubt: Doubt, lookUps: number, now: number): number {
+export function lookUpDelay(
+  payment: PaymentState,
+  doubt: { readonly since: number },
+  lookUps: number,
+  now: number,
+): number {
   const grown = backoff(FIRST_LOOK_UP_MS, lookUps, MAX_LOOK_UP_PAUSE_MS);
   const left = graceEnd(payment, doubt) - now;
   return left > 0 ? Math.min(grown, left) : Math.max(grown, payment.terms.pollMaxMs);
@@ -233,6 +241,32 @@ export function follow(
   };
 }
 
+/**
+ * How long after a request the provider's list is first believed to show all that was made of it, in ms. The provider gives
+ * no figure: this is several times what its list may usually lag.
+ */
+const LISTED_AFTER_MS = 60_000;
+
+/** Starts to verify that no money has moved, unless that is under way: the payment ends when the list shows no other transaction. */
+export function verify(
+  payment: PaymentState,
+  of: Following,
+  outcome: Verifying['outcome'],
+  now: number,
+): PaymentState {
+  if (pursuitOf(payment.phase)?.kind === 'verifying') return payment;
+  const listedAt = (payment.sends.lastAt ?? payment.createdAt) + LISTED_AFTER_MS;
+  return pursueOn(payment, {
+    kind: 'verifying',
+    of: outcome.status === 'FAILED' ? { ...of, status: 'FAILED' } : of,
+    shown: of.status,
+    outcome,
+    since: now,
+    lookUps: 0,
+    nextAt: Math.max(now, listedAt),
+  });
+}
+
 /** What stays known when a payment goes on with another transaction: nothing that was said of the one before. */
 function sharedFacts({ link, expiresAt }: Facts): Facts {
   return { link, expiresAt };
@@ -258,10 +292,11 @@ const LOOK_UP_PAUSE_MIN_MS = 10_000;
 
 function soonerIn(pursuit: Pursuit | undefined, hinted: boolean, now: number): Pursuit | undefined {
   switch (pursuit?.kind) {
-    case 'searching': {
-      const earliest = Math.max(now, (pursuit.lastAt ?? 0) + LOOK_UP_PAUSE_MIN_MS);
-      return { ...pursuit, nextAt: Math.min(pursuit.nextAt, earliest) };
-    }
+    case 'searching':
+      return lookUpSooner(pursuit, now);
+    case 'verifying':
+      // The first look-up is as soon as it may be.
+      return pursuit.lastAt === undefined ? pursuit : lookUpSooner(pursuit, now);
     case 'following':
       return { ...pursuit, polling: bringForward(pursuit.polling, hinted, now) };
     case 'closing':
@@ -269,6 +304,11 @@ function soonerIn(pursuit: Pursuit | undefined, hinted: boolean, now: number): P
     default:
       return undefined;
   }
+}
+
+function lookUpSooner<Looked extends Searching | Verifying>(pursuit: Looked, now: number): Looked {
+  const earliest = Math.max(now, (pursuit.lastAt ?? 0) + LOOK_UP_PAUSE_MIN_MS);
+  return { ...pursuit, nextAt: Math.min(pursuit.nextAt, earliest) };
 }
 
 /**
@@ -357,20 +397,21 @@ export function noteOther(
 ): PaymentState {
   const known = payment.others.find((other) => other.transId === transId);
   if (known?.status === status && (known.isJudged || payment.phase.kind === 'review')) return payment;
-  const isMoving = canMoveMoney(payment, status);
-  const noted = {
-    ...(isMoving ? inDoubt(payment) : payment),
-    others: [
-      ...payment.others.filter((other) => other.transId !== transId),
-      { transId, status, isJudged: false },
-    ].slice(-MAX_OTHERS),
-  };
-  if (!isMoving) return noted;
+  const noted = withOther(payment, { transId, status });
+  if (!canMoveMoney(payment, status)) return noted;
   return holdForReview(
-    noted,
+    inDoubt(noted),
     `the provider has another transaction for this payment: ${transId} (${status})`,
     now,
   );
+}
+
+/** Keeps a further transaction in mind. What an operator has judged stays judged until its status changes. */
+export function withOther(payment: PaymentState, { transId, status }: Transaction): PaymentState {
+  const known = payment.others.find((other) => other.transId === transId);
+  if (known?.status === status) return payment;
+  const others = [...payment.others.filter((other) => other !== known), { transId, status, isJudged: false }];
+  return { ...payment, others: others.slice(-MAX_OTHERS) };
 }
 
 /**

@@ -158,13 +158,16 @@ const courses: readonly Course[] = [
   },
   {
     name: 'payout, its answer lost, found and paid',
-    openHours: FIVE_MINUTES,
+    openHours: 25,
     isLong: true,
     async make(world) {
       world.sandbox.faults.add({ fault: 'errorAfterCommit', endpoint: 'payout' });
       const { body } = await world.post('/v1/payouts', { amount: 900, phone: STAYS_PENDING });
       await world.pass(MINUTE);
       await world.settle(body.id, 'SUCCESSFUL');
+      await world.untilStatus(body.id, 'SUCCESSFUL');
+      // The outcome is checked for a day.
+      await world.pass(DAY + 60 * MINUTE);
       return body.id;
     },
   },

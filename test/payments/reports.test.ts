@@ -298,7 +298,9 @@ describe('a reported transaction', () => {
 
   it('is what an ambiguous payment was waiting for', () => {
     const search = () => ambiguous(payoutOrder).hint('T1').listed();
-    const payment = search().found('FAILED');
+    const payment = search()
+      .found('FAILED')
+      .listed(transactionOf(payoutOrder, { status: 'FAILED' }));
     expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', transId: 'T1' });
     expect(payment.notified).toEqual(['payment.failed']);
     expect(search().found('PENDING').phase('following').transId).toBe('T1');

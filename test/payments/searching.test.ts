@@ -216,8 +216,7 @@ describe('an ambiguous link', () => {
 describe('the pause between look-ups', () => {
   it('grows from a second to two minutes, ends with the grace period, and is long after it', () => {
     const { payment } = ambiguous(payoutOrder);
-    const pauseAfter = (lookUps: number, now: number) =>
-      lookUpDelay(payment, { reason: 'x', since: START }, lookUps, now);
+    const pauseAfter = (lookUps: number, now: number) => lookUpDelay(payment, { since: START }, lookUps, now);
     expect([0, 1, 2, 3, 7, 100].map((lookUps) => pauseAfter(lookUps, START))).toEqual([
       1_000,
       2_000,

@@ -144,7 +144,7 @@ beforeAll(async () => {
   url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   records = Records.open(url, testEncryption, logger);
   await records.migrate();
-}, 180_000);
+}, 300_000);
 afterAll(async () => {
   await records.close();
   await server.stop();

@@ -81,7 +81,7 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     url = await server.create('one');
     records = Records.open(url, encryptedBy(key), logger);
     await records.migrate();
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     await records.close();
     await server.stop();

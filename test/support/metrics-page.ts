@@ -7,6 +7,12 @@ export interface Sample {
 
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 
+const NOT_FINITE: Readonly<Record<string, number>> = {
+  Nan: Number.NaN,
+  '+Inf': Number.POSITIVE_INFINITY,
+  '-Inf': Number.NEGATIVE_INFINITY,
+};
+
 /** The samples of a page in Prometheus's text format. @throws Error on a line that isn't of the format. */
 export function samplesOf(page: string): Sample[] {
   const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -17,7 +23,7 @@ export function samplesOf(page: string): Sample[] {
       key,
       text,
     ]);
-    return { name, labels: Object.fromEntries(pairs), value: value === 'Nan' ? Number.NaN : Number(value) };
+    return { name, labels: Object.fromEntries(pairs), value: NOT_FINITE[value] ?? Number(value) };
   });
 }
 

@@ -55,7 +55,7 @@ describe.each([
     const payment = (await world.post(`/v1/${path}`, body)).body;
     await world.pass(20 * MINUTE);
     await world.untilStatus(payment.id, 'SUCCESSFUL');
-    const events = await world.ended(payment.id);
+    const events = await world.checked(payment.id);
     // Temporal itself knows that it was handed out, and gave it up: no memory of a worker is needed for that.
     expect(events.filter((event) => /^ACTIVITY_TASK_(SCHEDULED|TIMED_OUT)$/.test(event))).toEqual([
       'ACTIVITY_TASK_SCHEDULED',

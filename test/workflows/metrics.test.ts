@@ -6,6 +6,8 @@ import { DAY, HOUR, MINUTE } from '../payments/orders.js';
 import { samplesOf, sumOf } from '../support/metrics-page.js';
 import { PaymentWorld } from './payment-world.js';
 
+/** Not while the first look-up is due: the time-skipping server breaks down when that fires in an open task. */
+const SUCCEEDS_LATER = '670000220';
 const PHONE = '670000000';
 /** Stays pending until a test settles it. */
 const PENDING = '670000800';
@@ -104,10 +106,10 @@ describe("a worker's metrics", () => {
     let failed = 0;
     const ambiguous = await growth('sanaga_ambiguous_requests_total', { endpoint: 'payout' }, async () => {
       failed = await growth('sanaga_provider_requests_total', failures, async () => {
-        const { body } = await world.post('/v1/payouts', { amount: 900, phone: PHONE });
+        const { body } = await world.post('/v1/payouts', { amount: 900, phone: SUCCEEDS_LATER });
         await world.pass(MINUTE);
         await world.untilStatus(body.id, 'SUCCESSFUL');
-        await world.ended(body.id);
+        await world.checked(body.id);
       });
     });
     expect(failed).toBe(1);

@@ -48,7 +48,7 @@ describe('a payment whose worker is away', () => {
     const { body } = await answered;
     await world.pass(2 * MINUTE);
     await world.untilStatus(body.id, 'SUCCESSFUL');
-    await world.ended(body.id, 'payout-worker-stopped-while-sending');
+    await world.checked(body.id, 'payout-worker-stopped-while-sending');
     expect(world.transactionsOf(body.id)).toHaveLength(1);
   });
 

@@ -48,7 +48,7 @@ describe('an operator’s decision', () => {
     expect(answer.body.detail).toContain(String(world.transactionsOf(payment.id)[0]?.transId));
     await world.pass(12 * HOUR);
     await world.untilStatus(payment.id, 'SUCCESSFUL');
-    await world.ended(payment.id);
+    await world.checked(payment.id);
     expect(world.transactionsOf(payment.id)).toHaveLength(1);
   });
 

@@ -27,6 +27,11 @@ const inDoubtAndResent = world({
   troubles: new Set(['ambiguous', 'silence', 'rejected']),
   allowance: { troubles: 3 },
 });
+const takenTwice = world({
+  method: 'payout',
+  troubles: new Set(['takenTwice']),
+  allowance: { troubles: 1 },
+});
 const operators = world({
   method: 'payout',
   troubles: new Set(['ambiguous', 'takenTwice', 'silence', 'flappingList']),
@@ -310,12 +315,66 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a matched transaction that fails does not end the payment while another can move money',
-    file: 'following.ts',
-    find: "    const open = status === 'SUCCESSFUL' ? undefined : openOther(payment);\n",
-    replace: '    const open = undefined;\n',
+    file: 'transitions.ts',
+    find: '  return payment.others.find((other) => isOpen(payment, other));\n',
+    replace: '  return payment.others.find((other) => isOpen(payment, other) && !other.isJudged);\n',
     setting: operators,
     breaks: 'failedTruth',
     story: [/list: T1 and T2: REVIEW 1/, /match/, /FAILED, final/],
+  },
+  {
+    rule: 'a payment in doubt is not FAILED before the list has been read once more',
+    file: 'following.ts',
+    find: "    const isSure = status === 'SUCCESSFUL' || !payment.sends.isDoubtful;\n",
+    replace: '    const isSure = true;\n',
+    setting: takenTwice,
+    breaks: 'failedTruth',
+    story: [
+      /T1 and T2, the first of which the list shows late/,
+      /list: T2/,
+      /status of T2: FAILED: FAILED, final/,
+    ],
+  },
+  {
+    rule: 'a payment in doubt does not end without money while another transaction can move it',
+    file: 'verifying.ts',
+    find: '  const open = openOther(known);\n',
+    replace: '  const open = openOther(payment);\n',
+    setting: takenTwice,
+    breaks: 'failedTruth',
+    story: [
+      /the first of which the list shows late/,
+      /list: T2/,
+      /status of T2: FAILED$/m,
+      /list: T1 and T2: FAILED, final/,
+    ],
+  },
+  {
+    rule: 'a list that is read at once does not show that there is no other transaction',
+    file: 'transitions.ts',
+    find: '    nextAt: Math.max(now, listedAt),\n',
+    replace: '    nextAt: Math.max(now, listedAt - LISTED_AFTER_MS),\n',
+    setting: takenTwice,
+    breaks: 'failedTruth',
+    story: [/the first of which the list shows late/, /status of T2: FAILED$/m, /list: T2: FAILED, final/],
+  },
+  {
+    rule: 'an end that the list can not confirm is a review',
+    file: 'verifying.ts',
+    find: '  const isOver = now >= graceEnd(payment, verifying) && payment',
+    replace: '  const isOver = verifying.lookUps < 0 && payment',
+    setting: takenTwice,
+    breaks: 'wayOut',
+    story: [/status of T2: FAILED/],
+  },
+  {
+    rule: 'what a look-up has found is compared with the list at the end',
+    file: 'searching.ts',
+    find: 'follow(inDoubt(payment), {',
+    replace: 'follow(payment, {',
+    setting: takenTwice,
+    breaks: 'secondSeen',
+    story: [/the first of which the list shows late/, /status of T2: SUCCESSFUL: SUCCESSFUL, final/],
   },
   {
     rule: 'what a refused decision has read is not sent again when the list leaves it out',
@@ -579,8 +638,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a notification proves nothing',
     file: 'reports.ts',
-    find: "    if (phase.kind !== 'ended') return askSoon(payment, now, true);",
-    replace: `    if (phase.kind !== 'ended') {
+    find: '    if (outcome === undefined) return askSoon(payment, now, true);',
+    replace: `    if (outcome === undefined) {
       return { ...payment, phase: { kind: 'ended', status: status as 'SUCCESSFUL', transId, checks: [] } };
     }`,
     setting: liars,

@@ -1,0 +1,52 @@
+import { applyTransaction } from './following.js';
+import { ownAmong } from './matching.js';
+import type { ListAnswer } from './outcome.js';
+import type { PaymentState, Verifying } from './payment-state.js';
+import {
+  besides,
+  end,
+  graceEnd,
+  holdForReview,
+  lookUpDelay,
+  openOther,
+  pursueOn,
+  review,
+  withOther,
+} from './transitions.js';
+
+/**
+ * Handles the list that is read before a payment in doubt ends without money, under review or not. Another transaction that
+ * has moved money, or still can, is put before a person, whether it is listed now or was known before.
+ */
+export function onListedWhileVerifying(
+  payment: PaymentState,
+  verifying: Verifying,
+  answer: ListAnswer,
+  now: number,
+): PaymentState {
+  if (answer.kind !== 'listed') return lookAgain(payment, verifying, now);
+  const { of, outcome } = verifying;
+  const own = ownAmong(payment.order, answer.transactions);
+  const followed = own.find(({ transId }) => transId === of.transId);
+  const known = own.filter((one) => one !== followed).reduce(withOther, payment);
+  const isPaid = followed?.status === 'SUCCESSFUL';
+  const open = openOther(known);
+  if (open !== undefined) {
+    return holdForReview(known, besides(of.transId, isPaid ? followed.status : outcome.status, open), now);
+  }
+  // It was not final, after all.
+  return isPaid ? applyTransaction(known, followed, now) : end(known, outcome, now);
+}
+
+/** The list can't be read: the payment doesn't end meanwhile. After the grace period a person is asked. */
+function lookAgain(payment: PaymentState, verifying: Verifying, now: number): PaymentState {
+  const lookUps = verifying.lookUps + 1;
+  const nextAt = now + lookUpDelay(payment, verifying, lookUps, now);
+  const pursuit: Verifying = { ...verifying, lookUps, lastAt: now, nextAt };
+  // Under review, a person has been asked already.
+  const isOver = now >= graceEnd(payment, verifying) && payment.phase.kind === 'verifying';
+  if (!isOver) return pursueOn(payment, pursuit);
+  const { of, outcome } = verifying;
+  const why = `${of.transId} is ${outcome.status}, and it couldn't be looked up whether the provider has another transaction for this payment`;
+  return review(payment, { why, held: false, pursuit }, now);
+}
