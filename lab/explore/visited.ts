@@ -124,7 +124,8 @@ function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
     case 'deciding': {
       const { decision, force } = phase.resolution;
       const transId = decision.action === 'match' ? decision.transId : '';
-      return `d${encodeReview(payment, phase.review, now)}${decision.action}${transId}${flags(force, phase.isUnanswered ?? false)}${phase.next}${phase.alive.join()}${phase.rounds}`;
+      const matching = phase.matching === undefined ? '' : JSON.stringify(phase.matching);
+      return `d${encodeReview(payment, phase.review, now)}${decision.action}${transId}${flags(force, phase.isUnanswered ?? false)}${phase.next}${phase.alive.join()}${phase.rounds}${matching}`;
     }
     case 'ended': {
       let text = `e${phase.status}${phase.transId ?? ''}`;
