@@ -4,7 +4,7 @@ import { Model } from './model.js';
 import type { DecideMove, Move } from './move.js';
 import { reachable } from './provider-moves.js';
 import type { Setting } from './setting.js';
-import { type Machine, type Situation, transactionOf } from './situation.js';
+import { type Machine, type OwnTransaction, type Situation, transactionOf } from './situation.js';
 import { encodePayment, Visited } from './visited.js';
 
 /** More steps than any silent future takes: a day of unanswered questions takes some forty. */
@@ -98,6 +98,8 @@ export class Liveness {
       return [stuck('no forced `fail` or `match` ends the review while nobody answers')];
     const answered: Situation = { ...situation, provider: { ...situation.provider, silent: 'no' } };
     const decisions = [fail, { ...fail, action: 'resend' as const }, ...matches];
+    const refused = this.#refusedOnTheTruth(answered, fail, matches);
+    if (refused !== undefined) return [refused];
     const isUnpaid = situation.provider.transactions.every(
       ({ status }) => status !== 'SUCCESSFUL' && status !== 'PENDING',
     );
@@ -107,6 +109,33 @@ export class Liveness {
     return decisions.some((decision) => this.#isDecided(answered, decision))
       ? []
       : [stuck('no decision ends the review, though the provider answers honestly')];
+  }
+
+  /**
+   * What the payment has heard of its transactions may be out of date by the time of a decision: by then, those that have
+   * not moved money have come to an end. A decision that agrees with that is taken.
+   */
+  #refusedOnTheTruth(
+    situation: Situation,
+    fail: DecideMove,
+    matches: readonly DecideMove[],
+  ): Violation | undefined {
+    const { provider } = situation;
+    const over = this.#setting.method === 'link' ? 'EXPIRED' : 'FAILED';
+    const transactions = provider.transactions.map(
+      (one): OwnTransaction =>
+        one.status === 'SUCCESSFUL' ? one : { ...one, status: over, before: one.status },
+    );
+    const settled: Situation = { ...situation, provider: { ...provider, transactions } };
+    const isPaid = transactions.some(({ status }) => status === 'SUCCESSFUL');
+    const agreeing = isPaid
+      ? matches.filter((_, index) => transactions[index]?.status === 'SUCCESSFUL')
+      : [fail, ...matches];
+    const refused = agreeing.find((decision) => !this.#isDecided(settled, decision));
+    if (refused === undefined) return undefined;
+    return stuck(
+      `\`${refused.action}\` is refused, though every transaction that has moved no money has come to its end since`,
+    );
   }
 
   #isDecided(before: Situation, decision: DecideMove): boolean {

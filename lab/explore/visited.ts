@@ -126,7 +126,8 @@ function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
       return encodeReview(payment, phase, now);
     case 'deciding': {
       const { resolution, isUnanswered = false } = phase;
-      return `d${encodeReview(payment, phase.review, now)}${decisionText(resolution)}${flags(isUnanswered)}${phase.next}${phase.alive.join()}${phase.rounds}`;
+      const matching = phase.matching === undefined ? '' : JSON.stringify(phase.matching);
+      return `d${encodeReview(payment, phase.review, now)}${decisionText(resolution)}${flags(isUnanswered)}${phase.next}${phase.alive.join()}${phase.rounds}${matching}`;
     }
     case 'ended': {
       let text = `e${phase.status}${phase.transId ?? ''}`;

@@ -4,7 +4,7 @@ import type { PaymentOrder, PaymentTerms } from './order.js';
 import type { FailureCode, PaymentStatus } from './payment.js';
 import type { TransId } from './payment-id.js';
 import type { Polling, RecentQuestions } from './polling.js';
-import type { Medium, ProviderStatus } from './transaction.js';
+import type { Medium, ProviderStatus, Transaction } from './transaction.js';
 
 /**
  * All that is known of a payment: plain data, so that a workflow can carry it from one run to the next. What may happen
@@ -177,6 +177,18 @@ export interface Deciding {
   readonly rounds: number;
   /** The provider gave no answer about the payment's own transaction, and the operator insists. */
   readonly isUnanswered?: boolean | undefined;
+  /** Unless nothing stands in the way of a match. */
+  readonly matching?: Matching | undefined;
+}
+
+/** A match of a transaction that has moved no money, while others of the payment could still move it when last heard of. */
+export interface Matching {
+  /** The matched one, as the provider has shown it for this decision. */
+  readonly transaction: Transaction;
+  /** The others that are still to be asked about. */
+  readonly open: readonly TransId[];
+  /** What the provider has said of the others. */
+  readonly heard: readonly Transaction[];
 }
 
 /** The outcome is final, unless a check finds that the provider contradicts it. */

@@ -7,6 +7,7 @@ import {
   type Deciding,
   decideFrom,
   followedBy,
+  type Matching,
   type OtherTransaction,
   type PaymentState,
   type Review,
@@ -26,13 +27,14 @@ import {
   inDoubt,
   inPhase,
   isOfPayment,
+  isOpen,
   isOver,
   matchedTransId,
   noteOther,
-  openOther,
   type Refusal,
   refuse,
   withNoted,
+  withOther,
 } from './transitions.js';
 
 /** A decision is refused if the provider has asked not to be called for longer than this, in ms. */
@@ -127,9 +129,12 @@ export function onDecide(
   return { payment: inPhase(payment, deciding) };
 }
 
-/** The transaction that a decision is about: the one that it names, or else the payment's own. */
-export function askedAbout(payment: PaymentState, { resolution }: Deciding): TransId | undefined {
-  return matchedTransId(resolution.decision) ?? transIdOf(payment);
+/**
+ * The transaction to ask about for a decision: the one that it names, or else the payment's own; after that, those that stand
+ * in its way.
+ */
+export function askedAbout(payment: PaymentState, { resolution, matching }: Deciding): TransId | undefined {
+  return matching?.open[0] ?? matchedTransId(resolution.decision) ?? transIdOf(payment);
 }
 
 /** Goes on with a decision after the answer about the status of its transaction. */
@@ -142,6 +147,13 @@ export function onStatusWhileDeciding(
 ): Change {
   const { decision, force } = deciding.resolution;
   const haste = objectionToHaste(payment, deciding.resolution, now);
+  if (deciding.matching !== undefined) {
+    const matching = withHeard(deciding.matching, answer);
+    if (haste !== undefined) return backNoting(payment, deciding, haste, matching.heard, now);
+    return matching.open.length > 0
+      ? asks(payment, { ...deciding, matching })
+      : match(payment, { ...deciding, matching }, matching.transaction, now);
+  }
   if (haste !== undefined) return back(payment, deciding, haste);
   if (answer.kind !== 'found') {
     // With `force`, the provider's earlier answer that money has moved is enough for a match.
@@ -169,6 +181,16 @@ export function onStatusWhileDeciding(
   return status === 'SUCCESSFUL' || payment.order.method !== 'link'
     ? back(payment, deciding, `the provider says that ${transId} is ${status}`)
     : asks(payment, { ...deciding, next: 'list', alive: [transId] });
+}
+
+/** What is known of the transactions that stand in the way of a match, after the answer about the first of them. */
+function withHeard(matching: Matching, answer: StatusAnswer): Matching {
+  const { heard, open } = matching;
+  return {
+    ...matching,
+    heard: answer.kind === 'found' ? [...heard, answer.transaction] : heard,
+    open: open.slice(1),
+  };
 }
 
 /** Goes on with a `fail` or a `resend` after the answer to the look-up in the provider's list. */
@@ -307,11 +329,21 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
   // The list may not have been read since the request. It is read at the end, in case the payment was accepted twice.
   const isUnread = deciding.review.pursuit?.kind === 'searching';
   const doubtful = isUnread ? inDoubt(tolerant) : tolerant;
-  const known = follow(markJudged(withAbandoned(doubtful, transId)), { transId }, now);
-  const open = isOver(payment, transaction.status) ? openOther(known) : undefined;
-  if (open !== undefined) {
-    const seen = isOfPayment(payment, transaction) ? [transaction] : [];
-    return backNoting(payment, deciding, besides(transId, transaction.status, open), seen, now);
+  const heard = deciding.matching?.heard ?? [];
+  const others = heard.reduce(withOther, withAbandoned(doubtful, transId));
+  const known = follow(markJudged(others), { transId }, now);
+  const open = isOver(payment, transaction.status) ? known.others.filter((one) => isOpen(known, one)) : [];
+  const [first] = open;
+  if (first !== undefined) {
+    // What was heard of the others may be out of date, and nobody else asks about them while a review is held.
+    const mayHaveEnded =
+      deciding.matching === undefined && open.every(({ status }) => status !== 'SUCCESSFUL');
+    if (mayHaveEnded) {
+      const ids = open.map((one) => one.transId);
+      return asks(payment, { ...deciding, matching: { transaction, heard, open: ids } });
+    }
+    const seen = isOfPayment(payment, transaction) ? [transaction, ...heard] : heard;
+    return backNoting(payment, deciding, besides(transId, transaction.status, first), seen, now);
   }
   return carryOut(applyTransaction(known, transaction, now), deciding, now);
 }

@@ -6,20 +6,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { readLedger } from '../../stack/demo/ledger.js';
-import { freePort, isPortFree } from '../../stack/processes/ports.js';
-import { machine, runToEnd, startToRun } from '../e2e/built.js';
+import { isPortFree } from '../../stack/processes/ports.js';
+import { freePorts, machine, runToEnd, START_PORTS, startToRun } from '../e2e/built.js';
 import { launchBrowser } from './browser.js';
 import { arrive, declineButton, PHONE, payButton, phoneField, visit } from './visit.js';
 
-const SETTINGS = [
-  'PORT',
-  'SANDBOX_PORT',
-  'DESK_PORT',
-  'CODEC_PORT',
-  'TEMPORAL_PORT',
-  'TEMPORAL_UI_PORT',
-  'SHOP_PORT',
-] as const;
+const SETTINGS = [...START_PORTS, 'SHOP_PORT'] as const;
 
 jest.setTimeout(120_000);
 
@@ -47,8 +39,7 @@ async function stop(): Promise<number | null> {
 beforeAll(async () => {
   browser = await launchBrowser();
   folder = await mkdtemp(join(tmpdir(), 'sanaga-shop-'));
-  const ports = await Promise.all(SETTINGS.map(async (name) => [name, String(await freePort())] as const));
-  env = { ...machine(), ...Object.fromEntries(ports), SANDBOX_SETTLE_DELAY: '300ms' };
+  env = { ...machine(), ...(await freePorts(SETTINGS)), SANDBOX_SETTLE_DELAY: '300ms' };
   shopUrl = `http://127.0.0.1:${env.SHOP_PORT}`;
   printed = await start();
 });

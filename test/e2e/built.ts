@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../stack/processes/ports.js';
 
 /** The folder of the project. */
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
@@ -16,6 +17,23 @@ export function built(program: string): string {
   const file = `${PROJECT}${program}`;
   if (!existsSync(file)) throw new Error(`${file} is missing: build it first, with npm run build`);
   return file;
+}
+
+/** The settings that say on which ports `npm start` and its parts listen. */
+export const START_PORTS = [
+  'PORT',
+  'SANDBOX_PORT',
+  'DESK_PORT',
+  'CODEC_PORT',
+  'TEMPORAL_PORT',
+  'TEMPORAL_UI_PORT',
+] as const;
+
+/** Settings of ports, each with a free one. */
+export async function freePorts(names: readonly string[]): Promise<Record<string, string>> {
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, String(await freePort())] as const)),
+  );
 }
 
 export interface Ended {

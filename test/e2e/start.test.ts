@@ -6,20 +6,12 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createMerchant } from '../../stack/demo/merchant.js';
-import { freePort, isPortFree } from '../../stack/processes/ports.js';
+import { isPortFree } from '../../stack/processes/ports.js';
 import { keptSecrets } from '../../stack/processes/settings.js';
 import { documentedFetch, expectDocumented, expectDocumentedWebhook } from '../support/documented.js';
-import { built, machine, runToEnd, startToRun } from './built.js';
+import { built, freePorts, machine, runToEnd, START_PORTS, startToRun } from './built.js';
 
-const SETTINGS = [
-  'PORT',
-  'SANDBOX_PORT',
-  'DESK_PORT',
-  'CODEC_PORT',
-  'TEMPORAL_PORT',
-  'TEMPORAL_UI_PORT',
-  'LISTEN_PORT',
-] as const;
+const SETTINGS = [...START_PORTS, 'LISTEN_PORT'] as const;
 
 describe('start', () => {
   let folder: string;
@@ -30,8 +22,7 @@ describe('start', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sanaga-e2e-'));
-    const ports = await Promise.all(SETTINGS.map(async (name) => [name, String(await freePort())] as const));
-    env = { ...machine(), ...Object.fromEntries(ports) };
+    env = { ...machine(), ...(await freePorts(SETTINGS)) };
     apiUrl = `http://127.0.0.1:${env.PORT}`;
   });
 

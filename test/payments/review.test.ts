@@ -329,18 +329,67 @@ describe('a match of one of several', () => {
       .listed({ ...own, status: 'PENDING' }, { ...second, status })
       .later(HOUR);
 
-  it.each(['SUCCESSFUL', 'PENDING'] as const)(
-    'is refused when it has failed and the other is %s, forced or not',
-    (status) => {
-      for (const force of [false, true]) {
-        const payment = several(status).match('T1', { force }).found('FAILED');
-        expect(payment.reply).toMatchObject(
-          refused(`T1 is FAILED, but the provider has another transaction for this payment: T2 (${status})`),
-        );
-        expect(payment.match('T2').found('SUCCESSFUL').phase('ended').transId).toBe('T2');
-      }
+  const besides = (status: string) =>
+    `T1 is FAILED, but the provider has another transaction for this payment: T2 (${status})`;
+
+  it.each([false, true])(
+    'is refused when it has failed and the other has moved money (forced: %s)',
+    (force) => {
+      const payment = several('SUCCESSFUL').match('T1', { force }).found('FAILED');
+      expect(payment.reply).toMatchObject(refused(besides('SUCCESSFUL')));
+      expect(payment.match('T2').found('SUCCESSFUL').phase('ended').transId).toBe('T2');
     },
   );
+
+  it.each([false, true])(
+    'is refused when it has failed and the other can still move money (forced: %s)',
+    (force) => {
+      const payment = several('PENDING').match('T1', { force }).found('FAILED');
+      expect(payment.asks('askStatus')).toMatchObject({ transId: 'T2', isReport: false });
+      expect(payment.found('PENDING').reply).toMatchObject(refused(besides('PENDING')));
+      expect(payment.match('T2').found('SUCCESSFUL').phase('ended').transId).toBe('T2');
+    },
+  );
+
+  it('is refused when the provider gives no answer about the other, or has never heard of it', () => {
+    for (const answer of [SILENT, UNKNOWN]) {
+      const payment = several('PENDING').match('T1', { force: true }).found('FAILED').answered(answer);
+      expect(payment.reply).toMatchObject(refused(besides('PENDING')));
+    }
+  });
+
+  it('is carried out when the other has failed since it was last heard of', () => {
+    const payment = several('PENDING').match('T1').found('FAILED').found('FAILED');
+    expect(payment.reply).toMatchObject({ kind: 'done' });
+    const failed = { ...own, status: 'FAILED' } as const;
+    payment.listed(failed, { ...second, status: 'FAILED' });
+    expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', transId: 'T1' });
+  });
+
+  it('is refused, and makes it another review, when the other turns out to have moved money', () => {
+    const payment = several('PENDING').match('T1').found('FAILED').found('SUCCESSFUL');
+    expect(payment.reply).toMatchObject(refused(besides('SUCCESSFUL')));
+    expect(payment.phase('review')).toMatchObject({ number: 2, held: true });
+    expect(payment.phase('review').why).toContain('T2 (SUCCESSFUL)');
+  });
+
+  it('asks about each of the others once, also when one has no answer', () => {
+    const third = { ...own, transId: transId('T3'), status: 'PENDING' } as const;
+    const payment = ambiguous(payoutOrder)
+      .listed({ ...own, status: 'PENDING' }, { ...second, status: 'PENDING' }, third)
+      .later(HOUR);
+    payment.match('T1').found('FAILED').answered(SILENT);
+    expect(payment.asks('askStatus').transId).toBe('T3');
+    expect(payment.found('FAILED').reply).toMatchObject(refused(besides('PENDING')));
+    // What was heard of the third is not asked again, and stands in nobody's way.
+    expect(payment.match('T1').found('FAILED').found('FAILED').reply).toMatchObject({ kind: 'done' });
+  });
+
+  it('keeps what was heard of the others when a notification names one more meanwhile', () => {
+    const payment = several('PENDING').match('T1').found('FAILED').hint('T3').found('SUCCESSFUL');
+    expect(payment.reply).toMatchObject(refused('a notification names T3'));
+    expect(payment.phase('review').why).toContain('T2 (SUCCESSFUL)');
+  });
 
   it.each(['SUCCESSFUL', 'PENDING'] as const)(
     'does not end the payment when it fails later and the other was %s: a person is asked',

@@ -57,6 +57,12 @@ const PATIENCE_MS = 40_000;
 /** ms that requests may take to come to their end when the servers stop. */
 const CLOSE_LIMIT_MS = 12_000;
 
+/**
+ * A payer whose transaction succeeds after the first look-up for it. At once would be while that is due: the time-skipping server
+ * breaks down when it fires in an open task that cancels it.
+ */
+export const SUCCEEDS_LATER = '670000220';
+
 /** What the API answers with: a payment, or a problem document. */
 export interface Answer {
   readonly status: number;
