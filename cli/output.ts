@@ -70,11 +70,16 @@ export function describePayment(payment: Payment): string {
 function fieldLines(payment: Payment): string[] {
   const fields = Object.entries(payment).flatMap(([name, value]: [string, unknown]) => {
     if (LEFT_OUT.has(name) || value === false) return [];
-    if (typeof value !== 'object' || value === null) return [[name, String(value)] as const];
-    return Object.entries(value).map(([inner, text]) => [`${name}.${inner}`, String(text)] as const);
+    return valuesOf(name, value);
   });
   const width = Math.max(0, ...fields.map(([name]) => name.length));
   return fields.map(([name, text]) => `  ${paint('dim', name.padEnd(width))}  ${text}`);
+}
+
+/** The values of a field and of those within it, each by its path. */
+function valuesOf(name: string, value: unknown): (readonly [string, string])[] {
+  if (typeof value !== 'object' || value === null) return [[name, String(value)]];
+  return Object.entries(value).flatMap(([inner, one]) => valuesOf(`${name}.${inner}`, one));
 }
 
 /** Rows in columns, with a head and without lines. */

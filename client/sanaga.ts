@@ -19,6 +19,7 @@ import type {
   Payment,
   PaymentKind,
   PayoutParams,
+  RejectParams,
   ResolveParams,
   RetrieveParams,
   Statement,
@@ -209,12 +210,25 @@ class Payments {
 
   /**
    * An operator's decision on a payment in REVIEW. It is sent once: after an {@link OutcomeUnknownError}, read the payment.
+   * Where it takes two people, it is carried out when somebody else has made the same: until then, it is in `review.proposed`.
    *
    * @throws {ConflictError} when it was refused: the message says why, and `payment` has the review as it is now
    */
   resolve(id: string, decision: ResolveParams, options?: RequestOptions): Promise<Payment> {
     const path = `${pathOf('payments', id)}/resolve`;
     const request = { method: 'POST', path, body: decision, changes: 'each time', paymentId: id } as const;
+    return askPayment(this.#send, request, options);
+  }
+
+  /**
+   * Voids the decision that waits for a second person: your own, to withdraw it, or somebody else's.
+   *
+   * @throws {ConflictError} when none waits, or the review has changed
+   */
+  rejectDecision(id: string, { review, why }: RejectParams, options?: RequestOptions): Promise<Payment> {
+    const path = `${pathOf('payments', id)}/resolve`;
+    const body = { action: 'reject', review, why };
+    const request = { method: 'POST', path, body, changes: 'each time', paymentId: id } as const;
     return askPayment(this.#send, request, options);
   }
 }

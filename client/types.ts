@@ -89,6 +89,32 @@ export interface PaymentReview {
   readonly since: string;
   /** From when on `resend` and `fail` are accepted without `force`. */
   readonly decideFrom: string;
+  /** A decision takes two people: the payout is above its merchant's limit. */
+  readonly secondPerson?: true;
+  /** For operators: a decision that waits for a second person. */
+  readonly proposed?: ProposedDecision;
+  /** For operators: the latest that was rejected or withdrawn. */
+  readonly rejected?: RejectedDecision;
+}
+
+/** What one person has decided where it takes two. Nothing has been done. */
+export interface ProposedDecision {
+  readonly action: 'resend' | 'fail' | 'match';
+  readonly transId?: string;
+  readonly by: string;
+  readonly why: string;
+  readonly forced?: true;
+  readonly at: string;
+}
+
+export interface RejectedDecision {
+  readonly action: 'resend' | 'fail' | 'match';
+  readonly transId?: string;
+  readonly proposedBy: string;
+  /** The same name as `proposedBy` when it was withdrawn. */
+  readonly by: string;
+  readonly why: string;
+  readonly at: string;
 }
 
 export interface PaymentResolution {
@@ -101,6 +127,8 @@ export interface PaymentResolution {
   /** The operator overruled an objection, or decided before `decideFrom`. */
   readonly forced?: true;
   readonly at: string;
+  /** The second person, where the decision took two. */
+  readonly approval?: { readonly by: string; readonly why: string };
 }
 
 interface OrderParams {
@@ -195,6 +223,12 @@ export type ResolveParams = {
       readonly transId: string;
     }
 );
+
+/** Voids the decision that waits for a second person. */
+export interface RejectParams {
+  readonly review: number;
+  readonly why: string;
+}
 
 /** A step of a payment's life. */
 export interface TimelineEntry {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { encryptionKeys, KEY_ADVICE } from './encryption-keys.js';
 import {
   apiKeys,
+  decidersAmong,
   hasPayments,
   httpUrl,
   isWebhookSecret,
@@ -196,6 +197,7 @@ const limits = {
   MAX_COLLECTION: xaf.default(10_000_000),
   MAX_PAYOUT: xaf.default(2_000_000),
   MAX_PAYOUTS_PER_DAY: xaf.optional(),
+  SECOND_PERSON_ABOVE: xaf.optional(),
 };
 
 const ONE_DESCRIPTION =
@@ -244,6 +246,21 @@ const schemas = {
         );
       },
       { when: areRead('API_KEYS', 'MERCHANTS_FILE', 'MERCHANT_WEBHOOK_URL') },
+    )
+    .superRefine(
+      ({ API_KEYS, MERCHANTS_FILE, SECOND_PERSON_ABOVE }, context) => {
+        const merchants = merchantsFrom(API_KEYS, MERCHANTS_FILE);
+        const limited = merchants.find(({ limits }) => limits.secondPersonAbove !== undefined);
+        const people = decidersAmong(merchants);
+        if ((SECOND_PERSON_ABOVE === undefined && limited === undefined) || people.length > 1) return;
+        const path = SECOND_PERSON_ABOVE === undefined ? 'MERCHANTS_FILE' : 'SECOND_PERSON_ABOVE';
+        const what =
+          SECOND_PERSON_ABOVE === undefined ? `gives ${limited?.name} a secondPersonAbove, and that ` : '';
+        const has = people.length === 0 ? 'nobody has one' : `only ${people[0]} has one`;
+        const message = `${what}takes two people whose keys have the scope review, under two names: ${has}`;
+        context.addIssue({ code: 'custom', path: [path], message });
+      },
+      { when: areRead('API_KEYS', 'MERCHANTS_FILE', 'SECOND_PERSON_ABOVE') },
     )
     .refine(({ POLL_FIRST, POLL_MAX }) => POLL_MAX >= POLL_FIRST, {
       path: ['POLL_MAX'],
@@ -468,6 +485,7 @@ export function merchantsOf(config: Config<'api'>): readonly Merchant[] {
     maxCollection: config.MAX_COLLECTION,
     maxPayout: config.MAX_PAYOUT,
     maxPayoutsPerDay: config.MAX_PAYOUTS_PER_DAY,
+    secondPersonAbove: config.SECOND_PERSON_ABOVE,
   };
   if (config.MERCHANTS_FILE === undefined) return merchantsOfKeys(config.API_KEYS ?? [], usual);
   return config.MERCHANTS_FILE.map((merchant) => ({ ...merchant, limits: { ...usual, ...merchant.limits } }));

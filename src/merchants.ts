@@ -33,6 +33,8 @@ export interface MerchantLimits {
   readonly maxPayout?: number | undefined;
   /** Of all payouts ordered on one calendar day in Cameroon. */
   readonly maxPayoutsPerDay?: number | undefined;
+  /** A decision on a payout of more takes two people. */
+  readonly secondPersonAbove?: number | undefined;
 }
 
 export interface Merchant {
@@ -126,6 +128,13 @@ export function hasPayments({ keys }: Pick<Merchant, 'keys'>): boolean {
   return keys.some(({ scopes }) => scopes.includes('collections') || scopes.includes('payouts'));
 }
 
+/** The names of those who can decide on payments in REVIEW. Keys of one name count as one person. */
+export function decidersAmong(merchants: readonly Pick<Merchant, 'name' | 'keys'>[]): string[] {
+  return merchants
+    .filter(({ keys }) => keys.some(({ scopes }) => scopes.includes('review')))
+    .map(({ name }) => name);
+}
+
 const limit = z
   .int('must be a whole number of XAF')
   .min(MINIMUM_AMOUNT, `must be at least ${MINIMUM_AMOUNT} XAF`);
@@ -170,6 +179,7 @@ const merchant = z.strictObject({
       maxCollection: limit.optional(),
       maxPayout: limit.optional(),
       maxPayoutsPerDay: limit.optional(),
+      secondPersonAbove: limit.optional(),
     })
     .default({}),
 });

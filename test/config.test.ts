@@ -435,4 +435,17 @@ describe('several merchants', () => {
       { maxCollection: 10_000_000, maxPayout: 2_000_000, maxPayoutsPerDay: undefined },
     ]);
   });
+
+  it('want two people who can decide, where decisions take two', () => {
+    const limit = { ...api, SECOND_PERSON_ABOVE: '500000' };
+    const takes = 'takes two people whose keys have the scope review, under two names';
+    const one = 'ann:secret-one:review,ann:secret-two:review,shop:secret-three:payouts';
+    expect(mistakes('api', { ...limit, API_KEYS: one })).toEqual([
+      `SECOND_PERSON_ABOVE ${takes}: only ann has one`,
+    ]);
+    expect(mistakes('api', { ...limit, API_KEYS: 'shop:secret-three:payouts' })).toEqual([
+      `SECOND_PERSON_ABOVE ${takes}: nobody has one`,
+    ]);
+    expect(mistakes('api', { ...limit, API_KEYS: `${one},bob:secret-four:review` })).toEqual([]);
+  });
 });

@@ -43,7 +43,12 @@ describe("the merchants' file", () => {
             { url: 'https://shop.example/hook', secrets: [SECRET] },
             { url: 'https://shop.example/failures', secrets: [SECRET, SECRET], types: ['payment.failed'] },
           ],
-          limits: { maxCollection: 500_000, maxPayout: 100_000, maxPayoutsPerDay: 1_000_000 },
+          limits: {
+            maxCollection: 500_000,
+            maxPayout: 100_000,
+            maxPayoutsPerDay: 1_000_000,
+            secondPersonAbove: 50_000,
+          },
         },
         { name: 'ops', keys: [{ sha256: digest('c'), scopes: ['review', 'balance'] }] },
       ],
@@ -59,7 +64,12 @@ describe("the merchants' file", () => {
           { url: 'https://shop.example/hook', secrets: [SECRET] },
           { url: 'https://shop.example/failures', secrets: [SECRET, SECRET], types: ['payment.failed'] },
         ],
-        limits: { maxCollection: 500_000, maxPayout: 100_000, maxPayoutsPerDay: 1_000_000 },
+        limits: {
+          maxCollection: 500_000,
+          maxPayout: 100_000,
+          maxPayoutsPerDay: 1_000_000,
+          secondPersonAbove: 50_000,
+        },
       },
       {
         name: 'ops',

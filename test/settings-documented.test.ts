@@ -40,8 +40,9 @@ const required = {
 
 /** What is optional, filled in so that the processes that read it show it. */
 const optional = {
-  API_KEYS: 'shop:12345678:read',
+  API_KEYS: 'ann:12345678:review,bob:87654321:review',
   MAX_PAYOUTS_PER_DAY: '1000000',
+  SECOND_PERSON_ABOVE: '500000',
   TEMPORAL_UI_URL: 'http://127.0.0.1',
   MERCHANT_WEBHOOK_URL: 'http://127.0.0.1',
   MERCHANT_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}`,

@@ -60,7 +60,8 @@ Examples:
   sanaga review fail pay_5e0f… --number 1 --why "the provider confirms that there is none"
 
 Exit code: 0 when the list is empty, or the decision was carried out; 1 when
-there are payments in REVIEW, or the decision was refused; 3 when it isn't known.`,
+there are payments in REVIEW, or the decision was refused; 3 when it isn't known,
+or the decision waits for a second person.`,
     )
     .action((options: TargetOptions) => untilDone((stop) => list(options, stop), options));
 
@@ -84,6 +85,31 @@ there are payments in REVIEW, or the decision was refused; 3 when it isn't known
       return untilDone((stop) => decide(action, id, options, stop), options);
     });
   }
+  addReject(review);
+}
+
+/** The command `review reject`. */
+function addReject(review: Command): void {
+  const reject = review
+    .command('reject')
+    .summary('void the decision that waits for a second person')
+    .description(
+      "Voids the decision that waits for a second person: your own, to withdraw it, or somebody else's.",
+    )
+    .argument('<id>', 'pay_…')
+    .requiredOption('--number <number>', 'the number of the review that it was made on', readNumber)
+    .requiredOption('--why <text>', 'your reason, which operators see');
+  withTarget(reject).action((given: string, _: object, command: Command) => {
+    const options = command.optsWithGlobals<DecisionOptions>();
+    return untilDone(async (stop) => {
+      const sanaga = await clientFor(options);
+      const rejection = { review: options.number, why: options.why };
+      const after = await sanaga.payments.rejectDecision(paymentId(given), rejection, { signal: stop });
+      if (options.json) printJson(after);
+      else print(describePayment(after));
+      return after.review?.proposed === undefined ? EXIT.ok : EXIT.unknown;
+    }, options);
+  });
 }
 
 async function list(options: TargetOptions, stop: AbortSignal): Promise<number> {
@@ -175,6 +201,11 @@ async function decide(
   const after = await sanaga.payments.resolve(id, decision, { signal: stop });
   if (options.json) printJson(after);
   else print(describePayment(after));
+  const proposed = after.review?.proposed;
+  if (proposed?.action === action && proposed.why === why) {
+    note('This decision takes two people: it is kept, and carried out when somebody else has made the same.');
+    return EXIT.unknown;
+  }
   if (after.status !== 'REVIEW' || after.review?.number !== number) return EXIT.ok;
   note(
     `The provider hasn't answered yet: it isn't known whether this is carried out. See "sanaga get ${id}".`,

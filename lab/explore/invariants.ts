@@ -22,6 +22,8 @@ export const INVARIANTS = {
   notified: 'the merchant is notified of each change of status, in order, and of nothing else',
   statusLimit: 'no transaction is asked about more than six times within a minute',
   decisions: 'a decision takes effect only on the present review, and new evidence makes that another',
+  secondPerson:
+    'what takes two people is done only when two of them have decided the same on the present review, and neither has taken it back',
   oneLink: 'the merchant is given one link, and others that were seen are expired',
   wayOut: 'every payment reaches an end, or a review that a decision can end, even if nobody answers',
   replies: 'each request gets one reply',

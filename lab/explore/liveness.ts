@@ -1,7 +1,7 @@
 import type { PaymentEvent, Todo } from '../../src/payments/transitions.js';
 import type { Violation } from './invariants.js';
 import { Model } from './model.js';
-import type { Move } from './move.js';
+import type { DecideMove, Move } from './move.js';
 import { reachable } from './provider-moves.js';
 import type { Setting } from './setting.js';
 import { type Machine, type OwnTransaction, type Situation, transactionOf } from './situation.js';
@@ -88,15 +88,16 @@ export class Liveness {
     const truth = situation.provider.transactions.map(({ status, isGiven }) => `${status}${isGiven}`).join();
     if (!this.#decidable.add(`${truth}${encodePayment(situation.payment, situation.now)}`)) return [];
     const review = situation.payment.reviews;
-    const fail: Move = { kind: 'decide', action: 'fail', review, force: true };
+    const by = 'ops';
+    const fail: DecideMove = { kind: 'decide', action: 'fail', review, force: true, by };
     const matches = situation.provider.transactions.map(
-      ({ transId }): Move => ({ kind: 'decide', action: 'match', transId, review, force: true }),
+      ({ transId }): DecideMove => ({ kind: 'decide', action: 'match', transId, review, force: true, by }),
     );
     // What the provider has shown as SUCCESSFUL can't be failed; but it can be matched on that word.
     if (![fail, ...matches].some((decision) => this.#isDecided(situation, decision)))
       return [stuck('no forced `fail` or `match` ends the review while nobody answers')];
     const answered: Situation = { ...situation, provider: { ...situation.provider, silent: 'no' } };
-    const decisions: Move[] = [fail, { kind: 'decide', action: 'resend', review, force: true }, ...matches];
+    const decisions = [fail, { ...fail, action: 'resend' as const }, ...matches];
     const refused = this.#refusedOnTheTruth(answered, fail, matches);
     if (refused !== undefined) return [refused];
     const isUnpaid = situation.provider.transactions.every(
@@ -114,7 +115,11 @@ export class Liveness {
    * What the payment has heard of its transactions may be out of date by the time of a decision: by then, those that have
    * not moved money have come to an end. A decision that agrees with that is taken.
    */
-  #refusedOnTheTruth(situation: Situation, fail: Move, matches: readonly Move[]): Violation | undefined {
+  #refusedOnTheTruth(
+    situation: Situation,
+    fail: DecideMove,
+    matches: readonly DecideMove[],
+  ): Violation | undefined {
     const { provider } = situation;
     const over = this.#setting.method === 'link' ? 'EXPIRED' : 'FAILED';
     const transactions = provider.transactions.map(
@@ -127,16 +132,19 @@ export class Liveness {
       ? matches.filter((_, index) => transactions[index]?.status === 'SUCCESSFUL')
       : [fail, ...matches];
     const refused = agreeing.find((decision) => !this.#isDecided(settled, decision));
-    if (refused?.kind !== 'decide') return undefined;
+    if (refused === undefined) return undefined;
     return stuck(
       `\`${refused.action}\` is refused, though every transaction that has moved no money has come to its end since`,
     );
   }
 
-  #isDecided(before: Situation, decision: Move): boolean {
+  #isDecided(before: Situation, decision: DecideMove): boolean {
     let situation = before;
     const requests = situation.book.open.length;
     situation = this.#model.apply(situation, decision).situation;
+    // Where it takes two people, there is a second one.
+    if (situation.payment.phase.kind === 'review' && this.#setting.terms.secondPersonAbove !== undefined)
+      situation = this.#model.apply(situation, { ...decision, by: 'second' }).situation;
     for (let steps = 0; steps < MAX_STEPS; steps += 1) {
       if (situation.payment.phase.kind !== 'deciding') break;
       const move =

@@ -117,6 +117,11 @@ export class Model {
       }
       case 'decide':
         return this.#request(before, decideEvent(move, before.book.requests + 1), 'decisions');
+      case 'reject': {
+        const rejection = { review: move.review, by: move.by, why: 'looked' };
+        const request = before.book.requests + 1;
+        return this.#request(before, { kind: 'reject', request, rejection }, 'decisions');
+      }
       case 'handOver': {
         const over = this.#feed(before, { kind: 'handOver' });
         if (over.book.open.length > 0)
@@ -294,9 +299,9 @@ function outcomeOf(outcome: 'delivered' | 'failed') {
     : ({ kind: 'failed', reason: 'nobody there' } as const);
 }
 
-function decideEvent({ action, transId, review, force }: DecideMove, request: number): RequestEvent {
+function decideEvent({ action, transId, review, force, by }: DecideMove, request: number): RequestEvent {
   const decision = action === 'match' ? { action, transId: transId as TransId } : { action };
-  return { kind: 'decide', request, resolution: { decision, review, by: 'ops', why: 'looked', force } };
+  return { kind: 'decide', request, resolution: { decision, review, by, why: 'looked', force } };
 }
 
 /** Deducts a message from the story's allowance, unless it had no effect: then the situation is the one before. */

@@ -23,6 +23,7 @@ type Happening =
     }
   | { readonly kind: 'request'; readonly request: RequestKind; readonly number?: number }
   | DecideMove
+  | { readonly kind: 'reject'; readonly review: number; readonly by: Person }
   | { readonly kind: 'handOver' }
   | { readonly kind: 'workerLost' }
   | { readonly kind: 'reset'; readonly to: 'start' }
@@ -96,4 +97,8 @@ export interface DecideMove {
   /** The review that it is made on. */
   readonly review: number;
   readonly force: boolean;
+  readonly by: Person;
 }
+
+/** Operators, by the names of their keys. */
+export type Person = 'ops' | 'second';

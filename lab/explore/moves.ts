@@ -1,6 +1,6 @@
 import type { TransId } from '../../src/payments/payment-id.js';
 import { reviewOf } from '../../src/payments/payment-state.js';
-import type { Move } from './move.js';
+import type { DecideMove, Move, Person } from './move.js';
 import { nextTransId } from './provider.js';
 import { answerMoves, costly, mayOf, postMoves, reachable, turnOf } from './provider-moves.js';
 import { FOREIGN, type Setting } from './setting.js';
@@ -82,23 +82,35 @@ function notificationMoves(situation: Situation, setting: Setting): Move[] {
   return moves;
 }
 
-function decisionMoves({ payment, provider, todo }: Situation, { decisions, foreign }: Setting): Move[] {
+function decisionMoves(
+  { payment, provider, todo }: Situation,
+  { decisions, foreign, terms }: Setting,
+): Move[] {
   const review = reviewOf(payment);
   const number = payment.reviews;
   if (review === undefined) {
-    return todo.kind === 'wait' ? [{ kind: 'decide', action: 'fail', review: number, force: true }] : [];
+    return todo.kind === 'wait'
+      ? [{ kind: 'decide', action: 'fail', review: number, force: true, by: 'ops' }]
+      : [];
   }
+  const areTwo = decisions.has('second') && terms.secondPersonAbove !== undefined;
+  const people: readonly Person[] = areTwo ? ['ops', 'second'] : ['ops'];
   const forces = decisions.has('insist') ? [false, true] : [false];
   const numbers = decisions.has('outdated') && number > 1 ? [number, number - 1] : [number];
   const named = decisions.has('match') ? provider.transactions.map(({ transId }) => transId) : [];
   if (decisions.has('foreign')) named.push(...foreign.map((one) => FOREIGN[one] as TransId));
-  return numbers.flatMap((of) =>
-    forces.flatMap((force): Move[] => [
+  const made = numbers.flatMap((of) =>
+    forces.flatMap((force): Omit<DecideMove, 'by'>[] => [
       ...(decisions.has('resend') ? [{ kind: 'decide', action: 'resend', review: of, force } as const] : []),
       ...(decisions.has('fail') ? [{ kind: 'decide', action: 'fail', review: of, force } as const] : []),
       ...named
         .filter((transId) => !(force && transId === FOREIGN.nameless)) // assumption A8
-        .map((transId): Move => ({ kind: 'decide', action: 'match', transId, review: of, force })),
+        .map((transId) => ({ kind: 'decide', action: 'match', transId, review: of, force }) as const),
     ]),
   );
+  const rejected: Move[] =
+    areTwo && review.proposed !== undefined
+      ? people.map((by) => ({ kind: 'reject', review: number, by }))
+      : [];
+  return [...people.flatMap((by) => made.map((move) => ({ ...move, by }))), ...rejected];
 }

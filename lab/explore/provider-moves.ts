@@ -69,10 +69,17 @@ function during(
   const review = payment.reviews;
   if (left.decisions > 0) {
     if (decisions.has('fail'))
-      found.push({ kind: 'decide', action: 'fail', review, force: decisions.has('insist') });
+      found.push({ kind: 'decide', action: 'fail', review, force: decisions.has('insist'), by: 'ops' });
     const [first] = provider.transactions;
     if (decisions.has('match') && first) {
-      found.push({ kind: 'decide', action: 'match', transId: first.transId, review, force: false });
+      found.push({
+        kind: 'decide',
+        action: 'match',
+        transId: first.transId,
+        review,
+        force: false,
+        by: 'ops',
+      });
     }
   }
   if (left.requests > 0 && requests.has('expire')) found.push({ kind: 'request', request: 'expire' });

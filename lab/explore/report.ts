@@ -1,6 +1,6 @@
 import { ASSUMPTIONS, INVARIANTS, type Violation } from './invariants.js';
 import { Model } from './model.js';
-import type { Move, PostMove } from './move.js';
+import type { DecideMove, Move, PostMove } from './move.js';
 import { type Bounds, explore } from './search.js';
 import { FOREIGN, type Setting } from './setting.js';
 import type { Machine, Situation } from './situation.js';
@@ -159,6 +159,8 @@ function describe(move: Move, before: Situation): string {
       return `somebody asks: ${move.request}`;
     case 'decide':
       return decisionWords(move);
+    case 'reject':
+      return `${PEOPLE[move.by]} rejects the decision on review ${move.review} that waits for a second person`;
     case 'handOver':
       return 'the payment is handed over to a new run';
     case 'workerLost':
@@ -176,8 +178,10 @@ function notGenuine(transId: string): string {
     : ', forged or late,';
 }
 
-function decisionWords({ action, transId, review, force }: Extract<Move, { kind: 'decide' }>): string {
-  return `an operator decides on review ${review}: ${action}${transId === undefined ? '' : ` ${transId}`}${force ? ' (forced)' : ''}`;
+const PEOPLE = { ops: 'an operator', second: 'a second operator' } as const;
+
+function decisionWords({ action, transId, review, force, by }: DecideMove): string {
+  return `${PEOPLE[by]} decides on review ${review}: ${action}${transId === undefined ? '' : ` ${transId}`}${force ? ' (forced)' : ''}`;
 }
 
 function describePost(move: PostMove, { provider, todo }: Situation): string {

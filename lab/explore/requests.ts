@@ -1,5 +1,5 @@
 import type { Step } from '../../src/payments/machine.js';
-import { transIdOf } from '../../src/payments/payment-state.js';
+import { type PaymentState, transIdOf } from '../../src/payments/payment-state.js';
 import type { PaymentEvent } from '../../src/payments/transitions.js';
 import { expectedNotification, type Violation, viewOf } from './invariants.js';
 import { decided } from './shown.js';
@@ -25,7 +25,8 @@ export function withRequest(book: Book, { payment }: Situation, event: PaymentEv
         view: [],
       });
     case 'decide': {
-      const { decision, review, force } = event.resolution;
+      const { decision, review, force, by } = event.resolution;
+      const transId = decision.action === 'match' ? decision.transId : '';
       const isCurrent = payment.phase.kind === 'review' && payment.phase.number === review;
       return opened(book, {
         request: event.request,
@@ -33,8 +34,17 @@ export function withRequest(book: Book, { payment }: Situation, event: PaymentEv
         isInsisted: force,
         isCurrent,
         view: book.shown,
+        made: { what: `${decision.action}${transId}${force ? '!' : ''}`, review, by },
       });
     }
+    case 'reject':
+      return opened(book, {
+        request: event.request,
+        kind: event.kind,
+        isInsisted: false,
+        isCurrent: payment.phase.kind === 'review' && payment.phase.number === event.rejection.review,
+        view: [],
+      });
     case 'status': {
       const isOwn = event.transId === transIdOf(payment);
       const isAnswered = event.answer.kind === 'found' || event.answer.kind === 'unknown';
@@ -83,6 +93,7 @@ export function withReplies(
     ) {
       violations.push({ invariant: 'recheck', what: 'a recheck is answered, and nothing was read for it' });
     }
+    if (request.kind === 'reject') book = { ...book, proposed: undefined };
     if (request.kind !== 'resend' && request.kind !== 'fail' && request.kind !== 'match') continue;
     if (!request.isCurrent) {
       violations.push({
@@ -90,9 +101,17 @@ export function withReplies(
         what: `${request.kind} takes effect, and was made on another review`,
       });
     }
+    if (takesTwoPeople(payment)) {
+      if (payment.phase.kind === 'review' && payment.resolved === situation.payment.resolved) {
+        book = { ...book, proposed: request.made };
+        continue;
+      }
+      violations.push(...alone(book, request));
+    }
     sent ||= request.kind === 'resend';
     book = {
       ...book,
+      proposed: undefined,
       insisted:
         request.isInsisted && book.insisted !== 'fail' && request.kind !== 'match'
           ? request.kind
@@ -102,6 +121,24 @@ export function withReplies(
     };
   }
   return { book, sent };
+}
+
+/** By the model's own word, whatever the machine makes of it. */
+function takesTwoPeople({ order, terms }: PaymentState): boolean {
+  return order.kind === 'payout' && order.amount > (terms.secondPersonAbove ?? Number.POSITIVE_INFINITY);
+}
+
+/** What is carried out although no second person has decided the same, on the review that it is now. */
+function alone({ proposed }: Book, { kind, made }: OpenRequest): Violation[] {
+  const isSame = proposed?.what === made?.what && proposed?.review === made?.review;
+  if (proposed !== undefined && isSame && proposed.by !== made?.by) return [];
+  const before = proposed === undefined ? 'nobody' : `${proposed.by} (${proposed.what})`;
+  return [
+    {
+      invariant: 'secondPerson',
+      what: `${kind} takes effect, decided by ${made?.by}, and by ${before} on review ${proposed?.review}`,
+    },
+  ];
 }
 
 export function withNotifications(

@@ -84,6 +84,7 @@ const MESSAGES = [
   'expire',
   'refresh',
   'decide',
+  'reject',
   'recheck',
   'resendNotification',
 ];
@@ -350,6 +351,8 @@ class StoryRun {
         return activityJob(this.active?.delivery?.seq ?? -1, false, event.outcome);
       case 'decide':
         return updateJob(String(event.request), 'resolve', [event.resolution]);
+      case 'reject':
+        return updateJob(String(event.request), 'rejectDecision', [event.rejection]);
       case 'resendNotification':
         return updateJob(String(event.request), 'resendNotification', [event.number]);
       default:

@@ -35,8 +35,11 @@ export type Trouble = (typeof TROUBLES)[number];
 export const REQUESTS = ['expire', 'refresh', 'recheck', 'resendNotification'] as const;
 export type RequestKind = (typeof REQUESTS)[number];
 
-/** What an operator may do. `insist`: with force; `outdated`: on a review that has changed; `foreign`: match another payment's transaction. */
-export const DECISIONS = ['resend', 'fail', 'match', 'insist', 'outdated', 'foreign'] as const;
+/**
+ * What an operator may do. `insist`: with force; `outdated`: on a review that has changed; `foreign`: match another payment's
+ * transaction; `second`: there is a second person, who may also reject what the first has decided, as the first may.
+ */
+export const DECISIONS = ['resend', 'fail', 'match', 'insist', 'outdated', 'foreign', 'second'] as const;
 export type DecisionKind = (typeof DECISIONS)[number];
 
 /** Transactions that aren't the payment's, named by forged notifications and by operators who err. */
@@ -157,6 +160,9 @@ export function calmSettingOf(changes: Parameters<typeof settingOf>[0]): Setting
   });
 }
 
+/** Decisions on a payout of the amount that is ordered take two people. */
+export const TWO_PEOPLE: Pick<PaymentTerms, 'secondPersonAbove'> = { secondPersonAbove: 900 };
+
 /** The amount ordered, and the amount of a transaction that is wrong, in XAF. */
 export const AMOUNT = 1_000;
 export const WRONG_AMOUNT = 9_000;
@@ -183,6 +189,8 @@ interface Theme {
   readonly decisions?: readonly DecisionKind[];
   readonly foreign?: readonly Foreign[];
   readonly isQuick?: boolean;
+  /** Its payouts are above the limit. */
+  readonly takesTwoPeople?: boolean;
 }
 
 const THEMES: readonly Theme[] = [
@@ -197,6 +205,13 @@ const THEMES: readonly Theme[] = [
     allowance: { troubles: 2, decisions: 2 },
     troubles: ['ambiguous', 'takenTwice', 'silence'],
     decisions: ['resend', 'fail', 'match', 'insist', 'outdated'],
+  },
+  {
+    name: 'decisions that take two people',
+    allowance: { troubles: 2, decisions: 3 },
+    troubles: ['ambiguous', 'takenTwice', 'silence'],
+    decisions: ['resend', 'fail', 'match', 'insist', 'outdated', 'second'],
+    takesTwoPeople: true,
   },
   {
     name: 'a request that is not sent',
@@ -261,7 +276,9 @@ const THEMES: readonly Theme[] = [
 export function defaultSettings(): Setting[] {
   const themed = (['payout', 'link'] as const).flatMap((method) =>
     (['review', 'resend'] as const).flatMap((policy) =>
-      THEMES.map((theme) => settingOfTheme(theme, method, policy)),
+      THEMES.filter(({ takesTwoPeople }) => !takesTwoPeople || method === 'payout').map((theme) =>
+        settingOfTheme(theme, method, policy),
+      ),
     ),
   );
   const whole = (['payout', 'link', 'direct'] as const).map((method) =>
@@ -271,11 +288,15 @@ export function defaultSettings(): Setting[] {
 }
 
 function settingOfTheme(theme: Theme, method: Method, ambiguousPolicy: 'review' | 'resend'): Setting {
-  const { name, allowance, troubles, requests, decisions, foreign = [], isQuick } = theme;
+  const { name, allowance, troubles, requests, decisions, foreign = [], isQuick, takesTwoPeople } = theme;
   return calmSettingOf({
     name: `${method}, ${ambiguousPolicy}: ${name}`,
     method,
-    terms: { ...(isQuick ? QUICK_TERMS : SHORT_TERMS), ambiguousPolicy },
+    terms: {
+      ...(isQuick ? QUICK_TERMS : SHORT_TERMS),
+      ...(takesTwoPeople && TWO_PEOPLE),
+      ambiguousPolicy,
+    },
     allowance,
     troubles: new Set(troubles),
     requests: new Set(requests),

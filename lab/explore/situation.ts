@@ -95,6 +95,8 @@ export interface Book {
   readonly insisted?: 'resend' | 'fail' | undefined;
   /** The latest decision that was carried out is that no money has moved. */
   readonly isFailed: boolean;
+  /** What one person has decided where it takes two, on which review; nobody has rejected it or decided otherwise since. */
+  readonly proposed?: { readonly what: string; readonly review: number; readonly by: string } | undefined;
   readonly expiresAt?: number | undefined;
   /** Since when nothing could be sent for another reason than the credentials (`unsentSince`), or for any (`refusedSince`). */
   readonly unsentSince?: number | undefined;
@@ -113,12 +115,14 @@ export interface Book {
 
 export interface OpenRequest {
   readonly request: number;
-  readonly kind: RequestKind | 'resend' | 'fail' | 'match';
+  readonly kind: RequestKind | 'resend' | 'fail' | 'match' | 'reject';
   readonly isInsisted: boolean;
   /** The review that it was made on is the present one. */
   readonly isCurrent: boolean;
   /** What had been shown when it was made. */
   readonly view: readonly Shown[];
+  /** The whole of a decision, and who made it on which review. */
+  readonly made?: NonNullable<Book['proposed']> | undefined;
 }
 
 /** What the provider has said of one of the payment's transactions. */

@@ -6,7 +6,7 @@ import { Model, START } from './model.js';
 import type { Move } from './move.js';
 import { movesFrom } from './moves.js';
 import type { Exploration } from './search.js';
-import { type Method, orderOf, type Setting, settingOf } from './setting.js';
+import { type Method, orderOf, type Setting, settingOf, TWO_PEOPLE } from './setting.js';
 import type { Machine, Situation } from './situation.js';
 
 /** A random story: the events of one payment, in order, and what the machine did at each. */
@@ -60,8 +60,11 @@ function storySetting(random: () => number, { method, ambiguousPolicy }: StoryOp
   const methods: readonly Method[] = ['payout', 'direct', 'link'];
   return settingOf({
     method: method ?? pick(methods, random) ?? 'payout',
-    terms: { ambiguousPolicy: ambiguousPolicy ?? (random() < 0.5 ? 'review' : 'resend') },
-    allowance: { troubles: 4, notifications: 3, requests: 3, decisions: 3, handOvers: 2, resets: 0 },
+    terms: {
+      ambiguousPolicy: ambiguousPolicy ?? (random() < 0.5 ? 'review' : 'resend'),
+      ...(random() < 0.5 && TWO_PEOPLE),
+    },
+    allowance: { troubles: 4, notifications: 3, requests: 3, decisions: 4, handOvers: 2, resets: 0 },
   });
 }
 
@@ -97,7 +100,8 @@ export function randomWalk(
 
 /** Whether a move happens by itself, and as it should. */
 function isPlain({ kind, troubles = 0 }: Move): boolean {
-  const isMessage = kind === 'notification' || kind === 'request' || kind === 'decide';
+  const isDecision = kind === 'decide' || kind === 'reject';
+  const isMessage = kind === 'notification' || kind === 'request' || isDecision;
   return troubles === 0 && !isMessage && kind !== 'handOver' && kind !== 'reset';
 }
 
@@ -121,6 +125,7 @@ function isPlayable(move: Move, { todo, payment }: Situation): boolean {
       return isWaiting && !(move.request === 'expire' && payment.phase.kind === 'waiting');
     case 'notification':
     case 'decide':
+    case 'reject':
     case 'redelivered':
     case 'handOver':
       return isWaiting;

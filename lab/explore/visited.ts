@@ -1,3 +1,4 @@
+import type { Resolution } from '../../src/payments/decision.js';
 import type {
   Doubt,
   PaymentState,
@@ -6,6 +7,7 @@ import type {
   Review,
   Unsent,
 } from '../../src/payments/payment-state.js';
+import { matchedTransId } from '../../src/payments/transitions.js';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../durations.js';
 import type { Situation } from './situation.js';
 
@@ -42,10 +44,11 @@ export function encode(situation: Situation): string {
   text += `|${book.notifications}`;
   for (const one of book.shown)
     text += `;${one.transId}${one.status}${one.isWrong ? 'w' : ''}${one.isAside ? 'a' : ''}${one.isOpen ? 'o' : ''}${one.isLeftOut ? 'l' : ''}${one.isHeard ? 'h' : ''}${one.decided ?? ''}`;
-  for (const { kind, isCurrent, isInsisted, view } of book.open) {
-    text += `&${kind}${flags(isCurrent, isInsisted)}`;
+  for (const { kind, isCurrent, isInsisted, view, made } of book.open) {
+    text += `&${kind}${flags(isCurrent, isInsisted)}${made?.by ?? ''}`;
     for (const one of view) text += `${one.transId}${one.status}`;
   }
+  if (book.proposed !== undefined) text += `p${Object.values(book.proposed).join()}`;
   text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
   text += `${book.orphans.join()}${past(book.refusedSince ?? now, now, HOUR_MS)}${past(book.unsentSince ?? now, now, 5 * MINUTE_MS)}`;
   if (book.toAsk !== undefined) text += `a${book.toAsk.transId}${past(book.toAsk.since, now, HOUR_MS)}`;
@@ -122,10 +125,9 @@ function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
     case 'review':
       return encodeReview(payment, phase, now);
     case 'deciding': {
-      const { decision, force } = phase.resolution;
-      const transId = decision.action === 'match' ? decision.transId : '';
+      const { resolution, isUnanswered = false } = phase;
       const matching = phase.matching === undefined ? '' : JSON.stringify(phase.matching);
-      return `d${encodeReview(payment, phase.review, now)}${decision.action}${transId}${flags(force, phase.isUnanswered ?? false)}${phase.next}${phase.alive.join()}${phase.rounds}${matching}`;
+      return `d${encodeReview(payment, phase.review, now)}${decisionText(resolution)}${flags(isUnanswered)}${phase.next}${phase.alive.join()}${phase.rounds}${matching}`;
     }
     case 'ended': {
       let text = `e${phase.status}${phase.transId ?? ''}`;
@@ -138,8 +140,17 @@ function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
   }
 }
 
-function encodeReview(payment: PaymentState, { number, why, held, pursuit }: Review, now: number): string {
-  return `r${number},${numberOf(why)}${flags(held)}${pursuit === undefined ? '' : encodePursuit(payment, pursuit, now)}`;
+function encodeReview(
+  payment: PaymentState,
+  { number, why, held, pursuit, proposed }: Review,
+  now: number,
+): string {
+  const text = `r${number},${numberOf(why)}${flags(held)}${pursuit === undefined ? '' : encodePursuit(payment, pursuit, now)}`;
+  return proposed === undefined ? text : `${text}p${decisionText(proposed)}`;
+}
+
+function decisionText({ decision, force, by }: Resolution): string {
+  return `${decision.action}${matchedTransId(decision) ?? ''}${flags(force)}${by}`;
 }
 
 function encodePursuit(payment: PaymentState, pursuit: Pursuit, now: number): string {

@@ -1,7 +1,7 @@
 import { notificationId } from '../../src/payments/notification.js';
 import type { PaymentOrder } from '../../src/payments/order.js';
 import type { PaymentState } from '../../src/payments/payment-state.js';
-import { toPayment } from '../../src/payments/to-payment.js';
+import { forMerchant, toPayment } from '../../src/payments/to-payment.js';
 import type { Reply, Todo } from '../../src/payments/transitions.js';
 import type { EndedState, PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
 import { type Command, FIRST_RUN_ID, valuesOf } from './workflow-vm.js';
@@ -55,7 +55,7 @@ function messageOf(payment: PaymentState, number: number) {
     id: notificationId(payment.order.id, notification),
     type,
     timestamp: new Date(at).toISOString(),
-    payment: toPayment(payment),
+    payment: forMerchant(toPayment(payment)),
   };
 }
 

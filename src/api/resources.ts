@@ -10,6 +10,8 @@ import {
   type PaymentResolution,
   type PaymentReview,
   type PaymentSummary,
+  type ProposedDecision,
+  type RejectedDecision,
 } from '../payments/payment.js';
 import { DIFFERENCE_KINDS, type StatementLine } from '../payments/reconciliation.js';
 import {
@@ -73,12 +75,45 @@ const paymentId = described(
   "The payment's id. It begins with `col_` for a collection and with `pay_` for a payout",
 );
 
+const proposedSchema = schemaOf<ProposedDecision>()({
+  action: z.enum(['resend', 'fail', 'match']),
+  transId: described(z.string().optional(), 'The transaction that the payment is to be matched with'),
+  by: described(z.string(), "The operator's name: the second person has another"),
+  why: z.string(),
+  forced: described(
+    z.literal(true).optional(),
+    'The operator overrules an objection, or decided before `decideFrom`. The second person has to, too',
+  ),
+  at: time,
+}).meta({ id: 'ProposedDecision', description: 'What one person has decided. Nothing has been done' });
+
+const rejectedSchema = schemaOf<RejectedDecision>()({
+  action: z.enum(['resend', 'fail', 'match']),
+  transId: described(z.string().optional(), 'The transaction that the payment was to be matched with'),
+  proposedBy: described(z.string(), 'The operator who had decided so'),
+  by: described(z.string(), 'Who rejected it; the same operator, if it was withdrawn'),
+  why: z.string(),
+  at: time,
+}).meta({ id: 'RejectedDecision', description: 'A decision that was rejected or withdrawn' });
+
 const reviewSchema = schemaOf<PaymentReview>()({
   number: described(z.int(), 'Grows with every new finding; a decision has to name it'),
   since: described(time, 'Since when an operator has been needed'),
   decideFrom: described(
     time,
     "The earliest time at which an operator can decide without `force` that no money has moved: until then, the provider's records may be incomplete",
+  ),
+  secondPerson: described(
+    z.literal(true).optional(),
+    "A decision takes two people: the payout is above its merchant's limit",
+  ),
+  proposed: described(
+    proposedSchema.optional(),
+    'For operators: the decision that waits for a second person',
+  ),
+  rejected: described(
+    rejectedSchema.optional(),
+    'For operators: the latest decision that was rejected or withdrawn, unless there has been another since',
   ),
 }).meta({ id: 'PaymentReview', description: 'The review that the payment is under' });
 
@@ -93,6 +128,15 @@ const resolutionSchema = schemaOf<PaymentResolution>()({
     'The operator overruled an objection, or decided before `decideFrom`',
   ),
   at: time,
+  approval: described(
+    z
+      .object({
+        by: described(z.string(), "The second operator's name"),
+        why: z.string(),
+      })
+      .optional(),
+    'The second person, where the decision took two',
+  ),
 }).meta({ id: 'PaymentResolution', description: "The operator's decision that ended the last review" });
 
 /** A payment as the API returns it. */
@@ -310,6 +354,8 @@ const eventSchema = z
       'refresh_requested',
       'recheck_requested',
       'review_opened',
+      'decision_proposed',
+      'decision_rejected',
       'decided',
       'status_changed',
       'merchant_notification',
@@ -328,6 +374,8 @@ const eventSchema = z
     failureCode: z.enum(FAILURE_CODES).optional(),
     transId: z.string().optional(),
     by: described(z.string().optional(), 'The operator who decided, or on whose decision it was sent again'),
+    approvedBy: described(z.string().optional(), 'The second operator, where the decision took two'),
+    proposedBy: described(z.string().optional(), 'The operator whose decision was rejected'),
     cause: z.enum(['credentials', 'throttled', 'connection', 'unchecked']).optional(),
     answer: described(z.string().optional(), "The provider's answer"),
     transactions: z

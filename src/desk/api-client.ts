@@ -29,6 +29,7 @@ export class ApiAway extends Error {
 }
 
 export type Payment = z.output<typeof paymentSchema>;
+export type Proposed = NonNullable<NonNullable<Payment['review']>['proposed']>;
 export type PaymentPage = z.output<typeof paymentPageSchema>;
 export type Timeline = z.output<typeof timelineSchema>;
 export type Notifications = z.output<typeof notificationListSchema>;
@@ -40,7 +41,7 @@ export type Statement = z.output<typeof statementSchema>;
 
 /** A decision, as the API takes it. */
 export interface Decision {
-  readonly action: 'match' | 'fail' | 'resend';
+  readonly action: 'match' | 'fail' | 'resend' | 'reject';
   readonly review: number;
   readonly why: string;
   readonly transId?: string | undefined;

@@ -29,7 +29,38 @@ export const DECISIONS: Readonly<
       'There is no transaction, and the payment is sent to the provider again. If the first request was taken after all, the money moves twice.',
     refusedWhen: 'the provider shows a transaction, or took the payment before.',
   },
+  reject: {
+    name: 'Reject the decision',
+    effect:
+      'The decision that waits for a second person is void. The payment stays in REVIEW, and anybody may decide again.',
+    refusedWhen: 'no decision waits any more, or there is new evidence.',
+  },
 };
+
+/** What is said where a decision takes two people, of whom this operator is the first. */
+const FIRST_OF_TWO =
+  'It takes two people: your decision is kept, and nothing is done before somebody else has made the same one.';
+
+/** Whether an operator, by deciding so, would carry out what somebody else has decided. */
+function isSecond({ name }: Session, { review }: Payment, { action, fields, refusal }: Draft): boolean {
+  const proposed = review?.proposed;
+  if (proposed === undefined || proposed.by === name || proposed.action !== action) return false;
+  // To overrule a refusal is more than the first person has decided.
+  if (refusal !== undefined && !proposed.forced) return false;
+  return action !== 'match' || proposed.transId === fields.transId;
+}
+
+/** Whether to reject the decision that waits is to take back one's own. */
+function isWithdrawal({ name }: Session, { review }: Payment, action: Action): boolean {
+  return action === 'reject' && review?.proposed?.by === name;
+}
+
+/** Whether a payment keeps an operator's decision for a second person. */
+function isKept({ name }: Session, { review }: Payment, { action, fields }: Draft): boolean {
+  const proposed = review?.proposed;
+  if (proposed?.by !== name || proposed.action !== action) return false;
+  return action !== 'match' || proposed.transId === fields.transId;
+}
 
 /** The word with which an operator overrules a refusal. */
 const FORCE_WORD = 'force';
@@ -109,9 +140,12 @@ async function decide({ session, api }: Visit, draft: Draft): Promise<string> {
   try {
     const answer = await api.resolve(id, { ...decision, ...(refusal !== undefined && { force: true }) });
     if (answer.kind === 'ok') {
+      if (answer.status === 202 && isKept(session, answer.value, draft)) {
+        return say('done', 'Your decision is kept, and waits for a second person. Nothing else was done.');
+      }
       return answer.status === 202
         ? say('unknown', `${NOT_YET} Load this page again in a moment.`)
-        : say('done', `${sentenceOf(answer.value, draft)} It is recorded as decided by ${session.name}.`);
+        : say('done', doneWords(session, answer.value, draft));
     }
     const { code, detail, status } = answer.problem;
     if (status === 401) throw new ProblemError(answer.problem);
@@ -127,6 +161,14 @@ async function decide({ session, api }: Visit, draft: Draft): Promise<string> {
     draft.carriedOut = undefined;
     throw error;
   }
+}
+
+/** What was done, and who is on record for it. */
+function doneWords({ name }: Session, payment: Payment, draft: Draft): string {
+  const { resolution } = payment;
+  const people = resolution?.approval?.by === name ? `${resolution.by} and ${name}` : name;
+  const done = sentenceOf(payment, draft);
+  return draft.action === 'reject' ? done : `${done} It is recorded as decided by ${people}.`;
 }
 
 const NOT_YET =
@@ -168,7 +210,8 @@ function formPage(
   draft: Draft | undefined,
   transId: string,
 ): string {
-  const { name, effect, refusedWhen } = DECISIONS[action];
+  const { effect, refusedWhen } = DECISIONS[action];
+  const name = isWithdrawal(session, payment, action) ? 'Withdraw the decision' : DECISIONS[action].name;
   const errors = draft?.errors ?? {};
   const typed = draft?.fields ?? { why: '', transId };
   const count = Object.keys(errors).length;
@@ -178,15 +221,24 @@ ${count > 0 && html`<div class="notice refused" role="alert"><strong>Not yet</st
 <div class="card">
 <p>${effect}</p>
 <p><strong>Refused when</strong> ${refusedWhen}</p>
+${payment.review?.secondPerson && action !== 'reject' && html`<p>${takesTwo(session, payment)}</p>`}
 </div>
 <form class="card" method="post" action="${addressOf(payment.id)}/decide/${action}">
 ${csrfField(session.csrf)}
 <input type="hidden" name="review" value="${review}">
 ${action === 'match' && field({ name: 'transId', label: "The transaction's id", value: typed.transId, hint: "As the provider's portal or list shows it.", error: errors.transId, focus: count === 0 || errors.transId !== undefined })}
-${field({ name: 'why', label: 'Why', value: typed.why, hint: 'Who reads the payment later sees it, its merchant too. Name the ticket or the call.', error: errors.why, isLong: true, focus: action !== 'match' && count === 0 ? true : errors.why !== undefined && errors.transId === undefined })}
+${field({ name: 'why', label: 'Why', value: typed.why, hint: action === 'reject' ? 'Operators see it.' : 'Who reads the payment later sees it, its merchant too. Name the ticket or the call.', error: errors.why, isLong: true, focus: action !== 'match' && count === 0 ? true : errors.why !== undefined && errors.transId === undefined })}
 <div class="actions"><button class="button">Go on to the confirmation</button><a class="button plain" href="${addressOf(payment.id)}">Don't decide</a></div>
 </form>`;
   return page({ title: `${count > 0 ? 'Error: ' : ''}${name}`, session, narrow: true, main });
+}
+
+/** What its taking two people means for this operator, who has yet to say what the decision is. */
+function takesTwo({ name }: Session, { review }: Payment): string {
+  const proposed = review?.proposed;
+  return proposed === undefined || proposed.by === name
+    ? FIRST_OF_TWO
+    : `It takes two people. ${proposed.by} has decided already: the same decision by you is carried out, and another one takes its place, and waits for a second person.`;
 }
 
 interface Field {
@@ -215,12 +267,16 @@ ${isLong ? html`<textarea ${common} maxlength="500" rows="3">${value}</textarea>
 function confirmationPage(session: Session, payment: Payment, draft: Draft): string {
   const { action, fields, refusal } = draft;
   const isForced = refusal !== undefined;
-  const title = isForced ? `Overrule: ${lowerCased(questionOf(payment, draft))}` : questionOf(payment, draft);
+  const first = isSecond(session, payment, draft) ? payment.review?.proposed : undefined;
+  const isFirst = payment.review?.secondPerson === true && action !== 'reject' && first === undefined;
+  const question = questionOf(session, payment, draft);
+  const title = isForced ? `Overrule: ${lowerCased(question)}` : question;
   const main = html`
 <div class="title"><h1>${title}</h1><p class="quiet">Nothing has been decided yet.</p></div>
 ${isForced && noticeBox({ kind: 'refused', text: sentence(withoutForce(refusal)) })}
 <div class="card">
 <p>${DECISIONS[action].effect}</p>
+${isFirst && html`<p><strong>${FIRST_OF_TWO}</strong>${payment.review?.proposed && ` It takes the place of what ${payment.review.proposed.by} has decided.`}</p>`}
 ${facts([
   ['Amount', html`<strong>${amount(payment.amount, payment.currency)}</strong>`],
   [payment.kind === 'payout' ? 'Recipient' : 'Payer', personOf(payment)],
@@ -229,14 +285,18 @@ ${facts([
   ['Payment', html`<code>${payment.id}</code>`],
   ['Transaction', action === 'match' && html`<code>${fields.transId}</code>`],
   ['Why', fields.why],
-  ['Decided by', session.name],
+  [first === undefined ? 'Decided by' : 'Second person', session.name],
+  [
+    'First decided by',
+    first && html`${first.by}${first.forced && ' (forced)'}, ${time(first.at)}: ${first.why}`,
+  ],
   ['Review', html`number ${fields.review}, open since ${payment.review && time(payment.review.since)}`],
 ])}
 </div>
 <form class="card" method="post" action="${addressOf(payment.id)}/confirm/${draft.id}">
 ${csrfField(session.csrf)}
 ${isForced && forceField(action)}
-<div class="actions"><button class="button ${(isForced || action === 'resend') && 'danger'}">${yesOf(payment, draft)}</button><a class="button plain" href="${addressOf(payment.id)}">Don't decide</a></div>
+<div class="actions"><button class="button ${(isForced || action === 'resend') && 'danger'}">${yesOf(session, payment, draft)}</button><a class="button plain" href="${addressOf(payment.id)}">Don't decide</a></div>
 </form>`;
   return page({ title, session, narrow: true, main });
 }
@@ -247,6 +307,7 @@ function forceField(action: Action): Html {
       'The payment then stands with a transaction that differs from it, or that the provider assigns to nobody.',
     fail: 'If the transaction turns up later, the merchant may have paid by other means in the meantime.',
     resend: 'If the first request was taken after all, the money moves twice, and nobody can take it back.',
+    reject: '',
   }[action];
   return html`<p>${risk} Overrule the refusal only if you know more than Sanaga can see, such as from the provider's support on the telephone. It is recorded as forced.</p>
 <div class="field"><label for="force">Type the word ${FORCE_WORD} to overrule it</label>
@@ -264,7 +325,7 @@ function lowerCased(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-function questionOf(payment: Payment, { action, fields }: Draft): string {
+function questionOf(session: Session, payment: Payment, { action, fields }: Draft): string {
   const sum = amount(payment.amount, payment.currency);
   switch (action) {
     case 'match':
@@ -275,15 +336,18 @@ function questionOf(payment: Payment, { action, fields }: Draft): string {
       return payment.kind === 'payout'
         ? `Send ${sum} to the recipient once more?`
         : `Ask the payer for ${sum} once more?`;
+    case 'reject':
+      return `${isWithdrawal(session, payment, action) ? 'Withdraw' : 'Reject'} the decision on this ${payment.kind} of ${sum}?`;
   }
 }
 
-function yesOf(payment: Payment, { action, refusal }: Draft): string {
+function yesOf(session: Session, payment: Payment, { action, refusal }: Draft): string {
   const sum = amount(payment.amount, payment.currency);
   const words = {
     match: `Match it: ${sum}`,
     fail: `Fail it: ${sum}`,
     resend: payment.kind === 'payout' ? `Send ${sum} once more` : `Ask for ${sum} once more`,
+    reject: isWithdrawal(session, payment, action) ? 'Withdraw it' : 'Reject it',
   }[action];
   return refusal === undefined ? words : `Overrule, and ${lowerCased(words)}`;
 }
@@ -298,5 +362,7 @@ function sentenceOf(payment: Payment, { action, fields }: Draft): string {
       return `The ${what} was failed: no money has moved.`;
     case 'resend':
       return `The ${what} is sent once more.`;
+    case 'reject':
+      return 'The decision that waited for a second person is void.';
   }
 }

@@ -3,7 +3,10 @@ import type { Decision } from './api-client.js';
 import { randomToken } from './token.js';
 
 /** The decisions, in the order in which pages show them. */
-export const ACTIONS = ['match', 'fail', 'resend'] as const;
+export const DECIDED = ['match', 'fail', 'resend'] as const;
+
+/** What can be drafted: a decision, or to reject the one that waits for a second person. */
+export const ACTIONS = [...DECIDED, 'reject'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /** What the form says, as it was typed. */

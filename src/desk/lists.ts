@@ -2,7 +2,7 @@ import { parsePaymentId } from '../payments/payment-id.js';
 import type { OperatorApi, Payment, PaymentPage, Unmatched } from './api-client.js';
 import { type Content, type Html, html } from './html.js';
 import { facts, noticeBox, page } from './page.js';
-import { notificationOf } from './payment-page.js';
+import { notificationOf, proposedWords } from './payment-page.js';
 import { type Part, partOf, type Reply, requireValue, takeNotice, type Visit } from './visit.js';
 import { age, badge, count, nameOf, personOf, sentence, time } from './words.js';
 
@@ -77,10 +77,12 @@ function queued(summary: Summary, part: Part<Payment> | undefined): Html {
   const why =
     payment?.reason ??
     (part?.kind === 'missing' ? `It couldn't be read: ${part.why}` : 'No reason is known.');
-  const since = payment?.review?.since;
+  const { since, proposed, secondPerson } = payment?.review ?? {};
   return html`<div class="title-line"><h2><a href="${paymentAddress(summary.id)}">${nameOf(summary)}</a></h2>
 ${payment !== undefined && payment.status !== 'REVIEW' && html`${badge(payment.status, payment.final)} <span class="quiet">decided meanwhile</span>`}</div>
 <p class="why">${sentence(why)}</p>
+${proposed && html`<p class="differs">Waits for a second person: ${proposedWords(proposed)}.</p>`}
+${secondPerson && proposed === undefined && html`<p class="quiet">A decision takes two people.</p>`}
 <div class="meta">
 <span>Merchant <strong>${summary.merchant}</strong></span>
 ${payment && html`<span>${personOf(payment)}</span>`}

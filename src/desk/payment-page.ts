@@ -1,6 +1,6 @@
-import type { Notifications, Payment, Records, Timeline } from './api-client.js';
+import type { Notifications, Payment, Proposed, Records, Timeline } from './api-client.js';
 import { DECISIONS } from './decisions.js';
-import { ACTIONS, type Action } from './draft.js';
+import { type Action, DECIDED } from './draft.js';
 import { type Html, html } from './html.js';
 import { csrfField, facts, noticeBox, page } from './page.js';
 import type { Notice, Session } from './sessions.js';
@@ -80,6 +80,7 @@ function render(session: Session, shown: Shown, notice: Notice | undefined): str
 </div>
 ${noticeBox(notice)}
 ${reasonBox(payment)}
+${proposalBox(session, payment)}
 <div class="columns">
 <div class="stack">
 ${evidence(payment, records)}
@@ -106,11 +107,38 @@ function reasonBox({ review, reason, status }: Payment): Html | undefined {
 <p>${sentence(reason ?? 'no reason is known')}</p><p class="quiet">${since}</p>${none}</section>`;
 }
 
+/** A decision that waits for a second person, and what the one who is signed in can do with it. */
+function proposalBox({ name }: Session, payment: Payment): Html | undefined {
+  const { proposed, rejected } = payment.review ?? {};
+  if (proposed === undefined) return rejected && rejectedBox(rejected);
+  const isOwn = proposed.by === name;
+  const reject = decideAddress(payment, 'reject');
+  const confirm = `${decideAddress(payment, proposed.action)}${proposed.transId === undefined ? '' : `&transId=${encodeURIComponent(proposed.transId)}`}`;
+  return html`<section class="notice" aria-labelledby="second"><h2 id="second">Waits for a second person</h2>
+<p>${proposedWords(proposed)}, ${time(proposed.at)}. Why: ${proposed.why}</p>
+<p class="quiet">${isOwn ? 'Nothing has been done yet. Somebody with a key of another name has to decide the same; until then, you can withdraw it.' : 'Nothing has been done yet. Look at what the provider shows before you decide the same: then it is carried out. It is void when there is new evidence.'}</p>
+<div class="actions">${!isOwn && html`<a class="button" href="${confirm}">Decide the same: ${DECISIONS[proposed.action].name}<span aria-hidden="true">&nbsp;…</span></a>`}
+<a class="button plain" href="${reject}">${isOwn ? 'Withdraw it' : 'Reject it'}<span aria-hidden="true">&nbsp;…</span></a></div></section>`;
+}
+
+type Rejected = NonNullable<NonNullable<Payment['review']>['rejected']>;
+
+function rejectedBox({ action, proposedBy, by, why, at }: Rejected): Html {
+  const what = by === proposedBy ? 'withdrew the decision' : `rejected the decision of ${proposedBy}`;
+  return html`<section class="notice" aria-labelledby="second"><h2 id="second">A decision was ${by === proposedBy ? 'withdrawn' : 'rejected'}</h2>
+<p>${by} ${what} (${DECISIONS[action].name}), ${time(at)}. Why: ${why}</p></section>`;
+}
+
+/** What one of two people has decided, without its end. */
+export function proposedWords({ action, transId, by, forced }: Omit<Proposed, 'why' | 'at'>): Html {
+  return html`<strong>${by}</strong> has decided: ${DECISIONS[action].name}${transId && html` <code>${transId}</code>`}${forced && ' (forced)'}`;
+}
+
 function orderFacts(payment: Payment): Html {
   const { resolution } = payment;
   const decided =
     resolution &&
-    html`${resolution.by}: ${resolution.action}${resolution.transId && html` <code>${resolution.transId}</code>`}${resolution.forced && ' (forced)'}, on review ${resolution.review}, ${time(resolution.at)}. Why: ${resolution.why}`;
+    html`${resolution.by}: ${resolution.action}${resolution.transId && html` <code>${resolution.transId}</code>`}${resolution.forced && ' (forced)'}, on review ${resolution.review}, ${time(resolution.at)}. Why: ${resolution.why}${resolution.approval && html`. Second person: ${resolution.approval.by}. Why: ${resolution.approval.why}`}`;
   const metadata = Object.entries(payment.metadata);
   return html`<section class="card" aria-labelledby="order"><h2 id="order">The order</h2>
 ${facts([
@@ -205,15 +233,17 @@ ${payment.review && html`<p><a class="button plain" href="${decideAddress(paymen
 </div>`;
 }
 
-const decideAddress = ({ id, review }: Payment, action: Action) =>
-  `/desk/payments/${encodeURIComponent(id)}/decide/${action}?review=${review?.number ?? ''}`;
+function decideAddress({ id, review }: Payment, action: Action): string {
+  return `/desk/payments/${encodeURIComponent(id)}/decide/${action}?review=${review?.number ?? ''}`;
+}
 
 function decisions(payment: Payment, records: Part<Records>): Html | undefined {
   const { review } = payment;
   if (review === undefined) return undefined;
   return html`<section class="card" aria-labelledby="decide"><h2 id="decide">Decide on review ${review.number}</h2>
 <p class="quiet">Sanaga checks every decision with the provider at that moment, and refuses it when the provider's records speak against it or can't be read.</p>
-<ul class="list">${ACTIONS.map((action) => {
+${review.secondPerson && html`<p>A decision on this payout <strong>takes two people</strong>: it is carried out when a second one has made the same.</p>`}
+<ul class="list">${DECIDED.map((action) => {
     const { name, effect, refusedWhen } = DECISIONS[action];
     return html`<li class="item"><h3>${name}</h3><p>${effect}</p>
 <p class="quiet"><strong>Refused when</strong> ${refusedWhen}</p>${objections(payment, action, records)}

@@ -24,4 +24,32 @@ export interface Resolution {
 /** A decision that was carried out, and when (ms since the epoch). */
 export interface Resolved extends Resolution {
   readonly at: number;
+  /** The second person, where the decision took two. */
+  readonly approval?: Approval | undefined;
+}
+
+/** Who has made the same decision as somebody before, and why. */
+export interface Approval {
+  readonly by: string;
+  readonly why: string;
+}
+
+/** A decision that waits for a second person, and when it was made (ms since the epoch). */
+export interface Proposal extends Resolution {
+  readonly at: number;
+}
+
+/** Voids the decision that waits for a second person. */
+export interface Rejection {
+  /** The number of the review that it was made on. */
+  readonly review: number;
+  /** The name of the operator's API key: that of the decision itself, if it is withdrawn. */
+  readonly by: string;
+  readonly why: string;
+}
+
+/** A decision that was rejected or withdrawn before a second person had made it, and when (ms since the epoch). */
+export interface Rejected extends Omit<Rejection, 'review'> {
+  readonly proposed: Proposal;
+  readonly at: number;
 }

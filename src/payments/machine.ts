@@ -10,6 +10,7 @@ import {
   type Phase,
   type Pursuit,
   pursuitOf,
+  reviewOf,
   statusOf,
   transIdOf,
   type Waiter,
@@ -26,6 +27,7 @@ import {
   putOff,
 } from './review.js';
 import { onListed, onOrphanExpired } from './searching.js';
+import { objectionToRejection, onReject } from './second-person.js';
 import {
   NOT_KNOWN,
   objectionToWithdrawal,
@@ -130,6 +132,7 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
     case 'expire':
     case 'refresh':
     case 'decide':
+    case 'reject':
     case 'recheck':
     case 'resendNotification':
       return onRequest(payment, event, now);
@@ -232,6 +235,8 @@ export function objectionTo(payment: PaymentState, event: RequestEvent, now: num
       return objectionToExpiry(payment);
     case 'decide':
       return objectionToDecision(payment, event.resolution, now);
+    case 'reject':
+      return objectionToRejection(payment, event.rejection);
     case 'resendNotification':
       return payment.notifications.some(({ number }) => number === event.number)
         ? undefined
@@ -271,6 +276,8 @@ function onRequest(payment: PaymentState, event: RequestEvent, now: number): Cha
         : done(askSoon(payment, now), event.request);
     case 'decide':
       return onDecide(payment, event.request, event.resolution, now);
+    case 'reject':
+      return onReject(payment, event.request, event.rejection, now);
     case 'recheck':
       return payment.phase.kind === 'ended'
         ? waits(recheck(payment, payment.phase, now), event.request, 'check')
@@ -387,7 +394,8 @@ function isNews(before: PaymentState, after: PaymentState): boolean {
     before.phase.kind !== after.phase.kind ||
     statusOf(before) !== statusOf(after) ||
     transIdOf(before) !== transIdOf(after) ||
-    before.reviews !== after.reviews
+    before.reviews !== after.reviews ||
+    reviewOf(before)?.proposed !== reviewOf(after)?.proposed
   );
 }
 

@@ -67,6 +67,8 @@ export interface PaymentTerms {
   readonly sendByMs: number;
   /** ms that one call to the provider may take. */
   readonly providerTimeoutMs: number;
+  /** XAF: a decision on a payout of more takes two people. Absent: on none. */
+  readonly secondPersonAbove?: number | undefined;
 }
 
 /** Which of the merchant's two provider services a kind of payment goes through. */

@@ -1,4 +1,4 @@
-import type { Resolution, Resolved } from './decision.js';
+import type { Proposal, Rejected, Resolution, Resolved } from './decision.js';
 import type { PaymentNotification } from './notification.js';
 import type { PaymentOrder, PaymentTerms } from './order.js';
 import type { FailureCode, PaymentStatus } from './payment.js';
@@ -158,6 +158,10 @@ export interface Review {
   readonly held: boolean;
   /** What goes on meanwhile, or stands still while the review is held. */
   readonly pursuit?: Pursuit | undefined;
+  /** A decision that waits for a second person. */
+  readonly proposed?: Proposal | undefined;
+  /** The latest that was rejected or withdrawn, unless there has been another since. Nothing depends on it. */
+  readonly rejected?: Rejected | undefined;
 }
 
 /** An operator's decision is being checked with the provider. */

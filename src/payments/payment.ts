@@ -47,6 +47,33 @@ export interface PaymentReview {
   readonly since: string;
   /** From when on `resend` and `fail` are taken without `force`. */
   readonly decideFrom: string;
+  /** A decision takes two people. */
+  readonly secondPerson?: true | undefined;
+  /** A decision that waits for a second person. */
+  readonly proposed?: ProposedDecision | undefined;
+  /** The latest that was rejected or withdrawn. */
+  readonly rejected?: RejectedDecision | undefined;
+}
+
+/** What one person has decided where it takes two. Nothing has been done. */
+export interface ProposedDecision {
+  readonly action: 'resend' | 'fail' | 'match';
+  readonly transId?: TransId | undefined;
+  readonly by: string;
+  readonly why: string;
+  readonly forced?: true | undefined;
+  readonly at: string;
+}
+
+/** A decision that no second person has made: one has rejected it, or it was withdrawn. */
+export interface RejectedDecision {
+  readonly action: 'resend' | 'fail' | 'match';
+  readonly transId?: TransId | undefined;
+  readonly proposedBy: string;
+  /** Who rejected it; the same name as `proposedBy` when it was withdrawn. */
+  readonly by: string;
+  readonly why: string;
+  readonly at: string;
 }
 
 /** What an operator decided, who it was, and why. */
@@ -60,6 +87,8 @@ export interface PaymentResolution {
   /** It was made before its time, or over a notification's word, because the operator insisted. */
   readonly forced?: true | undefined;
   readonly at: string;
+  /** The second person, where it took two. */
+  readonly approval?: { readonly by: string; readonly why: string } | undefined;
 }
 
 /** A payment as it stands, in the words of the merchant's API; times are ISO 8601 in UTC, amounts XAF. */

@@ -1,4 +1,4 @@
-import type { Resolution } from './decision.js';
+import type { Resolution, Resolved } from './decision.js';
 import { applyTransaction } from './following.js';
 import { disagreement, findOwn, isOwn, ownAmong } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
@@ -14,6 +14,7 @@ import {
   transIdOf,
 } from './payment-state.js';
 import { onListed } from './searching.js';
+import { changedReview, isProposal, objectionToPerson, propose } from './second-person.js';
 import type { Transaction } from './transaction.js';
 import {
   aboutToSend,
@@ -51,16 +52,15 @@ export function objectionTo(payment: PaymentState, resolution: Resolution, now: 
   }
   const words =
     objectionToNumber(phase, resolution) ??
+    objectionToPerson(phase, resolution) ??
     objectionToSending(phase, resolution) ??
     objectionToHaste(payment, resolution, now) ??
-    objectionToQuiet(payment, now);
+    (isProposal(payment, phase, resolution) ? undefined : objectionToQuiet(payment, now));
   return words === undefined ? undefined : no(words);
 }
 
-function objectionToNumber({ number, why }: Review, { review }: Resolution): string | undefined {
-  return review === number
-    ? undefined
-    : `the review has changed: it is now number ${number} (${why}); read the payment again`;
+function objectionToNumber(phase: Review, { review }: Resolution): string | undefined {
+  return review === phase.number ? undefined : changedReview(phase);
 }
 
 function objectionToSending({ pursuit, held, why }: Review, { decision }: Resolution): string | undefined {
@@ -99,7 +99,10 @@ function objectionToQuiet({ quietUntil }: PaymentState, now: number): string | u
     : undefined;
 }
 
-/** Begins to check a decision: the provider is asked whether its records contradict it. */
+/**
+ * Begins to check a decision: the provider is asked whether its records contradict it. The first of two people's is only
+ * kept: what the provider says is asked when the second one decides.
+ */
 export function onDecide(
   payment: PaymentState,
   request: number,
@@ -109,6 +112,9 @@ export function onDecide(
   const refusal = objectionTo(payment, resolution, now);
   if (refusal !== undefined || payment.phase.kind !== 'review') {
     return refuse(payment, request, refusal ?? no('the payment is not under review'));
+  }
+  if (isProposal(payment, payment.phase, resolution)) {
+    return propose(payment, payment.phase, request, resolution, now);
   }
   const isAboutTransaction = resolution.decision.action === 'match' || transIdOf(payment) !== undefined;
   const deciding: Deciding = {
@@ -363,14 +369,14 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
       `the provider has shown ${moved.transId} (SUCCESSFUL) for this payment: match it`,
     );
   }
-  const { by } = deciding.resolution;
   const followed = own.find(({ transId }) => transId === transIdOf(payment));
   const wrong = followed && disagreement(payment.order, followed);
   const doubtful: PaymentState = {
     ...inDoubt(markJudged(payment, ({ status }) => !canMoveMoney(payment, status))),
     tolerated: wrong ?? payment.tolerated ?? deciding.review.why,
   };
-  const reason = `decided by ${by}: no money has moved`;
+  const { by, approval } = resolvedBy(deciding, now);
+  const reason = `decided by ${approval === undefined ? by : `${by} and ${approval.by}`}: no money has moved`;
   const unproven = unshown(payment, deciding, own);
   const outcome = { status: 'FAILED', reason, failureCode: 'decided_by_operator', unproven } as const;
   return carryOut(end(doubtful, outcome, now), deciding, now);
@@ -393,11 +399,18 @@ function resend(payment: PaymentState, deciding: Deciding, now: number): Change 
   return carryOut(aboutToSend(payment, 'operator', pursuit.doubt), deciding, now);
 }
 
-function carryOut(payment: PaymentState, { request, resolution }: Deciding, now: number): Change {
+function carryOut(payment: PaymentState, deciding: Deciding, now: number): Change {
   return {
-    payment: { ...payment, resolved: { ...resolution, at: now } },
-    replies: [{ request, kind: 'done' }],
+    payment: { ...payment, resolved: resolvedBy(deciding, now) },
+    replies: [{ request: deciding.request, kind: 'done' }],
   };
+}
+
+/** A decision that two people have made is the first one's, with the second's approval. */
+function resolvedBy({ resolution, review: { proposed } }: Deciding, now: number): Resolved {
+  if (proposed === undefined) return { ...resolution, at: now };
+  const { by, why } = resolution;
+  return { ...proposed, at: now, approval: { by, why } };
 }
 
 /** Keeps the transaction that the payment followed so far as a further one, so that its changes are still noticed. */

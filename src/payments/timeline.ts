@@ -1,3 +1,4 @@
+import type { Resolution } from './decision.js';
 import { ownAmong } from './matching.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, NoAnswer, StatusAnswer } from './outcome.js';
 import type { FailureCode, PaymentEventType, PaymentStatus } from './payment.js';
@@ -7,6 +8,7 @@ import {
   isFinalPayment,
   type PaymentState,
   pursuitOf,
+  type Review,
   reasonOf,
   reviewOf,
   type SendCause,
@@ -84,6 +86,25 @@ export type Occurrence =
       readonly transId?: TransId | undefined;
       readonly by: string;
       readonly forced?: true | undefined;
+      /** The second person, where it took two. */
+      readonly approvedBy?: string | undefined;
+    }
+  /** A decision waits for a second person. */
+  | {
+      readonly type: 'decision_proposed';
+      readonly review: number;
+      readonly action: 'resend' | 'fail' | 'match';
+      readonly transId?: TransId | undefined;
+      readonly by: string;
+      readonly forced?: true | undefined;
+    }
+  /** It was rejected by somebody, or withdrawn by the one who had made it. */
+  | {
+      readonly type: 'decision_rejected';
+      readonly review: number;
+      readonly action: 'resend' | 'fail' | 'match';
+      readonly proposedBy: string;
+      readonly by: string;
     }
   | {
       readonly type: 'status_changed';
@@ -155,6 +176,8 @@ function isMilestone(occurrence: Occurrence): boolean {
     case 'rejected':
     case 'review_opened':
     case 'decided':
+    case 'decision_proposed':
+    case 'decision_rejected':
     case 'status_changed':
       return true;
     case 'merchant_notification':
@@ -214,6 +237,7 @@ function causeOf({ before, event, after, replies }: Taken): Occurrence | undefin
     case 'handOver':
     case 'expire':
     case 'decide':
+    case 'reject':
       return undefined;
   }
 }
@@ -292,11 +316,10 @@ function changesIn({ before, event, after }: Taken): readonly Occurrence[] {
   const { resolved } = after;
   const isDecided = resolved !== undefined && resolved !== before.resolved;
   if (isDecided) {
-    const { decision, review, by, force } = resolved;
-    const transId = matchedTransId(decision);
-    const details = { ...(transId && { transId }), by, ...(force && { forced: true as const }) };
-    changes.push({ type: 'decided', review, action: decision.action, ...details });
+    const approvedBy = resolved.approval?.by;
+    changes.push({ type: 'decided', ...decisionWords(resolved), ...(approvedBy && { approvedBy }) });
   }
+  changes.push(...proposalsIn(reviewOf(before), reviewOf(after)));
   const transId = transIdOf(after);
   if (transId !== undefined && transId !== transIdOf(before)) changes.push({ type: 'accepted', transId });
   if (isClosing(after) && !isClosing(before)) {
@@ -318,6 +341,22 @@ function changesIn({ before, event, after }: Taken): readonly Occurrence[] {
     changes.push({ type: 'sending', ...(phase.cause !== 'order' && { by: phase.cause }) });
   }
   return changes;
+}
+
+function decisionWords({ decision, review, by, force }: Resolution) {
+  const transId = matchedTransId(decision);
+  const { action } = decision;
+  return { review, action, ...(transId && { transId }), by, ...(force && { forced: true as const }) };
+}
+
+function proposalsIn(before: Review | undefined, after: Review | undefined): readonly Occurrence[] {
+  const { proposed, rejected } = after ?? {};
+  if (proposed !== undefined && proposed !== before?.proposed) {
+    return [{ type: 'decision_proposed', ...decisionWords(proposed) }];
+  }
+  if (rejected === undefined || rejected === before?.rejected) return [];
+  const { review, decision, by: proposedBy } = rejected.proposed;
+  return [{ type: 'decision_rejected', review, action: decision.action, proposedBy, by: rejected.by }];
 }
 
 function isClosing({ phase }: PaymentState): boolean {

@@ -1,18 +1,27 @@
-import type { Resolved } from './decision.js';
+import type { Proposal, Rejected, Resolved } from './decision.js';
 import { CURRENCY } from './limits.js';
-import type { Payment, PaymentResolution } from './payment.js';
+import type {
+  Payment,
+  PaymentResolution,
+  PaymentReview,
+  ProposedDecision,
+  RejectedDecision,
+} from './payment.js';
 import {
   decideFrom,
   failureCodeOf,
   isFinalPayment,
   type PaymentState,
+  type Review,
   reasonOf,
   reviewOf,
   statusOf,
   transIdOf,
 } from './payment-state.js';
+import { needsSecondPerson } from './second-person.js';
+import { matchedTransId } from './transitions.js';
 
-/** The payment as the merchant sees it. */
+/** The payment as the API shows it to operators. */
 export function toPayment(state: PaymentState): Payment {
   const { order, facts } = state;
   const transId = transIdOf(state);
@@ -34,11 +43,7 @@ export function toPayment(state: PaymentState): Payment {
     reason: reasonOf(state),
     failureCode: failureCodeOf(state),
     financialTransId: facts.financialTransId,
-    review: review && {
-      number: review.number,
-      since: iso(review.since),
-      decideFrom: iso(decideFrom(state)),
-    },
+    review: review && toReview(state, review),
     resolution: state.resolved && toResolution(state.resolved),
     // It is empty once it was erased.
     phone: order.method === 'link' || !order.phone ? undefined : masked(order.phone),
@@ -53,6 +58,40 @@ export function toPayment(state: PaymentState): Payment {
   };
 }
 
+/**
+ * The payment as its merchant sees it: without what only one of two people has decided, which a merchant could take for the
+ * outcome.
+ */
+export function forMerchant<Shown extends Pick<Payment, 'id'> & Partial<Pick<Payment, 'review'>>>(
+  payment: Shown,
+): Shown {
+  const { review } = payment;
+  if (review?.proposed === undefined && review?.rejected === undefined) return payment;
+  const { proposed: _, rejected: __, ...shown } = review;
+  return { ...payment, review: shown };
+}
+
+function toReview(state: PaymentState, { number, since, proposed, rejected }: Review): PaymentReview {
+  return {
+    number,
+    since: iso(since),
+    decideFrom: iso(decideFrom(state)),
+    secondPerson: needsSecondPerson(state) ? true : undefined,
+    proposed: proposed && toProposed(proposed),
+    rejected: rejected && toRejected(rejected),
+  };
+}
+
+function toProposed({ decision, by, why, force, at }: Proposal): ProposedDecision {
+  const transId = matchedTransId(decision);
+  return { action: decision.action, transId, by, why, forced: force ? true : undefined, at: iso(at) };
+}
+
+function toRejected({ proposed, by, why, at }: Rejected): RejectedDecision {
+  const { decision, by: proposedBy } = proposed;
+  return { action: decision.action, transId: matchedTransId(decision), proposedBy, by, why, at: iso(at) };
+}
+
 /** Not known when the transaction is of another amount than the order: `revenue` is what is left of the transaction's. */
 function feeOf(state: PaymentState): number | undefined {
   const { order, facts, tolerated } = state;
@@ -65,8 +104,8 @@ function masked(phone: string): string {
   return `•••• ${phone.slice(-3)}`;
 }
 
-function toResolution({ decision, review, by, why, force, at }: Resolved): PaymentResolution {
-  const transId = decision.action === 'match' ? decision.transId : undefined;
+function toResolution({ decision, review, by, why, force, at, approval }: Resolved): PaymentResolution {
+  const transId = matchedTransId(decision);
   return {
     action: decision.action,
     transId,
@@ -75,6 +114,7 @@ function toResolution({ decision, review, by, why, force, at }: Resolved): Payme
     why,
     forced: force ? true : undefined,
     at: iso(at),
+    approval,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Decision, Resolution } from './decision.js';
+import type { Decision, Rejection, Resolution } from './decision.js';
 import { isOwn } from './matching.js';
 import type { DeliveryOutcome } from './notification.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from './outcome.js';
@@ -74,6 +74,7 @@ export type RequestEvent =
   /** Asks the provider for the status now, within the budget. */
   | { readonly kind: 'refresh'; readonly request: number }
   | { readonly kind: 'decide'; readonly request: number; readonly resolution: Resolution }
+  | { readonly kind: 'reject'; readonly request: number; readonly rejection: Rejection }
   /** Compares an ended payment with the provider's records once more. */
   | { readonly kind: 'recheck'; readonly request: number; readonly by?: 'statement' | undefined }
   | { readonly kind: 'resendNotification'; readonly request: number; readonly number: number };

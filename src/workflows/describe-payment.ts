@@ -1,13 +1,17 @@
+import type { Proposal } from '../payments/decision.js';
 import { nextDue } from '../payments/notification.js';
+import type { PaymentResolution } from '../payments/payment.js';
 import {
   decideFrom,
   followedBy,
   type PaymentState,
   type Pursuit,
   pursuitOf,
+  type Review,
   reviewOf,
   statusOf,
 } from '../payments/payment-state.js';
+import { needsSecondPerson } from '../payments/second-person.js';
 import { toPayment } from '../payments/to-payment.js';
 
 /** A payment's summary for operators, as Markdown, most important first; without personal data. */
@@ -18,7 +22,8 @@ export function describePayment(state: PaymentState): string {
   const nextAt = pursuit?.kind === 'verifying' ? pursuit.nextAt : followedBy(pursuit)?.polling.nextAt;
   const isAsked = nextAt !== undefined && review?.held !== true;
   const rows: [string, string | undefined][] = [
-    ['To do', review && `decide review ${review.number} with the resolve call: resend, fail or match`],
+    ['To do', review && toDo(state, review)],
+    ['Waits for a second person', review?.proposed && proposal(review.proposed)],
     ['Reason', reason && escaped(reason)],
     ['Decide from', review && shown(decideFrom(state))],
     ['Not known', pursuit && openQuestion(pursuit)],
@@ -29,10 +34,28 @@ export function describePayment(state: PaymentState): string {
     ['Next question to the provider', isAsked ? `${shown(nextAt)}, or when notified` : undefined],
     ['Received after fees', revenue === undefined ? undefined : `${revenue.toLocaleString('en')} XAF`],
     ['Merchant still to be notified', nextDue(state.notifications)?.type],
-    ['Decided', resolution && `${resolution.action} by ${resolution.by}: ${escaped(resolution.why)}`],
+    ['Decided', resolution && decided(resolution)],
   ];
   const list = rows.flatMap(([name, value]) => (value === undefined ? [] : [`- ${name}: ${value}`]));
   return `**${statusOf(state)}**${final ? ', final' : ''}\n\n${list.join('\n')}`;
+}
+
+function toDo(state: PaymentState, { number, proposed }: Review): string {
+  if (proposed !== undefined) {
+    return `a second person, and not ${proposed.by}, has to decide the same on review ${number}, or to reject it`;
+  }
+  const people = needsSecondPerson(state) ? ', which takes two people' : '';
+  return `decide review ${number} with the resolve call: resend, fail or match${people}`;
+}
+
+function proposal({ decision, by, why, force, at }: Proposal): string {
+  const what = decision.action === 'match' ? `match \`${decision.transId}\`` : decision.action;
+  return `${what}${force ? ' (forced)' : ''}, decided by ${by} at ${shown(at)}: ${escaped(why)}`;
+}
+
+function decided({ action, by, why, approval }: PaymentResolution): string {
+  const second = approval === undefined ? '' : `; and by ${approval.by}: ${escaped(approval.why)}`;
+  return `${action} by ${by}: ${escaped(why)}${second}`;
 }
 
 function openQuestion(pursuit: Pursuit): string | undefined {

@@ -24,7 +24,7 @@ import {
   transIdOf,
 } from '../payments/payment-state.js';
 import { EMPTY_TIMELINE, recordStep, type Timeline } from '../payments/timeline.js';
-import { toPayment } from '../payments/to-payment.js';
+import { forMerchant, toPayment } from '../payments/to-payment.js';
 import type { PaymentEvent, Reply, RequestEvent, Todo } from '../payments/transitions.js';
 import { paymentSearchAttributes } from '../temporal/search-attributes.js';
 import { type ActivityCalls, activityCalls } from './activity-calls.js';
@@ -44,6 +44,7 @@ import {
   recheckUpdate,
   recordQuery,
   refreshUpdate,
+  rejectUpdate,
   resendNotificationUpdate,
   resolveUpdate,
   timelineQuery,
@@ -208,7 +209,7 @@ class Interpreter {
     const notification = this.payment.notifications.find((one) => one.number === number);
     if (notification === undefined) throw new Error(`the payment has no notification ${number}`);
     const { type, at, delivery } = notification;
-    const payment = toPayment(this.payment);
+    const payment = forMerchant(toPayment(this.payment));
     const takenBy = delivery.kind === 'due' ? delivery.takenBy : undefined;
     const merchant = merchantOf();
     return {
@@ -362,6 +363,7 @@ class Interpreter {
       by: by === 'statement' ? by : undefined,
     }));
     this.hearRequest(resolveUpdate, (resolution) => ({ kind: 'decide', resolution }));
+    this.hearRequest(rejectUpdate, (rejection) => ({ kind: 'reject', rejection }));
     this.hearRequest(resendNotificationUpdate, (number) => ({ kind: 'resendNotification', number }));
   }
 

@@ -1,5 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Resolution } from '../payments/decision.js';
+import type { Rejection, Resolution } from '../payments/decision.js';
 import type { PaymentNotification } from '../payments/notification.js';
 import type { PaymentOrder, PaymentTerms, Service } from '../payments/order.js';
 import type { Payment } from '../payments/payment.js';
@@ -114,10 +114,13 @@ export type RecheckedBy = 'operator' | 'statement';
 export const recheckUpdate = defineUpdate<PaymentResult, [by: RecheckedBy]>('recheck');
 
 /**
- * Carries out an operator's decision, after checking it with the provider at this moment. Rejected with
- * `NotUnderReview`, or with `ResolutionRefused` and the reason.
+ * Carries out an operator's decision, after checking it with the provider at this moment, or keeps it for a second person.
+ * Rejected with `NotUnderReview`, or with `ResolutionRefused` and the reason.
  */
 export const resolveUpdate = defineUpdate<PaymentResult, [Resolution]>('resolve');
+
+/** Voids the decision that waits for a second person. Rejected like {@link resolveUpdate}. */
+export const rejectUpdate = defineUpdate<PaymentResult, [Rejection]>('rejectDecision');
 
 /** Delivers a notification again, even one that was delivered before. Rejected with `NoSuchNotification`. */
 export const resendNotificationUpdate = defineUpdate<PaymentResult, [number]>('resendNotification');

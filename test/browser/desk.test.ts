@@ -3,7 +3,7 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { type DeskUnderTest, startDesk } from '../desk/desk-under-test.js';
 import { ID, startStubApi } from '../desk/stub-api.js';
-import { KEYS, terms } from '../support/api-under-test.js';
+import { KEYS, merchantsWith, terms } from '../support/api-under-test.js';
 import { eventually, payout, useStack } from '../support/payment-stack.js';
 import { launchBrowser } from './browser.js';
 import { arrive, visit } from './visit.js';
@@ -54,6 +54,7 @@ describe('the pages of the desk', () => {
     ['a search', `/desk/search?q=${LONG}`],
     ['a payment', `/desk/payments/${ID}`],
     ['a decision', `/desk/payments/${ID}/decide/match?review=3`],
+    ['a rejection', `/desk/payments/${ID}/decide/reject?review=3`],
     ['an unknown page', '/desk/nowhere'],
   ];
 
@@ -266,6 +267,80 @@ describe('the desk by keyboard alone, with scripts off', () => {
       expect(complaints).toEqual([]);
     },
   );
+
+  it('takes a second person, who decides the same, for a large payout', async () => {
+    const keys = [
+      { name: 'shop', secret: KEYS.shop, scopes: ['payouts', 'read'] },
+      { name: 'ann', secret: 'secret-of-ann', scopes: ['review'] },
+      { name: 'bob', secret: 'secret-of-bob', scopes: ['review'] },
+    ] as const;
+    const merchants = merchantsWith(keys, { secondPersonAbove: 699 });
+    const hasty = await stack.startMore({
+      terms: { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 },
+      merchants,
+      answerWithinMs: 300,
+    });
+    const api = await stack.startMore({ merchants, answerWithinMs: 20_000 });
+    const ours = await startDesk(api.url);
+    try {
+      stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
+      const { body } = await hasty.ask('POST', '/v1/payouts', { key: KEYS.shop, body: payout });
+      const id: string = body.id;
+      await eventually(
+        () => api.ask('GET', '/v1/payments?status=REVIEW', { key: 'secret-of-ann' }),
+        (list) => list.body.data.some((one: { id: string }) => one.id === id),
+      );
+      const complaints: (readonly string[])[] = [];
+      const signedIn = async (key: string): Promise<Page> => {
+        const visitor = await visit(browser, `${ours.url}/desk`, WIDE);
+        complaints.push(visitor.complaints);
+        await keyField(visitor.page).and(visitor.page.locator(':focus')).waitFor();
+        await visitor.page.keyboard.type(key);
+        await visitor.page.keyboard.press('Enter');
+        await arrive(visitor.page, 'Payments in REVIEW');
+        await tabTo(visitor.page, visitor.page.locator(`a[href="/desk/payments/${id}"]`));
+        return visitor.page;
+      };
+      const press = async (page: Page, wanted: Locator, heading: string): Promise<void> => {
+        await tabTo(page, wanted);
+        await page.keyboard.press('Enter');
+        await arrive(page, heading);
+      };
+      const decide = async (page: Page, why: string): Promise<void> => {
+        await page.getByLabel('Why').and(page.locator(':focus')).waitFor();
+        await page.keyboard.type(why);
+        const goOn = page.getByRole('button', { name: 'Go on to the confirmation' });
+        await press(page, goOn, 'Fail this payout of 700 XAF?');
+        await tabTo(page, page.getByRole('button', { name: 'Fail it: 700 XAF' }));
+        await page.keyboard.press('Space');
+      };
+
+      const ann = await signedIn('secret-of-ann');
+      await ann.getByText('A decision takes two people').waitFor();
+      await ann.keyboard.press('Enter');
+      await arrive(ann, 'Payout of 700 XAF');
+      await press(ann, ann.getByRole('link', { name: 'Fail the payment' }), 'Fail the payment');
+      await decide(ann, 'ticket 4711');
+      await ann.getByRole('status').getByText('waits for a second person').waitFor();
+      expect(await ann.getByRole('link', { name: 'Decide the same' }).count()).toBe(0);
+      expect(await ann.getByRole('link', { name: 'Withdraw it' }).count()).toBe(1);
+
+      const bob = await signedIn('secret-of-bob');
+      await bob.getByText('Waits for a second person: ann has decided: Fail the payment').waitFor();
+      await bob.keyboard.press('Enter');
+      await arrive(bob, 'Payout of 700 XAF');
+      await press(bob, bob.getByRole('link', { name: 'Decide the same' }), 'Fail the payment');
+      await decide(bob, 'I see none, either');
+      await bob.getByRole('status').getByText('decided by ann and bob').waitFor();
+      expect((await stack.read(id)).body).toMatchObject({
+        status: 'FAILED',
+        resolution: { by: 'ann', why: 'ticket 4711', approval: { by: 'bob', why: 'I see none, either' } },
+      });
+      expect(complaints.flat()).toEqual([]);
+    } finally {
+      await ours.stop();
+    }
+  });
 
   it('leads past the navigation to the content', async () => {
     const { page } = await visit(browser, `${desk.url}/desk`);

@@ -427,6 +427,30 @@ describe('sanaga review', () => {
     expect(code).toBe(3);
   });
 
+  it('says so when the decision waits for a second person', async () => {
+    const at = '2026-11-21T09:30:00.000Z';
+    const proposed = { action: 'resend', by: 'ann', why: 'absent', at } as const;
+    const waiting = { ...inReview, review: { number: 2, since: at, decideFrom: at, proposed } };
+    const server = await serve(() => [202, waiting]);
+    const { code, stdout, stderr } = await sanaga(server, ...decide, '--yes');
+    expect(stderr).toContain('This decision takes two people: it is kept');
+    expect(stdout).toMatch(/review\.proposed\.by +ann/);
+    expect(code).toBe(3);
+  });
+
+  it('rejects a decision that waits for a second person', async () => {
+    const server = await serve(() => [200, inReview]);
+    const args = ['review', 'reject', 'pay_1', '--number', '2', '--why', 'the portal shows it'];
+    expect((await sanaga(server, ...args)).code).toBe(0);
+    expect(server.seen).toMatchObject([
+      {
+        method: 'POST',
+        path: '/v1/payments/pay_1/resolve',
+        body: JSON.stringify({ action: 'reject', review: 2, why: 'the portal shows it' }),
+      },
+    ]);
+  });
+
   it('does not decide on a review that has changed', async () => {
     const server = await serve(() => [200, { ...inReview, review: { ...inReview.review, number: 3 } }]);
     const { code, stderr } = await sanaga(server, ...decide);

@@ -132,6 +132,21 @@ describe("the client's types", () => {
     expect(body?.safeParse(decision).success).toBe(true);
   });
 
+  it('have a rejection that the API accepts', async () => {
+    const sent: string[] = [];
+    const api = new client.Sanaga({
+      apiKey: 'sk_test',
+      baseUrl: 'http://127.0.0.1',
+      fetch: async (_, init) => {
+        sent.push(String(init?.body));
+        return Response.json({ id: 'pay_1' });
+      },
+    });
+    await api.payments.rejectDecision('pay_1', { review: 1, why: 'it is there' });
+    const { body } = routeOf('post', '/v1/payments/:id/resolve');
+    expect(body?.safeParse(JSON.parse(sent[0] ?? '')).success).toBe(true);
+  });
+
   it.each(Object.entries(PROBLEMS))('have a class of errors for %s', (code, { status }) => {
     const error = toApiError(status, { code, detail: 'Words.' }, undefined);
     expect(error.constructor).not.toBe(client.ApiError);

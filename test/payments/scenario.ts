@@ -25,6 +25,8 @@ import { START, terms, transactionOf, transId } from './orders.js';
 interface DecisionOptions {
   readonly force?: boolean;
   readonly review?: number;
+  /** The name of the operator's key. */
+  readonly by?: string;
 }
 
 /** More than any test needs. */
@@ -187,11 +189,17 @@ export class Scenario {
     return this.decide({ action: 'match', transId: transId(id) }, options);
   }
 
+  reject(by: string, review = reviewOf(this.payment)?.number ?? 0): this {
+    const rejection = { review, by, why: 'not what the portal shows' };
+    this.take({ kind: 'reject', request: ++this.requests, rejection });
+    return this;
+  }
+
   private decide(
     decision: { action: 'resend' | 'fail' } | { action: 'match'; transId: TransId },
-    { force = false, review = reviewOf(this.payment)?.number ?? 0 }: DecisionOptions = {},
+    { force = false, review = reviewOf(this.payment)?.number ?? 0, by = 'ops' }: DecisionOptions = {},
   ): this {
-    const resolution = { decision, review, by: 'ops', why: 'seen in the portal', force };
+    const resolution = { decision, review, by, why: 'seen in the portal', force };
     this.take({ kind: 'decide', request: ++this.requests, resolution });
     return this;
   }

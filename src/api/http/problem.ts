@@ -122,7 +122,7 @@ export const PROBLEMS = {
     status: 409,
     title: 'The decision was refused',
     cause:
-      "the provider's records contradict the decision or can't be read, it came too early, or the review has changed since",
+      "the provider's records contradict the decision or can't be read, it came too early, the review has changed since, or it is your own that waits for a second person",
     cure: 'operators only: see `detail` for the reason, and `payment` for the review as it is now',
     example:
       'Transaction ntLE9hHMsiKRMFBw already belongs to the payment pay_428b1c9a6c0e4d7f8a1b2c3d4e5f6071.',

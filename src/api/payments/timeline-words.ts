@@ -33,6 +33,8 @@ export function sourceOf(occurrence: ShownOccurrence): EventSource {
     case 'recheck_requested':
       return occurrence.by === 'statement' ? 'system' : 'operator';
     case 'decided':
+    case 'decision_proposed':
+    case 'decision_rejected':
       return 'operator';
     case 'sending':
       return occurrence.by === 'operator' ? 'operator' : 'system';
@@ -97,10 +99,17 @@ function wordsFor(occurrence: ShownOccurrence): string {
     case 'review_opened':
       return `The payment went to REVIEW (review ${occurrence.review}): ${unended(occurrence.reason)}.`;
     case 'decided': {
-      const { by, action, transId, review, forced } = occurrence;
-      const what = { resend: 'to send it once more', fail: 'that no money has moved' };
-      const decision = action === 'match' ? `that ${transId} is its transaction` : what[action];
-      return `${by} decided ${decision} (review ${review}${forced ? ', forced' : ''}).`;
+      const { by, approvedBy } = occurrence;
+      const who = approvedBy === undefined ? by : `${by} and ${approvedBy}`;
+      return `${who} decided ${decisionWords(occurrence)}.`;
+    }
+    case 'decision_proposed':
+      return `${occurrence.by} decided ${decisionWords(occurrence)}, which waits for a second person.`;
+    case 'decision_rejected': {
+      const { by, proposedBy, action, review } = occurrence;
+      return by === proposedBy
+        ? `${by} withdrew the decision (${action}, review ${review}) that waited for a second person.`
+        : `${by} rejected the decision of ${proposedBy} (${action}, review ${review}).`;
     }
     case 'status_changed': {
       const { status, final, reason } = occurrence;
@@ -115,6 +124,17 @@ function wordsFor(occurrence: ShownOccurrence): string {
     case 'stopped':
       return "The payment's workflow was stopped by hand: nothing more is done for it.";
   }
+}
+
+function decisionWords({
+  action,
+  transId,
+  review,
+  forced,
+}: Extract<Occurrence, { type: 'decided' | 'decision_proposed' }>): string {
+  const what = { resend: 'to send it once more', fail: 'that no money has moved' };
+  const decision = action === 'match' ? `that ${transId} is its transaction` : what[action];
+  return `${decision} (review ${review}${forced ? ', forced' : ''})`;
 }
 
 /** A reason without its full stop: the sentence has one. */

@@ -5,6 +5,7 @@ import { derivePaymentId, randomPaymentId } from '../../payments/derive-payment-
 import { IDENTIFIER_PATTERN, MINIMUM_AMOUNT } from '../../payments/limits.js';
 import type { PaymentOrder } from '../../payments/order.js';
 import type { PaymentId, PaymentKind } from '../../payments/payment-id.js';
+import type { Caller } from '../http/auth.js';
 import { ApiError, invalidRequest } from '../http/problem.js';
 import { refuseBeyondLimits } from '../payments/payout-limits.js';
 import { startPayment } from '../payments/start-payment.js';
@@ -185,7 +186,7 @@ export async function createPayment<Body>(
   const order = toOrder(id, body);
   refusePersonalIds(order);
   await refuseBeyondLimits(context, caller, order);
-  const started = await startPayment(context, {
+  const started = await startPayment(withTermsFor(order, context, caller), {
     order,
     owner,
     fingerprint: fingerprint(body),
@@ -205,6 +206,13 @@ export async function createPayment<Body>(
     case 'rejected':
       throw new ApiError('rejected_by_provider', started.rejection, { headers, payment: json });
   }
+}
+
+/** The payment keeps its merchant's limit as it is now: a later one is for new payments. */
+function withTermsFor(order: PaymentOrder, context: ApiContext, { limits }: Caller): ApiContext {
+  const { secondPersonAbove } = limits;
+  if (order.kind !== 'payout' || secondPersonAbove === undefined) return context;
+  return { ...context, terms: { ...context.terms, secondPersonAbove } };
 }
 
 /**

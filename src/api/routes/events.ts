@@ -1,4 +1,5 @@
 import { FIRST_KEPT, type Occurrence, type TimelineEntry } from '../../payments/timeline.js';
+import { isOperator } from '../http/auth.js';
 import { type ReadTimeline, readTimeline } from '../payments/read-timeline.js';
 import { type ShownOccurrence, sourceOf, summaryOf } from '../payments/timeline-words.js';
 import { type TimelineResource, timelineSchema } from '../resources.js';
@@ -17,9 +18,14 @@ export const listEvents = authenticatedRoute({
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
-    return { status: 200, json: { data: viewTimeline(await readTimeline(context, found)) } };
+    const all = viewTimeline(await readTimeline(context, found));
+    const data = isOperator(request.caller) ? all : all.filter(({ type }) => !OPERATORS_ONLY.includes(type));
+    return { status: 200, json: { data } };
   },
 });
+
+/** What one of two people decides, a merchant could take for the outcome. */
+const OPERATORS_ONLY: readonly TimelineResource['type'][] = ['decision_proposed', 'decision_rejected'];
 
 /** Oldest first, with what isn't stored: the creation, the gap where entries were dropped, and the end by hand. */
 export function viewTimeline({ createdAt, timeline, stoppedAt }: ReadTimeline) {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Payment } from '../../payments/payment.js';
 import { parsePaymentId } from '../../payments/payment-id.js';
+import { forMerchant } from '../../payments/to-payment.js';
 import { type Caller, isOperator, maySee } from '../http/auth.js';
 import { ApiError, paymentNotFound } from '../http/problem.js';
 import { type FoundPayment, findPayment } from '../payments/find-payment.js';
@@ -45,7 +46,7 @@ export async function ownPayment(
 
 /** How the payments of an owner are shown to a caller. */
 export function viewerOf({ ui }: Pick<ApiContext, 'ui'>, caller: Caller, owner: string): Viewer {
-  if (!isOperator(caller)) return (payment) => payment;
+  if (!isOperator(caller)) return forMerchant;
   const { url, namespace } = ui;
   if (url === undefined) return (payment) => ({ ...payment, merchant: owner });
   const base = `${url.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}`;

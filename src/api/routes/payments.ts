@@ -4,7 +4,7 @@ import type { Decision } from '../../payments/decision.js';
 import { PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payments/payment.js';
 import { parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { pathSegment } from '../../provider/client.js';
-import { refreshUpdate, resolveUpdate } from '../../workflows/messages.js';
+import { refreshUpdate, rejectUpdate, resolveUpdate } from '../../workflows/messages.js';
 import { isOperator } from '../http/auth.js';
 import { onlyFor, variantError } from '../http/body.js';
 import { forbidden, notChecked, recordsUnavailable } from '../http/problem.js';
@@ -317,6 +317,7 @@ const WHERE_REVIEW_IS =
   'must be the number of the review that you decide on: review.number in GET /v1/payments/{id}';
 
 const why = textOf(500).describe('Shown to the merchant');
+const whyRejected = textOf(500).describe('Shown to operators');
 /** The number of the review that the operator has seen: if it has changed, the decision is refused. */
 const review = z
   .int(WHERE_REVIEW_IS)
@@ -335,13 +336,32 @@ const transId = z
   .describe("The transaction's id in the provider's records")
   .transform((given) => given as TransId);
 
-/** Responds with 200 when the decision is carried out, and with 409 and the reason when it is refused. */
+const resolutionBody = z
+  .discriminatedUnion(
+    'action',
+    [
+      z
+        .strictObject({ action: z.enum(['resend', 'fail']), review, why, force, transId: onlyFor('match') })
+        .meta({ id: 'ResendOrFailRequest' }),
+      z
+        .strictObject({ action: z.literal('match'), review, why, force, transId })
+        .meta({ id: 'MatchRequest' }),
+      z.strictObject({ action: z.literal('reject'), review, why: whyRejected }).meta({ id: 'RejectRequest' }),
+    ],
+    { error: variantError('action', 'must be "resend", "fail", "match" or "reject"') },
+  )
+  .meta({ id: 'ResolutionRequest' });
+
+/**
+ * Responds with 200 when the decision is carried out, with 202 when it waits for a second person, and with 409 and the
+ * reason when it is refused.
+ */
 export const resolvePayment = authenticatedRoute({
   method: 'post',
   path: '/v1/payments/:id/resolve',
   summary: 'Decide on a payment in REVIEW',
   description:
-    'For operators. A decision is checked with the provider before it is carried out, and can be refused.',
+    "For operators. A decision is checked with the provider before it is carried out, and can be refused. On a payout above its merchant's limit, it is carried out when a second person, whose key has another name, has made the same decision on the same review: until then, `review.proposed` has the first one's, which `reject` voids.",
   operationId: 'resolvePayment',
   tag: 'Payments',
   examples: {
@@ -353,10 +373,21 @@ export const resolvePayment = authenticatedRoute({
       summary: 'No money has moved',
       value: { action: 'fail', review: 1, why: 'The provider has confirmed by phone that nothing was sent' },
     },
+    reject: {
+      summary: 'Void the decision that waits for a second person',
+      value: { action: 'reject', review: 1, why: 'The portal shows a transaction' },
+    },
   },
   responses: {
-    200: { description: 'The decision was carried out.', schema: paymentSchema },
-    202: { description: "The provider hasn't answered yet: read the payment later.", schema: paymentSchema },
+    200: {
+      description: 'The decision was carried out, or the one that waited for a second person is void.',
+      schema: paymentSchema,
+    },
+    202: {
+      description:
+        "The decision waits for a second person, and is in `review.proposed`; or the provider hasn't answered yet: read the payment later.",
+      schema: paymentSchema,
+    },
   },
   problems: [
     'not_found',
@@ -366,36 +397,16 @@ export const resolvePayment = authenticatedRoute({
     'records_unavailable',
   ],
   scopes: ['review'],
-  body: z
-    .discriminatedUnion(
-      'action',
-      [
-        z
-          .strictObject({ action: z.enum(['resend', 'fail']), review, why, force, transId: onlyFor('match') })
-          .meta({ id: 'ResendOrFailRequest' }),
-        z
-          .strictObject({ action: z.literal('match'), review, why, force, transId })
-          .meta({ id: 'MatchRequest' }),
-      ],
-      { error: variantError('action', 'must be "resend", "fail" or "match"') },
-    )
-    .meta({ id: 'ResolutionRequest' }),
+  body: resolutionBody,
   async handle(request, context) {
     const found = await ownPayment(context, request);
-    const { review, why, force, ...decided } = request.body;
-    const decision: Decision =
-      decided.action === 'match' ? { action: 'match', transId: decided.transId } : { action: decided.action };
     const view = viewerOf(context, request.caller, found.owner);
-    await refuseTaken(context, found, decision, view);
-    const resolution = { decision, review, why, force, by: request.caller.owner };
-
-    const update = await updatePayment(context, found, (handle) =>
-      handle.executeUpdate(resolveUpdate, { args: [resolution] }),
-    );
+    const send = await updateOf(context, found, request.body, request.caller.owner, view);
+    const update = await updatePayment(context, found, send);
     const json = view(update.result.payment);
     switch (update.kind) {
       case 'done':
-        return { status: 200, json };
+        return { status: json.review?.proposed === undefined ? 200 : 202, json };
       case 'underway':
         return { status: 202, json };
       case 'refused':
@@ -411,6 +422,24 @@ export const resolvePayment = authenticatedRoute({
     }
   },
 });
+
+/** What a decision sends to the payment. `by`: the name of the operator's key. */
+async function updateOf(
+  context: ApiContext,
+  found: FoundPayment,
+  body: z.output<typeof resolutionBody>,
+  by: string,
+  view: Viewer,
+): Promise<Parameters<typeof updatePayment>[2]> {
+  const { review, why } = body;
+  if (body.action === 'reject') {
+    return (handle) => handle.executeUpdate(rejectUpdate, { args: [{ review, by, why }] });
+  }
+  const { action, force } = body;
+  const decision: Decision = action === 'match' ? { action, transId: body.transId } : { action };
+  await refuseTaken(context, found, decision, view);
+  return (handle) => handle.executeUpdate(resolveUpdate, { args: [{ decision, review, why, force, by }] });
+}
 
 /**
  * Refuses to match a transaction that another payment already has. The workflow asks the provider whose transaction it

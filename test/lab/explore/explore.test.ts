@@ -136,6 +136,7 @@ describe('A random story', () => {
         'redeliver',
         'redelivered',
         'refresh',
+        'reject',
         'resendNotification',
         'send',
         'sent',

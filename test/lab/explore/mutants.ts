@@ -1,5 +1,5 @@
 import type { Invariant } from '../../../lab/explore/invariants.js';
-import { calmSettingOf, QUICK_TERMS, type Setting } from '../../../lab/explore/setting.js';
+import { calmSettingOf, QUICK_TERMS, type Setting, TWO_PEOPLE } from '../../../lab/explore/setting.js';
 import type { Change } from './mutant.js';
 
 /** A rule that is switched off, a small world in which that is seen, and the story that shows it. */
@@ -86,6 +86,13 @@ const unsent = world({
   troubles: new Set(['unauthorized', 'notSent', 'throttledPost', 'unchecked']),
   requests: new Set(['expire']),
   allowance: { troubles: 4, requests: 1 },
+});
+const twoPeople = world({
+  method: 'payout',
+  terms: TWO_PEOPLE,
+  troubles: new Set(['ambiguous']),
+  decisions: new Set(['resend', 'fail', 'insist', 'second']),
+  allowance: { troubles: 1, decisions: 3 },
 });
 
 /** Each rule that the machine keeps, switched off. */
@@ -191,8 +198,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a decision takes effect on the review that it was made on alone',
     file: 'review.ts',
-    find: '  return review === number\n',
-    replace: '  return review <= number\n',
+    find: 'review === phase.number',
+    replace: 'review <= phase.number',
     setting: world({
       method: 'payout',
       troubles: new Set(['ambiguous', 'silence', 'takenTwice']),
@@ -810,5 +817,67 @@ export const MUTANTS: readonly Mutant[] = [
     setting: wrongAmounts,
     breaks: 'judgedOnce',
     story: [/a wrong amount/, /fail/, /REVIEW 2/],
+  },
+  {
+    rule: 'a decision on a large payout takes two people',
+    file: 'second-person.ts',
+    find: '  return needsSecondPerson(payment) && !isApproval(review, resolution);\n',
+    replace: '  return false;\n',
+    setting: twoPeople,
+    breaks: 'secondPerson',
+    story: [/operator decides on review 1/],
+  },
+  {
+    rule: 'one person who decides twice is not two people',
+    file: 'second-person.ts',
+    find: '  return one.by === other.by;\n',
+    replace: '  return one.by === other.decision.action;\n',
+    setting: twoPeople,
+    breaks: 'secondPerson',
+    story: [
+      /(an|a second) operator decides on review 1: (\w+)( \(forced\))?\n(.*\n)*?.* \1 operator decides on review 1: \2/,
+    ],
+  },
+  {
+    rule: 'a second person who decides otherwise carries nothing out',
+    file: 'second-person.ts',
+    find: '  return isSame(proposed.decision, resolution.decision) && proposed.force === resolution.force;\n',
+    replace: '  return proposed.force === resolution.force;\n',
+    setting: twoPeople,
+    breaks: 'secondPerson',
+    story: [/resend/, /fail/],
+  },
+  {
+    rule: 'an objection to a decision that takes two people is overruled by both',
+    file: 'second-person.ts',
+    find: '  return isSame(proposed.decision, resolution.decision) && proposed.force === resolution.force;\n',
+    replace: '  return isSame(proposed.decision, resolution.decision);\n',
+    setting: twoPeople,
+    breaks: 'secondPerson',
+    story: [/(resend|fail)\n(.*\n)*?.*(resend|fail) \(forced\)/],
+  },
+  {
+    rule: 'a decision that was rejected waits no more',
+    file: 'second-person.ts',
+    find: '{ ...phase, proposed: undefined, rejected }',
+    replace: '{ ...phase, rejected }',
+    setting: twoPeople,
+    breaks: 'secondPerson',
+    story: [/rejects the decision on review 1/],
+  },
+  {
+    rule: 'a decision of one person is void when there is new evidence',
+    file: 'transitions.ts',
+    find: '      since: before?.since ?? now,\n',
+    replace: '      since: before?.since ?? now,\n      proposed: before?.proposed,\n',
+    setting: world({
+      method: 'payout',
+      terms: TWO_PEOPLE,
+      troubles: new Set(['ambiguous', 'silence', 'takenTwice']),
+      decisions: new Set(['match', 'second']),
+      allowance: { troubles: 2, decisions: 2 },
+    }),
+    breaks: 'secondPerson',
+    story: [/decides on review 1/, /REVIEW 2/, /decides on review 2/],
   },
 ];

@@ -1,0 +1,92 @@
+import type { Decision, Rejection, Resolution } from './decision.js';
+import type { PaymentState, Review } from './payment-state.js';
+import { type Change, done, inPhase, matchedTransId, type Refusal, refuse } from './transitions.js';
+
+/*
+ * Decisions that take two people. The first person's is kept with the review as a proposal, and does nothing. It is carried
+ * out when a second person makes the same decision on the same review. A review that changes is another one, without it.
+ */
+
+/** Whether a decision on the payment takes two people: it is a payout above the limit that it began with. */
+export function needsSecondPerson({ order, terms }: Pick<PaymentState, 'order' | 'terms'>): boolean {
+  const { secondPersonAbove } = terms;
+  return order.kind === 'payout' && secondPersonAbove !== undefined && order.amount > secondPersonAbove;
+}
+
+/** Whether a decision would only be kept, and wait for a second person. */
+export function isProposal(payment: PaymentState, review: Review, resolution: Resolution): boolean {
+  return needsSecondPerson(payment) && !isApproval(review, resolution);
+}
+
+/** Whether a decision is the very one that waits for a second person, made by somebody else. */
+function isApproval({ proposed }: Review, resolution: Resolution): boolean {
+  if (proposed === undefined || isOnePerson(proposed, resolution)) return false;
+  return isSame(proposed.decision, resolution.decision) && proposed.force === resolution.force;
+}
+
+/** Keys of one name are one person's. */
+function isOnePerson(one: Resolution, other: Resolution): boolean {
+  return one.by === other.by;
+}
+
+function isSame(one: Decision, other: Decision): boolean {
+  return one.action === other.action && matchedTransId(one) === matchedTransId(other);
+}
+
+/** Why a decision neither is carried out nor replaces the one that waits for a second person. */
+export function objectionToPerson({ proposed }: Review, resolution: Resolution): string | undefined {
+  if (proposed === undefined || !isSame(proposed.decision, resolution.decision)) return undefined;
+  const { by, force } = proposed;
+  if (isOnePerson(proposed, resolution)) {
+    return force === resolution.force
+      ? `${by} has decided this already, and it waits for a second person: somebody with a key of another name has to decide the same`
+      : undefined;
+  }
+  return force && !resolution.force
+    ? `${by} has decided this over an objection: reject that decision, or override this with "force": true`
+    : undefined;
+}
+
+/** Keeps a decision until a second person makes the same, or rejects it. It replaces another one that waits. */
+export function propose(
+  payment: PaymentState,
+  review: Review,
+  request: number,
+  resolution: Resolution,
+  now: number,
+): Change {
+  const proposed = { ...resolution, at: now };
+  return done(inPhase(payment, { ...review, proposed, rejected: undefined }), request);
+}
+
+/** Why there is nothing to reject. */
+export function objectionToRejection({ phase }: PaymentState, { review }: Rejection): Refusal | undefined {
+  if (phase.kind === 'deciding') return no('a decision is being checked; try again in a moment');
+  if (phase.kind !== 'review') return { type: 'NotUnderReview', words: 'the payment is not under review' };
+  if (review !== phase.number) return no(changedReview(phase));
+  return phase.proposed === undefined ? no('no decision waits for a second person') : undefined;
+}
+
+/** Voids the decision that waits for a second person: who made it withdraws it, anybody else rejects it. */
+export function onReject(
+  payment: PaymentState,
+  request: number,
+  { by, why }: Rejection,
+  now: number,
+): Change {
+  const { phase } = payment;
+  if (phase.kind !== 'review' || phase.proposed === undefined) {
+    return refuse(payment, request, no('no decision waits for a second person'));
+  }
+  const rejected = { proposed: phase.proposed, by, why, at: now };
+  return done(inPhase(payment, { ...phase, proposed: undefined, rejected }), request);
+}
+
+/** Why a decision on an earlier review is refused. */
+export function changedReview({ number, why }: Review): string {
+  return `the review has changed: it is now number ${number} (${why}); read the payment again`;
+}
+
+function no(words: string): Refusal {
+  return { type: 'ResolutionRefused', words };
+}

@@ -1,0 +1,132 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
+import { eventually, payout, useStack } from '../support/payment-stack.js';
+
+const stack = useStack();
+const SECRETS = { shop: 'secret-of-shop', ann: 'secret-of-ann', bob: 'secret-of-bob' } as const;
+
+/** The merchants of an API where decisions on payouts above a limit take two people. */
+function merchants(secondPersonAbove: number | undefined) {
+  const keys = [
+    { name: 'shop', secret: SECRETS.shop, scopes: ['collections', 'payouts', 'read'] },
+    { name: 'ann', secret: SECRETS.ann, scopes: ['review'] },
+    { name: 'ann', secret: 'another-secret-of-ann', scopes: ['review'] },
+    { name: 'bob', secret: SECRETS.bob, scopes: ['review'] },
+  ] as const;
+  return merchantsWith(keys, { secondPersonAbove });
+}
+
+/** It answers an order before the provider has. */
+let hasty: ApiUnderTest;
+/** On a busy machine, too, a decision has its answer before this one would say 202. */
+let api: ApiUnderTest;
+beforeAll(async () => {
+  const soon = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
+  hasty = await stack.startMore({ terms: soon, merchants: merchants(699), answerWithinMs: 300 });
+  api = await stack.startMore({ merchants: merchants(undefined), answerWithinMs: 20_000 });
+});
+
+const why = 'ticket 4711';
+const read = (id: string, key: string, rest = '') => api.ask('GET', `/v1/payments/${id}${rest}`, { key });
+const decide = (id: string, key: string, decision: object) =>
+  api.ask('POST', `/v1/payments/${id}/resolve`, { key, body: { review: 1, why, ...decision } });
+
+/** A payout of 700 XAF of which nobody knows whether the provider took it. */
+async function reviewed(): Promise<string> {
+  stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
+  const { body } = await hasty.ask('POST', '/v1/payouts', { key: SECRETS.shop, body: payout });
+  await eventually(
+    () => read(body.id, SECRETS.shop),
+    (answer) => answer.body.status === 'REVIEW',
+  );
+  return body.id;
+}
+
+describe('a decision on a payout above the limit', () => {
+  it('is carried out when a second person makes the same, and by nobody alone', async () => {
+    const id = await reviewed();
+    const first = await decide(id, SECRETS.ann, { action: 'fail' });
+    expect(first.status).toBe(202);
+    expect(first.body).toMatchObject({
+      status: 'REVIEW',
+      review: { number: 1, secondPerson: true, proposed: { action: 'fail', by: 'ann', why } },
+    });
+
+    // Not with another key of the same name, either.
+    for (const key of [SECRETS.ann, 'another-secret-of-ann']) {
+      const again = await decide(id, key, { action: 'fail' });
+      expect([again.status, again.body.code]).toEqual([409, 'resolution_refused']);
+      expect(again.body.detail).toContain('ann has decided this already, and it waits for a second person');
+      expect(again.body.payment.review.proposed).toMatchObject({ by: 'ann' });
+    }
+
+    const second = await decide(id, SECRETS.bob, { action: 'fail', why: 'I see none, either' });
+    expect(second.status).toBe(200);
+    expect(second.body).toMatchObject({
+      status: 'FAILED',
+      reason: 'decided by ann and bob: no money has moved',
+      resolution: { action: 'fail', by: 'ann', why, approval: { by: 'bob', why: 'I see none, either' } },
+    });
+    expect(stack.transactionsOf(id)).toEqual([]);
+  });
+
+  it('is shown to operators, and not to the merchant', async () => {
+    const id = await reviewed();
+    await decide(id, SECRETS.ann, { action: 'fail' });
+    expect((await read(id, SECRETS.bob)).body.review.proposed.by).toBe('ann');
+    expect((await read(id, SECRETS.shop)).body.review).toEqual({
+      number: 1,
+      since: expect.any(String),
+      decideFrom: expect.any(String),
+      secondPerson: true,
+    });
+    const typesOf = async (key: string) =>
+      (await read(id, key, '/events')).body.data.map(({ type }: { type: string }) => type);
+    expect(await typesOf(SECRETS.bob)).toContain('decision_proposed');
+    expect(await typesOf(SECRETS.shop)).not.toContain('decision_proposed');
+  });
+
+  it('can be rejected by the second person, with a reason', async () => {
+    const id = await reviewed();
+    const none = await decide(id, SECRETS.bob, { action: 'reject' });
+    expect([none.status, none.body.code]).toEqual([409, 'resolution_refused']);
+    expect(none.body.detail).toContain('no decision waits');
+    await decide(id, SECRETS.ann, { action: 'resend' });
+    const { status, body } = await decide(id, SECRETS.bob, { action: 'reject', why: 'the portal shows it' });
+    expect(status).toBe(200);
+    expect(body.review).toMatchObject({
+      rejected: { action: 'resend', proposedBy: 'ann', by: 'bob', why: 'the portal shows it' },
+    });
+    expect(body.review).not.toHaveProperty('proposed');
+    expect((await decide(id, SECRETS.bob, { action: 'resend' })).status).toBe(202);
+    const { data } = (await read(id, SECRETS.ann, '/events')).body;
+    expect(data.map(({ summary }: { summary: string }) => summary)).toEqual(
+      expect.arrayContaining([
+        'ann decided to send it once more (review 1), which waits for a second person.',
+        'bob rejected the decision of ann (resend, review 1).',
+      ]),
+    );
+  });
+
+  it('is another one for another action: it waits in the place of the first', async () => {
+    const id = await reviewed();
+    await decide(id, SECRETS.ann, { action: 'fail' });
+    const other = await decide(id, SECRETS.bob, { action: 'resend' });
+    expect([other.status, other.body.review.proposed.by]).toEqual([202, 'bob']);
+    expect(stack.transactionsOf(id)).toEqual([]);
+    expect((await decide(id, SECRETS.ann, { action: 'resend' })).status).toBe(200);
+    await eventually(
+      async () => stack.transactionsOf(id),
+      (transactions) => transactions.length === 1,
+    );
+  });
+
+  it('goes by the limit that the payout was created with', async () => {
+    const id = await reviewed();
+    hasty.replaceMerchants(merchants(undefined));
+    const [first, later] = [await decide(id, SECRETS.ann, { action: 'fail' }), await reviewed()];
+    expect(first.status).toBe(202);
+    expect((await decide(later, SECRETS.ann, { action: 'fail' })).status).toBe(200);
+    hasty.replaceMerchants(merchants(699));
+  });
+});

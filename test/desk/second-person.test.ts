@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
+import { eventually, payout, useStack } from '../support/payment-stack.js';
+import { type DeskUnderTest, startDesk, type Visitor } from './desk-under-test.js';
+
+const stack = useStack();
+const keys = [
+  { name: 'shop', secret: 'secret-of-shop', scopes: ['payouts', 'read'] },
+  { name: 'ann', secret: 'secret-of-ann', scopes: ['review'] },
+  { name: 'bob', secret: 'secret-of-bob', scopes: ['review'] },
+] as const;
+
+/** On a busy machine, too, a decision has its answer before this one would say 202. */
+let api: ApiUnderTest;
+/** An API of which payouts go to REVIEW soon, and can be decided at once. */
+let soon: ApiUnderTest;
+/** The same, but for the time before which a decision needs force. */
+let cautious: ApiUnderTest;
+let desk: DeskUnderTest;
+let ann: Visitor;
+let bob: Visitor;
+
+beforeAll(async () => {
+  const grace = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
+  const common = { merchants: merchantsWith(keys, { secondPersonAbove: 699 }), answerWithinMs: 300 };
+  soon = await stack.startMore({ ...common, terms: grace });
+  cautious = await stack.startMore({ ...common, terms: { ...grace, resolveAfterMs: 3_600_000 } });
+  api = await stack.startMore({ ...common, answerWithinMs: 20_000 });
+  desk = await startDesk(api.url);
+  [ann, bob] = [desk.visitor(), desk.visitor()];
+  await ann.signIn('secret-of-ann');
+  await bob.signIn('secret-of-bob');
+});
+afterAll(() => desk?.stop());
+
+const read = async (id: string) =>
+  (await api.ask('GET', `/v1/payments/${id}`, { key: 'secret-of-ann' })).body;
+
+/** A payout of 700 XAF of which nobody knows whether the provider took it. */
+async function reviewed(by: ApiUnderTest = soon): Promise<string> {
+  stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
+  const { body } = await by.ask('POST', '/v1/payouts', { key: 'secret-of-shop', body: payout });
+  await eventually(
+    () => read(body.id),
+    ({ status }) => status === 'REVIEW',
+  );
+  return body.id;
+}
+
+/** Types a decision, with its reason, up to its confirmation. */
+async function draft(visitor: Visitor, id: string, action: string, why = 'ticket 4711') {
+  await visitor.get(`/desk/payments/${id}/decide/${action}?review=1`);
+  return await visitor.submit(`/decide/${action}`, { why });
+}
+
+async function decide(visitor: Visitor, id: string, action: string, why?: string) {
+  const { path } = await draft(visitor, id, action, why);
+  return await visitor.submit(path.slice(path.indexOf('/confirm/')));
+}
+
+describe('a large payout at the desk', () => {
+  it('waits for a second person, who sees what the first has decided, and decides the same', async () => {
+    const id = await reviewed();
+    expect((await ann.get(`/desk/payments/${id}`)).text).toContain('<strong>takes two people</strong>');
+    const { text } = await draft(ann, id, 'fail');
+    expect(text).toContain(
+      'your decision is kept, and nothing is done before somebody else has made the same',
+    );
+    const kept = await decide(ann, id, 'fail');
+    expect(kept.text).toContain('Your decision is kept, and waits for a second person');
+    expect(kept.text).toContain('Withdraw it');
+    expect(kept.text).not.toContain('Decide the same');
+
+    const queue = await eventually(
+      () => bob.get('/desk'),
+      (page) => page.text.includes(id),
+    );
+    expect(queue.text).toContain(
+      'Waits for a second person: <strong>ann</strong> has decided: Fail the payment',
+    );
+    const page = await bob.get(`/desk/payments/${id}`);
+    expect(page.text).toContain('Why: ticket 4711');
+    expect(page.text).toContain(`/desk/payments/${id}/decide/fail?review=1`);
+    expect(page.text).toContain('Reject it');
+    const confirmation = await draft(bob, id, 'fail', 'none in the portal');
+    expect(confirmation.text).toContain('First decided by');
+    const done = await bob.submit(confirmation.path.slice(confirmation.path.indexOf('/confirm/')));
+    expect(done.text).toContain('It is recorded as decided by ann and bob.');
+    expect((await read(id)).resolution).toMatchObject({
+      by: 'ann',
+      approval: { by: 'bob', why: 'none in the portal' },
+    });
+  });
+
+  it('tells the same person that a second one is needed', async () => {
+    const id = await reviewed();
+    await decide(ann, id, 'fail');
+    const again = await decide(ann, id, 'fail');
+    expect(again.text).toContain('Refused: nothing was changed');
+    expect(again.text).toContain('Ann has decided this already, and it waits for a second person');
+  });
+
+  it('has a decision rejected by the second person, or withdrawn by the first, and says so', async () => {
+    const id = await reviewed();
+    await decide(ann, id, 'resend');
+    const rejected = await decide(bob, id, 'reject', 'the portal shows it');
+    expect(rejected.text).toContain('The decision that waited for a second person is void.');
+    expect((await ann.get(`/desk/payments/${id}`)).text).toContain(
+      'bob rejected the decision of ann (Send it once more)',
+    );
+    await decide(ann, id, 'fail');
+    expect((await draft(ann, id, 'reject')).text).toContain('Withdraw the decision on this payout');
+    expect((await decide(ann, id, 'reject')).text).toContain('A decision was withdrawn');
+    expect(stack.transactionsOf(id)).toEqual([]);
+  });
+
+  it('has the second person overrule, too, what the first has overruled', async () => {
+    const id = await reviewed(cautious);
+    const overrule = async (visitor: Visitor) => {
+      const refused = await decide(visitor, id, 'fail');
+      expect(refused.text).toContain('Type the word force');
+      return await visitor.submit(refused.path.slice(refused.path.indexOf('/confirm/')), { force: 'force' });
+    };
+    expect((await overrule(ann)).text).toContain('Your decision is kept');
+    expect((await bob.get(`/desk/payments/${id}`)).text).toContain('Fail the payment (forced)');
+    expect((await overrule(bob)).text).toContain('decided by ann and bob');
+    expect((await read(id)).resolution).toMatchObject({ forced: true, approval: { by: 'bob' } });
+  });
+});
