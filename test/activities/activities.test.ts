@@ -13,6 +13,7 @@ import { noMerchant } from '../support/no-merchant.js';
 /** A provider that notes what it is asked, and answers as told. */
 const asked: { line: string; user: string | string[] | undefined; body: unknown }[] = [];
 let answer: { status: number; body: unknown } | 'nothing';
+let onceAsked: (() => void) | undefined;
 const provider = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
@@ -22,6 +23,7 @@ const provider = createServer(async (request, response) => {
     user: request.headers.apiuser,
     body: text && JSON.parse(text),
   });
+  onceAsked?.();
   if (answer === 'nothing') return;
   response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
 });
@@ -44,6 +46,7 @@ beforeAll(async () => {
 afterAll(() => stop());
 beforeEach(() => {
   asked.length = 0;
+  onceAsked = undefined;
   answer = { status: 200, body: { transId: 'T1', message: 'ok', link: 'http://pay.example/1' } };
 });
 
@@ -54,8 +57,8 @@ const logger = new DefaultLogger('ERROR');
 const RUN = new MockActivityEnvironment().context.info.workflowExecution?.runId ?? '';
 
 interface Circumstances {
-  /** As a worker that has to stop. */
-  readonly cancelAfterMs?: number;
+  /** The worker has to stop as soon as the provider has been asked. */
+  readonly stopsOnceAsked?: true;
   /** What the workflow gives the activity, in ms. */
   readonly startToCloseTimeoutMs?: number;
   /** What Temporal says of the run that the workflow started as. */
@@ -65,7 +68,7 @@ interface Circumstances {
 /** Runs an activity as a worker would. */
 function run<Result>(
   activity: () => Promise<Result>,
-  { cancelAfterMs, startToCloseTimeoutMs = 20_000, startedAs = async () => RUN }: Circumstances = {},
+  { stopsOnceAsked, startToCloseTimeoutMs = 20_000, startedAs = async () => RUN }: Circumstances = {},
 ): Promise<Result> {
   const workflowService = {
     getWorkflowExecutionHistory: async () => {
@@ -77,7 +80,7 @@ function run<Result>(
   const simply = (_: unknown, question: () => Promise<unknown>) => question();
   const client = { workflowService, withDeadline: simply, withAbortSignal: simply } as unknown as Client;
   const environment = new MockActivityEnvironment({ startToCloseTimeoutMs }, { client, logger });
-  if (cancelAfterMs !== undefined) setTimeout(() => environment.cancel(), cancelAfterMs);
+  if (stopsOnceAsked) onceAsked = () => environment.cancel();
   return environment.run(activity);
 }
 
@@ -181,7 +184,7 @@ describe('an activity that begins a payment', () => {
 
   it('is ambiguous at once when the worker has to stop while it waits', async () => {
     answer = 'nothing';
-    expect(await run(() => activities.payOut(payoutOrder), { cancelAfterMs: 100 })).toMatchObject({
+    expect(await run(() => activities.payOut(payoutOrder), { stopsOnceAsked: true })).toMatchObject({
       kind: 'ambiguous',
     });
     expect(asked).toHaveLength(1);

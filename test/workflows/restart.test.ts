@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Delivery } from '../../src/activities/merchant.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { MINUTE } from '../payments/orders.js';
-import { PaymentWorld } from './payment-world.js';
+import { PaymentWorld, SUCCEEDS_LATER } from './payment-world.js';
 
 /** Without workflows in memory, every task of these payments is a replay, as it is after a restart. */
 let answer: Delivery = { kind: 'delivered' };
@@ -41,7 +41,7 @@ describe('a payment whose worker is away', () => {
 
   it('is found when the request that moves money had gone out, and is not sent again', async () => {
     world.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: 10_000 });
-    const answered = world.post('/v1/payouts', { amount: 900, phone: '670000000' });
+    const answered = world.post('/v1/payouts', { amount: 900, phone: SUCCEEDS_LATER });
     await world.untilTransaction(({ method }) => method === 'payout');
     await world.stopWorker();
     await world.startWorker();
