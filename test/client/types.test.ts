@@ -139,7 +139,7 @@ describe("the client's types", () => {
       baseUrl: 'http://127.0.0.1',
       fetch: async (_, init) => {
         sent.push(String(init?.body));
-        return Response.json({ id: 'pay_1' });
+        return Response.json({ id: 'pay_1', status: 'REVIEW', final: false, amount: 5_000 });
       },
     });
     await api.payments.rejectDecision('pay_1', { review: 1, why: 'it is there' });
