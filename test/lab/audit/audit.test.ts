@@ -133,11 +133,11 @@ describe('the audit', () => {
   });
 
   it('lets the record of a payment whose workflow was terminated be unreadable, and not missing', () => {
-    const record = { terminated: true };
+    const record = { terminated: true, notifications: [notification(1, 'REVIEW', 3_000)] };
     const of = (...payments: Recorded['payments']) =>
       found({ record, shown: shown('REVIEW'), transactions: [], recorded: { payments, events: [] } });
     expect(of(undefined)).toEqual([]);
-    expect(of()).toEqual(['unrecorded']);
+    expect(of()).toContain('unrecorded');
   });
 
   it('finds a request for which nobody decided, whatever became of it', () => {
