@@ -107,8 +107,9 @@ function stuck({ record, shown, transactions }: AuditCase): Finding[] {
 }
 
 /**
- * What has ended is in the records once, as the API shows it, and each notification that the merchant has acknowledged is in the feed
- * once.
+ * What has ended is in the records once, as the API shows it, and each of its notifications is in the feed once. What a merchant has
+ * taken from a workflow task that Temporal threw away afterwards is told again, under another number perhaps, so that the payment
+ * remembers only the second: of all that was taken, the feed has to have something.
  */
 function unrecorded({ record, shown, recorded }: AuditCase): Finding[] {
   const { payments, events } = recorded;
@@ -117,18 +118,22 @@ function unrecorded({ record, shown, recorded }: AuditCase): Finding[] {
   const [kept] = payments;
   const isOver = shown?.final || (record.terminated && shown !== undefined);
   if (isOver && payments.length === 0) found.push('it is not in the records');
-  // A workflow that was terminated may have left nothing to be read.
-  if (kept === undefined && payments.length > 0 && !record.terminated) found.push("its record can't be read");
+  const isUnread = kept === undefined && payments.length > 0;
+  if (isUnread && !record.terminated) found.push("its record can't be read");
   if (isOver && kept !== undefined) {
     const [is, was] = [kept, shown].map(({ status, final, amount, transId }) =>
       [status, final ? 'final' : 'open', amount, transId].join(' '),
     );
     if (is !== was) found.push(`it is in the records as ${is}, and shown as ${was}`);
   }
-  for (const id of new Set(record.notifications.filter(isAcknowledged).map(({ webhookId }) => webhookId))) {
+  const taken = record.notifications.filter(isAcknowledged).map(({ webhookId }) => webhookId);
+  for (const id of new Set([...(kept?.notifications ?? []), ...events])) {
     const times = events.filter((event) => event === id).length;
     if (times !== 1) found.push(`${id} is in the feed ${times} times`);
   }
+  // A workflow that was terminated may have left nothing to be read.
+  if (!isUnread && taken.length > 0 && !taken.some((id) => events.includes(id)))
+    found.push(`nothing of what was taken is in the feed: ${taken.join(', ')}`);
   return found.map((what) => ({ invariant: 'unrecorded', what }));
 }
 

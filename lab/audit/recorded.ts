@@ -1,3 +1,5 @@
+import { notificationId } from '../../src/payments/notification.js';
+import type { RecordContent } from '../../src/records/payment-record.js';
 import type { Records } from '../../src/records/records.js';
 import type { SeenPayment } from '../people/api-client.js';
 
@@ -9,7 +11,10 @@ export interface Recorded {
   readonly events: readonly string[];
 }
 
-type RecordedPayment = Pick<SeenPayment, 'status' | 'final' | 'amount' | 'transId'>;
+export interface RecordedPayment extends Pick<SeenPayment, 'status' | 'final' | 'amount' | 'transId'> {
+  /** The ids of what its merchant was to be notified of, as the payment itself remembers it. */
+  readonly notifications: readonly string[];
+}
 
 const PAGE_SIZE = 1_000;
 
@@ -18,7 +23,8 @@ export async function readRecorded(records: Records): Promise<(id: string) => Re
   const payments = new Map<string, (RecordedPayment | undefined)[]>();
   for (let after: { id: Listed['id']; createdAt: number } | undefined; ; ) {
     const page: Listed[] = await records.list({ after }, PAGE_SIZE);
-    for (const { id, content } of page) payments.set(id, [...(payments.get(id) ?? []), content?.payment]);
+    for (const { id, content } of page)
+      payments.set(id, [...(payments.get(id) ?? []), content && toRecorded(content)]);
     const last = page.at(-1);
     if (last === undefined) break;
     after = { id: last.id, createdAt: last.indexed.createdAt };
@@ -33,6 +39,12 @@ export async function readRecorded(records: Records): Promise<(id: string) => Re
     after = last.position;
   }
   return (id) => ({ payments: payments.get(id) ?? [], events: events.get(id) ?? [] });
+}
+
+function toRecorded({ payment, state }: RecordContent): RecordedPayment {
+  const { id, status, final, amount, transId } = payment;
+  const notifications = state.notifications.map((one) => notificationId(id, one));
+  return { status, final, amount, transId, notifications };
 }
 
 type Listed = Awaited<ReturnType<Records['list']>>[number];

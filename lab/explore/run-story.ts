@@ -289,7 +289,7 @@ class StoryRun {
     if (attributes.length > 0) this.expected.push(['searchAttributes', Object.fromEntries(attributes)]);
     this.expected.push(...replies.map(replyAct));
     if (todo.kind !== 'redeliver') return;
-    this.expected.push(activityAct(payment, todo));
+    this.expected.push(activityAct(payment, todo, now));
     this.take({ kind: 'time' }, now);
   }
 
@@ -310,7 +310,7 @@ class StoryRun {
         this.expected.push(['end', this.payment, this.timeline]);
         return;
       } else {
-        this.expected.push(activityAct(this.payment, todo));
+        this.expected.push(activityAct(this.payment, todo, now));
         return;
       }
     }

@@ -27,7 +27,11 @@ export function replyAct(reply: Reply): Act {
 const SENDS = { link: 'initiatePay', direct: 'directPay' } as const;
 
 /** The activity that something to be done is done by. */
-export function activityAct(payment: PaymentState, todo: Exclude<Todo, { kind: 'wait' | 'end' }>): Act {
+export function activityAct(
+  payment: PaymentState,
+  todo: Exclude<Todo, { kind: 'wait' | 'end' }>,
+  now: number,
+): Act {
   const { order } = payment;
   switch (todo.kind) {
     case 'send': {
@@ -37,7 +41,7 @@ export function activityAct(payment: PaymentState, todo: Exclude<Todo, { kind: '
     case 'lookUp':
       return ['local', 'lookUp', { service: order.kind, paymentId: order.id }];
     case 'askStatus':
-      return ['local', 'paymentStatus', order.kind, todo.transId];
+      return ['local', 'paymentStatus', order.kind, todo.transId, now];
     case 'expire':
       return ['local', 'expirePay', todo.transId];
     case 'deliver':

@@ -6,6 +6,7 @@ import type { Transaction } from '../payments/transaction.js';
 import type { ProviderClient } from '../provider/client.js';
 import type { DirectPayRequest, InitiatePayRequest, PayoutRequest } from '../provider/schemas.js';
 import type { MerchantNotifier } from './merchant.js';
+import { StatusLimit } from './status-limit.js';
 import { mayHaveBeenReset, unlessReset } from './unless-reset.js';
 
 /** The clients that the activities call. */
@@ -31,6 +32,7 @@ const MAX_LISTED = 20;
  * value that the workflow decides on, so that Temporal never repeats a call by retrying.
  */
 export function createActivities({ providers, merchant }: ActivityDependencies) {
+  const statusLimit = new StatusLimit();
   return {
     /**
      * @param firstRunId the payment's first run. A reset makes another run, so the first needs no check, which would cost a
@@ -56,8 +58,11 @@ export function createActivities({ providers, merchant }: ActivityDependencies) 
       return unlessReset(() => providers.payout.payout(toPayout(order), limit));
     },
 
-    paymentStatus: (service: Service, transId: TransId): Promise<StatusAnswer> =>
-      providers[service].paymentStatus(transId, callLimit()),
+    /** @param now the payment's time, in ms since the epoch */
+    paymentStatus(service: Service, transId: TransId, now: number): Promise<StatusAnswer> {
+      const limit = callLimit();
+      return statusLimit.ask(transId, now, () => providers[service].paymentStatus(transId, limit));
+    },
 
     expirePay: (transId: TransId): Promise<ExpiryAnswer> =>
       providers.collection.expirePay(transId, callLimit()),

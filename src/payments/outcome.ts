@@ -33,7 +33,12 @@ export type InitiationOutcome =
 /** Why a question to the provider got no answer. Asking again does no harm. */
 export type NoAnswer =
   | { readonly kind: 'unauthorized'; readonly message: string; readonly statusCode: number }
-  | { readonly kind: 'throttled'; readonly retryAfterMs?: number | undefined }
+  | {
+      readonly kind: 'throttled';
+      readonly retryAfterMs?: number | undefined;
+      /** The provider wasn't asked: it has been asked as often as it may be. */
+      readonly isOurs?: true | undefined;
+    }
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 /** What `GET /payment-status/{transId}` said. `unknown`: the provider refused the id (4xx with its message). */

@@ -41,7 +41,7 @@ export type TimelineEntry = Occurrence & {
 export type ChangeSource = 'merchant' | 'provider' | 'timer' | 'operator' | 'system';
 
 /** Why the provider gave no answer to a question. */
-export type NoAnswerWord = 'throttled' | 'credentials_refused' | 'unavailable';
+export type NoAnswerWord = 'throttled' | 'not_asked' | 'credentials_refused' | 'unavailable';
 
 export type Occurrence =
   /** The request goes to the provider. `by`: it is sent once more, and on whose decision. */
@@ -291,8 +291,9 @@ function expiryWord(answer: ExpiryAnswer): 'expired' | 'already_expired' | 'refu
   }
 }
 
-function noAnswerWord({ kind }: NoAnswer): NoAnswerWord {
-  return kind === 'unauthorized' ? 'credentials_refused' : kind;
+function noAnswerWord(answer: NoAnswer): NoAnswerWord {
+  if (answer.kind === 'throttled' && answer.isOurs) return 'not_asked';
+  return answer.kind === 'unauthorized' ? 'credentials_refused' : answer.kind;
 }
 
 function deliveryOutcome(

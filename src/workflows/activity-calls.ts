@@ -72,7 +72,7 @@ export function activityCalls(terms: PaymentTerms) {
     sendPayout: (order: PayoutOrder) => initiation(atMostOnce('Send the payout').payOut(order)),
 
     askStatus: (order: PaymentOrder, transId: TransId): Promise<StatusAnswer> =>
-      answer(question('Ask the provider for the status').paymentStatus(order.kind, transId)),
+      answer(question('Ask the provider for the status').paymentStatus(order.kind, transId, Date.now())),
     expireLink: (transId: TransId): Promise<ExpiryAnswer> =>
       answer(question('Expire the link').expirePay(transId)),
     lookUp: (order: PaymentOrder): Promise<ListAnswer> =>

@@ -7,7 +7,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
 import { createProviderClient } from '../../src/provider/client.js';
-import { directOrder, linkOrder, payoutOrder, transId } from '../payments/orders.js';
+import { directOrder, linkOrder, payoutOrder, START, transId } from '../payments/orders.js';
 import { noMerchant } from '../support/no-merchant.js';
 
 /** A provider that notes what it is asked, and answers as told. */
@@ -242,8 +242,21 @@ describe('the status of a payment', () => {
       status: 200,
       body: { transId: 'T9', status: 'PENDING', payerName: 'A Person', email: 'p@example.com' },
     };
-    const status = await run(() => activities.paymentStatus('payout', transId('T9')));
+    const status = await run(() => activities.paymentStatus('payout', transId('T9'), START));
     expect(asked[0]).toMatchObject({ line: 'GET /payment-status/T9', user: 'payout-user' });
     expect(JSON.stringify(status)).not.toMatch(/Person|example\.com/);
+  });
+
+  it('is not asked more often than a payment may ask, however often a workflow task is repeated', async () => {
+    const ask = (now: number) => run(() => activities.paymentStatus('payout', transId('T10'), now));
+    for (const after of [0, 1_000, 2_000]) {
+      expect(await ask(START + after)).not.toMatchObject({ kind: 'throttled' });
+    }
+    expect(await ask(START + 3_000)).toEqual({
+      kind: 'throttled',
+      isOurs: true,
+      retryAfterMs: expect.closeTo(57_001, -3),
+    });
+    expect(asked).toHaveLength(3);
   });
 });

@@ -74,6 +74,9 @@ function wordsFor(occurrence: ShownOccurrence): string {
       return lookUpWords(occurrence);
     case 'asked': {
       const what = occurrence.other ? 'another transaction that was named' : "the payment's transaction";
+      if (occurrence.answer === 'not_asked') {
+        return `The provider was not asked for the status of ${what} again: it had just been asked as often as it may be.`;
+      }
       if (occurrence.answer === 'unknown') return `The provider doesn't know ${what}.`;
       return isNoAnswer(occurrence.answer)
         ? `The provider was asked for the status of ${what}, and ${NO_ANSWER[occurrence.answer]}.`
@@ -157,6 +160,7 @@ const SEND_FAILED = {
 
 const NO_ANSWER: Readonly<Record<NoAnswerWord, string>> = {
   throttled: 'asked Sanaga to slow down',
+  not_asked: 'had just been asked as often as it may be',
   credentials_refused: "refused Sanaga's credentials",
   unavailable: 'gave no answer',
 };

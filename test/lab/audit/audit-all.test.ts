@@ -64,12 +64,13 @@ describe("comparing the provider's books with everything else", () => {
     const { body }: { body: Partial<SeenPayment> } = answer;
     const { status, final, amount } = body;
     // The records have all that is shown.
+    const events = [...new Set(record.notifications.map(({ webhookId }) => webhookId))];
     const recorded: Recorded = {
       payments:
         status === undefined || final === undefined || amount === undefined
           ? []
-          : [{ ...body, status, final, amount }],
-      events: [...new Set(record.notifications.map(({ webhookId }) => webhookId))],
+          : [{ ...body, status, final, amount, notifications: events }],
+      events,
     };
     const found = await auditByBooks(context, [], () => recorded);
     context.api.close();

@@ -47,8 +47,8 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
     async () => {
       const believed: WrapActivities = (activities, lastStatus) => ({
         ...activities,
-        async paymentStatus(service, transId) {
-          const answer = await activities.paymentStatus(service, transId);
+        async paymentStatus(service, transId, now) {
+          const answer = await activities.paymentStatus(service, transId, now);
           const status = lastStatus(transId);
           if (answer.kind !== 'found' || (status !== 'SUCCESSFUL' && status !== 'FAILED')) return answer;
           return { ...answer, transaction: { ...answer.transaction, status } };
@@ -113,8 +113,8 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
         };
         return {
           ...activities,
-          async paymentStatus(service, transId) {
-            const answer = await activities.paymentStatus(service, transId);
+          async paymentStatus(service, transId, now) {
+            const answer = await activities.paymentStatus(service, transId, now);
             const isKnown = answer.kind !== 'found' || isFirst(answer.transaction);
             return isKnown ? answer : { kind: 'unknown', message: 'unknown', statusCode: 404 };
           },
@@ -137,9 +137,11 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
     async () => {
       const eager: WrapActivities = (activities) => ({
         ...activities,
-        async paymentStatus(service, transId) {
-          for (let times = 1; times <= 6; times++) await activities.paymentStatus(service, transId);
-          return await activities.paymentStatus(service, transId);
+        async paymentStatus(service, transId, now) {
+          // To the worker's own limit, each is of another hour.
+          for (let times = 1; times <= 6; times++)
+            await activities.paymentStatus(service, transId, now + times * 60 * 60_000);
+          return await activities.paymentStatus(service, transId, now + 7 * 60 * 60_000);
         },
         async payOut(order) {
           const outcome = await activities.payOut(order);

@@ -1,0 +1,60 @@
+import { STATUS_WINDOW_MS } from '../payments/limits.js';
+import type { StatusAnswer } from '../payments/outcome.js';
+import type { TransId } from '../payments/payment-id.js';
+import { STATUS_CALLS_BUDGETED } from '../payments/polling.js';
+
+/** A question that was asked; it counts from its answer on, in the payments' time (ms since the epoch). */
+interface Question {
+  at: number;
+}
+
+/**
+ * Keeps one worker from asking about a transaction more often than a payment may, however often its questions are repeated. A
+ * payment keeps to its budget by what it remembers; but a workflow task that comes to nothing leaves no trace of what it has asked,
+ * and Temporal has it done again each time that a signal arrives just as the payment ends. What the provider takes beyond
+ * the budget is left to a second worker, in case this one dies.
+ */
+export class StatusLimit {
+  /** The questions of the latest window about each transaction, the one asked last at the end. */
+  readonly #recent = new Map<TransId, readonly Question[]>();
+
+  /** How many transactions are remembered. */
+  get size(): number {
+    return this.#recent.size;
+  }
+
+  /**
+   * Asks, if the window has room.
+   *
+   * @param now the payment's time, in ms since the epoch
+   */
+  async ask(transId: TransId, now: number, question: () => Promise<StatusAnswer>): Promise<StatusAnswer> {
+    this.#forget(now);
+    const recent = (this.#recent.get(transId) ?? []).filter(({ at }) => isRecent(at, now));
+    const oldest = recent.at(-STATUS_CALLS_BUDGETED);
+    if (oldest !== undefined) {
+      return { kind: 'throttled', retryAfterMs: oldest.at + STATUS_WINDOW_MS + 1 - now, isOurs: true };
+    }
+    const asked: Question = { at: now };
+    this.#recent.delete(transId);
+    this.#recent.set(transId, [...recent, asked]);
+    const begun = performance.now();
+    try {
+      return await question();
+    } finally {
+      asked.at = now + performance.now() - begun;
+    }
+  }
+
+  /** Drops the transactions that were last asked about before the window. */
+  #forget(now: number): void {
+    for (const [transId, questions] of this.#recent) {
+      if (questions.some(({ at }) => isRecent(at, now))) return;
+      this.#recent.delete(transId);
+    }
+  }
+}
+
+function isRecent(at: number, now: number): boolean {
+  return now - at <= STATUS_WINDOW_MS;
+}
