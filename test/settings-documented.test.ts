@@ -43,6 +43,7 @@ const optional = {
   API_KEYS: 'shop:12345678:read',
   MAX_PAYOUTS_PER_DAY: '1000000',
   TEMPORAL_UI_URL: 'http://127.0.0.1',
+  DESK_URL: 'http://127.0.0.1',
   MERCHANT_WEBHOOK_URL: 'http://127.0.0.1',
   MERCHANT_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}`,
   WORKER_BUILD_ID: '1',

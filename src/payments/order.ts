@@ -67,6 +67,8 @@ export interface PaymentTerms {
   readonly sendByMs: number;
   /** ms that one call to the provider may take. */
   readonly providerTimeoutMs: number;
+  /** The desk's base address, for the link to the payment there in Temporal's Web UI. Absent: no link. */
+  readonly deskUrl?: string | undefined;
 }
 
 /** Which of the merchant's two provider services a kind of payment goes through. */

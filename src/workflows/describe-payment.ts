@@ -2,37 +2,76 @@ import { nextDue } from '../payments/notification.js';
 import {
   decideFrom,
   followedBy,
+  type OtherTransaction,
   type PaymentState,
   type Pursuit,
   pursuitOf,
+  type Review,
   reviewOf,
   statusOf,
+  transIdOf,
+  type Waiting,
 } from '../payments/payment-state.js';
 import { toPayment } from '../payments/to-payment.js';
 
 /** A payment's summary for operators, as Markdown, most important first; without personal data. */
 export function describePayment(state: PaymentState): string {
-  const { final, transId, reason, revenue, expiresAt, resolution } = toPayment(state);
+  const { final, reason, revenue, expiresAt, resolution } = toPayment(state);
+  const { phase, order, others } = state;
   const review = reviewOf(state);
-  const pursuit = pursuitOf(state.phase);
+  const pursuit = pursuitOf(phase);
+  const desk = deskOf(state);
   const nextAt = pursuit?.kind === 'verifying' ? pursuit.nextAt : followedBy(pursuit)?.polling.nextAt;
   const isAsked = nextAt !== undefined && review?.held !== true;
   const rows: [string, string | undefined][] = [
-    ['To do', review && `decide review ${review.number} with the resolve call: resend, fail or match`],
+    ['To do', review && toDecide(review, desk)],
     ['Reason', reason && escaped(reason)],
     ['Decide from', review && shown(decideFrom(state))],
     ['Not known', pursuit && openQuestion(pursuit)],
-    ['Waits', state.phase.kind === 'waiting' ? escaped(state.phase.unsent.reason) : undefined],
-    ['Amount', `${state.order.amount.toLocaleString('en')} XAF`],
-    ['Transaction', transId && `\`${transId}\``],
+    ['Waits', phase.kind === 'waiting' ? describeWait(phase) : undefined],
+    ['Amount', `${order.amount.toLocaleString('en')} XAF`],
+    ['Transaction', describeTransaction(state)],
+    ['Other transactions', others.length === 0 ? undefined : others.map(withWord).join(', ')],
     ['Link ends', final || expiresAt === undefined ? undefined : expiresAt],
     ['Next question to the provider', isAsked ? `${shown(nextAt)}, or when notified` : undefined],
     ['Received after fees', revenue === undefined ? undefined : `${revenue.toLocaleString('en')} XAF`],
     ['Merchant still to be notified', nextDue(state.notifications)?.type],
     ['Decided', resolution && `${resolution.action} by ${resolution.by}: ${escaped(resolution.why)}`],
+    ['More', review || desk === undefined ? undefined : `[the payment on the desk](${desk})`],
   ];
   const list = rows.flatMap(([name, value]) => (value === undefined ? [] : [`- ${name}: ${value}`]));
   return `**${statusOf(state)}**${final ? ', final' : ''}\n\n${list.join('\n')}`;
+}
+
+/** The payment's page on the desk. */
+function deskOf({ order, terms }: PaymentState): string | undefined {
+  return terms.deskUrl === undefined
+    ? undefined
+    : `${terms.deskUrl.replace(/\/+$/, '')}/desk/payments/${order.id}`;
+}
+
+function toDecide({ number }: Review, desk: string | undefined): string {
+  const what = `decide review ${number}`;
+  return desk === undefined
+    ? `${what} with the resolve call: resend, fail or match`
+    : `[${what} on the desk](${desk}): resend, fail or match`;
+}
+
+function describeWait({ unsent: { hold, reason }, until }: Waiting): string {
+  const why = hold === 'credentials' ? `the provider refuses our credentials: ${reason}` : reason;
+  return `${escaped(why)}; next try ${shown(until)}`;
+}
+
+/** The payment's own transaction, with the provider's last word on it, unless that is the payment's status. */
+function describeTransaction(state: PaymentState): string | undefined {
+  const followed = followedBy(pursuitOf(state.phase));
+  const transId = transIdOf(state);
+  if (transId === undefined) return undefined;
+  return followed === undefined ? `\`${transId}\`` : withWord(followed);
+}
+
+function withWord({ transId, status }: Pick<OtherTransaction, 'transId' | 'status'>): string {
+  return `\`${transId}\` (${status} when last heard of)`;
 }
 
 function openQuestion(pursuit: Pursuit): string | undefined {
