@@ -1,9 +1,18 @@
-/* Makes the README's pictures from the running thing: `npm start` in another terminal, then `node scripts/pictures.js API_KEY`. */
+/*
+ * Makes the pictures of the README and of Temporal's Web UI from the running thing: `npm start` in another terminal, then
+ * `node scripts/pictures.js`.
+ */
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { launchBrowser } from '../test/browser/browser.ts';
 
-const [key, api = 'http://127.0.0.1:3000', ui = 'http://127.0.0.1:8233'] = process.argv.slice(2);
-const picture = (name) => fileURLToPath(new URL(`../docs/images/${name}.png`, import.meta.url));
+const ours = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const [state = ours('.sanaga')] = process.argv.slice(2);
+const { ports } = JSON.parse(await readFile(`${state}/running.json`, 'utf8'));
+const { apiKey: key, collectionApiKey } = JSON.parse(await readFile(`${state}/secrets.json`, 'utf8'));
+const [api, sandbox] = [ports.api, ports.sandbox].map((port) => `http://127.0.0.1:${port}`);
+const ui = process.env.TEMPORAL_UI_URL ?? 'http://127.0.0.1:8233';
+const picture = (name) => ours(`docs/images/${name}.png`);
 
 const browser = await launchBrowser();
 try {
@@ -25,6 +34,21 @@ try {
   await show(operator, payment.id, 'web-ui');
   await operator.setViewportSize({ width: 1280, height: 760 });
   await show(operator, waiting.id, 'web-ui-details', 'user-metadata');
+
+  // A payment that is paid, and of which somebody then makes a second transaction.
+  await show(operator, payment.id, 'web-ui-paid', 'user-metadata');
+  await post(
+    `${sandbox}/direct-pay`,
+    { amount: 12_500, phone: '677000000', externalId: payment.id, userId: payment.id },
+    { apiuser: 'sandbox-collections', apikey: collectionApiKey },
+  );
+  await new Promise((resolve) => setTimeout(resolve, 8_000));
+  await show(operator, payment.id, 'web-ui-review', 'user-metadata');
+
+  // Without the codec server nobody reads anything of it.
+  const stranger = await browser.newPage({ viewport: { width: 1280, height: 760 } });
+  await stranger.route(`http://127.0.0.1:${ports.codec}/**`, (route) => route.abort());
+  await show(stranger, payment.id, 'web-ui-encrypted');
 } finally {
   await browser.close();
 }
@@ -37,11 +61,16 @@ async function show(page, id, name, tab = 'history') {
   await page.screenshot({ path: picture(name) });
 }
 
-async function collect(order) {
-  const response = await fetch(`${api}/v1/collections`, {
+function collect(order) {
+  return post(`${api}/v1/collections`, { method: 'link', ...order }, { authorization: `Bearer ${key}` });
+}
+
+async function post(address, body, headers) {
+  const response = await fetch(address, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ method: 'link', ...order }),
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
   });
+  if (!response.ok) throw new Error(`${address} answered ${response.status}: ${await response.text()}`);
   return await response.json();
 }

@@ -225,6 +225,7 @@ const schemas = {
       MAX_CONCURRENT_REQUESTS: count(200),
       MAX_ACTIVE_REQUESTS: count(20),
       RECORDS_URL: databaseUrl.optional(),
+      DESK_URL: baseUrl.optional(),
     })
     .superRefine(
       ({ API_KEYS, MERCHANTS_FILE, MERCHANT_WEBHOOK_URL }, context) => {

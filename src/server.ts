@@ -111,5 +111,6 @@ function toTerms(config: Config<'api'>): PaymentTerms {
     resolveAfterMs: config.RESOLVE_AFTER,
     sendByMs: config.SEND_BY,
     providerTimeoutMs: config.PROVIDER_TIMEOUT,
+    deskUrl: config.DESK_URL,
   };
 }

@@ -44,6 +44,7 @@ const optional = {
   MAX_PAYOUTS_PER_DAY: '1000000',
   SECOND_PERSON_ABOVE: '500000',
   TEMPORAL_UI_URL: 'http://127.0.0.1',
+  DESK_URL: 'http://127.0.0.1',
   MERCHANT_WEBHOOK_URL: 'http://127.0.0.1',
   MERCHANT_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}`,
   WORKER_BUILD_ID: '1',

@@ -69,6 +69,8 @@ export interface PaymentTerms {
   readonly providerTimeoutMs: number;
   /** XAF: a decision on a payout of more takes two people. Absent: on none. */
   readonly secondPersonAbove?: number | undefined;
+  /** The desk's base address, for the link to the payment there in Temporal's Web UI. Absent: no link. */
+  readonly deskUrl?: string | undefined;
 }
 
 /** Which of the merchant's two provider services a kind of payment goes through. */

@@ -4,48 +4,59 @@ import type { PaymentResolution } from '../payments/payment.js';
 import {
   decideFrom,
   followedBy,
+  type OtherTransaction,
   type PaymentState,
   type Pursuit,
   pursuitOf,
   type Review,
   reviewOf,
   statusOf,
+  transIdOf,
+  type Waiting,
 } from '../payments/payment-state.js';
 import { needsSecondPerson } from '../payments/second-person.js';
 import { toPayment } from '../payments/to-payment.js';
 
 /** A payment's summary for operators, as Markdown, most important first; without personal data. */
 export function describePayment(state: PaymentState): string {
-  const { final, transId, reason, revenue, expiresAt, resolution } = toPayment(state);
+  const { final, reason, revenue, expiresAt, resolution } = toPayment(state);
+  const { phase, order, others } = state;
   const review = reviewOf(state);
-  const pursuit = pursuitOf(state.phase);
+  const pursuit = pursuitOf(phase);
+  const desk = deskOf(state);
   const nextAt = pursuit?.kind === 'verifying' ? pursuit.nextAt : followedBy(pursuit)?.polling.nextAt;
   const isAsked = nextAt !== undefined && review?.held !== true;
   const rows: [string, string | undefined][] = [
-    ['To do', review && toDo(state, review)],
+    ['To do', review && toDo(state, review, desk)],
     ['Waits for a second person', review?.proposed && proposal(review.proposed)],
     ['Reason', reason && escaped(reason)],
     ['Decide from', review && shown(decideFrom(state))],
     ['Not known', pursuit && openQuestion(pursuit)],
-    ['Waits', state.phase.kind === 'waiting' ? escaped(state.phase.unsent.reason) : undefined],
-    ['Amount', `${state.order.amount.toLocaleString('en')} XAF`],
-    ['Transaction', transId && `\`${transId}\``],
+    ['Waits', phase.kind === 'waiting' ? describeWait(phase) : undefined],
+    ['Amount', `${order.amount.toLocaleString('en')} XAF`],
+    ['Transaction', describeTransaction(state)],
+    ['Other transactions', others.length === 0 ? undefined : others.map(withWord).join(', ')],
     ['Link ends', final || expiresAt === undefined ? undefined : expiresAt],
     ['Next question to the provider', isAsked ? `${shown(nextAt)}, or when notified` : undefined],
     ['Received after fees', revenue === undefined ? undefined : `${revenue.toLocaleString('en')} XAF`],
     ['Merchant still to be notified', nextDue(state.notifications)?.type],
     ['Decided', resolution && decided(resolution)],
+    ['More', review || desk === undefined ? undefined : `[the payment on the desk](${desk})`],
   ];
   const list = rows.flatMap(([name, value]) => (value === undefined ? [] : [`- ${name}: ${value}`]));
   return `**${statusOf(state)}**${final ? ', final' : ''}\n\n${list.join('\n')}`;
 }
 
-function toDo(state: PaymentState, { number, proposed }: Review): string {
+function toDo(state: PaymentState, { number, proposed }: Review, desk: string | undefined): string {
   if (proposed !== undefined) {
-    return `a second person, and not ${proposed.by}, has to decide the same on review ${number}, or to reject it`;
+    const onDesk = desk === undefined ? '' : ` [on the desk](${desk})`;
+    return `a second person, and not ${proposed.by}, has to decide the same on review ${number}, or to reject it${onDesk}`;
   }
   const people = needsSecondPerson(state) ? ', which takes two people' : '';
-  return `decide review ${number} with the resolve call: resend, fail or match${people}`;
+  const what = `decide review ${number}`;
+  return desk === undefined
+    ? `${what} with the resolve call: resend, fail or match${people}`
+    : `[${what} on the desk](${desk}): resend, fail or match${people}`;
 }
 
 function proposal({ decision, by, why, force, at }: Proposal): string {
@@ -56,6 +67,30 @@ function proposal({ decision, by, why, force, at }: Proposal): string {
 function decided({ action, by, why, approval }: PaymentResolution): string {
   const second = approval === undefined ? '' : `; and by ${approval.by}: ${escaped(approval.why)}`;
   return `${action} by ${by}: ${escaped(why)}${second}`;
+}
+
+/** The payment's page on the desk. */
+function deskOf({ order, terms }: PaymentState): string | undefined {
+  return terms.deskUrl === undefined
+    ? undefined
+    : `${terms.deskUrl.replace(/\/+$/, '')}/desk/payments/${order.id}`;
+}
+
+function describeWait({ unsent: { hold, reason }, until }: Waiting): string {
+  const why = hold === 'credentials' ? `the provider refuses our credentials: ${reason}` : reason;
+  return `${escaped(why)}; next try ${shown(until)}`;
+}
+
+/** The payment's own transaction, with the provider's last word on it, unless that is the payment's status. */
+function describeTransaction(state: PaymentState): string | undefined {
+  const followed = followedBy(pursuitOf(state.phase));
+  const transId = transIdOf(state);
+  if (transId === undefined) return undefined;
+  return followed === undefined ? `\`${transId}\`` : withWord(followed);
+}
+
+function withWord({ transId, status }: Pick<OtherTransaction, 'transId' | 'status'>): string {
+  return `\`${transId}\` (${status} when last heard of)`;
 }
 
 function openQuestion(pursuit: Pursuit): string | undefined {

@@ -46,7 +46,11 @@ export function stackSettings(ports: StackPorts, secrets: Secrets): Record<strin
     PORT: String(ports.api),
     API_KEYS: `${KEY_OWNER}:${secrets.apiKey}:collections+payouts+read+balance+review`,
     WEBHOOK_TOKEN: secrets.webhookToken,
-    ...(ports.desk !== undefined && { DESK_PORT: String(ports.desk), DESK_API_URL: apiUrl }),
+    ...(ports.desk !== undefined && {
+      DESK_PORT: String(ports.desk),
+      DESK_API_URL: apiUrl,
+      DESK_URL: `http://${HOST}:${ports.desk}`,
+    }),
     PROVIDER_COLLECTION_URL: sandboxUrl,
     PROVIDER_COLLECTION_API_USER: 'sandbox-collections',
     PROVIDER_COLLECTION_API_KEY: secrets.collectionApiKey,

@@ -16,7 +16,7 @@ export interface PGliteServer {
  * @param folder where its data is; without it, in memory
  */
 export async function startPGliteServer(port: number, folder?: string): Promise<PGliteServer> {
-  const db = await PGlite.create(folder);
+  const db = await (folder === undefined ? createInMemory() : PGlite.create(folder));
   const server = new PGLiteSocketServer({
     db: withWholeQueries(db),
     host: '127.0.0.1',
@@ -30,6 +30,17 @@ export async function startPGliteServer(port: number, folder?: string): Promise<
       await db.close();
     },
   };
+}
+
+/** What a new database consists of. To load it takes a fifth of the time of making it. */
+let empty: Promise<Blob> | undefined;
+
+async function createInMemory(): Promise<PGlite> {
+  if (empty !== undefined) return await PGlite.create({ loadDataDir: await empty });
+  const first = PGlite.create();
+  empty = first.then((db) => db.dumpDataDir('none'));
+  await empty;
+  return await first;
 }
 
 /** The messages of which an extended query consists before its Sync: Parse, Bind, Describe, Execute, Close and Flush. */

@@ -18,14 +18,15 @@ let codecUrl: string;
 let uiUrl: string;
 let id: string;
 
+/** Where the desk would be. */
+const DESK_URL = 'http://desk.example';
+
 beforeAll(async () => {
   browser = await launchBrowser();
-  running = await bringUp({}, { withCodec: true });
+  running = await bringUp({ DESK_URL }, { withCodec: true });
   codecUrl = String(running.stack.codecUrl);
   uiUrl = String(running.stack.temporal.uiUrl);
-  const body = { method: 'direct', amount: 4_700, externalId: 'order-4700', ...payer };
-  const response = await running.call('POST', '/v1/collections', body);
-  ({ id } = z.object({ id: z.string() }).parse(await response.json()));
+  id = await collect({ externalId: 'order-4700', ...payer });
 }, 180_000);
 
 afterAll(async () => {
@@ -33,9 +34,17 @@ afterAll(async () => {
   await running.stop();
 }, 60_000);
 
-/** The tab of the payment's page in the Web UI whose address ends so. */
-async function open(page: Page, tab: string): Promise<void> {
-  await page.goto(`${uiUrl}/namespaces/default/workflows/${id}`);
+const paymentSchema = z.object({ id: z.string(), status: z.string() });
+
+async function collect(more: Record<string, string>): Promise<string> {
+  const body = { method: 'direct', amount: 4_700, ...more };
+  const response = await running.call('POST', '/v1/collections', body);
+  return paymentSchema.parse(await response.json()).id;
+}
+
+/** The tab of a payment's page in the Web UI whose address ends so. */
+async function open(page: Page, tab: string, paymentId = id): Promise<void> {
+  await page.goto(`${uiUrl}/namespaces/default/workflows/${paymentId}`);
   await page.locator(`a[href$="${tab}"]`).first().click();
 }
 
@@ -43,6 +52,30 @@ async function open(page: Page, tab: string): Promise<void> {
 async function textOf(page: Page): Promise<string> {
   const texts = page.frames().map((frame) => frame.evaluate('document.body.innerText').catch(() => ''));
   return (await Promise.all(texts)).join('\n');
+}
+
+async function untilStatus(paymentId: string, expected: string): Promise<void> {
+  const end = Date.now() + 60_000;
+  for (;;) {
+    const response = await running.call('GET', `/v1/payments/${paymentId}`);
+    const { status } = paymentSchema.parse(await response.json());
+    if (status === expected) return;
+    if (Date.now() > end) throw new Error(`${paymentId} is ${status}, and never ${expected}`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+async function makeTransaction(paymentId: string): Promise<void> {
+  const response = await fetch(`${running.stack.sandboxUrl}/direct-pay`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      apiuser: 'sandbox-collections',
+      apikey: running.secrets.collectionApiKey,
+    },
+    body: JSON.stringify({ amount: 4_700, phone: '670000000', externalId: paymentId, userId: paymentId }),
+  });
+  expect(response.status).toBe(200);
 }
 
 async function untilShown(page: Page, expected: RegExp): Promise<void> {
@@ -62,6 +95,24 @@ describe("Temporal's Web UI", () => {
     await open(page, 'user-metadata');
     await untilShown(page, /Collection from a phone of 4,700 XAF/);
     await untilShown(page, /Next question to the provider/);
+    await page.context().close();
+  });
+
+  it('shows what came of a paid payment, and what is to be done about one in REVIEW', async () => {
+    const page = await browser.newPage();
+    const paid = await collect({ phone: '670000000' });
+    await untilStatus(paid, 'SUCCESSFUL');
+    await open(page, 'user-metadata', paid);
+    await untilShown(page, /SUCCESSFUL, final/);
+
+    // Somebody makes a second transaction of it.
+    await makeTransaction(paid);
+    await untilStatus(paid, 'REVIEW');
+    await open(page, 'user-metadata', paid);
+    await untilShown(page, /To do: decide review 1 on the desk: resend, fail or match/);
+    await untilShown(page, /Reason: the provider has another transaction for this payment/);
+    const links = page.frames().map((frame) => frame.locator(`a[href="${DESK_URL}/desk/payments/${paid}"]`));
+    expect(await Promise.all(links.map((link) => link.count()))).toContain(1);
     await page.context().close();
   });
 

@@ -186,6 +186,11 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- if eq $component "api" -}}
 {{- $_ := set $env "PORT" "3000" -}}
 {{- $_ := set $env "TRUSTED_PROXIES" (toString $values.api.trustedProxies) -}}
+{{- with $values.desk.ingress -}}
+{{- if and $values.desk.enabled .enabled -}}
+{{- $_ := set $env "DESK_URL" (printf "%s://%s" (ternary "https" "http" (ne .tlsSecret "")) .host) -}}
+{{- end -}}
+{{- end -}}
 {{- if $values.metrics.enabled }}{{ $_ := set $env "API_METRICS_ADDRESS" (printf "0.0.0.0:%v" $values.metrics.port) }}{{ end -}}
 {{- else if eq $component "worker" -}}
 {{- $_ := set $env "WORKER_SHUTDOWN_GRACE" $values.worker.shutdownGrace -}}

@@ -1,0 +1,92 @@
+import { describe, expect, it } from '@jest/globals';
+import { describePayment } from '../../src/workflows/describe-payment.js';
+import {
+  directOrder,
+  HOUR,
+  linkOrder,
+  MINUTE,
+  payoutOrder,
+  transactionOf,
+  transId,
+} from '../payments/orders.js';
+import { absent, backoff, opened, paid, type Scenario, taken, UNAUTHORIZED } from '../payments/scenario.js';
+
+const DESK = { deskUrl: 'https://desk.example/' };
+
+const lines = ({ payment }: Scenario): string[] => describePayment(payment).split('\n');
+
+describe('the current details of a payment', () => {
+  it('of a link that waits say what it waits for, and until when', () => {
+    expect(lines(taken(linkOrder))).toEqual([
+      '**CREATED**',
+      '',
+      '- Amount: 5,000 XAF',
+      '- Transaction: `T1` (CREATED when last heard of)',
+      '- Link ends: 2026-01-02T00:00:00.000Z',
+      '- Next question to the provider: 2026-01-01 00:03:00 UTC, or when notified',
+    ]);
+  });
+
+  it('of one that has ended say what came of it, and no more', () => {
+    expect(lines(paid(payoutOrder))).toEqual([
+      '**SUCCESSFUL**, final',
+      '',
+      '- Amount: 5,000 XAF',
+      '- Transaction: `T1`',
+      '- Merchant still to be notified: payment.succeeded',
+    ]);
+  });
+
+  it('of a review say first what is to be done, why, and from when on', () => {
+    expect(lines(absent(payoutOrder, { resolveAfterMs: HOUR }))).toEqual([
+      '**REVIEW**',
+      '',
+      '- To do: decide review 1 with the resolve call: resend, fail or match',
+      expect.stringMatching(/^- Reason: it isn't known whether the provider accepted the payment/),
+      '- Decide from: 2026-01-01 01:00:00 UTC',
+      expect.stringMatching(/^- Not known: whether the provider took it: no answer within 15 s/),
+      '- Amount: 5,000 XAF',
+      '- Merchant still to be notified: payment.review',
+    ]);
+  });
+
+  it('lead to the desk, with what is to be done there first', () => {
+    const link = '(https://desk.example/desk/payments/pay_3)';
+    expect(lines(absent(payoutOrder, DESK))[2]).toBe(
+      `- To do: [decide review 1 on the desk]${link}: resend, fail or match`,
+    );
+    expect(lines(taken(payoutOrder, DESK)).at(-1)).toBe(`- More: [the payment on the desk]${link}`);
+  });
+
+  it('have the provider’s last word on each transaction', () => {
+    const one = transactionOf(directOrder, { status: 'PENDING' });
+    const payment = opened(directOrder).sent({ kind: 'ambiguous', reason: 'reset' });
+    payment.listed(one, { ...one, transId: transId('T2'), status: 'SUCCESSFUL' });
+    expect(lines(payment)).toContain(
+      '- Other transactions: `T1` (PENDING when last heard of), `T2` (SUCCESSFUL when last heard of)',
+    );
+    expect(
+      lines(
+        taken(directOrder)
+          .after(3 * MINUTE)
+          .found('PENDING'),
+      ),
+    ).toContain('- Transaction: `T1` (PENDING when last heard of)');
+  });
+
+  it('of one that could not be sent say why, and when it is tried again', () => {
+    expect(lines(opened(payoutOrder).sent(UNAUTHORIZED))[2]).toBe(
+      '- Waits: the provider refuses our credentials: no; next try 2026-01-01 00:01:00 UTC',
+    );
+  });
+
+  it('render nothing of what somebody else has written', () => {
+    const payment = backoff(payoutOrder).later(HOUR).match('T1').found('SUCCESSFUL');
+    const written = { ...payment.payment.resolved, why: '**paid** [here](http://evil.example)' };
+    const text = describePayment({
+      ...payment.payment,
+      resolved: written as typeof payment.payment.resolved,
+    });
+    expect(text).toContain('- Decided: match by ops: \\*\\*paid\\*\\* \\[here\\]\\(http://evil.example\\)');
+  });
+});
