@@ -21,7 +21,10 @@ import { statementCsv } from './statement-csv.js';
 
 const PAGE_SIZE = { max: 100, default: 31 } as const;
 
-const day = z.string().refine(isDay, 'must be a day, such as 2026-11-21').meta({ format: 'date' });
+const day = z
+  .string()
+  .refine(isDay, { error: 'must be a day, such as 2026-11-21', abort: true })
+  .meta({ format: 'date' });
 
 const UNREAD = "Statements can't be read at the moment. Try again shortly.";
 
