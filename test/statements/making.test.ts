@@ -337,8 +337,9 @@ describe("the API's statements", () => {
     });
     await stack.api.client.workflow.getHandle(statementWorkflowId(DAY)).result();
     expect((await get(`/v1/statements/${DAY}?version=5`)).status).toBe(200);
-    const today = dayOf(Date.now());
-    expect(await ask(today)).toMatchObject({ status: 400, body: { errors: [{ field: 'date' }] } });
+    for (const wrong of [dayOf(Date.now()), '2026-02-30', '']) {
+      expect(await ask(wrong)).toMatchObject({ status: 400, body: { errors: [{ field: 'date' }] } });
+    }
     expect((await ask(DAY, KEYS.shop)).status).toBe(403);
   });
 
