@@ -141,6 +141,8 @@ export function openDatabase(url: string, logger: Logger): Database {
         direction: 'up',
         migrationsTable: 'migrations',
         noLock: true,
+        // The first file's own would end ours, and let another process in before the second.
+        singleTransaction: true,
         logger: { info: () => undefined, warn: () => undefined, error: (text) => logger.error(text) },
       };
       const done = await answered(() => runner(options));

@@ -139,5 +139,5 @@ describe('a link that had expired when somebody resets its workflow to before it
     await pause(Date.parse(expired.createdAt) + MINUTE - Date.now());
     await world.untilStatus(expired.id, 'EXPIRED');
     expect(world.transactionsOf(expired.id)).toHaveLength(1);
-  });
+  }, 180_000);
 });
