@@ -78,7 +78,7 @@ const ASKED_WITHIN_MS = 35 * 60 * 1000;
 
 function quietAfter({ quietUntil }: Book, event: PaymentEvent, now: number): number {
   if (event.kind !== 'status' && event.kind !== 'listed' && event.kind !== 'expired') return quietUntil;
-  return event.answer.kind === 'throttled'
+  return event.answer.kind === 'throttled' && !event.answer.isOurs
     ? Math.max(quietUntil, now + (event.answer.retryAfterMs ?? 0))
     : quietUntil;
 }

@@ -67,6 +67,8 @@ export interface StatusMove {
     | { readonly kind: 'found'; readonly status: ProviderStatus; readonly isBare: boolean }
     | { readonly kind: 'foreign'; readonly whose: 'others' | 'nameless' }
     | { readonly kind: 'unknown' }
+    /** The worker has asked as often as it may, in tasks that came to nothing, and doesn't ask. */
+    | { readonly kind: 'heldBack' }
     | NoAnswer;
 }
 

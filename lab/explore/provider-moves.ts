@@ -194,6 +194,7 @@ function statusMoves(situation: Situation, setting: Setting, transId: TransId): 
   const foreign = foreignOf(transId);
   if (provider.silent !== 'no' || foreign === 'silent') return [move({ kind: 'unavailable' })];
   const others = noAnswers(may, ['status', 'all']).map((answer) => costly(move(answer)));
+  if (may('workerLost')) others.push(costly(move({ kind: 'heldBack' })));
   if (foreign === 'others' || foreign === 'nameless')
     return [move({ kind: 'foreign', whose: foreign }), ...others];
   const own = transactionOf(provider, transId);

@@ -66,12 +66,16 @@ export function answerStatus(
   { answer, truth }: StatusMove,
   setting: Setting,
 ): Answered {
+  const event = (said: StatusAnswer): AnswerEvent => ({ kind: 'status', transId, answer: said, isReport });
+  if (answer.kind === 'heldBack') {
+    const said = { kind: 'throttled', retryAfterMs: ASKED_WINDOW_MS / 2, isOurs: true } as const;
+    return { situation: before, event: event(said) };
+  }
   const asked = [
     ...before.provider.asked.filter(({ at }) => at > before.now - ASKED_WINDOW_MS),
     { transId, at: before.now },
   ];
   const provider = withStatus({ ...before.provider, asked }, transId, truth, false);
-  const event = (said: StatusAnswer): AnswerEvent => ({ kind: 'status', transId, answer: said, isReport });
   const situation = { ...before, provider };
   switch (answer.kind) {
     case 'found': {

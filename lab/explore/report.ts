@@ -237,6 +237,8 @@ function answerWords(answer: Answer): string {
       return answer.silence === undefined ? 'no answer' : `no answer from now on (${answer.silence})`;
     case 'throttled':
       return 'throttled, with Retry-After';
+    case 'heldBack':
+      return 'not asked: the worker has asked as often as it may';
     case 'unauthorized':
       return 'refused for our credentials';
     case 'lost':

@@ -94,6 +94,7 @@ const MAX_WAITERS = 4;
 
 /** What every answer leaves behind, whatever it is about: the question counted, and the quiet that the provider asked for. */
 function noted(payment: PaymentState, event: PaymentEvent, now: number): PaymentState {
+  if (isNotAsked(event)) return payment;
   const recentQuestions =
     event.kind === 'status'
       ? recordQuestion(payment.recentQuestions, event.transId, now)
@@ -102,6 +103,11 @@ function noted(payment: PaymentState, event: PaymentEvent, now: number): Payment
   const quietUntil =
     quiet === undefined ? payment.quietUntil : Math.max(payment.quietUntil ?? 0, now + quiet);
   return { ...payment, recentQuestions, ...(quietUntil !== undefined && { quietUntil }) };
+}
+
+/** The worker has kept a question back: it wasn't asked, and the provider has said nothing. */
+function isNotAsked(event: PaymentEvent): boolean {
+  return event.kind === 'status' && event.answer.kind === 'throttled' && event.answer.isOurs === true;
 }
 
 function quietAfter(event: PaymentEvent): number | undefined {

@@ -45,6 +45,8 @@ export function retryDelay(unanswered: number, terms: Pick<PaymentTerms, 'pollMa
 
 /** The pause after a question that got this in place of an answer, in ms, `before` others having got none either. */
 export function pauseAfter(answer: NoAnswer, before: number, terms: Pick<PaymentTerms, 'pollMaxMs'>): number {
+  // Nobody was asked, and it is known when there is room.
+  if (answer.kind === 'throttled' && answer.isOurs) return answer.retryAfterMs ?? 0;
   const retry = retryDelay(before, terms);
   if (answer.kind === 'unauthorized') return Math.max(UNAUTHORIZED_PAUSE_MS, retry);
   return answer.kind === 'throttled' ? Math.max(answer.retryAfterMs ?? 0, retry) : retry;

@@ -283,3 +283,14 @@ describe('a match with a link', () => {
     expect(payment.phase('closing')).toMatchObject({ next: 'look', of: { transId: 'T2' } });
   });
 });
+
+describe('a question that its worker has kept back', () => {
+  it('is asked as soon as there is room, and counts for nothing until then', () => {
+    const payment = taken(directOrder).hint('T1');
+    payment.answered({ kind: 'throttled', isOurs: true, retryAfterMs: 20_000 });
+    expect(payment.wants).toMatchObject({ kind: 'wait', until: payment.now + 20_000 });
+    expect(payment.payment.recentQuestions).toEqual([]);
+    expect(payment.payment.quietUntil).toBeUndefined();
+    expect(payment.after(20_000).found('SUCCESSFUL').status).toBe('SUCCESSFUL');
+  });
+});
