@@ -131,6 +131,7 @@ describe('a payment that its merchant keeps refreshing', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
     const { status } = await world.post(`/v1/payments/${payment.id}/refresh`, {});
     expect([200, 202]).toContain(status);
+    world.sandbox.faults.clear();
   });
 });
 
