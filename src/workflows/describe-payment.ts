@@ -17,6 +17,9 @@ import {
 import { needsSecondPerson } from '../payments/second-person.js';
 import { toPayment } from '../payments/to-payment.js';
 
+/** The Web UI (2.42) makes its frame as high as the list would be if no line wrapped: this is what it cuts off when some do. */
+const SPARE = '\n\n\u00a0\n\n\u00a0';
+
 /** A payment's summary for operators, as Markdown, most important first; without personal data. */
 export function describePayment(state: PaymentState): string {
   const { final, reason, revenue, expiresAt, resolution } = toPayment(state);
@@ -44,7 +47,7 @@ export function describePayment(state: PaymentState): string {
     ['More', review || desk === undefined ? undefined : `[the payment on the desk](${desk})`],
   ];
   const list = rows.flatMap(([name, value]) => (value === undefined ? [] : [`- ${name}: ${value}`]));
-  return `**${statusOf(state)}**${final ? ', final' : ''}\n\n${list.join('\n')}`;
+  return `**${statusOf(state)}**${final ? ', final' : ''}\n\n${list.join('\n')}${SPARE}`;
 }
 
 function toDo(state: PaymentState, { number, proposed }: Review, desk: string | undefined): string {
@@ -81,12 +84,15 @@ function describeWait({ unsent: { hold, reason }, until }: Waiting): string {
   return `${escaped(why)}; next try ${shown(until)}`;
 }
 
-/** The payment's own transaction, with the provider's last word on it, unless that is the payment's status. */
+/**
+ * The payment's own transaction, with the provider's last word on it. CREATED may be from before any: a payment that is opened again
+ * begins with it.
+ */
 function describeTransaction(state: PaymentState): string | undefined {
   const followed = followedBy(pursuitOf(state.phase));
   const transId = transIdOf(state);
   if (transId === undefined) return undefined;
-  return followed === undefined ? `\`${transId}\`` : withWord(followed);
+  return followed === undefined || followed.status === 'CREATED' ? `\`${transId}\`` : withWord(followed);
 }
 
 function withWord({ transId, status }: Pick<OtherTransaction, 'transId' | 'status'>): string {

@@ -13,7 +13,7 @@ import { absent, backoff, opened, paid, type Scenario, taken, UNAUTHORIZED } fro
 
 const DESK = { deskUrl: 'https://desk.example/' };
 
-const lines = ({ payment }: Scenario): string[] => describePayment(payment).split('\n');
+const lines = ({ payment }: Scenario): string[] => describePayment(payment).trimEnd().split('\n');
 
 describe('the current details of a payment', () => {
   it('of a link that waits say what it waits for, and until when', () => {
@@ -21,7 +21,7 @@ describe('the current details of a payment', () => {
       '**CREATED**',
       '',
       '- Amount: 5,000 XAF',
-      '- Transaction: `T1` (CREATED when last heard of)',
+      '- Transaction: `T1`',
       '- Link ends: 2026-01-02T00:00:00.000Z',
       '- Next question to the provider: 2026-01-01 00:03:00 UTC, or when notified',
     ]);
