@@ -30,7 +30,7 @@ import { getPayment, listPayments, refreshPayment, resolvePayment } from './rout
 import { cancelPayout, createPayout } from './routes/payouts.js';
 import { getProviderRecords } from './routes/provider-records.js';
 import { providerWebhook } from './routes/provider-webhook.js';
-import { getStatement, listStatements, makeStatement } from './routes/statements.js';
+import { getStatement, listStatements, makeStatement, measureStatements } from './routes/statements.js';
 
 /** Every route of the API. */
 export const routes: readonly Route[] = [
@@ -158,6 +158,7 @@ export function createApi({
   };
   measureOpenReviews(registry, context);
   measureRecords(registry, context);
+  measureStatements(registry, context);
   const authenticator = createAuthenticator(merchants);
   mountRoutes(app, routes, context, authenticator);
   app.use(() => {

@@ -15,6 +15,14 @@ export interface StatementSummary {
   readonly differences: number;
 }
 
+/** How far the statements have come. */
+export interface StatementsState {
+  /** The latest statement of the latest day that has one. */
+  readonly latest: StatementSummary | undefined;
+  /** When the first payment that is recorded was created, in ms since the epoch. */
+  readonly firstPaymentAt: number | undefined;
+}
+
 /** What is kept of a run that was given up, in days. */
 const MAX_PART_DAYS = 30;
 
@@ -108,6 +116,14 @@ export class Statements {
     return rows.map(toSummary);
   }
 
+  async state(): Promise<StatementsState> {
+    const [[latest], [first]] = await Promise.all([
+      this.list(undefined, 1),
+      this.database.query('SELECT created_at FROM payments ORDER BY created_at LIMIT 1'),
+    ]);
+    return { latest, firstPaymentAt: first && firstRow.parse(first).created_at.getTime() };
+  }
+
   /** The statement of a day: the latest, or an earlier version. @throws {DecryptionError} when its key is missing. */
   async find(day: string, version: number | undefined): Promise<Statement | undefined> {
     const [row] = await this.database.query(
@@ -131,6 +147,7 @@ const SUMMARY = 'day, version, made_at, complete, payments, differences';
 
 const contentRow = z.object({ content: z.instanceof(Buffer) });
 const balanceRow = z.object({ balance: z.coerce.number(), asked_at: z.date() });
+const firstRow = z.object({ created_at: z.date() });
 const lastRow = z.object({ version: z.number().nullable() });
 const summaryRow = z.object({
   day: z.string(),

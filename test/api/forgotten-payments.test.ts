@@ -389,6 +389,14 @@ describe('while the records are away', () => {
     expect(lag).toBeLessThan(600);
   });
 
+  it('the metrics miss a statement since the first payment, where there are records to look in', async () => {
+    const ageOf = async (one: ApiUnderTest) => sumOf(await one.metrics(), 'sanaga_statement_age_seconds');
+    expect(await ageOf(away)).toBeNaN();
+    expect(await ageOf(stack.api)).toBeNaN();
+    expect(await ageOf(api)).toBeGreaterThan(0);
+    expect(sumOf(await api.metrics(), 'sanaga_statement_complete')).toBeNaN();
+  });
+
   it("a notification of the provider's for a payment that Temporal doesn't know is kept for an operator", async () => {
     const id = 'col_fedcba9876543210fedcba9876543210';
     const said = { transId: 'longAgo000000001', status: 'FAILED', externalId: id };

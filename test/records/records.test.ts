@@ -94,6 +94,7 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     await Promise.all([one.migrate(), other.migrate()]);
     await other.migrate();
     await expect(one.has('col_none' as PaymentId)).resolves.toBe(false);
+    expect(await one.statements.state()).toEqual({ latest: undefined, firstPaymentAt: undefined });
     await one.close();
     await other.close();
   });
@@ -106,6 +107,7 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     expect(found).toMatchObject(rest);
     expect(found?.content).toEqual(JSON.parse(JSON.stringify(content)));
     await expect(records.has(record.id)).resolves.toBe(true);
+    expect(await records.statements.state()).toEqual({ latest: undefined, firstPaymentAt: NOON });
   });
 
   it('hold no phone number, name, e-mail address, message or metadata in plain text', async () => {

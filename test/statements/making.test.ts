@@ -24,6 +24,7 @@ import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
 import { startDesk } from '../desk/desk-under-test.js';
 import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
+import { sumOf } from '../support/metrics-page.js';
 import { eventually, useStack } from '../support/payment-stack.js';
 import { testEncryption } from '../support/test-encryption.js';
 
@@ -283,6 +284,16 @@ describe("the API's statements", () => {
     const own = await get('/v1/statements', KEYS.shop);
     expect(Object.keys(own.body.data[0]).sort()).toEqual(['complete', 'date', 'madeAt', 'version']);
     expect((await get(`/v1/statements?before=${DAY}`)).body.data).toEqual([]);
+  });
+
+  it('are measured: how old the latest is, what differs, and that it has gaps', async () => {
+    const page = await api.metrics();
+    const overFor = (Date.now() - startOf(dayAfter(DAY))) / 1_000;
+    expect(Math.abs(sumOf(page, 'sanaga_statement_age_seconds') - overFor)).toBeLessThan(60);
+    const [latest] = await records.statements.list(undefined, 1);
+    expect(latest?.differences).toBeGreaterThan(0);
+    expect(sumOf(page, 'sanaga_statement_differences')).toBe(latest?.differences);
+    expect(sumOf(page, 'sanaga_statement_complete')).toBe(0);
   });
 
   it('show a day, and any version of it', async () => {

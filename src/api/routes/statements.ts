@@ -1,9 +1,11 @@
 import type { Client } from '@temporalio/client';
+import { Gauge, type Registry } from 'prom-client';
 import { z } from 'zod';
 import { dayAfter, isDay, startOf } from '../../payments/day.js';
 import { type Statement, statementOf } from '../../payments/statement.js';
+import { RecordsUnavailableError } from '../../records/database.js';
 import type { Records } from '../../records/records.js';
-import type { Statements } from '../../records/statements.js';
+import type { Statements, StatementsState } from '../../records/statements.js';
 import { DecryptionError } from '../../temporal/encryption.js';
 import {
   STATEMENT_WORKFLOW_TYPE,
@@ -12,7 +14,7 @@ import {
 } from '../../workflows/messages.js';
 import { isOperator } from '../http/auth.js';
 import { ApiError, noRecords, recordsUnavailable } from '../http/problem.js';
-import { askRecords } from '../payments/recorded-payments.js';
+import { askRecords, type RecordsContext } from '../payments/recorded-payments.js';
 import { callTemporal } from '../payments/temporal-calls.js';
 import { statementListSchema, statementRequestSchema, statementSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
@@ -168,4 +170,57 @@ async function start(client: Client, taskQueue: string, date: string): Promise<v
 function statementsIn(records: Records | undefined): Statements {
   if (records === undefined) throw noRecords('statements');
   return records.statements;
+}
+
+/**
+ * Adds the gauges of the latest day's statement to a registry. They are `NaN` while there is nothing to be said: without records,
+ * while these can't be read, and before the first payment.
+ */
+export function measureStatements(registry: Registry, { records }: RecordsContext): void {
+  const registers = [registry];
+  let asking: Promise<StatementsState> | undefined;
+  // All gauges are read at once.
+  const read = () => {
+    asking ??= stateOf(records).finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  };
+  new Gauge({
+    name: 'sanaga_statement_age_seconds',
+    help: 'How long ago the latest day ended that has a statement, between 3 and 28 hours when all is well; without any, since the first payment. NaN without records. Every API process shows the same: take the minimum',
+    registers,
+    async collect() {
+      const { latest, firstPaymentAt = Number.NaN } = await read();
+      const since = latest === undefined ? firstPaymentAt : startOf(dayAfter(latest.date));
+      this.set((Date.now() - since) / 1_000);
+    },
+  });
+  new Gauge({
+    name: 'sanaga_statement_differences',
+    help: "What doesn't agree with the provider's records in the latest day's statement, by its latest version; NaN without one",
+    registers,
+    async collect() {
+      this.set((await read()).latest?.differences ?? Number.NaN);
+    },
+  });
+  new Gauge({
+    name: 'sanaga_statement_complete',
+    help: "1 when the latest day's statement covers all that the provider has of it, 0 when it has gaps; NaN without one",
+    registers,
+    async collect() {
+      const { latest } = await read();
+      this.set(latest === undefined ? Number.NaN : Number(latest.complete));
+    },
+  });
+}
+
+async function stateOf(records: Records | undefined): Promise<StatementsState> {
+  const nothing = { latest: undefined, firstPaymentAt: undefined };
+  try {
+    return (await records?.statements.state()) ?? nothing;
+  } catch (error) {
+    if (!(error instanceof RecordsUnavailableError)) throw error;
+    return nothing;
+  }
 }
