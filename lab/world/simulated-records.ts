@@ -1,7 +1,8 @@
 import { status as grpc } from '@grpc/grpc-js';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { pino } from 'pino';
-import { readRun, toRun } from '../../src/records/read-run.js';
+import type { PaymentRecord } from '../../src/records/payment-record.js';
+import { type ListedRun, readRun, toRun } from '../../src/records/read-run.js';
 import { Records } from '../../src/records/records.js';
 import type { Encryption } from '../../src/temporal/encryption.js';
 import { freePort } from '../../stack/processes/ports.js';
@@ -32,17 +33,21 @@ export async function startSimulatedRecords(encryption: Encryption): Promise<Sim
   );
   return {
     records,
-    record: (temporal, ids) =>
-      eachOf(ids, MAX_IN_FLIGHT, async (workflowId) => {
+    async record(temporal, ids) {
+      const ended: ListedRun[] = [];
+      await eachOf(ids, MAX_IN_FLIGHT, async (workflowId) => {
         const info = await infoOf(temporal, workflowId);
         const run = info && toRun(info);
-        if (run?.closedAt === undefined) return;
-        const [missing] = await records.missing([run], 0);
-        if (missing === undefined) return;
+        if (run?.closedAt !== undefined) ended.push(run);
+      });
+      const missing = await records.missing(ended, 0);
+      const read: PaymentRecord[] = [];
+      await eachOf(missing, MAX_IN_FLIGHT, async (run) => {
         // The server leaves the query of a stopped payment with a dead worker for ever.
-        const content = missing.stopped ? undefined : await readRun(temporal, missing);
-        await records.write([{ ...missing, content }]);
-      }),
+        read.push({ ...run, content: run.stopped ? undefined : await readRun(temporal, run) });
+      });
+      await records.write(read);
+    },
     async stop() {
       await records.close();
       await server.stop();
