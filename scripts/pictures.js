@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { launchBrowser } from '../test/browser/browser.ts';
+import { recommendedViews, saveView } from '../test/browser/saved-views.ts';
 
 const ours = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const [state = ours('.sanaga')] = process.argv.slice(2);
@@ -44,6 +45,12 @@ try {
   );
   await new Promise((resolve) => setTimeout(resolve, 8_000));
   await show(operator, payment.id, 'web-ui-review', 'user-metadata');
+
+  const views = await recommendedViews();
+  for (const view of views) await saveView(operator, ui, view);
+  await operator.getByRole('button', { name: views[0].name }).click();
+  await operator.waitForTimeout(3_000);
+  await operator.screenshot({ path: picture('web-ui-views') });
 
   // Without the codec server nobody reads anything of it.
   const stranger = await browser.newPage({ viewport: { width: 1280, height: 760 } });

@@ -7,6 +7,7 @@ import { findTemporal } from '../../stack/temporal/temporal-cli.js';
 import { machine } from '../e2e/built.js';
 import { bringUp, type RunningStack } from '../e2e/running-stack.js';
 import { launchBrowser } from './browser.js';
+import { recommendedViews, saveView } from './saved-views.js';
 
 jest.setTimeout(180_000);
 
@@ -113,6 +114,26 @@ describe("Temporal's Web UI", () => {
     await untilShown(page, /Reason: the provider has another transaction for this payment/);
     const links = page.frames().map((frame) => frame.locator(`a[href="${DESK_URL}/desk/payments/${paid}"]`));
     expect(await Promise.all(links.map((link) => link.count()))).toContain(1);
+    await page.context().close();
+  });
+
+  it("keeps each of the guide's queries as a view, which finds what it says", async () => {
+    const page = await browser.newPage();
+    const views = await recommendedViews();
+    for (const view of views) await saveView(page, uiUrl, view);
+    await page.goto(`${uiUrl}/namespaces/default/workflows`);
+    for (const { name, query } of views) {
+      await page.getByRole('button', { name }).click();
+      await page.waitForURL((url) => url.searchParams.get('query') === query);
+    }
+    // The payment that the test above has left.
+    const { data } = z
+      .object({ data: z.array(paymentSchema) })
+      .parse(await (await running.call('GET', '/v1/payments?status=REVIEW')).json());
+    expect(data).toHaveLength(1);
+    await page.getByRole('button', { name: 'to be decided' }).click();
+    await untilShown(page, new RegExp(String(data[0]?.id)));
+    expect(await textOf(page)).not.toContain(id);
     await page.context().close();
   });
 
