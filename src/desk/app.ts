@@ -11,7 +11,7 @@ import { errorPage } from './page.js';
 import { paymentPage, refreshPayment, resendNotification } from './payment-page.js';
 import { type Session, type SessionLimits, Sessions } from './sessions.js';
 import { SignIn, sessionIdOf, signInAddress } from './sign-in.js';
-import { statementPage, statementsPage } from './statements.js';
+import { statementFile, statementPage, statementsPage } from './statements.js';
 import { STYLE, STYLE_PATH } from './style.js';
 import { sameToken } from './token.js';
 import { ProblemError, type Reply, textOf, type Visit } from './visit.js';
@@ -35,6 +35,8 @@ const PAGES: readonly (readonly [method: 'get' | 'post', path: string, handle: H
   ['get', '/desk/unmatched', unmatchedPage],
   ['get', '/desk/statements', statementsPage],
   ['get', '/desk/statements/:date', statementPage],
+  ['get', '/desk/statements/:date/csv', statementFile('csv')],
+  ['get', '/desk/statements/:date/json', statementFile('json')],
   ['get', '/desk/search', searchPage],
   ['get', '/desk/payments/:id', paymentPage],
   ['post', '/desk/payments/:id/refresh', refreshPayment],
@@ -173,13 +175,15 @@ function signedIn(sessions: Sessions, connect: ConnectApi, handle: Handler): Req
       field: (name) => textOf(request.body, name),
     });
     if ('to' in reply) response.redirect(303, reply.to);
+    else if ('file' in reply) response.attachment(reply.name).send(reply.file);
     else response.status(reply.status ?? 200).send(reply.page);
   };
 }
 
-/** The page that a request belongs to: that of a form is the payment's. */
+/** The page that a request belongs to: that of a form is the payment's, and that of a file the statement's. */
 function pageOf({ method, originalUrl }: Request): string {
-  return method === 'POST' ? (/^\/desk\/payments\/[\w-]+/.exec(originalUrl)?.[0] ?? '/desk') : originalUrl;
+  if (method === 'POST') return /^\/desk\/payments\/[\w-]+/.exec(originalUrl)?.[0] ?? '/desk';
+  return originalUrl.replace(/^(\/desk\/statements\/[^/?]+)\/(?:csv|json)(?=\?|$)/, '$1');
 }
 
 function sendError(sessions: Sessions): ErrorRequestHandler {

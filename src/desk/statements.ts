@@ -1,6 +1,8 @@
-import type { Statement, StatementList } from './api-client.js';
+import { dayAfter, dayOf, isDay } from '../payments/day.js';
+import type { Statement, StatementFormat, StatementList } from './api-client.js';
 import { type Content, type Html, html } from './html.js';
-import { facts, page } from './page.js';
+import { errorPage, facts, page } from './page.js';
+import type { Session } from './sessions.js';
 import { type Reply, requireValue, type Visit } from './visit.js';
 import { amount, badge, count, sentence, time } from './words.js';
 
@@ -10,7 +12,17 @@ type ServiceStatement = Statement['services']['payout'];
 /** Differences on one page: all are in the statement itself. */
 const MAX_SHOWN = 200;
 
-const statementAddress = (date: string) => `/desk/statements/${encodeURIComponent(date)}`;
+const LIST_ADDRESS = '/desk/statements';
+
+const statementAddress = (date: string) => `${LIST_ADDRESS}/${encodeURIComponent(date)}`;
+
+const versionAddress = (date: string, version: number | string) =>
+  `${statementAddress(date)}?version=${encodeURIComponent(version)}`;
+
+const allStatements = html`<a class="button plain" href="${LIST_ADDRESS}">All statements</a>`;
+
+/** The latest day that is over in Douala. */
+const latestDay = () => dayAfter(dayOf(Date.now()), -1);
 
 /** GET /desk/statements: the statements of days. */
 export async function statementsPage(visit: Visit): Promise<Reply> {
@@ -22,7 +34,7 @@ export async function statementsPage(visit: Visit): Promise<Reply> {
 <div class="title"><h1>Statements</h1>
 <p>What each day's payments came to, beside what the provider shows of it. A statement is made in the night that follows its day; with <code>sanaga statements 2026-11-21 --make</code> it is made again.</p></div>
 ${data.length === 0 ? html`<div class="card"><p>There is none${before !== '' && ` before ${before}`}.</p></div>` : html`<ol class="list">${data.map((one) => html`<li class="item">${listed(one)}</li>`)}</ol>`}
-${hasMore && last && html`<nav class="pages" aria-label="Pages"><a class="button plain" href="/desk/statements?before=${encodeURIComponent(last.date)}" rel="next">Earlier</a></nav>`}`;
+${hasMore && last && html`<nav class="pages" aria-label="Pages"><a class="button plain" href="${LIST_ADDRESS}?before=${encodeURIComponent(last.date)}" rel="next">Earlier</a></nav>`}`;
   return { page: page({ title: 'Statements', session, place: 'statements', main }) };
 }
 
@@ -41,20 +53,42 @@ function listed({
 /** GET /desk/statements/:date: what a day came to, and what differs. */
 export async function statementPage(visit: Visit): Promise<Reply> {
   const { session, api } = visit;
-  const statement = requireValue(await api.statement(visit.param('date')));
+  const [asked, wanted] = [visit.param('date'), visit.query('version')];
+  if (!isDay(asked)) return noDay(session);
+  const statement = requireValue(await api.statement(asked, { version: wanted || undefined }));
   const { date, version, madeAt, complete, services, differences } = statement;
   const shown = differences.slice(0, MAX_SHOWN);
   const main = html`
 <div class="title"><h1>Statement of ${date}</h1>
-<p>Version ${version}, made ${time(madeAt)}. Every payment is in it: <code>sanaga statements ${date} --csv</code> prints them for a spreadsheet.</p></div>
+<p>Version ${version}, made ${time(madeAt)}. The files have every payment.</p>
+<div class="actions"><a class="button" href="${fileAddress(date, 'csv', version)}">Download CSV</a><a class="button plain" href="${fileAddress(date, 'json', version)}">Download JSON</a></div></div>
 ${!complete && html`<div class="notice" role="alert"><strong>Not complete</strong><p>The provider could not be made to show everything of the day. What is missing is said below, for each service.</p></div>`}
 <section class="stack" aria-labelledby="differences"><h2 id="differences">${differences.length === 0 ? 'Nothing differs' : counted(differences.length, 'difference')}</h2>
 ${differences.length > shown.length && html`<p>These are the first ${count(MAX_SHOWN)}.</p>`}
 ${shown.length > 0 && html`<ol class="list">${shown.map((one) => html`<li class="item">${differing(one)}</li>`)}</ol>`}
 </section>
 <div class="columns">${serviceCard('Collections', services.collection)}${serviceCard('Payouts', services.payout)}</div>
-<p><a class="button plain" href="/desk/statements">All statements</a></p>`;
+<div class="actions">${version > 1 && html`<a class="button plain" href="${versionAddress(date, version - 1)}" rel="prev">Version ${version - 1}</a>`}${allStatements}</div>`;
   return { page: page({ title: `Statement of ${date}`, session, place: 'statements', main }) };
+}
+
+const fileAddress = (date: string, format: StatementFormat, version: number) =>
+  `${statementAddress(date)}/${format}?version=${version}`;
+
+/** GET /desk/statements/:date/csv, or /json: the statement as the API has written it, to save. */
+export function statementFile(format: StatementFormat): (visit: Visit) => Promise<Reply> {
+  return async (visit) => {
+    const [date, version] = [visit.param('date'), visit.query('version')];
+    if (!isDay(date)) return noDay(visit.session);
+    const file = requireValue(await visit.api.statementFile(date, format, { version: version || undefined }));
+    return { file, name: `${['statement', date, version].filter(Boolean).join('-')}.${format}` };
+  };
+}
+
+function noDay(session: Session): Reply {
+  const text = `The address has no day of the calendar, such as ${latestDay()}.`;
+  const back = { href: LIST_ADDRESS, text: 'All statements' };
+  return { status: 404, page: errorPage('There is no such day', text, session, back) };
 }
 
 const KINDS: Readonly<Record<Difference['kind'], string>> = {
