@@ -10,6 +10,7 @@ import {
   problemSchema,
   providerRecordsSchema,
   statementListSchema,
+  statementRequestSchema,
   statementSchema,
   timelineSchema,
   unmatchedListSchema,
@@ -72,6 +73,7 @@ export interface VersionQuery {
 }
 
 type Query = ListQuery | StatementQuery | VersionQuery;
+type Body = Decision | { readonly date: string };
 
 /** The forms that the API has a statement in, by the names that files of them end with. */
 const FORMATS = { csv: 'text/csv', json: 'application/json' } as const;
@@ -97,6 +99,7 @@ export interface OperatorApi {
   statement(date: string, query: VersionQuery): Promise<Answer<Statement>>;
   /** A statement as the API has written it, to be passed on as it is. */
   statementFile(date: string, format: StatementFormat, query: VersionQuery): Promise<Answer<string>>;
+  makeStatement(date: string): Promise<Answer<z.output<typeof statementRequestSchema>>>;
 }
 
 /** Calls the API at an address with an operator's key. `requestId` is found in the logs of both. */
@@ -117,7 +120,7 @@ export function apiAt(url: string): ConnectApi {
     const caller = client.extend({ headers: { authorization: `Bearer ${key}`, 'x-request-id': requestId } });
     const read = <T>(path: string, schema: z.ZodType<T>, query: Query = {}) =>
       ask(caller, 'GET', path, schema, { query });
-    const post = <T>(path: string, schema: z.ZodType<T>, body?: Decision) =>
+    const post = <T>(path: string, schema: z.ZodType<T>, body?: Body) =>
       ask(caller, 'POST', path, schema, { body });
     const of = (id: string, rest = '') => `v1/payments/${encodeURIComponent(id)}${rest}`;
     const ofDay = (date: string) => `v1/statements/${encodeURIComponent(date)}`;
@@ -137,13 +140,14 @@ export function apiAt(url: string): ConnectApi {
       statements: (query) => read('v1/statements', statementListSchema, query),
       statement: (date, query) => read(ofDay(date), statementSchema, query),
       statementFile: (date, format, query) => askFile(caller, ofDay(date), FORMATS[format], query),
+      makeStatement: (date) => post('v1/statements', statementRequestSchema, { date }),
     };
   };
 }
 
 interface Asked {
   readonly query?: Query;
-  readonly body?: Decision | undefined;
+  readonly body?: Body | undefined;
   /** The content type to answer with, if not JSON. */
   readonly accept?: string;
 }

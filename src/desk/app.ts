@@ -11,7 +11,7 @@ import { errorPage } from './page.js';
 import { paymentPage, refreshPayment, resendNotification } from './payment-page.js';
 import { type Session, type SessionLimits, Sessions } from './sessions.js';
 import { SignIn, sessionIdOf, signInAddress } from './sign-in.js';
-import { statementFile, statementPage, statementsPage } from './statements.js';
+import { makeStatement, statementFile, statementPage, statementsPage } from './statements.js';
 import { STYLE, STYLE_PATH } from './style.js';
 import { sameToken } from './token.js';
 import { ProblemError, type Reply, textOf, type Visit } from './visit.js';
@@ -34,6 +34,7 @@ const PAGES: readonly (readonly [method: 'get' | 'post', path: string, handle: H
   ['get', '/desk/deliveries', deliveriesPage],
   ['get', '/desk/unmatched', unmatchedPage],
   ['get', '/desk/statements', statementsPage],
+  ['post', '/desk/statements', makeStatement],
   ['get', '/desk/statements/:date', statementPage],
   ['get', '/desk/statements/:date/csv', statementFile('csv')],
   ['get', '/desk/statements/:date/json', statementFile('json')],
@@ -180,9 +181,11 @@ function signedIn(sessions: Sessions, connect: ConnectApi, handle: Handler): Req
   };
 }
 
-/** The page that a request belongs to: that of a form is the payment's, and that of a file the statement's. */
+/** The page that a request belongs to: that of a form is the payment's, or the list; that of a file is the statement's. */
 function pageOf({ method, originalUrl }: Request): string {
-  if (method === 'POST') return /^\/desk\/payments\/[\w-]+/.exec(originalUrl)?.[0] ?? '/desk';
+  if (method === 'POST') {
+    return /^\/desk\/(?:payments\/[\w-]+|statements)/.exec(originalUrl)?.[0] ?? '/desk';
+  }
   return originalUrl.replace(/^(\/desk\/statements\/[^/?]+)\/(?:csv|json)(?=\?|$)/, '$1');
 }
 

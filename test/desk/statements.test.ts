@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { dayAfter, dayOf } from '../../src/payments/day.js';
 import { type DeskUnderTest, startDesk, type Visitor } from './desk-under-test.js';
 import { OPERATOR, problem, startStubApi } from './stub-api.js';
 
@@ -24,6 +25,8 @@ beforeEach(() => {
   api.asked.length = 0;
 });
 afterEach(() => {
+  jest.restoreAllMocks();
+  operator.headers = {};
   api.instead.clear();
 });
 afterAll(async () => {
@@ -31,9 +34,20 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** Has the API answer so about a statement. */
-const answerWith = (body: { readonly status: number } | string) =>
-  void api.instead.set(`/v1/statements/${DAY}`, { status: 200, body });
+/** Has the API answer so about a statement, or about making one. */
+const answerWith = (body: { readonly status: number } | string) => {
+  for (const path of ['/v1/statements', `/v1/statements/${DAY}`]) {
+    api.instead.set(path, { status: 200, body });
+  }
+};
+const posted = () => api.asked.filter(({ method }) => method === 'POST');
+const made = {
+  method: 'POST',
+  path: '/v1/statements',
+  query: '',
+  authorization: `Bearer ${OPERATOR}`,
+  body: { date: DAY },
+};
 
 describe('the page of a statement', () => {
   it('shows the latest version, or the one that is asked for', async () => {
@@ -141,6 +155,125 @@ describe('a file of a statement', () => {
     const { path } = await desk.visitor().get(`${PAGE}/${format}?version=2`);
     // To the page and not the file, which would leave the form in place.
     expect(path).toBe(`/desk/sign-in?next=${encodeURIComponent(`${PAGE}?version=2`)}`);
+    expect(api.asked).toEqual([]);
+  });
+});
+
+describe('a statement', () => {
+  it('is made again from its page, which then shows the new version', async () => {
+    await operator.get(PAGE);
+    const { path } = await operator.submit(LIST);
+    expect(posted()).toEqual([made]);
+    expect(path).toBe(`${PAGE}?version=3`);
+    expect(api.asked.at(-1)?.query).toBe('?version=3');
+  });
+
+  it('is made of a day that is chosen on the list', async () => {
+    const { text } = await operator.get(LIST);
+    expect(text).toMatch(/<input id="date" name="date" type="date" max="\d{4}-\d\d-\d\d" required/);
+    const { path } = await operator.submit(LIST, { date: DAY });
+    expect(posted()).toEqual([made]);
+    expect(path).toBe(`${PAGE}?version=3`);
+  });
+
+  it('is made from the page of a day without one', async () => {
+    answerWith(NONE);
+    const { status, text } = await operator.get(PAGE);
+    expect(status).toBe(404);
+    expect(text).toContain('There is none.');
+    api.instead.clear();
+    await operator.submit(LIST);
+    expect(posted()).toEqual([made]);
+  });
+
+  it('that is being made has a page that says so until it is there', async () => {
+    await operator.get(PAGE);
+    api.instead.set(`/v1/statements/${DAY}`, { status: 404, body: NONE });
+    const { status, path, text } = await operator.submit(LIST);
+    expect([status, path]).toEqual([404, `${PAGE}?version=3`]);
+    expect(text).toContain("Version 3 isn't there yet");
+    expect(text).toContain(`<a class="button" href="${path}">Look again</a>`);
+    expect(text).toContain(`href="${PAGE}">The latest version</a>`);
+    api.instead.clear();
+    expect((await operator.get(path)).text).toContain('Make it again');
+  });
+
+  it('is made of a day from the moment that it is over in Douala', async () => {
+    const clock = jest.spyOn(Date, 'now');
+    const end = Date.parse(`${DAY}T23:00:00Z`);
+    clock.mockReturnValue(end - 1);
+    const visitor = desk.visitor();
+    await visitor.signIn(OPERATOR);
+    expect((await visitor.get(LIST)).text).toContain('max="2025-11-20"');
+    const { path, text } = await visitor.submit(LIST, { date: DAY });
+    expect([path, posted()]).toEqual([LIST, []]);
+    expect(text).toContain('Refused: nothing was changed');
+    expect(text).toContain(`${DAY} isn&#39;t over in Douala`);
+    clock.mockReturnValue(end);
+    const after = await visitor.get(LIST);
+    expect(after.text).toContain(`max="${DAY}"`);
+    expect(after.text).not.toContain('Refused');
+    await visitor.submit(LIST, { date: DAY });
+    expect(posted()).toEqual([made]);
+  });
+
+  it('cannot be made from the page of a day that is not over', async () => {
+    const tomorrow = dayAfter(dayOf(Date.now()), 1);
+    api.instead.set(`/v1/statements/${tomorrow}`, { status: 404, body: NONE });
+    const { status, text } = await operator.get(`${LIST}/${tomorrow}`);
+    expect(status).toBe(404);
+    expect(text).toContain("the day isn't over in Douala");
+    expect(() => operator.form(LIST)).toThrow('no form');
+  });
+
+  it.each(['', '2025-02-30', '21/11/2025', '<b>'])('is not made of what is no day: %p', async (date) => {
+    await operator.get(LIST);
+    const { path, text } = await operator.submit(LIST, { date });
+    expect([path, posted()]).toEqual([LIST, []]);
+    expect(text).toContain('Refused: nothing was changed');
+    expect(text).toContain('Choose a day of the calendar');
+    expect(text).toMatch(/<input id="date"[^>]* aria-invalid="true" autofocus>/);
+    expect((await operator.get(LIST)).text).not.toContain('Refused');
+  });
+
+  it.each([[503, 'records_unavailable', 'Statements can not be read at the moment. Try again shortly.']])(
+    'that the API refuses to make has a page that says why: %d',
+    async (status, code, detail) => {
+      await operator.get(PAGE);
+      answerWith(problem(status, code, detail));
+      const answer = await operator.submit(LIST);
+      expect([answer.status, answer.path]).toEqual([status, LIST]);
+      expect(answer.text).toContain(detail.slice(1));
+    },
+  );
+
+  it('whose request has no answer is not said to be refused', async () => {
+    await operator.get(PAGE);
+    answerWith('cut off {');
+    const { status, text } = await operator.submit(LIST);
+    expect(status).toBe(503);
+    expect(text).toContain('It isn&#39;t known whether it was done');
+  });
+
+  it.each([LIST, PAGE])('is not made without the token of the session: %s', async (page) => {
+    await operator.get(page);
+    const { hidden } = operator.form(LIST);
+    for (const csrf of ['', 'x'.repeat(43)]) {
+      const { status, text } = await operator.post(LIST, { ...hidden, date: DAY, csrf });
+      expect(status).toBe(403);
+      expect(text).toContain('Nothing was done');
+    }
+    operator.headers = { 'sec-fetch-site': 'cross-site' };
+    expect((await operator.post(LIST, { ...hidden, date: DAY })).status).toBe(403);
+    expect(posted()).toEqual([]);
+  });
+
+  it('is not made by somebody who is not signed in', async () => {
+    await operator.get(PAGE);
+    const { hidden } = operator.form(LIST);
+    api.asked.length = 0;
+    const { path } = await desk.visitor().post(LIST, hidden);
+    expect(path).toBe(`/desk/sign-in?next=${encodeURIComponent(LIST)}`);
     expect(api.asked).toEqual([]);
   });
 });

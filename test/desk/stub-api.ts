@@ -10,6 +10,7 @@ import {
   paymentSchema,
   providerRecordsSchema,
   statementListSchema,
+  statementRequestSchema,
   statementSchema,
   timelineSchema,
   unmatchedListSchema,
@@ -158,6 +159,7 @@ function answers({ text }: Texts) {
       ],
     }),
     csv: `record,date,note\r\npayment,2026-11-21,"Café, ${text}"\r\n`,
+    made: statementRequestSchema.parse({ object: 'statement_request', date: '2026-11-21', version: 3 }),
     due: dueDeliveryListSchema.parse({
       data: [
         {
@@ -225,7 +227,7 @@ export async function startStubApi(texts: Texts) {
     if (path === '/v1/payments') return known.list;
     if (path === '/v1/notifications/unmatched') return known.unmatched;
     if (path === '/v1/notifications/due') return known.due;
-    if (path === '/v1/statements') return known.statements;
+    if (path === '/v1/statements') return method === 'POST' ? known.made : known.statements;
     if (path.startsWith('/v1/statements/')) return accept === 'text/csv' ? known.csv : known.statement;
     if (path.endsWith('/events')) return known.timeline;
     if (path.endsWith('/notifications')) return known.notifications;

@@ -360,7 +360,7 @@ describe("the API's statements", () => {
     }
   });
 
-  it('are downloaded from the desk as the API has them', async () => {
+  it('are downloaded from the desk as the API has them, and made again there', async () => {
     const desk = await startDesk(api.url);
     try {
       const visitor = desk.visitor();
@@ -371,6 +371,12 @@ describe("the API's statements", () => {
       expect(file.headers.get('content-disposition')).toBe(`attachment; filename=statement-${DAY}-1.csv`);
       const json = await visitor.get(`/desk/statements/${DAY}/json?version=1`);
       expect(JSON.parse(json.text)).toEqual((await get(`/v1/statements/${DAY}?version=1`)).body);
+
+      await visitor.get(`/desk/statements/${DAY}`);
+      const { path } = await visitor.submit('/desk/statements');
+      expect(path).toBe(`/desk/statements/${DAY}?version=6`);
+      await stack.api.client.workflow.getHandle(statementWorkflowId(DAY)).result();
+      expect((await visitor.get(path)).text).toContain('Version 6, made ');
     } finally {
       await desk.stop();
     }
