@@ -15,6 +15,7 @@ import { makeStatement, statementFile, statementPage, statementsPage } from './s
 import { STYLE, STYLE_PATH } from './style.js';
 import { sameToken } from './token.js';
 import { ProblemError, type Reply, textOf, type Visit } from './visit.js';
+import { sentence } from './words.js';
 
 export interface DeskOptions {
   /** Base address of the API. */
@@ -207,13 +208,13 @@ function sendError(sessions: Sessions): ErrorRequestHandler {
 }
 
 /** Statuses of the API's that mean the same of a page. */
-const PASSED_ON: readonly number[] = [403, 404, 429, 503];
+const PASSED_ON: readonly number[] = [400, 403, 404, 429, 503];
 
 function describe(error: unknown, method: string): { status: number; title: string; text: string } {
   if (error instanceof PageError) return { status: error.status, title: error.title, text: error.message };
   if (error instanceof ProblemError) {
     const { status, title, detail } = error.problem;
-    return { status: PASSED_ON.includes(status) ? status : 502, title, text: detail };
+    return { status: PASSED_ON.includes(status) ? status : 502, title, text: sentence(detail) };
   }
   if (error instanceof ApiAway) {
     const effect = method === 'POST' ? " It isn't known whether it was done: look before you repeat it." : '';

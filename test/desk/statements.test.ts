@@ -65,6 +65,13 @@ describe('the page of a statement', () => {
     expect(text).toContain(`href="${PAGE}/json?version=2"`);
     expect(text).toContain(`href="${PAGE}?version=1"`);
   });
+
+  it('that the API finds fault with says what is wrong', async () => {
+    answerWith(problem(400, 'invalid_request', 'version must be a whole number from 1 to 999999'));
+    const { status, text } = await operator.get(`${PAGE}?version=last`);
+    expect(status).toBe(400);
+    expect(text).toContain('<p>Version must be a whole number from 1 to 999999. Request ');
+  });
 });
 
 describe('a file of a statement', () => {
@@ -236,16 +243,16 @@ describe('a statement', () => {
     expect((await operator.get(LIST)).text).not.toContain('Refused');
   });
 
-  it.each([[503, 'records_unavailable', 'Statements can not be read at the moment. Try again shortly.']])(
-    'that the API refuses to make has a page that says why: %d',
-    async (status, code, detail) => {
-      await operator.get(PAGE);
-      answerWith(problem(status, code, detail));
-      const answer = await operator.submit(LIST);
-      expect([answer.status, answer.path]).toEqual([status, LIST]);
-      expect(answer.text).toContain(detail.slice(1));
-    },
-  );
+  it.each([
+    [400, 'invalid_request', 'date must be a day that is over in Douala'],
+    [503, 'records_unavailable', 'Statements can not be read at the moment. Try again shortly.'],
+  ])('that the API refuses to make has a page that says why: %d', async (status, code, detail) => {
+    await operator.get(PAGE);
+    answerWith(problem(status, code, detail));
+    const answer = await operator.submit(LIST);
+    expect([answer.status, answer.path]).toEqual([status, LIST]);
+    expect(answer.text).toContain(detail.slice(1));
+  });
 
   it('whose request has no answer is not said to be refused', async () => {
     await operator.get(PAGE);
