@@ -10,6 +10,7 @@ import {
   problemSchema,
   providerRecordsSchema,
   statementListSchema,
+  statementRequestSchema,
   statementSchema,
   timelineSchema,
   unmatchedListSchema,
@@ -66,6 +67,18 @@ export interface StatementQuery {
   readonly before?: string | undefined;
 }
 
+/** Which version of a statement to read: without one, the latest. */
+export interface VersionQuery {
+  readonly version?: string | undefined;
+}
+
+type Query = ListQuery | StatementQuery | VersionQuery;
+type Body = Decision | { readonly date: string };
+
+/** The forms that the API has a statement in, by the names that files of them end with. */
+const FORMATS = { csv: 'text/csv', json: 'application/json' } as const;
+export type StatementFormat = keyof typeof FORMATS;
+
 /** Longer than the API ever takes: it answers 202 or 503 before. */
 const TIMEOUT_MS = 30_000;
 
@@ -83,7 +96,10 @@ export interface OperatorApi {
   unmatched(): Promise<Answer<Unmatched>>;
   due(): Promise<Answer<DueDeliveries>>;
   statements(query: StatementQuery): Promise<Answer<StatementList>>;
-  statement(date: string): Promise<Answer<Statement>>;
+  statement(date: string, query: VersionQuery): Promise<Answer<Statement>>;
+  /** A statement as the API has written it, to be passed on as it is. */
+  statementFile(date: string, format: StatementFormat, query: VersionQuery): Promise<Answer<string>>;
+  makeStatement(date: string): Promise<Answer<z.output<typeof statementRequestSchema>>>;
 }
 
 /** Calls the API at an address with an operator's key. `requestId` is found in the logs of both. */
@@ -102,11 +118,12 @@ export function apiAt(url: string): ConnectApi {
   });
   return (key, requestId) => {
     const caller = client.extend({ headers: { authorization: `Bearer ${key}`, 'x-request-id': requestId } });
-    const read = <T>(path: string, schema: z.ZodType<T>, query: ListQuery | StatementQuery = {}) =>
+    const read = <T>(path: string, schema: z.ZodType<T>, query: Query = {}) =>
       ask(caller, 'GET', path, schema, { query });
-    const post = <T>(path: string, schema: z.ZodType<T>, body?: Decision) =>
+    const post = <T>(path: string, schema: z.ZodType<T>, body?: Body) =>
       ask(caller, 'POST', path, schema, { body });
     const of = (id: string, rest = '') => `v1/payments/${encodeURIComponent(id)}${rest}`;
+    const ofDay = (date: string) => `v1/statements/${encodeURIComponent(date)}`;
     return {
       key: () => read('v1/key', keySchema),
       list: (query) => read('v1/payments', paymentPageSchema, query),
@@ -121,14 +138,24 @@ export function apiAt(url: string): ConnectApi {
       unmatched: () => read('v1/notifications/unmatched', unmatchedListSchema),
       due: () => read('v1/notifications/due', dueDeliveryListSchema),
       statements: (query) => read('v1/statements', statementListSchema, query),
-      statement: (date) => read(`v1/statements/${encodeURIComponent(date)}`, statementSchema),
+      statement: (date, query) => read(ofDay(date), statementSchema, query),
+      statementFile: (date, format, query) => askFile(caller, ofDay(date), FORMATS[format], query),
+      makeStatement: (date) => post('v1/statements', statementRequestSchema, { date }),
     };
   };
 }
 
 interface Asked {
-  readonly query?: ListQuery | StatementQuery;
-  readonly body?: Decision | undefined;
+  readonly query?: Query;
+  readonly body?: Body | undefined;
+  /** The content type to answer with, if not JSON. */
+  readonly accept?: string;
+}
+
+interface Received {
+  readonly statusCode: number;
+  readonly contentType: string;
+  readonly text: string;
 }
 
 async function ask<T>(
@@ -136,21 +163,41 @@ async function ask<T>(
   method: 'GET' | 'POST',
   path: string,
   schema: z.ZodType<T>,
-  { query = {}, body }: Asked,
+  asked: Asked,
 ): Promise<Answer<T>> {
-  const { statusCode, text } = await send(caller, method, path, { query, body });
-  const json = parse(text);
-  if (statusCode >= 200 && statusCode < 300) {
-    const read = schema.safeParse(json);
-    if (read.success) return { kind: 'ok', status: statusCode, value: read.data };
-  } else {
-    const read = problemSchema.safeParse(json);
-    if (read.success) return { kind: 'problem', problem: read.data };
-  }
-  throw new ApiAway(`the API answered ${statusCode} with a body that can't be read`);
+  const received = await send(caller, method, path, asked);
+  const { statusCode, text } = received;
+  if (statusCode < 200 || statusCode >= 300) return problemIn(received);
+  const read = schema.safeParse(parse(text));
+  if (!read.success) throw unreadable(received);
+  return { kind: 'ok', status: statusCode, value: read.data };
 }
 
-async function send(caller: Got, method: 'GET' | 'POST', path: string, { query = {}, body }: Asked) {
+/** Reads all of a file before any of it is passed on: one that is cut off is an error, and never a shorter file. */
+async function askFile(caller: Got, path: string, accept: string, query: Query): Promise<Answer<string>> {
+  const received = await send(caller, 'GET', path, { query, accept });
+  const { statusCode, contentType, text } = received;
+  if (statusCode !== 200) return problemIn(received);
+  if (!contentType.startsWith(accept)) throw unreadable(received);
+  return { kind: 'ok', status: statusCode, value: text };
+}
+
+function problemIn(received: Received): Answer<never> {
+  const read = problemSchema.safeParse(parse(received.text));
+  if (!read.success) throw unreadable(received);
+  return { kind: 'problem', problem: read.data };
+}
+
+function unreadable({ statusCode }: Received): ApiAway {
+  return new ApiAway(`the API answered ${statusCode} with a body that can't be read`);
+}
+
+async function send(
+  caller: Got,
+  method: 'GET' | 'POST',
+  path: string,
+  { query = {}, body, accept }: Asked,
+): Promise<Received> {
   const searchParams = Object.entries(query)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]): [string, string] => [name, String(value)]);
@@ -159,8 +206,10 @@ async function send(caller: Got, method: 'GET' | 'POST', path: string, { query =
       method,
       searchParams: new URLSearchParams(searchParams),
       ...(body !== undefined && { json: body }),
+      ...(accept !== undefined && { headers: { accept } }),
     });
-    return { statusCode: response.statusCode, text: response.body };
+    const { statusCode, headers, body: text } = response;
+    return { statusCode, contentType: headers['content-type'] ?? '', text };
   } catch (error) {
     // The error itself holds the request, and so the key: nothing but its code is kept.
     throw new ApiAway(`the API can't be reached: ${error instanceof RequestError ? error.code : 'unknown'}`);

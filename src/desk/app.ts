@@ -11,10 +11,11 @@ import { errorPage } from './page.js';
 import { paymentPage, refreshPayment, resendNotification } from './payment-page.js';
 import { type Session, type SessionLimits, Sessions } from './sessions.js';
 import { SignIn, sessionIdOf, signInAddress } from './sign-in.js';
-import { statementPage, statementsPage } from './statements.js';
+import { makeStatement, statementFile, statementPage, statementsPage } from './statements.js';
 import { STYLE, STYLE_PATH } from './style.js';
 import { sameToken } from './token.js';
 import { ProblemError, type Reply, textOf, type Visit } from './visit.js';
+import { sentence } from './words.js';
 
 export interface DeskOptions {
   /** Base address of the API. */
@@ -34,7 +35,10 @@ const PAGES: readonly (readonly [method: 'get' | 'post', path: string, handle: H
   ['get', '/desk/deliveries', deliveriesPage],
   ['get', '/desk/unmatched', unmatchedPage],
   ['get', '/desk/statements', statementsPage],
+  ['post', '/desk/statements', makeStatement],
   ['get', '/desk/statements/:date', statementPage],
+  ['get', '/desk/statements/:date/csv', statementFile('csv')],
+  ['get', '/desk/statements/:date/json', statementFile('json')],
   ['get', '/desk/search', searchPage],
   ['get', '/desk/payments/:id', paymentPage],
   ['post', '/desk/payments/:id/refresh', refreshPayment],
@@ -173,13 +177,17 @@ function signedIn(sessions: Sessions, connect: ConnectApi, handle: Handler): Req
       field: (name) => textOf(request.body, name),
     });
     if ('to' in reply) response.redirect(303, reply.to);
+    else if ('file' in reply) response.attachment(reply.name).send(reply.file);
     else response.status(reply.status ?? 200).send(reply.page);
   };
 }
 
-/** The page that a request belongs to: that of a form is the payment's. */
+/** The page that a request belongs to: that of a form is the payment's, or the list; that of a file is the statement's. */
 function pageOf({ method, originalUrl }: Request): string {
-  return method === 'POST' ? (/^\/desk\/payments\/[\w-]+/.exec(originalUrl)?.[0] ?? '/desk') : originalUrl;
+  if (method === 'POST') {
+    return /^\/desk\/(?:payments\/[\w-]+|statements)/.exec(originalUrl)?.[0] ?? '/desk';
+  }
+  return originalUrl.replace(/^(\/desk\/statements\/[^/?]+)\/(?:csv|json)(?=\?|$)/, '$1');
 }
 
 function sendError(sessions: Sessions): ErrorRequestHandler {
@@ -200,13 +208,13 @@ function sendError(sessions: Sessions): ErrorRequestHandler {
 }
 
 /** Statuses of the API's that mean the same of a page. */
-const PASSED_ON: readonly number[] = [403, 404, 429, 503];
+const PASSED_ON: readonly number[] = [400, 403, 404, 429, 503];
 
 function describe(error: unknown, method: string): { status: number; title: string; text: string } {
   if (error instanceof PageError) return { status: error.status, title: error.title, text: error.message };
   if (error instanceof ProblemError) {
     const { status, title, detail } = error.problem;
-    return { status: PASSED_ON.includes(status) ? status : 502, title, text: detail };
+    return { status: PASSED_ON.includes(status) ? status : 502, title, text: sentence(detail) };
   }
   if (error instanceof ApiAway) {
     const effect = method === 'POST' ? " It isn't known whether it was done: look before you repeat it." : '';

@@ -1,7 +1,9 @@
-import type { Statement, StatementList } from './api-client.js';
+import { dayAfter, dayOf, isDay } from '../payments/day.js';
+import type { Statement, StatementFormat, StatementList } from './api-client.js';
 import { type Content, type Html, html } from './html.js';
-import { facts, page } from './page.js';
-import { type Reply, requireValue, type Visit } from './visit.js';
+import { csrfField, errorPage, facts, noticeBox, page } from './page.js';
+import type { Session } from './sessions.js';
+import { leaveNotice, type Reply, requireValue, takeNotice, type Visit } from './visit.js';
 import { amount, badge, count, sentence, time } from './words.js';
 
 type Difference = Statement['differences'][number];
@@ -10,19 +12,35 @@ type ServiceStatement = Statement['services']['payout'];
 /** Differences on one page: all are in the statement itself. */
 const MAX_SHOWN = 200;
 
-const statementAddress = (date: string) => `/desk/statements/${encodeURIComponent(date)}`;
+const LIST_ADDRESS = '/desk/statements';
+
+const statementAddress = (date: string) => `${LIST_ADDRESS}/${encodeURIComponent(date)}`;
+
+const versionAddress = (date: string, version: number | string) =>
+  `${statementAddress(date)}?version=${encodeURIComponent(version)}`;
+
+const allStatements = html`<a class="button plain" href="${LIST_ADDRESS}">All statements</a>`;
+
+/** How long it takes, as the API describes it. */
+const TAKES = 'That takes from some seconds to an hour, depending on how many payments the day has.';
+
+/** The latest day that is over in Douala: only of such a day can a statement be made. */
+const latestDay = () => dayAfter(dayOf(Date.now()), -1);
 
 /** GET /desk/statements: the statements of days. */
 export async function statementsPage(visit: Visit): Promise<Reply> {
   const { session, api } = visit;
   const before = visit.query('before');
+  const notice = takeNotice(session, LIST_ADDRESS);
   const { data, hasMore } = requireValue(await api.statements({ before: before || undefined }));
   const last = data.at(-1);
   const main = html`
 <div class="title"><h1>Statements</h1>
-<p>What each day's payments came to, beside what the provider shows of it. A statement is made in the night that follows its day; with <code>sanaga statements 2026-11-21 --make</code> it is made again.</p></div>
+<p>What each day's payments came to, beside what the provider shows of it. A statement is made in the night that follows its day.</p></div>
+${noticeBox(notice)}
+${dateForm(session, notice !== undefined)}
 ${data.length === 0 ? html`<div class="card"><p>There is none${before !== '' && ` before ${before}`}.</p></div>` : html`<ol class="list">${data.map((one) => html`<li class="item">${listed(one)}</li>`)}</ol>`}
-${hasMore && last && html`<nav class="pages" aria-label="Pages"><a class="button plain" href="/desk/statements?before=${encodeURIComponent(last.date)}" rel="next">Earlier</a></nav>`}`;
+${hasMore && last && html`<nav class="pages" aria-label="Pages"><a class="button plain" href="${LIST_ADDRESS}?before=${encodeURIComponent(last.date)}" rel="next">Earlier</a></nav>`}`;
   return { page: page({ title: 'Statements', session, place: 'statements', main }) };
 }
 
@@ -38,23 +56,118 @@ function listed({
 <div class="meta"><span>${counted(payments, 'payment')}</span><span>Made ${time(madeAt)}</span>${version > 1 && html`<span>Version ${version}</span>`}</div>`;
 }
 
+/** For a day whose night was missed. */
+function dateForm(session: Session, isInvalid: boolean): Html {
+  const invalid = isInvalid && html` aria-invalid="true" autofocus`;
+  return html`<form class="card" method="post" action="${LIST_ADDRESS}">
+${csrfField(session.csrf)}
+<div class="row search"><div class="field"><label for="date">Make the statement of a day</label>
+<span class="hint" id="date-hint">A day that is over in Douala, such as ${latestDay()}. If it has a statement, that one stays, and the new one is its next version.</span>
+<input id="date" name="date" type="date" max="${latestDay()}" required aria-describedby="date-hint"${invalid}></div>
+<div class="actions"><button class="button plain">Make it</button></div></div></form>`;
+}
+
+/** The form that has the statement of one day made. @param about what is said above its button */
+function makeForm(session: Session, date: string, about: Html, button: string): Html {
+  return html`<form class="card" method="post" action="${LIST_ADDRESS}">
+${csrfField(session.csrf)}<input type="hidden" name="date" value="${date}">
+${about}
+<div class="actions"><button class="button plain">${button}</button></div></form>`;
+}
+
+/** POST /desk/statements: has the statement of a day made, or made again. */
+export async function makeStatement(visit: Visit): Promise<Reply> {
+  const { session, api } = visit;
+  const date = visit.field('date').trim();
+  const error = errorIn(date);
+  if (error !== undefined) {
+    leaveNotice(session, LIST_ADDRESS, { kind: 'refused', text: error });
+    return { to: LIST_ADDRESS };
+  }
+  const { version } = requireValue(await api.makeStatement(date));
+  return { to: versionAddress(date, version) };
+}
+
+/** Why no statement can be made of what was typed. */
+function errorIn(date: string): string | undefined {
+  if (!isDay(date)) return `Choose a day of the calendar, such as ${latestDay()}.`;
+  if (date > latestDay()) {
+    return `${date} isn't over in Douala. The latest day that a statement can be made of is ${latestDay()}.`;
+  }
+  return undefined;
+}
+
 /** GET /desk/statements/:date: what a day came to, and what differs. */
 export async function statementPage(visit: Visit): Promise<Reply> {
   const { session, api } = visit;
-  const statement = requireValue(await api.statement(visit.param('date')));
+  const [asked, wanted] = [visit.param('date'), visit.query('version')];
+  if (!isDay(asked)) return noDay(session);
+  const answer = await api.statement(asked, { version: wanted || undefined });
+  if (answer.kind === 'problem' && answer.problem.code === 'not_found') {
+    return missing(session, asked, wanted);
+  }
+  const statement = requireValue(answer);
   const { date, version, madeAt, complete, services, differences } = statement;
   const shown = differences.slice(0, MAX_SHOWN);
   const main = html`
 <div class="title"><h1>Statement of ${date}</h1>
-<p>Version ${version}, made ${time(madeAt)}. Every payment is in it: <code>sanaga statements ${date} --csv</code> prints them for a spreadsheet.</p></div>
+<p>Version ${version}, made ${time(madeAt)}. The files have every payment.</p>
+<div class="actions"><a class="button" href="${fileAddress(date, 'csv', version)}">Download CSV</a><a class="button plain" href="${fileAddress(date, 'json', version)}">Download JSON</a></div></div>
 ${!complete && html`<div class="notice" role="alert"><strong>Not complete</strong><p>The provider could not be made to show everything of the day. What is missing is said below, for each service.</p></div>`}
 <section class="stack" aria-labelledby="differences"><h2 id="differences">${differences.length === 0 ? 'Nothing differs' : counted(differences.length, 'difference')}</h2>
 ${differences.length > shown.length && html`<p>These are the first ${count(MAX_SHOWN)}.</p>`}
 ${shown.length > 0 && html`<ol class="list">${shown.map((one) => html`<li class="item">${differing(one)}</li>`)}</ol>`}
 </section>
 <div class="columns">${serviceCard('Collections', services.collection)}${serviceCard('Payouts', services.payout)}</div>
-<p><a class="button plain" href="/desk/statements">All statements</a></p>`;
+${makeForm(session, date, AGAIN, 'Make it again')}
+<div class="actions">${version > 1 && html`<a class="button plain" href="${versionAddress(date, version - 1)}" rel="prev">Version ${version - 1}</a>`}${allStatements}</div>`;
   return { page: page({ title: `Statement of ${date}`, session, place: 'statements', main }) };
+}
+
+const AGAIN = html`<h2>Make it again</h2>
+<p>The provider is asked about the day once more, and the result is kept as the next version. This version stays. A balance that nobody could ask for at midnight stays unknown.</p>`;
+
+const fileAddress = (date: string, format: StatementFormat, version: number) =>
+  `${statementAddress(date)}/${format}?version=${version}`;
+
+/** GET /desk/statements/:date/csv, or /json: the statement as the API has written it, to save. */
+export function statementFile(format: StatementFormat): (visit: Visit) => Promise<Reply> {
+  return async (visit) => {
+    const [date, version] = [visit.param('date'), visit.query('version')];
+    if (!isDay(date)) return noDay(visit.session);
+    const file = requireValue(await visit.api.statementFile(date, format, { version: version || undefined }));
+    return { file, name: `${['statement', date, version].filter(Boolean).join('-')}.${format}` };
+  };
+}
+
+function noDay(session: Session): Reply {
+  const text = `The address has no day of the calendar, such as ${latestDay()}.`;
+  const back = { href: LIST_ADDRESS, text: 'All statements' };
+  return { status: 404, page: errorPage('There is no such day', text, session, back) };
+}
+
+/** Says that there is no such statement, and how to get it. A version that was asked for has this page until it is there. */
+function missing(session: Session, date: string, version: string): Reply {
+  const main = html`
+<div class="title"><h1>Statement of ${date}</h1></div>
+${version === '' ? noneYet(session, date) : notThereYet(date, version)}
+<div class="actions">${allStatements}</div>`;
+  const title = `Statement of ${date}: not there yet`;
+  return { status: 404, page: page({ title, session, place: 'statements', narrow: true, main }) };
+}
+
+function noneYet(session: Session, date: string): Html {
+  if (errorIn(date) !== undefined) {
+    return html`<div class="card"><p>There is none: the day isn't over in Douala. Its statement is made in the night that follows.</p></div>`;
+  }
+  const about = html`<p>There is none. That of a day is made in the night that follows, some three hours after midnight in Douala. If that night was missed, have it made now. ${TAKES}</p>`;
+  return makeForm(session, date, about, 'Make it now');
+}
+
+function notThereYet(date: string, version: string): Html {
+  return html`<div class="card"><h2>Version ${version} isn't there yet</h2>
+<p>If you have asked for it, it is being made. ${TAKES} Nothing stops it when you leave this page.</p>
+<div class="actions"><a class="button" href="${versionAddress(date, version)}">Look again</a>${version !== '1' && html`<a class="button plain" href="${statementAddress(date)}">The latest version</a>`}</div></div>`;
 }
 
 const KINDS: Readonly<Record<Difference['kind'], string>> = {

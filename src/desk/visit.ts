@@ -14,8 +14,11 @@ export interface Visit {
   field(name: string): string;
 }
 
-/** What a request is answered with: a page, or where to go next. */
-export type Reply = { readonly page: string; readonly status?: number } | { readonly to: string };
+/** What a request is answered with: a page, where to go next, or a file to save under a name, whose end says what it is. */
+export type Reply =
+  | { readonly page: string; readonly status?: number }
+  | { readonly to: string }
+  | { readonly file: string; readonly name: string };
 
 /** A problem of the API's that a page can do nothing about. */
 export class ProblemError extends Error {

@@ -13,6 +13,7 @@ const PAGES = [
   '/desk/unmatched',
   '/desk/statements',
   '/desk/statements/2026-11-21',
+  '/desk/statements/2026-11-21?version=1',
   '/desk/search',
   `/desk/search?q=${encodeURIComponent('order-1')}`,
   `/desk/payments/${ID}`,
@@ -309,6 +310,7 @@ describe('a decision', () => {
       {
         method: 'POST',
         path: `/v1/payments/${ID}/resolve`,
+        query: '',
         authorization: `Bearer ${OPERATOR}`,
         body: { action: 'fail', review: 3, why: 'because' },
       },

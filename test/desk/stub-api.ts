@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';
@@ -10,6 +10,7 @@ import {
   paymentSchema,
   providerRecordsSchema,
   statementListSchema,
+  statementRequestSchema,
   statementSchema,
   timelineSchema,
   unmatchedListSchema,
@@ -157,6 +158,8 @@ function answers({ text }: Texts) {
         },
       ],
     }),
+    csv: `record,date,note\r\npayment,2026-11-21,"Café, ${text}"\r\n`,
+    made: statementRequestSchema.parse({ object: 'statement_request', date: '2026-11-21', version: 3 }),
     due: dueDeliveryListSchema.parse({
       data: [
         {
@@ -199,6 +202,7 @@ export function problem(status: number, code: string, detail: string) {
 interface Asked {
   readonly method: string;
   readonly path: string;
+  readonly query: string;
   readonly authorization: string | undefined;
   readonly body: unknown;
 }
@@ -214,7 +218,7 @@ export async function startStubApi(texts: Texts) {
   /** What a path that ends so is answered with, in place of the usual. */
   const instead = new Map<string, { readonly status: number; readonly body: unknown }>();
 
-  const answer = (method: string, path: string, authorization = '') => {
+  const answer = (method: string, path: string, { authorization = '', accept = '' }: IncomingHttpHeaders) => {
     const key = keys.get(authorization.replace('Bearer ', ''));
     if (key === undefined) return problem(401, 'unauthenticated', 'The API key is unknown.');
     const [, special] = [...instead].find(([end]) => path.endsWith(end)) ?? [];
@@ -223,8 +227,8 @@ export async function startStubApi(texts: Texts) {
     if (path === '/v1/payments') return known.list;
     if (path === '/v1/notifications/unmatched') return known.unmatched;
     if (path === '/v1/notifications/due') return known.due;
-    if (path === '/v1/statements') return known.statements;
-    if (path.startsWith('/v1/statements/')) return known.statement;
+    if (path === '/v1/statements') return method === 'POST' ? known.made : known.statements;
+    if (path.startsWith('/v1/statements/')) return accept === 'text/csv' ? known.csv : known.statement;
     if (path.endsWith('/events')) return known.timeline;
     if (path.endsWith('/notifications')) return known.notifications;
     if (path.endsWith('/provider')) return known.records;
@@ -233,12 +237,13 @@ export async function startStubApi(texts: Texts) {
   };
   const server = createServer(async (request: IncomingMessage, response) => {
     const { method = '', url = '', headers } = request;
-    const path = new URL(url, 'http://stub').pathname;
+    const { pathname: path, search: query } = new URL(url, 'http://stub');
     const body: unknown = headers['content-type'] === undefined ? undefined : await json(request);
-    asked.push({ method, path, authorization: headers.authorization, body });
-    const reply = answer(method, path, headers.authorization);
+    asked.push({ method, path, query, authorization: headers.authorization, body });
+    const reply = answer(method, path, headers);
     const failed = z.object({ status: z.int(), code: z.string() }).safeParse(reply);
-    response.writeHead(failed.success ? failed.data.status : 200, { 'content-type': 'application/json' });
+    const type = reply === known.csv ? 'text/csv; charset=utf-8' : 'application/json';
+    response.writeHead(failed.success ? failed.data.status : 200, { 'content-type': type });
     response.end(typeof reply === 'string' ? reply : JSON.stringify(reply));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -371,6 +371,28 @@ describe("the API's statements", () => {
     }
   });
 
+  it('are downloaded from the desk as the API has them, and made again there', async () => {
+    const desk = await startDesk(api.url);
+    try {
+      const visitor = desk.visitor();
+      await visitor.signIn(KEYS.operator);
+      const file = await visitor.get(`/desk/statements/${DAY}/csv?version=1`);
+      const csv = await get(`/v1/statements/${DAY}?version=1`, KEYS.operator, 'text/csv');
+      expect(file.text).toBe(csv.text);
+      expect(file.headers.get('content-disposition')).toBe(`attachment; filename=statement-${DAY}-1.csv`);
+      const json = await visitor.get(`/desk/statements/${DAY}/json?version=1`);
+      expect(JSON.parse(json.text)).toEqual((await get(`/v1/statements/${DAY}?version=1`)).body);
+
+      await visitor.get(`/desk/statements/${DAY}`);
+      const { path } = await visitor.submit('/desk/statements');
+      expect(path).toBe(`/desk/statements/${DAY}?version=6`);
+      await stack.api.client.workflow.getHandle(statementWorkflowId(DAY)).result();
+      expect((await visitor.get(path)).text).toContain('Version 6, made ');
+    } finally {
+      await desk.stop();
+    }
+  });
+
   it('do not exist where no records are kept', async () => {
     expect(await stack.api.ask('GET', '/v1/statements', { key: KEYS.operator })).toMatchObject({
       status: 501,
