@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { type DeskUnderTest, startDesk } from '../desk/desk-under-test.js';
-import { ID, startStubApi } from '../desk/stub-api.js';
+import { ID, problem, startStubApi } from '../desk/stub-api.js';
 import { KEYS, merchantsWith, terms } from '../support/api-under-test.js';
 import { eventually, payout, useStack } from '../support/payment-stack.js';
 import { launchBrowser } from './browser.js';
@@ -77,18 +77,40 @@ describe('the pages of the desk', () => {
         await page.getByLabel('Why').fill(LONG);
         await page.getByRole('button', { name: 'Go on' }).click();
         const detail = `${LONG}, or override this with "force": true`;
-        const refusal = {
-          type: '',
-          title: '',
-          status: 409,
-          detail,
-          code: 'resolution_refused',
-          requestId: '',
-        };
-        api.instead.set('/resolve', { status: 409, body: refusal });
+        api.instead.set('/resolve', { status: 409, body: problem(409, 'resolution_refused', detail) });
         await page.getByRole('button', { name: 'once more' }).click();
         await page.getByLabel('Type the word').waitFor();
         api.instead.clear();
+      },
+    ],
+    [
+      'a day without a statement',
+      async (page) => {
+        const body = problem(404, 'not_found', LONG);
+        api.instead.set('/v1/statements/2026-11-20', { status: 404, body });
+        await page.goto(`${desk.url}/desk/statements/2026-11-20`);
+        await page.getByRole('button', { name: 'Make it now' }).waitFor();
+      },
+    ],
+    [
+      'a statement that is being made',
+      async (page) => {
+        await page.getByRole('button', { name: 'Make it now' }).click();
+        await page.getByRole('link', { name: 'Look again' }).waitFor();
+        api.instead.clear();
+      },
+    ],
+    [
+      'a day that no statement can be made of',
+      async (page) => {
+        await page.goto(`${desk.url}/desk/statements`);
+        // No browser lets a person choose it.
+        await page
+          .getByLabel('Make the statement of a day')
+          .evaluate((field) => field.removeAttribute('max'));
+        await page.getByLabel('Make the statement of a day').fill('2126-11-20');
+        await page.getByRole('button', { name: 'Make it' }).click();
+        await page.getByText("isn't over in Douala").waitFor();
       },
     ],
     [
