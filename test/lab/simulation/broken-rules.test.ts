@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { runSimulation } from '../../../lab/simulation/run-simulation.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { runSimulation, type SimulationReport } from '../../../lab/simulation/run-simulation.js';
 import type { WrapActivities } from '../../../lab/world/worker.js';
 import { useSimulationBundle } from './simulation-bundle.js';
 
@@ -15,140 +15,152 @@ const PAYMENTS = 20;
 const DOUBLED = 179;
 const REJECTED = 34;
 
-/** A simulation of a Sanaga with a fault of its own, in what its activities do. */
-async function simulate(seed: number, wrapActivities: WrapActivities) {
-  return await runSimulation({ payments: PAYMENTS, seed, wrapActivities, workflowBundle: bundle.path });
+let begin: () => void;
+const begun = new Promise<void>((resolve) => {
+  begin = resolve;
+});
+beforeAll(() => begin());
+
+/** What is played before the next three: as many simulations at the same time, as each waits for most of its time. */
+const before = [begun, begun, begun];
+
+/** A simulation of a Sanaga with a fault of its own, in what its activities do; played beside others of this file. */
+function simulation(seed: number, wrapActivities: WrapActivities): () => Promise<SimulationReport> {
+  const report = Promise.resolve(before.shift()).then(() =>
+    runSimulation({ payments: PAYMENTS, seed, wrapActivities, workflowBundle: bundle.path }),
+  );
+  before.push(
+    report.then(
+      () => undefined,
+      () => undefined,
+    ),
+  );
+  return () => report;
 }
 
 describe('a simulation of a Sanaga that breaks a rule', () => {
+  const sentAgain = simulation(2, (activities) => ({
+    ...activities,
+    async directPay(order) {
+      const outcome = await activities.directPay(order);
+      return outcome.kind === 'ambiguous' ? await activities.directPay(order) : outcome;
+    },
+    async payOut(order) {
+      const outcome = await activities.payOut(order);
+      return outcome.kind === 'ambiguous' ? await activities.payOut(order) : outcome;
+    },
+  }));
   it(
     'catches money that is sent again when nobody knows whether it was taken',
     async () => {
-      const sentAgain: WrapActivities = (activities) => ({
-        ...activities,
-        async directPay(order) {
-          const outcome = await activities.directPay(order);
-          return outcome.kind === 'ambiguous' ? await activities.directPay(order) : outcome;
-        },
-        async payOut(order) {
-          const outcome = await activities.payOut(order);
-          return outcome.kind === 'ambiguous' ? await activities.payOut(order) : outcome;
-        },
-      });
-      const { result } = await simulate(2, sentAgain);
+      const { result } = await sentAgain();
       expect(result.invariants.doublePaid).toBeGreaterThan(0);
       expect(result.invariants.oversent).toBeGreaterThan(0);
     },
     LIMIT_MS,
   );
 
+  const believed = simulation(2, (activities, lastStatus) => ({
+    ...activities,
+    async paymentStatus(service, transId, now) {
+      const answer = await activities.paymentStatus(service, transId, now);
+      const status = lastStatus(transId);
+      if (answer.kind !== 'found' || (status !== 'SUCCESSFUL' && status !== 'FAILED')) return answer;
+      return { ...answer, transaction: { ...answer.transaction, status } };
+    },
+  }));
   it(
     'catches a notification that is believed',
     async () => {
-      const believed: WrapActivities = (activities, lastStatus) => ({
-        ...activities,
-        async paymentStatus(service, transId, now) {
-          const answer = await activities.paymentStatus(service, transId, now);
-          const status = lastStatus(transId);
-          if (answer.kind !== 'found' || (status !== 'SUCCESSFUL' && status !== 'FAILED')) return answer;
-          return { ...answer, transaction: { ...answer.transaction, status } };
-        },
-      });
-      const { result } = await simulate(2, believed);
+      const { result } = await believed();
       expect(result.invariants.wrongOutcome).toBeGreaterThan(0);
       expect(result.invariants.notifiedWrong).toBeGreaterThan(0);
     },
     LIMIT_MS,
   );
 
+  const lied = simulation(1, (activities) => ({
+    ...activities,
+    notifyMerchant: async (notification) =>
+      await activities.notifyMerchant(
+        notification.payment.status === 'FAILED'
+          ? { ...notification, payment: { ...notification.payment, status: 'SUCCESSFUL' } }
+          : notification,
+      ),
+  }));
   it(
     'catches a merchant who is told another status than the payment has',
     async () => {
-      const lied: WrapActivities = (activities) => ({
-        ...activities,
-        notifyMerchant: async (notification) =>
-          await activities.notifyMerchant(
-            notification.payment.status === 'FAILED'
-              ? { ...notification, payment: { ...notification.payment, status: 'SUCCESSFUL' } }
-              : notification,
-          ),
-      });
-      const { result } = await simulate(1, lied);
+      const { result } = await lied();
       expect(result.invariants.notifiedWrong).toBeGreaterThan(0);
       expect(result.invariants.wrongOutcome).toBe(0);
     },
     LIMIT_MS,
   );
 
+  const silent = simulation(1, (activities) => ({
+    ...activities,
+    notifyMerchant: async (notification) =>
+      notification.type === 'payment.review'
+        ? { kind: 'delivered' }
+        : await activities.notifyMerchant(notification),
+  }));
   it(
     'catches a review that the merchant is never told of',
     async () => {
-      const silent: WrapActivities = (activities) => ({
-        ...activities,
-        notifyMerchant: async (notification) =>
-          notification.type === 'payment.review'
-            ? { kind: 'delivered' }
-            : await activities.notifyMerchant(notification),
-      });
-      const { result } = await simulate(1, silent);
+      const { result } = await silent();
       expect(result.invariants.unnotified).toBeGreaterThan(0);
     },
     LIMIT_MS,
   );
 
+  const blind = simulation(DOUBLED, (activities) => {
+    const first = new Map<string, string>();
+    const isFirst = ({ transId, externalId = '' }: { transId: string; externalId?: string | undefined }) => {
+      first.set(externalId, first.get(externalId) ?? transId);
+      return first.get(externalId) === transId;
+    };
+    return {
+      ...activities,
+      async paymentStatus(service, transId, now) {
+        const answer = await activities.paymentStatus(service, transId, now);
+        const isKnown = answer.kind !== 'found' || isFirst(answer.transaction);
+        return isKnown ? answer : { kind: 'unknown', message: 'unknown', statusCode: 404 };
+      },
+      async lookUp(what) {
+        const answer = await activities.lookUp(what);
+        return answer.kind === 'listed'
+          ? { ...answer, transactions: answer.transactions.filter(isFirst) }
+          : answer;
+      },
+    };
+  });
   it(
     'catches a transaction beside the first that nobody is asked about',
     async () => {
-      const blind: WrapActivities = (activities) => {
-        const first = new Map<string, string>();
-        const isFirst = ({
-          transId,
-          externalId = '',
-        }: {
-          transId: string;
-          externalId?: string | undefined;
-        }) => {
-          first.set(externalId, first.get(externalId) ?? transId);
-          return first.get(externalId) === transId;
-        };
-        return {
-          ...activities,
-          async paymentStatus(service, transId, now) {
-            const answer = await activities.paymentStatus(service, transId, now);
-            const isKnown = answer.kind !== 'found' || isFirst(answer.transaction);
-            return isKnown ? answer : { kind: 'unknown', message: 'unknown', statusCode: 404 };
-          },
-          async lookUp(what) {
-            const answer = await activities.lookUp(what);
-            return answer.kind === 'listed'
-              ? { ...answer, transactions: answer.transactions.filter(isFirst) }
-              : answer;
-          },
-        };
-      };
-      const { result } = await simulate(DOUBLED, blind);
+      const { result } = await blind();
       expect(result.invariants.unnoticed).toBeGreaterThan(0);
     },
     LIMIT_MS,
   );
 
+  const eager = simulation(REJECTED, (activities) => ({
+    ...activities,
+    async paymentStatus(service, transId, now) {
+      // To the worker's own limit, each is of another hour.
+      for (let times = 1; times <= 6; times++)
+        await activities.paymentStatus(service, transId, now + times * 60 * 60_000);
+      return await activities.paymentStatus(service, transId, now + 7 * 60 * 60_000);
+    },
+    async payOut(order) {
+      const outcome = await activities.payOut(order);
+      return outcome.kind === 'rejected' ? await activities.payOut(order) : outcome;
+    },
+  }));
   it(
     'catches a provider that is asked too often, and money that is sent once too often, whatever became of it',
     async () => {
-      const eager: WrapActivities = (activities) => ({
-        ...activities,
-        async paymentStatus(service, transId, now) {
-          // To the worker's own limit, each is of another hour.
-          for (let times = 1; times <= 6; times++)
-            await activities.paymentStatus(service, transId, now + times * 60 * 60_000);
-          return await activities.paymentStatus(service, transId, now + 7 * 60 * 60_000);
-        },
-        async payOut(order) {
-          const outcome = await activities.payOut(order);
-          return outcome.kind === 'rejected' ? await activities.payOut(order) : outcome;
-        },
-      });
-      const { result } = await simulate(REJECTED, eager);
+      const { result } = await eager();
       expect(result.invariants.overLimit).toBeGreaterThan(0);
       expect(result.invariants.oversent).toBeGreaterThan(0);
       expect(result.invariants.doublePaid).toBe(0);
