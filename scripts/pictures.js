@@ -50,6 +50,9 @@ try {
   for (const view of views) await saveView(operator, ui, view);
   await operator.getByRole('button', { name: views[0].name }).click();
   await operator.waitForTimeout(3_000);
+  await operator.mouse.move(900, 500);
+  await operator.mouse.wheel(0, -2_000);
+  await operator.waitForTimeout(1_000);
   await operator.screenshot({ path: picture('web-ui-views') });
 
   // Without the codec server nobody reads anything of it.

@@ -19,8 +19,11 @@ export interface StatementSummary {
 export interface StatementsState {
   /** The latest statement of the latest day that has one. */
   readonly latest: StatementSummary | undefined;
-  /** When the first payment that is recorded was created, in ms since the epoch. */
-  readonly firstPaymentAt: number | undefined;
+  /**
+   * From when on statements are due, in ms since the epoch: since there is a first payment, and the records can hold statements.
+   * `undefined` before the first payment.
+   */
+  readonly dueSince: number | undefined;
 }
 
 /** What is kept of a run that was given up, in days. */
@@ -117,11 +120,14 @@ export class Statements {
   }
 
   async state(): Promise<StatementsState> {
-    const [[latest], [first]] = await Promise.all([
+    const [[latest], [due]] = await Promise.all([
       this.list(undefined, 1),
-      this.database.query('SELECT created_at FROM payments ORDER BY created_at LIMIT 1'),
+      this.database.query(
+        `SELECT greatest(created_at, (SELECT run_on FROM migrations WHERE name = '0002_statements')) AS since
+           FROM payments ORDER BY created_at LIMIT 1`,
+      ),
     ]);
-    return { latest, firstPaymentAt: first && firstRow.parse(first).created_at.getTime() };
+    return { latest, dueSince: due && dueRow.parse(due).since.getTime() };
   }
 
   /** The statement of a day: the latest, or an earlier version. @throws {DecryptionError} when its key is missing. */
@@ -147,7 +153,7 @@ const SUMMARY = 'day, version, made_at, complete, payments, differences';
 
 const contentRow = z.object({ content: z.instanceof(Buffer) });
 const balanceRow = z.object({ balance: z.coerce.number(), asked_at: z.date() });
-const firstRow = z.object({ created_at: z.date() });
+const dueRow = z.object({ since: z.date() });
 const lastRow = z.object({ version: z.number().nullable() });
 const summaryRow = z.object({
   day: z.string(),

@@ -87,8 +87,8 @@ describe('the pages of the desk', () => {
       'a day without a statement',
       async (page) => {
         const body = problem(404, 'not_found', LONG);
-        api.instead.set('/v1/statements/2026-11-20', { status: 404, body });
-        await page.goto(`${desk.url}/desk/statements/2026-11-20`);
+        api.instead.set('/v1/statements/2025-11-20', { status: 404, body });
+        await page.goto(`${desk.url}/desk/statements/2025-11-20`);
         await page.getByRole('button', { name: 'Make it now' }).waitFor();
       },
     ],

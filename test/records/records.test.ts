@@ -94,7 +94,6 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     await Promise.all([one.migrate(), other.migrate()]);
     await other.migrate();
     await expect(one.has('col_none' as PaymentId)).resolves.toBe(false);
-    expect(await one.statements.state()).toEqual({ latest: undefined, firstPaymentAt: undefined });
     await one.close();
     await other.close();
   });
@@ -107,7 +106,20 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     expect(found).toMatchObject(rest);
     expect(found?.content).toEqual(JSON.parse(JSON.stringify(content)));
     await expect(records.has(record.id)).resolves.toBe(true);
-    expect(await records.statements.state()).toEqual({ latest: undefined, firstPaymentAt: NOON });
+  });
+
+  it('miss statements since the first payment, and not from before they could hold any', async () => {
+    const empty = Records.open(await server.create('unstated'), encryptedBy(key), logger);
+    await empty.migrate();
+    const dueSince = async () => (await empty.statements.state()).dueSince;
+    expect(await dueSince()).toBeUndefined();
+    const soon = Date.now() + 60 * 60_000;
+    await empty.write([recordOf(direct('soon'), {}, soon)]);
+    expect(await dueSince()).toBe(soon);
+    await empty.write([recordOf(direct('early'), {}, soon - 30 * 24 * 60 * 60_000)]);
+    const migrated = Number(await dueSince());
+    expect(Math.abs(Date.now() - migrated)).toBeLessThan(10 * 60_000);
+    await empty.close();
   });
 
   it('hold no phone number, name, e-mail address, message or metadata in plain text', async () => {

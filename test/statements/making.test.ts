@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import pg from 'pg';
 import { pino } from 'pino';
 import { scaledClock } from '../../sandbox/clock.js';
 import type { Entry } from '../../sandbox/entry.js';
@@ -37,6 +38,7 @@ const NOON = startOf(DAY) + 12 * 60 * 60_000;
 
 const logger = pino({ level: 'silent' });
 let server: PGliteServer;
+let databaseUrl: string;
 let records: Records;
 let api: ApiUnderTest;
 let connection: NativeConnection;
@@ -56,7 +58,8 @@ const stack = useStack({ clock: scaledClock({ startMs: NOON }) });
 beforeAll(async () => {
   const port = await freePort();
   server = await startPGliteServer(port);
-  records = Records.open(`postgres://postgres@127.0.0.1:${port}/postgres`, testEncryption, logger);
+  databaseUrl = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  records = Records.open(databaseUrl, testEncryption, logger);
   api = await stack.startMore({ records });
   connection = await NativeConnection.connect({ address: stack.address });
   worker = await Worker.create({
@@ -180,6 +183,7 @@ describe('the statement of a day', () => {
       payments: 2,
       differences: 2,
     });
+    expect(sumOf(await api.metrics(), 'sanaga_statement_complete')).toBe(1);
     expect(statement.payments).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
@@ -287,6 +291,12 @@ describe("the API's statements", () => {
   });
 
   it('are measured: how old the latest is, what differs, and that it has gaps', async () => {
+    // These records are minutes old, and then as if they had been there for a month.
+    expect(sumOf(await api.metrics(), 'sanaga_statement_age_seconds')).toBeLessThan(3_600);
+    const database = new pg.Client(databaseUrl);
+    await database.connect();
+    await database.query("UPDATE migrations SET run_on = run_on - interval '30 days'");
+    await database.end();
     const page = await api.metrics();
     const overFor = (Date.now() - startOf(dayAfter(DAY))) / 1_000;
     expect(Math.abs(sumOf(page, 'sanaga_statement_age_seconds') - overFor)).toBeLessThan(60);

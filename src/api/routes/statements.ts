@@ -188,17 +188,17 @@ export function measureStatements(registry: Registry, { records }: RecordsContex
   };
   new Gauge({
     name: 'sanaga_statement_age_seconds',
-    help: 'How long ago the latest day ended that has a statement, between 3 and 28 hours when all is well; without any, since the first payment. NaN without records. Every API process shows the same: take the minimum',
+    help: 'How long ago the latest day ended that has a statement, between 3 and 28 hours when all is well; without any, since the first payment, or since there are records if that is later. NaN without records. Every API process shows the same: take the minimum',
     registers,
     async collect() {
-      const { latest, firstPaymentAt = Number.NaN } = await read();
-      const since = latest === undefined ? firstPaymentAt : startOf(dayAfter(latest.date));
-      this.set((Date.now() - since) / 1_000);
+      const { latest, dueSince = Number.NaN } = await read();
+      const covered = latest === undefined ? Number.NEGATIVE_INFINITY : startOf(dayAfter(latest.date));
+      this.set((Date.now() - Math.max(covered, dueSince)) / 1_000);
     },
   });
   new Gauge({
     name: 'sanaga_statement_differences',
-    help: "What doesn't agree with the provider's records in the latest day's statement, by its latest version; NaN without one",
+    help: "The differences of the latest day's statement, by its latest version, payments in REVIEW among them; NaN without one",
     registers,
     async collect() {
       this.set((await read()).latest?.differences ?? Number.NaN);
@@ -216,7 +216,7 @@ export function measureStatements(registry: Registry, { records }: RecordsContex
 }
 
 async function stateOf(records: Records | undefined): Promise<StatementsState> {
-  const nothing = { latest: undefined, firstPaymentAt: undefined };
+  const nothing = { latest: undefined, dueSince: undefined };
   try {
     return (await records?.statements.state()) ?? nothing;
   } catch (error) {

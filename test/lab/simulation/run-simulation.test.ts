@@ -32,9 +32,9 @@ describe('a simulation', () => {
   it(
     'meets the same faults with the same seed',
     async () => {
-      const [one, again, other] = await Promise.all([simulate(5, 8), simulate(5, 8), simulate(6, 8)]);
-      expect(again.digest).toBe(one.digest);
-      expect(other.digest).not.toBe(one.digest);
+      const [one, other] = [await simulate(5, 8), await simulate(5, 8)];
+      expect(other.digest).toBe(one.digest);
+      expect((await simulate(6, 8)).digest).not.toBe(one.digest);
     },
     LIMIT_MS,
   );
