@@ -80,7 +80,9 @@ async function runUntilEnd(setup: Setup, report: (line: string) => void): Promis
     if (now >= lookAt) {
       const open = setup.records.filter((record) => !hasEnded(record, now)).length;
       report(`day ${((now - start) / DAY_MS).toFixed(2)}: ${open} payments have not ended`);
-      if (now > lastArrival && open === 0 && world.clock.nextDue() === undefined) return;
+      const isOver = now > lastArrival && open === 0 && world.clock.nextDue() === undefined;
+      // What was in doubt is checked for a day after its end, and is recorded then.
+      if (isOver && (await record(setup)) === 0) return;
       lookAt = now + LOOK_MS;
       if (now >= recordAt) {
         await record(setup);
@@ -115,10 +117,14 @@ function hasEnded(record: PaymentRecord, now: number): boolean {
   return !wasReviewed(record) || now > last.at + CHECKED_FOR_MS;
 }
 
-/** Records what has ended so far: a payment that is opened again is recorded several times. */
-async function record({ records, world }: Pick<Setup, 'records' | 'world'>): Promise<void> {
+/**
+ * Records what has ended so far: a payment that is opened again is recorded several times.
+ *
+ * @returns how many payments go on
+ */
+async function record({ records, world }: Pick<Setup, 'records' | 'world'>): Promise<number> {
   const ids = records.map(({ planned }) => planned.id);
-  await world.records.record(world.temporal, ids);
+  return await world.records.record(world.temporal, ids);
 }
 
 async function auditWorld({ records, context, merchant, world, traffic }: Setup): Promise<Violation[]> {

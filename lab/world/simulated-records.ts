@@ -18,8 +18,8 @@ const MAX_IN_FLIGHT = 16;
  */
 export interface SimulatedRecords {
   readonly records: Records;
-  /** Records those of the payments that have ended. */
-  record(temporal: Client, ids: readonly string[]): Promise<void>;
+  /** Records those of the payments that have ended. @returns how many have not */
+  record(temporal: Client, ids: readonly string[]): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -35,10 +35,13 @@ export async function startSimulatedRecords(encryption: Encryption): Promise<Sim
     records,
     async record(temporal, ids) {
       const ended: ListedRun[] = [];
+      let open = 0;
       await eachOf(ids, MAX_IN_FLIGHT, async (workflowId) => {
         const info = await infoOf(temporal, workflowId);
         const run = info && toRun(info);
-        if (run?.closedAt !== undefined) ended.push(run);
+        if (run === undefined) return;
+        if (run.closedAt === undefined) open++;
+        else ended.push(run);
       });
       const missing = await records.missing(ended, 0);
       const read: PaymentRecord[] = [];
@@ -47,6 +50,7 @@ export async function startSimulatedRecords(encryption: Encryption): Promise<Sim
         read.push({ ...run, content: run.stopped ? undefined : await readRun(temporal, run) });
       });
       await records.write(read);
+      return open;
     },
     async stop() {
       await records.close();

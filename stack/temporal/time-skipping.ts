@@ -37,7 +37,7 @@ export async function startTimeSkippingEnvironment({
   try {
     const address = `127.0.0.1:${port}`;
     await prepare(server, address, startLimitMs);
-    return await TimeSkippingEnvironment.on(address, server.kill);
+    return await TimeSkippingEnvironment.on(address, startLimitMs, server.kill);
   } catch (error) {
     await server.kill();
     throw error;
@@ -94,10 +94,15 @@ class TimeSkippingEnvironment extends TestWorkflowEnvironment {
     this.#stopServer = stopServer;
   }
 
-  static async on(address: string, stopServer: () => Promise<void>): Promise<TimeSkippingEnvironment> {
+  static async on(
+    address: string,
+    connectTimeout: number,
+    stopServer: () => Promise<void>,
+  ): Promise<TimeSkippingEnvironment> {
     const options = { address, [InternalConnectionOptionsSymbol]: { supportsTestService: true } };
     const connection = await Connection.connect({
       ...options,
+      connectTimeout,
       interceptors: retryUntilClosed(),
       channelArgs: NO_PINGS,
     });
