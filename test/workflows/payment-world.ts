@@ -67,7 +67,12 @@ export const SUCCEEDS_LATER = '670000220';
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  readonly body: Payment & { readonly code?: string; readonly detail?: string; readonly payment?: Payment };
+  readonly body: Payment & {
+    readonly code?: string;
+    readonly detail?: string;
+    readonly payment?: Payment;
+    readonly paymentId?: string;
+  };
 }
 
 /** A version of the worker, for Temporal's worker versioning. */
@@ -293,11 +298,11 @@ export class PaymentWorld {
   /** A payment that the API has begun. */
   async begin(path: 'collections' | 'payouts', body: object): Promise<Payment> {
     const answer = await this.post(`/v1/${path}`, body);
-    // On a busy machine the answer to the request may come before the provider's.
-    if (answer.status === 202)
-      return await this.until(answer.body.id, ({ transId }) => transId !== undefined);
-    if (answer.status !== 201) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
+    if (answer.status === 201) return answer.body;
+    // On a busy machine the answer to the request may come before the provider's: 202, or even before Temporal's: 503.
+    const id = { 202: answer.body.id, 503: answer.body.paymentId }[answer.status];
+    if (id === undefined) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
+    return await this.until(id, ({ transId }) => transId !== undefined);
   }
 
   /** An operator's decision on the review that the payment is under. */
