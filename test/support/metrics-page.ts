@@ -36,3 +36,8 @@ export function sumOf(page: string, name: string, labels: Readonly<Record<string
   if (series.length === 0) throw new Error(`no ${name} with ${JSON.stringify(labels)}`);
   return series.reduce((total, { value }) => total + value, 0);
 }
+
+/** The page without the fractions of its values: 0.001677000000001 seconds have the digits of a phone by chance. */
+export function withoutFractions(page: string): string {
+  return page.replaceAll(/\.\d+(e[-+]?\d+)?$/gm, '');
+}
