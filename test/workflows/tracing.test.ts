@@ -84,11 +84,14 @@ describe('the trace of a payment', () => {
   });
 
   it('names no person and no secret', () => {
-    const text = JSON.stringify(
-      collector
-        .getFinishedSpans()
-        .map(({ name, attributes, events, links }) => ({ name, attributes, events, links })),
-    );
+    // Not the times of events: the nanoseconds of 670 ms are the payer's phone.
+    const said = collector.getFinishedSpans().map(({ name, attributes, events, links }) => ({
+      name,
+      attributes,
+      events: events.map((event) => ({ ...event, time: undefined })),
+      links,
+    }));
+    const text = JSON.stringify(said);
     for (const secret of [...Object.values(PAYER), 'a-token-for-tests', 'a-key-for-tests']) {
       expect(text.includes(secret) ? secret : 'nothing').toBe('nothing');
     }
