@@ -5,7 +5,7 @@ import type { Counts } from '../counts.js';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../durations.js';
 import { eachOf } from '../each-of.js';
 import { isEndAcknowledged, type PaymentRecord, wasReviewed } from '../people/payment-record.js';
-import { StalledError } from '../world/simulated-time.js';
+import { openTasks, StalledError } from '../world/simulated-time.js';
 import { type Setup, type SimulationOptions, setUp } from './set-up.js';
 
 /** The result of one simulated world. */
@@ -59,8 +59,26 @@ async function runOrStall(setup: Setup, report: (line: string) => void): Promise
     return [];
   } catch (error) {
     if (!(error instanceof StalledError)) throw error;
-    return [{ invariant: 'stuck', about: 'everything', what: error.message }];
+    return [
+      { invariant: 'stuck', about: 'everything', what: error.message },
+      ...(await tasksHoldingTime(setup)),
+    ];
   }
+}
+
+/** The payments for whose tasks the server keeps time from going on. */
+async function tasksHoldingTime({ records, world }: Setup): Promise<Violation[]> {
+  const held: Violation[] = [];
+  for (const { planned } of records) {
+    const history = await world.temporal.workflow
+      .getHandle(planned.id)
+      .fetchHistory()
+      .catch(() => undefined);
+    const open = openTasks(history?.events ?? []);
+    if (open.length > 0)
+      held.push({ invariant: 'stuck', about: planned.id, what: `open: ${open.join(', ')}` });
+  }
+  return held;
 }
 
 /**

@@ -96,26 +96,26 @@ export function unlockingTime({
         namespace: NAMESPACE,
         execution: input.workflowExecution,
       });
-      for (let held = openTasks(history?.events ?? []); held > 0; held--) {
-        await testService.unlockTimeSkipping({});
-      }
+      for (const _open of openTasks(history?.events ?? [])) await testService.unlockTimeSkipping({});
       return answer;
     },
   };
 }
 
-/** The tasks of a workflow and its activities that were on their way when it was terminated. */
-function openTasks(events: readonly temporal.api.history.v1.IHistoryEvent[]): number {
-  let isTaskOpen = false;
-  const activities = new Set<string>();
+/** The tasks of a workflow and its activities that are on their way, or were when it ended: what each is, and since which event. */
+export function openTasks(events: readonly temporal.api.history.v1.IHistoryEvent[]): string[] {
+  let task: string | undefined;
+  const activities = new Map<string, string>();
   for (const event of events) {
-    if (event.workflowTaskScheduledEventAttributes) isTaskOpen = true;
-    if (event.activityTaskScheduledEventAttributes) activities.add(String(event.eventId));
+    const id = String(event.eventId);
+    if (event.workflowTaskScheduledEventAttributes) task = `workflow task since event ${id}`;
+    const name = event.activityTaskScheduledEventAttributes?.activityType?.name;
+    if (typeof name === 'string') activities.set(id, `${name} since event ${id}`);
     const workflowTask =
       event.workflowTaskCompletedEventAttributes ??
       event.workflowTaskFailedEventAttributes ??
       event.workflowTaskTimedOutEventAttributes;
-    if (workflowTask) isTaskOpen = false;
+    if (workflowTask) task = undefined;
     const activity =
       event.activityTaskCompletedEventAttributes ??
       event.activityTaskFailedEventAttributes ??
@@ -123,7 +123,7 @@ function openTasks(events: readonly temporal.api.history.v1.IHistoryEvent[]): nu
       event.activityTaskCanceledEventAttributes;
     if (activity) activities.delete(String(activity.scheduledEventId));
   }
-  return activities.size + (isTaskOpen ? 1 : 0);
+  return [...(task === undefined ? [] : [task]), ...activities.values()];
 }
 
 /** Something planned for a time (ms since the epoch). */

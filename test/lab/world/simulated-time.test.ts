@@ -3,7 +3,7 @@ import { Client } from '@temporalio/client';
 // The package is CommonJS of a form whose named exports Node cannot see.
 import proto from '@temporalio/proto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { PlannedTimeline, unlockingTime } from '../../../lab/world/simulated-time.js';
+import { openTasks, PlannedTimeline, unlockingTime } from '../../../lab/world/simulated-time.js';
 import { startTimeSkippingEnvironment } from '../../../stack/temporal/time-skipping.js';
 
 const ORIGIN = 1_000_003;
@@ -65,10 +65,11 @@ describe('the time of the test server', () => {
     });
 
   it.each([
-    ['has yet to be taken by a worker', async () => undefined],
-    ['is with a worker', async (id: string) => void (await poll(id))],
+    ['has yet to be taken by a worker', 'workflow task since event 2', async () => undefined],
+    ['is with a worker', 'workflow task since event 2', async (id: string) => void (await poll(id))],
     [
       'has had an activity begin',
+      'nothing since event 5',
       async (id: string) => {
         const { taskToken } = await poll(id);
         await env.connection.workflowService.respondWorkflowTaskCompleted({
@@ -88,9 +89,10 @@ describe('the time of the test server', () => {
         });
       },
     ],
-  ])('goes on when a workflow is terminated whose task %s', async (what, prepare) => {
+  ])('goes on when a workflow is terminated whose task %s', async (what, open, prepare) => {
     const handle = await start(what);
     await prepare(what);
+    expect(openTasks((await handle.fetchHistory()).events ?? [])).toEqual([open]);
     await handle.terminate();
     const before = await env.currentTimeMs();
     await env.sleep(DAY_MS);
@@ -101,6 +103,7 @@ describe('the time of the test server', () => {
     const handle = await start('waits');
     const { taskToken } = await poll('waits');
     await env.connection.workflowService.respondWorkflowTaskCompleted({ namespace: 'default', taskToken });
+    expect(openTasks((await handle.fetchHistory()).events ?? [])).toEqual([]);
     await handle.terminate();
     await env.sleep(DAY_MS);
   });
