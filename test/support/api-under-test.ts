@@ -75,6 +75,17 @@ export interface Answered {
   readonly ms: number;
 }
 
+/**
+ * The id of a payment that a busy machine answered for early: with 202 before the provider's answer, or with 503 before Temporal's.
+ *
+ * @throws Error when the answer is another one
+ */
+export function stillBeginning({ status, body }: Pick<Answered, 'status' | 'body'>): string {
+  const id = { 202: body.id, 503: body.paymentId }[status];
+  if (id === undefined) throw new Error(`${status}: ${JSON.stringify(body)}`);
+  return id;
+}
+
 export type ApiUnderTest = Awaited<ReturnType<typeof startApi>>;
 
 export interface ApiUnderTestOptions extends Partial<Omit<AppOptions, 'providers'>> {

@@ -19,6 +19,7 @@ import {
   type ApiUnderTestOptions,
   KEYS,
   startApi,
+  stillBeginning,
   terms,
   WEBHOOK_TOKEN,
 } from './api-under-test.js';
@@ -188,12 +189,11 @@ function clientsOf(api: ApiUnderTest) {
     notify({ transId, status, externalId: id });
   const read = (id: string, query = '', key: string = KEYS.shop) =>
     api.ask('GET', `/v1/payments/${id}${query}`, { key });
-  /** A payment that the provider has taken; on a busy machine the API may answer before: 202, or 503 as long as Temporal hasn't answered it. */
+  /** A payment that the provider has taken. */
   async function begun(path: string, body: unknown, idempotencyKey?: string) {
     const answer = await post(path, body, idempotencyKey);
     if (answer.status === 201) return answer.body;
-    const id = { 202: answer.body.id, 503: answer.body.paymentId }[answer.status];
-    if (id === undefined) throw new Error(`${answer.status}: ${answer.text}`);
+    const id = stillBeginning(answer);
     const later = await eventually(
       () => read(id),
       (payment) => payment.body.transId !== undefined,

@@ -36,6 +36,7 @@ import type { PaymentSinks } from '../../src/workflows/metrics.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
 import { terms as usualTerms } from '../payments/orders.js';
+import { stillBeginning } from '../support/api-under-test.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
 import { expectDocumented, expectDocumentedWebhook } from '../support/documented.js';
 import { noMerchant } from '../support/no-merchant.js';
@@ -67,12 +68,7 @@ export const SUCCEEDS_LATER = '670000220';
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  readonly body: Payment & {
-    readonly code?: string;
-    readonly detail?: string;
-    readonly payment?: Payment;
-    readonly paymentId?: string;
-  };
+  readonly body: Payment & { readonly code?: string; readonly detail?: string; readonly payment?: Payment };
 }
 
 /** A version of the worker, for Temporal's worker versioning. */
@@ -299,10 +295,7 @@ export class PaymentWorld {
   async begin(path: 'collections' | 'payouts', body: object): Promise<Payment> {
     const answer = await this.post(`/v1/${path}`, body);
     if (answer.status === 201) return answer.body;
-    // On a busy machine the answer to the request may come before the provider's: 202, or even before Temporal's: 503.
-    const id = { 202: answer.body.id, 503: answer.body.paymentId }[answer.status];
-    if (id === undefined) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
-    return await this.until(id, ({ transId }) => transId !== undefined);
+    return await this.until(stillBeginning(answer), ({ transId }) => transId !== undefined);
   }
 
   /** An operator's decision on the review that the payment is under. */
