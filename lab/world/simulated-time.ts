@@ -109,8 +109,8 @@ export function openTasks(events: readonly temporal.api.history.v1.IHistoryEvent
   for (const event of events) {
     const id = String(event.eventId);
     if (event.workflowTaskScheduledEventAttributes) task = `workflow task since event ${id}`;
-    const name = event.activityTaskScheduledEventAttributes?.activityType?.name;
-    if (typeof name === 'string') activities.set(id, `${name} since event ${id}`);
+    const scheduled = event.activityTaskScheduledEventAttributes;
+    if (scheduled) activities.set(id, `${scheduled.activityType?.name} since event ${id}`);
     const workflowTask =
       event.workflowTaskCompletedEventAttributes ??
       event.workflowTaskFailedEventAttributes ??
