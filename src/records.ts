@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { readConfig } from './config.js';
+import { ConfigError, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import { openRecords, runProcess } from './process.js';
-import type { Records } from './records/records.js';
+import { MissingKeyError, type Records } from './records/records.js';
 
 const USAGE = `Usage: node lib/records.js <command>
 
@@ -35,6 +35,9 @@ await runProcess(async () => {
   const records = openRecords(config, createLogger('records', config.LOG_LEVEL));
   try {
     if (records !== undefined) process.stdout.write(`${await run(records, payer ?? '')}\n`);
+  } catch (error) {
+    // What is missing is a setting.
+    throw error instanceof MissingKeyError ? new ConfigError(error.message) : error;
   } finally {
     await records?.close();
   }

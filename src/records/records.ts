@@ -73,6 +73,11 @@ export interface RecorderState {
   readonly recordedUntil: number | undefined;
 }
 
+/** An encryption key is missing without which a payer's data can't be erased whole. The message says which, and what to do. */
+export class MissingKeyError extends Error {
+  override readonly name = 'MissingKeyError';
+}
+
 /** Which payments of one payer were erased. */
 export interface Erasure {
   readonly payments: readonly PaymentId[];
@@ -278,17 +283,24 @@ export class Records {
    * created until now.
    *
    * @param payer a phone number as nine digits, or an e-mail address in lower case
+   * @throws {MissingKeyError} when some of the payer's records may be found or read only with a key that is gone. Nothing is
+   *   erased then.
    */
   async erase(payer: string): Promise<Erasure> {
     return await this.database.write(async (query) => {
-      const hashes = await this.#hashesOf([payer], await this.#keyIds(query));
+      const keyIds = await this.#keyIds(query);
+      const hashes = await this.#hashesOf([payer], keyIds);
+      if (hashes.length < keyIds.length) throw new MissingKeyError(await this.#missingOf(keyIds));
       await query('INSERT INTO erasures (payer, at) SELECT unnest($1::bytea[]), now()', [hashes]);
       const rows = await query('SELECT * FROM payments WHERE payers && $1::bytea[]', [hashes]);
       const found = await Promise.all(rows.map((row) => this.#toRecord(row)));
       for (const record of found) {
         // Without the key, it isn't known what else would be lost with the personal data.
-        if (record.content === undefined)
-          throw new Error(`${record.id} can't be read, so nothing was erased`);
+        if (record.content === undefined) {
+          throw new MissingKeyError(
+            `Nothing was erased: ${record.id} can't be read with the keys in ENCRYPTION_KEYS. Add the key that it was written with, after the present one, and erase again.`,
+          );
+        }
         await query(
           "UPDATE payments SET content = $2, user_id = NULL, payers = '{}', erased_at = now() WHERE id = $1",
           [record.id, await this.#seal(withoutPayer(record))],
@@ -373,6 +385,13 @@ export class Records {
       payers.flatMap((payer) => keyIds.map((keyId) => this.cipher.hash(payer, keyId))),
     );
     return hashes.filter((hash) => hash !== undefined);
+  }
+
+  /** What to do about the keys that are gone. */
+  async #missingOf(keyIds: readonly string[]): Promise<string> {
+    const known = await Promise.all(keyIds.map((id) => this.cipher.hash('', id)));
+    const missing = keyIds.filter((_, index) => known[index] === undefined).map((id) => JSON.stringify(id));
+    return `Nothing was erased: records of this payer that were made with the encryption key ${missing.join(', ')} can't be found without it. Add it to ENCRYPTION_KEYS, after the present one, and erase again.`;
   }
 
   #seal({ content }: PaymentRecord): Promise<Buffer> {

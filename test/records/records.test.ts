@@ -277,6 +277,22 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
       expect(JSON.stringify(await later.find('col_new' as PaymentId))).toContain('lea@');
       await later.close();
     });
+
+    it('are not erased in part while a key is missing that some of them can only be found with', async () => {
+      const third = freshKey('three');
+      const later = Records.open(url, encryptedBy(third, freshKey('two'), key), logger);
+      await later.write([recordOf({ ...direct('by-three'), phone: '677000888' })]);
+      await later.close();
+      await records.write([recordOf({ ...direct('by-one'), phone: '677000888' })]);
+      const refused = expect.objectContaining({
+        name: 'MissingKeyError',
+        message: expect.stringMatching(/^Nothing was erased: .*"three".* ENCRYPTION_KEYS/),
+      });
+      await expect(records.erase('677000888')).rejects.toEqual(refused);
+      for (const name of ['by-one', 'by-three']) {
+        expect(await records.find(`col_${name}` as PaymentId)).toMatchObject({ isErased: false });
+      }
+    });
   });
 
   it('are unread, and not lost, without the key', async () => {
