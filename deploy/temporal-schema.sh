@@ -1,7 +1,6 @@
 #!/bin/sh
-# Creates Temporal's two databases in PostgreSQL, and an empty one for the records, and brings Temporal's schemas up to the
-# version of these tools. What is there already is left as it is, so that this runs at every start. SQL_HOST, SQL_USER and
-# SQL_PASSWORD say where.
+# Creates Temporal's two databases in PostgreSQL, and brings Temporal's schemas up to the version of these tools. What is there
+# already is left as it is, so that this runs at every start. SQL_HOST, SQL_USER and SQL_PASSWORD say where.
 set -eu
 export SQL_PLUGIN=postgres12 SQL_PORT="${SQL_PORT:-5432}"
 
@@ -12,6 +11,3 @@ for part in temporal visibility; do
   temporal-sql-tool --db "$database" setup-schema -v 0.0
   temporal-sql-tool --db "$database" update-schema --schema-name "postgresql/v12/$part"
 done
-
-# The API and the worker make the tables of the records themselves.
-temporal-sql-tool --db records create

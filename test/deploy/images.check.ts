@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
+import ms, { type StringValue } from 'ms';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { readConfig } from '../../src/config.js';
 import { runCommand } from '../../stack/processes/run-command.js';
 import { findOnPath } from '../../stack/temporal/executables.js';
 import { PROJECT } from '../e2e/built.js';
@@ -59,21 +61,28 @@ const service = z.object({
   security_opt: z.array(z.string()).optional(),
   ports: z.array(z.union([z.string(), z.object({ host_ip: z.string().optional() })])).optional(),
   healthcheck: z.unknown().optional(),
+  environment: z.record(z.string(), z.string()).optional(),
+  stop_grace_period: z.string().optional(),
 });
 
 describe('docker-compose.yml', () => {
-  const composed = async () => {
+  const composed = async (...profiles: readonly string[]) => {
     const legacy = await findOnPath('docker-compose', process.env);
     const [file, ...args] = legacy === undefined ? ['docker', 'compose'] : [legacy];
-    const text = await run(file, [...args, '--env-file', '.env.example', 'config']);
+    const chosen = profiles.flatMap((name) => ['--profile', name]);
+    const text = await run(file, [...args, ...chosen, '--env-file', '.env.example', 'config']);
     return z.object({ services: z.record(z.string(), service) }).parse(parse(text)).services;
   };
 
   it('is taken by docker-compose, with the settings of .env.example', async () => {
     const services = await composed();
     expect(Object.keys(services)).toEqual(
-      expect.arrayContaining(['api', 'worker', 'temporal', 'postgres', 'temporal-ui']),
+      expect.arrayContaining([
+        ...['api', 'worker', 'codec', 'desk'],
+        ...['postgres', 'temporal', 'temporal-ui', 'temporal-schema', 'temporal-setup', 'records-database'],
+      ]),
     );
+    expect(Object.keys(await composed('metrics'))).toEqual(expect.arrayContaining(['prometheus', 'grafana']));
   });
 
   it('gives processes of ours no right that they do not need', async () => {
@@ -85,6 +94,14 @@ describe('docker-compose.yml', () => {
       ]);
       expect([name, ours.healthcheck]).not.toEqual([name, undefined]);
     }
+  });
+
+  it('stops a worker after its requests to the provider, and kills it later still', async () => {
+    const { worker } = await composed();
+    const settings = readConfig('worker', worker?.environment ?? {});
+    expect(settings.WORKER_SHUTDOWN_GRACE).toBeGreaterThan(settings.PROVIDER_TIMEOUT);
+    const killedAfter = ms((worker?.stop_grace_period ?? '0s') as StringValue);
+    expect(killedAfter).toBeGreaterThan(settings.WORKER_SHUTDOWN_GRACE);
   });
 
   it('opens ports on this machine alone, and no image without a version', async () => {
