@@ -3,12 +3,9 @@ import type { StatusAnswer } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
 import { STATUS_CALLS_BUDGETED } from '../payments/polling.js';
 
-/** A question that was asked. */
+/** A question that was asked; it counts from its answer on, in the payments' time (ms since the epoch). */
 interface Question {
-  /** When it was answered, or asked until then: it counts from there on, in the payments' time (ms since the epoch). */
   at: number;
-  /** The answer, if nothing can come after it. */
-  lasting?: StatusAnswer;
 }
 
 /**
@@ -16,9 +13,6 @@ interface Question {
  * payment keeps to its budget by what it remembers; but a workflow task that comes to nothing leaves no trace of what it has asked,
  * and Temporal has it done again each time that a signal arrives just as the payment ends. What the provider takes beyond
  * the budget is left to a second worker, in case this one dies.
- *
- * A status that lasts is said again when there is no room to ask: the provider has just said it, to a task that came to nothing,
- * and a payment that has ended needn't wait a minute for it.
  */
 export class StatusLimit {
   /** The questions of the latest window about each transaction, the one asked last at the end. */
@@ -30,7 +24,7 @@ export class StatusLimit {
   }
 
   /**
-   * Asks, if the window has room; otherwise repeats an answer of this window that lasts, or says when there is room again.
+   * Asks, if the window has room.
    *
    * @param now the payment's time, in ms since the epoch
    */
@@ -39,18 +33,14 @@ export class StatusLimit {
     const recent = (this.#recent.get(transId) ?? []).filter(({ at }) => isRecent(at, now));
     const oldest = recent.at(-STATUS_CALLS_BUDGETED);
     if (oldest !== undefined) {
-      const retryAfterMs = oldest.at + STATUS_WINDOW_MS + 1 - now;
-      const known = recent.findLast(({ lasting }) => lasting !== undefined)?.lasting;
-      return known ?? { kind: 'throttled', retryAfterMs, isOurs: true };
+      return { kind: 'throttled', retryAfterMs: oldest.at + STATUS_WINDOW_MS + 1 - now, isOurs: true };
     }
     const asked: Question = { at: now };
     this.#recent.delete(transId);
     this.#recent.set(transId, [...recent, asked]);
     const begun = performance.now();
     try {
-      const answer = await question();
-      if (lasts(answer)) asked.lasting = answer;
-      return answer;
+      return await question();
     } finally {
       asked.at = now + performance.now() - begun;
     }
@@ -63,11 +53,6 @@ export class StatusLimit {
       this.#recent.delete(transId);
     }
   }
-}
-
-/** SUCCESSFUL and EXPIRED are the end of whatever has them; after FAILED, a link can still be paid. */
-function lasts(answer: StatusAnswer): boolean {
-  return answer.kind === 'found' && ['SUCCESSFUL', 'EXPIRED'].includes(answer.transaction.status);
 }
 
 function isRecent(at: number, now: number): boolean {

@@ -1,14 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { StatusLimit } from '../../src/activities/status-limit.js';
 import type { StatusAnswer } from '../../src/payments/outcome.js';
-import type { ProviderStatus } from '../../src/payments/transaction.js';
 import { DAY, MINUTE, START, transId } from '../payments/orders.js';
 
 const UNKNOWN: StatusAnswer = { kind: 'unknown', message: 'no such transaction', statusCode: 404 };
-const found = (status: ProviderStatus): StatusAnswer => ({
-  kind: 'found',
-  transaction: { transId: transId('T1'), status },
-});
 
 let limit: StatusLimit;
 let asked: number;
@@ -45,36 +40,6 @@ describe("a worker's limit of status questions", () => {
     for (const at of passed) {
       expect(passed.filter((one) => one >= at && one <= at + MINUTE).length).toBeLessThanOrEqual(3);
     }
-  });
-
-  it.each<ProviderStatus>(['SUCCESSFUL', 'EXPIRED'])(
-    'says %s again when there is no room to ask, as long as its minute lasts',
-    async (status) => {
-      await ask(START, 'T1', async () => found('CREATED'));
-      await ask(START + 1_000, 'T1', async () => found(status));
-      await ask(START + 2_000);
-      expect(await ask(START + 3_000)).toEqual(found(status));
-      expect(asked).toBe(3);
-      await ask(START + MINUTE + 500);
-      expect(await ask(START + MINUTE + 500, 'T1')).toEqual(found(status));
-      expect(asked).toBe(4);
-      await ask(START + MINUTE + 2_500);
-      await ask(START + MINUTE + 2_500);
-      expect(await ask(START + MINUTE + 2_500)).toMatchObject({ kind: 'throttled' });
-    },
-  );
-
-  it.each<ProviderStatus>(['CREATED', 'PENDING', 'FAILED'])(
-    "doesn't say %s again: it may have changed",
-    async (status) => {
-      for (let times = 0; times < 3; times++) await ask(START, 'T1', async () => found(status));
-      expect(await ask(START)).toMatchObject({ kind: 'throttled' });
-    },
-  );
-
-  it('asks as long as there is room, whatever it was told', async () => {
-    for (let times = 0; times < 3; times++) await ask(START, 'T1', async () => found('EXPIRED'));
-    expect(asked).toBe(3);
   });
 
   it('is one for each transaction', async () => {
