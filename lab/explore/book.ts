@@ -14,6 +14,7 @@ export const EMPTY_BOOK: Book = {
   notifications: 0,
   requests: 0,
   open: [],
+  isNamed: false,
   shown: [],
   quietUntil: 0,
   isFailed: false,
@@ -34,6 +35,7 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   const violations: Violation[] = [];
   const shown = shownBy(before, event);
   let book: Book = { ...before.book, shown: shown.all, quietUntil: quietAfter(before.book, event, now) };
+  book = withLook(book, before, event, now);
   book = withRequest(book, before, event);
   const replied = withReplies(book, before, event, step, violations);
   book = replied.book;
@@ -51,6 +53,17 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   if (todo.kind === 'deliver' || todo.kind === 'redeliver')
     violations.push(...deliveryViolations(todo, book));
   return { book, decisionsToSend: replied.sent ? 1 : 0, violations };
+}
+
+function withLook(book: Book, { payment, todo }: Situation, event: PaymentEvent, now: number): Book {
+  if (event.kind === 'listed' && event.answer.kind === 'listed') {
+    return { ...book, lookedAt: now, isNamed: false };
+  }
+  if (event.kind !== 'notification' || todo.kind !== 'send') return book;
+  const { open, unconfirmed } = payment.reports;
+  const isKnown =
+    open.some(({ transId }) => transId === event.transId) || unconfirmed.includes(event.transId);
+  return isKnown ? book : { ...book, isNamed: true };
 }
 
 /** A notification that contradicts the outcome must not wait behind others about which the provider says nothing. */

@@ -12,6 +12,8 @@ export const INVARIANTS = {
     'a request that left, or may have left, was decided: by the order, once by the policy, or by an operator',
   noDouble:
     'no money is sent while a transaction of the payment exists that can move or has moved it, unless an operator has insisted',
+  heeded:
+    'a request is made again only right after the list was read, and not when a notification has named a transaction since',
   inFlight: 'nothing ends, decides or sends the payment while its request is in flight',
   failedTruth:
     'FAILED and EXPIRED are said only when no transaction of the payment can move money, or has moved it',
@@ -223,7 +225,10 @@ function endViolations({ provider, book, payment }: Situation): Violation[] {
 }
 
 /** The rules that sending now breaks. */
-export function sendViolations({ provider, payment, book }: Situation, mayHaveLeft: boolean): Violation[] {
+export function sendViolations(
+  { provider, payment, book, now }: Situation,
+  mayHaveLeft: boolean,
+): Violation[] {
   const violations: Violation[] = [];
   if (payment.order.method === 'link') {
     if (book.orphans.length > 0) {
@@ -238,6 +243,15 @@ export function sendViolations({ provider, payment, book }: Situation, mayHaveLe
     violations.push({
       invariant: 'sends',
       what: `request ${provider.requests + 1} leaves on ${provider.decisionsToSend} decisions`,
+    });
+  }
+  const { phase } = payment;
+  const isRepeated =
+    phase.kind === 'sending' && (phase.doubt !== undefined || phase.unsent?.hold === 'throttled');
+  if (isRepeated && (book.lookedAt !== now || book.isNamed)) {
+    violations.push({
+      invariant: 'heeded',
+      what: book.isNamed ? 'a notification has named a transaction' : 'the list was not read just before',
     });
   }
   const moving = provider.transactions.find((one) => canMove(payment.order, one));

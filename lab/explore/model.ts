@@ -264,7 +264,8 @@ export class Model {
       provider:
         decisionsToSend === 0
           ? before.provider
-          : { ...before.provider, decisionsToSend: before.provider.decisionsToSend + decisionsToSend },
+          : // It takes the place of the policy's own.
+            { ...before.provider, decisionsToSend: before.provider.requests + decisionsToSend },
       book,
       left: before.left,
       recorded: isRecorded ? undefined : this.#recordedAfter(before, event),

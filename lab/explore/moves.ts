@@ -12,7 +12,10 @@ export function movesFrom(situation: Situation, setting: Setting): Move[] {
   if (todo.kind === 'send') {
     const moves = postMoves(situation, setting);
     // A link is made within a workflow task, which messages don't wait for.
-    return setting.method === 'link' ? [...moves, ...messageMoves(situation, setting)] : moves;
+    if (setting.method === 'link') return [...moves, ...messageMoves(situation, setting)];
+    // It is about to be sent. A notification that came in the same workflow task is heard before.
+    const isHeard = todo.cause !== 'order' && situation.left.notifications > 0;
+    return isHeard ? [...moves, ...notificationMoves(situation, setting)] : moves;
   }
   const moves: Move[] = [...answerMoves(situation, setting), ...messageMoves(situation, setting)];
   if (provider.silent !== 'no') moves.push({ kind: 'answersAgain' });

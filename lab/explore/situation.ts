@@ -87,6 +87,9 @@ export interface Book {
   readonly notifications: number;
   readonly requests: number;
   readonly open: readonly OpenRequest[];
+  /** When the provider's list was read last, and whether a notification has named a transaction since, just before a request. */
+  readonly lookedAt?: number | undefined;
+  readonly isNamed: boolean;
   /** What the provider has shown of the payment's transactions. */
   readonly shown: readonly Shown[];
   /** The provider has asked not to be called until then. */

@@ -43,7 +43,7 @@ export function activityAct(
     case 'askStatus':
       return ['local', 'paymentStatus', order.kind, todo.transId, now];
     case 'expire':
-      return ['local', 'expirePay', todo.transId];
+      return ['local', 'expirePay', todo.transId, ...(todo.isOrphan ? [FIRST_RUN_ID] : [])];
     case 'deliver':
       return ['local', 'notifyMerchant', messageOf(payment, todo.number)];
     case 'redeliver':

@@ -64,8 +64,15 @@ export function createActivities({ providers, merchant }: ActivityDependencies) 
       return statusLimit.ask(transId, now, () => providers[service].paymentStatus(transId, limit));
     },
 
-    expirePay: (transId: TransId): Promise<ExpiryAnswer> =>
-      providers.collection.expirePay(transId, callLimit()),
+    /**
+     * @param firstRunId given for a link that nobody was given, as far as the asking run knows: the payment's first run, which knows
+     *   that for certain. It has no activity of its own, for payments that are under way have asked by this one.
+     */
+    async expirePay(transId: TransId, firstRunId?: string): Promise<ExpiryAnswer> {
+      const limit = callLimit();
+      const mayBeGiven = firstRunId !== undefined && !isRun(firstRunId) && (await mayHaveBeenReset());
+      return mayBeGiven ? { kind: 'mayBeGiven' } : await providers.collection.expirePay(transId, limit);
+    },
 
     /**
      * The payment's transactions, and those that name no payment, at most {@link MAX_LISTED} in all. Other payments'

@@ -26,12 +26,14 @@ import {
   onStatusWhileDeciding,
   putOff,
 } from './review.js';
-import { onListed, onOrphanExpired } from './searching.js';
+import { namedIn, onListed, onOrphanExpired } from './searching.js';
 import { objectionToRejection, onReject } from './second-person.js';
 import {
+  isLookedUpFirst,
   NOT_KNOWN,
   objectionToWithdrawal,
   onListedWhileWaiting,
+  onNamedBeforeSending,
   onSent,
   onWaited,
   withdraw,
@@ -41,6 +43,7 @@ import {
   askSoon,
   type Change,
   done,
+  type NotificationEvent,
   type PaymentEvent,
   type Refusal,
   type Reply,
@@ -123,7 +126,7 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
     case 'handOver':
       return payment.phase.kind === 'deciding' ? putOff(payment, payment.phase) : { payment };
     case 'notification':
-      return { payment: onNotification(payment, event, now) };
+      return { payment: onNamed(payment, event, now) };
     case 'sent':
     case 'listed':
     case 'expired':
@@ -146,6 +149,15 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
 }
 
 type PhaseAnswer = Exclude<AnswerEvent, { readonly kind: 'delivered' }>;
+
+/** A notification that names a transaction for the first time keeps the payment from being sent again. */
+function onNamed(payment: PaymentState, event: NotificationEvent, now: number): PaymentState {
+  const noted = onNotification(payment, event, now);
+  const isNew = !namedIn(payment).includes(event.transId);
+  return noted.phase.kind === 'sending' && isNew
+    ? onNamedBeforeSending(noted, noted.phase, event.transId, now)
+    : noted;
+}
 
 /** Answers go to the phase that asked. Since one question is asked at a time, there is no other. */
 function onAnswer(payment: PaymentState, event: PhaseAnswer, now: number): Change {
@@ -192,7 +204,8 @@ function onPursuitAnswer(
   switch (pursuit.kind) {
     case 'searching':
       if (event.kind === 'listed') return onListed(payment, pursuit, event.answer, now);
-      if (event.kind === 'expired') return onOrphanExpired(payment, pursuit, event.transId, now);
+      if (event.kind === 'expired')
+        return onOrphanExpired(payment, pursuit, event.transId, event.answer, now);
       return notAsked(pursuit, event);
     case 'following':
       return event.kind === 'status'
@@ -439,11 +452,12 @@ export function waitsForBudget(payment: PaymentState, now: number): boolean {
 }
 
 /** Times at which nothing is asked, but the payment moves on by itself. */
-function timerOf({ phase }: PaymentState): { at: number; summary: string }[] {
+function timerOf(payment: PaymentState): { at: number; summary: string }[] {
+  const { phase } = payment;
   if (phase.kind === 'waiting') {
     const { hold, reason } = phase.unsent;
-    // A throttled one waits for its look-up, which the provider may have asked to put off for longer.
-    if (hold === 'throttled') return [];
+    // It waits for its look-up, which the provider may have asked to put off for longer.
+    if (isLookedUpFirst(payment, phase)) return [];
     const summary =
       hold === 'credentials' ? `The provider refuses our credentials: ${reason}` : `Send again: ${reason}`;
     return [{ at: phase.until, summary }];
@@ -459,7 +473,7 @@ function phaseTask(payment: PaymentState, now: number): Task | undefined {
     case 'sending':
       return { at: now, todo: { kind: 'send', cause: phase.cause }, summary: 'Send' };
     case 'waiting':
-      return phase.unsent.hold === 'throttled'
+      return isLookedUpFirst(payment, phase)
         ? { at: quiet(payment, phase.until), todo: { kind: 'lookUp' }, summary: 'Look whether it was taken' }
         : undefined;
     case 'deciding':
@@ -483,7 +497,11 @@ function pursuitTask(payment: PaymentState, pursuit: Pursuit, now: number): Task
             todo: { kind: 'lookUp' },
             summary: 'Look for the transaction again',
           }
-        : { at: quiet(payment, now), todo: { kind: 'expire', transId: orphan }, summary: 'Expire the link' };
+        : {
+            at: quiet(payment, now),
+            todo: { kind: 'expire', transId: orphan, isOrphan: true },
+            summary: 'Expire the link',
+          };
     }
     case 'following':
       return pollTask(payment, pursuit, now);

@@ -58,10 +58,15 @@ type Listing<Listed> =
   | { readonly kind: 'refused'; readonly message: string; readonly statusCode: number }
   | NoAnswer;
 
-/** What `POST /expire-pay` said. `alreadyExpired` counts as done; the status then decides. */
+/**
+ * What `POST /expire-pay` said. `alreadyExpired` counts as done; the status then decides. `mayBeGiven`: the provider wasn't asked to
+ * expire what was taken for a link that nobody was given, because an earlier run, of which this one knows nothing, may have
+ * given it to the merchant.
+ */
 export type ExpiryAnswer =
   | { readonly kind: 'expired'; readonly transaction: Transaction }
   | { readonly kind: 'alreadyExpired' }
+  | { readonly kind: 'mayBeGiven' }
   | { readonly kind: 'refused'; readonly message: string; readonly statusCode: number }
   | NoAnswer;
 

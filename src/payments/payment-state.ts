@@ -77,7 +77,10 @@ export interface Unsent {
   readonly since: number;
 }
 
-/** The request is on its way, or is just about to be. Nothing but its outcome leads out of here. */
+/**
+ * The request is on its way, or is just about to be. Nothing but its outcome leads out of here, unless it repeats another and a
+ * notification comes before it leaves.
+ */
 export interface Sending {
   readonly kind: 'sending';
   readonly cause: SendCause;
@@ -115,6 +118,8 @@ export interface Following {
   /** What it was when last asked. FAILED is a link's failed attempt. */
   readonly status: Extract<ProviderStatus, 'CREATED' | 'PENDING' | 'FAILED'>;
   readonly polling: Polling;
+  /** The payment ended SUCCESSFUL by it, and is looked at again. */
+  readonly hasMoved?: true | undefined;
   /** When to have the link expired, and how often that was tried. Links alone have an end. */
   readonly end?: { readonly at: number; readonly tries: number } | undefined;
 }
@@ -240,7 +245,7 @@ export interface Facts {
 export interface Sends {
   readonly count: number;
   readonly lastAt?: number | undefined;
-  /** The one resend that the policy allows has been made. */
+  /** The policy allows no resend any more: it has made its one, or an operator has decided on one. */
   readonly byPolicy: boolean;
   /**
    * Money was sent again after a doubt, called FAILED by a person, or has a second transaction, or its transaction was not

@@ -157,9 +157,8 @@ export function onStatusWhileDeciding(
   if (haste !== undefined) return back(payment, deciding, haste);
   if (answer.kind !== 'found') {
     // With `force`, the provider's earlier answer that money has moved is enough for a match.
-    const moved = payment.others.find((other) => other.transId === transId && other.status === 'SUCCESSFUL');
-    if (decision.action === 'match' && force && moved !== undefined) {
-      return match(payment, deciding, { transId, status: moved.status }, now);
+    if (decision.action === 'match' && force && hasMoved(payment, transId)) {
+      return match(payment, deciding, { transId, status: 'SUCCESSFUL' }, now);
     }
     // With `force`, the payment can be failed without an answer, but neither matched nor sent.
     if (decision.action === 'fail' && force) {
@@ -181,6 +180,13 @@ export function onStatusWhileDeciding(
   return status === 'SUCCESSFUL' || payment.order.method !== 'link'
     ? back(payment, deciding, `the provider says that ${transId} is ${status}`)
     : asks(payment, { ...deciding, next: 'list', alive: [transId] });
+}
+
+/** Whether the provider has ever shown this transaction of the payment as SUCCESSFUL. */
+function hasMoved(payment: PaymentState, transId: TransId): boolean {
+  const own = followedTransaction(payment);
+  const isOther = payment.others.some((other) => other.transId === transId && other.status === 'SUCCESSFUL');
+  return isOther || (own?.transId === transId && own.hasMoved === true);
 }
 
 /** What is known of the transactions that stand in the way of a match, after the answer about the first of them. */
@@ -361,7 +367,8 @@ function objectionToNameless(payment: PaymentState, transaction: Transaction): s
  * begin another review; a transaction that can still move money does, as soon as the provider shows it again.
  */
 function fail(payment: PaymentState, deciding: Deciding, own: readonly Transaction[], now: number): Change {
-  const moved = payment.others.find(({ status }) => status === 'SUCCESSFUL');
+  const moved =
+    payment.others.find(({ status }) => status === 'SUCCESSFUL') ?? movedOwn(payment, deciding, own);
   if (moved !== undefined) {
     return back(
       payment,
@@ -380,6 +387,13 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
   const unproven = unshown(payment, deciding, own);
   const outcome = { status: 'FAILED', reason, failureCode: 'decided_by_operator', unproven } as const;
   return carryOut(end(doubtful, outcome, now), deciding, now);
+}
+
+/** The payment's own transaction, if it was SUCCESSFUL once, and the provider has said nothing of it for this decision. */
+function movedOwn(payment: PaymentState, { isUnanswered }: Deciding, own: readonly Transaction[]) {
+  const followed = followedTransaction(payment);
+  const isShown = own.some(({ transId }) => transId === followed?.transId);
+  return followed?.hasMoved && isUnanswered && !isShown ? followed : undefined;
 }
 
 /** The transactions that could still move money, and of which the provider has said nothing for this decision. */

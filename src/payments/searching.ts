@@ -1,5 +1,5 @@
 import { findOwn, ownAmong } from './matching.js';
-import type { ListAnswer } from './outcome.js';
+import type { ExpiryAnswer, ListAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import type { PaymentState, Searching } from './payment-state.js';
 import type { Transaction } from './transaction.js';
@@ -68,7 +68,7 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
       };
     case 'absent': {
       if (!isOver) return { kind: 'lookAgain' };
-      const named = reportedIn(payment);
+      const named = namedIn(payment);
       const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.byPolicy;
       if (isResend && named.length === 0) return { kind: 'send' };
       const report =
@@ -118,7 +118,8 @@ function withoutExpired(payment: PaymentState, transactions: readonly Transactio
   return usable.length > 0 ? usable : own.slice(-1);
 }
 
-function reportedIn({ reports }: PaymentState): readonly TransId[] {
+/** The transactions that notifications name, of which the provider hasn't said what they are. */
+export function namedIn({ reports }: PaymentState): readonly TransId[] {
   return [...reports.open.map(({ transId }) => transId), ...reports.unconfirmed];
 }
 
@@ -164,15 +165,24 @@ export function onListed(
   }
 }
 
-/** Goes on after an attempt to expire an orphan, whatever its result: nobody was given its address. */
+/**
+ * Goes on after an attempt to expire an orphan, whatever its result: nobody was given its address. If an earlier run may have
+ * given it to the merchant, it is no orphan: it is looked for once more, and followed.
+ */
 export function onOrphanExpired(
   payment: PaymentState,
   searching: Searching,
   transId: TransId,
+  answer: ExpiryAnswer,
   now: number,
 ): PaymentState {
   const { clearing } = searching;
   if (clearing === undefined) return payment;
+  if (answer.kind === 'mayBeGiven') {
+    const { clearing: _none, ...rest } = searching;
+    const doubt = { ...searching.doubt, isReset: true } as const;
+    return askSoon(pursueOn(payment, { ...rest, doubt }), now);
+  }
   const orphans = clearing.orphans.filter((orphan) => orphan !== transId);
   return clear(payment, searching, orphans, clearing.next, now);
 }

@@ -1,9 +1,11 @@
 import { findOwn, ownAmong } from './matching.js';
 import type { InitiationOutcome, ListAnswer } from './outcome.js';
+import type { TransId } from './payment-id.js';
 import type { Doubt, PaymentState, Sending, Unsent, Waiting } from './payment-state.js';
 import { backoff } from './polling.js';
-import { adopt, onListed } from './searching.js';
+import { adopt, namedIn, onListed } from './searching.js';
 import {
+  askSoon,
   describeDoubt,
   end,
   follow,
@@ -136,17 +138,57 @@ function searchUnderReview(
   return review(payment, { why, held: false, pursuit }, now);
 }
 
-/** Sends the payment when its pause is over. A throttled request is looked up first. */
+/**
+ * Whether the provider may have taken an earlier request, so that its list is read before another is made: what was decided
+ * before the pause may not be so after it. Of a link, nobody has the address, and it is safe to make another.
+ */
+export function isLookedUpFirst({ order }: PaymentState, { doubt, unsent }: Waiting): boolean {
+  return unsent.hold === 'throttled' || (doubt !== undefined && order.method !== 'link');
+}
+
+/** Sends the payment when its pause is over, unless it is looked up first. */
 export function onWaited(payment: PaymentState, waiting: Waiting, now: number): PaymentState {
-  const { until, unsent } = waiting;
-  return until > now || unsent.hold === 'throttled' ? payment : sendAgain(payment, waiting);
+  return waiting.until > now || isLookedUpFirst(payment, waiting) ? payment : sendAgain(payment, waiting);
+}
+
+/**
+ * Handles a notification that comes just before the payment is sent, and names a transaction. An earlier request may have made it:
+ * nothing is sent again before that is known.
+ */
+export function onNamedBeforeSending(
+  payment: PaymentState,
+  sending: Sending,
+  transId: TransId,
+  now: number,
+): PaymentState {
+  return askSoon(recall(payment, sending, transId, now), now);
+}
+
+/** Takes back that the payment is sent once more, unless it is a link, whose address nobody has, or the first request. */
+function recall(
+  payment: PaymentState,
+  { cause, doubt, unsent }: Pick<Sending, 'cause' | 'doubt' | 'unsent'>,
+  transId: TransId,
+  now: number,
+): PaymentState {
+  if (payment.order.method === 'link') return payment;
+  if (cause === 'operator' && doubt !== undefined) {
+    const why = `a notification names ${transId} as its transaction, so it was not sent once more`;
+    return searchUnderReview(payment, doubt, `${describeDoubt(doubt.reason)}; ${why}`, now);
+  }
+  const throttled = unsent?.hold === 'throttled' ? { reason: unsent.reason, since: now } : undefined;
+  const inQuestion = doubt ?? throttled;
+  return inQuestion === undefined ? payment : search(payment, inQuestion, now);
 }
 
 function sendAgain(payment: PaymentState, { cause, doubt, unsent }: Waiting): PaymentState {
   return inPhase(payment, { kind: 'sending', cause, doubt, unsent });
 }
 
-/** Handles the look-up of a throttled request, which is sent again only if the list doesn't show it. */
+/**
+ * Handles the look-up before a request is made again. It is only if the list doesn't show an earlier one, and no notification
+ * names one.
+ */
 export function onListedWhileWaiting(
   payment: PaymentState,
   waiting: Waiting,
@@ -155,6 +197,8 @@ export function onListedWhileWaiting(
 ): PaymentState {
   const { doubt, unsent } = waiting;
   const isOver = isPatienceOver(payment, unsent, now);
+  // A throttled request counts when it shows that it was taken; any other that is found has been counted.
+  const found = unsent.hold === 'throttled' ? countSend(payment, now) : payment;
   if (answer.kind !== 'listed') {
     const reason = `${unsent.reason}, and the payment couldn't be looked up`;
     if (isOver) return search(payment, doubt ?? { reason, since: now }, now);
@@ -164,21 +208,25 @@ export function onListedWhileWaiting(
   const finding = findOwn(payment.order, answer.transactions);
   if (payment.order.method === 'link' && finding.kind !== 'absent') {
     // The list doesn't have a link's address, so the link is expired and another is created.
-    const found = search(countSend(payment, now), doubt ?? { reason: unsent.reason, since: now }, now);
-    return found.phase.kind === 'searching' ? onListed(found, found.phase, answer, now) : found;
+    const searched = search(found, doubt ?? { reason: unsent.reason, since: now }, now);
+    return searched.phase.kind === 'searching' ? onListed(searched, searched.phase, answer, now) : searched;
   }
   switch (finding.kind) {
     case 'found':
-      return adopt(countSend(payment, now), finding.transaction, now);
-    case 'absent':
-      return isOver ? giveUp(payment, waiting, now) : sendAgain(payment, waiting);
+      return adopt(found, finding.transaction, now);
+    case 'absent': {
+      if (isOver) return giveUp(payment, waiting, now);
+      const [named] = namedIn(payment);
+      const again = sendAgain(payment, waiting);
+      return named === undefined ? again : recall(again, waiting, named, now);
+    }
     case 'mismatch':
     case 'several': {
       const since = doubt?.since ?? now;
       const reason = finding.reason;
       const own = ownAmong(payment.order, answer.transactions);
-      const found = search(withOthers(countSend(payment, now), own), { reason, since }, now);
-      return review(found, { why: reason, held: true, pursuit: pursuing(found) }, now);
+      const searched = search(withOthers(found, own), { reason, since }, now);
+      return review(searched, { why: reason, held: true, pursuit: pursuing(searched) }, now);
     }
   }
 }

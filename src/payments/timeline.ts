@@ -41,6 +41,7 @@ export type TimelineEntry = Occurrence & {
 export type ChangeSource = 'merchant' | 'provider' | 'timer' | 'operator' | 'system';
 
 /** Why the provider gave no answer to a question. */
+export type ExpiryWord = 'expired' | 'already_expired' | 'refused' | 'may_be_given' | NoAnswerWord;
 export type NoAnswerWord = 'throttled' | 'not_asked' | 'credentials_refused' | 'unavailable';
 
 export type Occurrence =
@@ -74,7 +75,7 @@ export type Occurrence =
   | { readonly type: 'expiring'; readonly source: 'merchant' | 'timer' }
   | {
       readonly type: 'expiry_answered';
-      readonly answer: 'expired' | 'already_expired' | 'refused' | NoAnswerWord;
+      readonly answer: ExpiryWord;
     }
   | { readonly type: 'refresh_requested' }
   | { readonly type: 'recheck_requested'; readonly by?: 'statement' | undefined }
@@ -279,13 +280,15 @@ function statusWord(answer: StatusAnswer): ProviderStatus | 'unknown' | NoAnswer
   return answer.kind === 'unknown' ? 'unknown' : noAnswerWord(answer);
 }
 
-function expiryWord(answer: ExpiryAnswer): 'expired' | 'already_expired' | 'refused' | NoAnswerWord {
+function expiryWord(answer: ExpiryAnswer): ExpiryWord {
   switch (answer.kind) {
     case 'expired':
     case 'refused':
       return answer.kind;
     case 'alreadyExpired':
       return 'already_expired';
+    case 'mayBeGiven':
+      return 'may_be_given';
     default:
       return noAnswerWord(answer);
   }

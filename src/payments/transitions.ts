@@ -85,7 +85,8 @@ export type Todo =
   | { readonly kind: 'lookUp' }
   /** `isReport`: the transaction is one that a notification named. */
   | { readonly kind: 'askStatus'; readonly transId: TransId; readonly isReport: boolean }
-  | { readonly kind: 'expire'; readonly transId: TransId }
+  /** Of an orphan, a link that was made and given to nobody, as far as the payment knows. */
+  | { readonly kind: 'expire'; readonly transId: TransId; readonly isOrphan?: true }
   /** The first attempt. It delays everything else by some seconds at most. */
   | { readonly kind: 'deliver'; readonly number: number; readonly at: number }
   /** A later attempt, in parallel to everything else. Its outcome comes as `redelivered`. */
@@ -153,7 +154,7 @@ export function aboutToSend(payment: PaymentState, cause: SendCause, doubt: Doub
     ...payment,
     sends: {
       ...sends,
-      byPolicy: sends.byPolicy || cause === 'policy',
+      byPolicy: sends.byPolicy || cause !== 'order',
       isDoubtful: sends.isDoubtful || isDoubtful,
     },
     phase: { kind: 'sending', cause, doubt },
@@ -355,6 +356,7 @@ function pursuitFor({ phase, createdAt, terms }: PaymentState, now: number): Pur
     since: createdAt,
     status: 'CREATED',
     polling: startPolling(false, terms, now),
+    ...(phase.status === 'SUCCESSFUL' && { hasMoved: true }),
   };
 }
 

@@ -57,24 +57,30 @@ export function activityCalls(terms: PaymentTerms) {
       summary,
     });
 
+  /** Whether an earlier run may have sent what this one has not. */
+  const mayHaveBeenReset = (): Promise<boolean> =>
+    unlessDenied(
+      question('Find out whether the workflow was reset').mayHaveBeenReset(
+        workflowInfo().firstExecutionRunId,
+      ),
+    );
+  const sent = (request: Promise<InitiationOutcome>) => initiation(request, mayHaveBeenReset);
+
   return {
     createLink: (order: LinkOrder) =>
-      initiation(question('Create the payment link').initiatePay(order, workflowInfo().firstExecutionRunId)),
-    /** Whether an earlier run may have sent what this one has not. */
-    mayHaveBeenReset: (): Promise<boolean> =>
-      unlessDenied(
-        question('Find out whether the workflow was reset').mayHaveBeenReset(
-          workflowInfo().firstExecutionRunId,
-        ),
-      ),
+      sent(question('Create the payment link').initiatePay(order, workflowInfo().firstExecutionRunId)),
+    mayHaveBeenReset,
     requestOnPhone: (order: DirectOrder) =>
-      initiation(atMostOnce("Send the request to the payer's phone").directPay(order)),
-    sendPayout: (order: PayoutOrder) => initiation(atMostOnce('Send the payout').payOut(order)),
+      sent(atMostOnce("Send the request to the payer's phone").directPay(order)),
+    sendPayout: (order: PayoutOrder) => sent(atMostOnce('Send the payout').payOut(order)),
 
     askStatus: (order: PaymentOrder, transId: TransId): Promise<StatusAnswer> =>
       answer(question('Ask the provider for the status').paymentStatus(order.kind, transId, Date.now())),
     expireLink: (transId: TransId): Promise<ExpiryAnswer> =>
       answer(question('Expire the link').expirePay(transId)),
+    /** Expires a link that nobody was given, for all that this run knows. */
+    expireOrphan: (transId: TransId): Promise<ExpiryAnswer> =>
+      answer(question('Expire the link').expirePay(transId, workflowInfo().firstExecutionRunId)),
     lookUp: (order: PaymentOrder): Promise<ListAnswer> =>
       answer(question('Look for the transaction').lookUp({ service: order.kind, paymentId: order.id })),
 
@@ -105,13 +111,20 @@ export type ActivityCalls = ReturnType<typeof activityCalls>;
 
 type LocalActivities = ReturnType<typeof proxyLocalActivities<Activities>>;
 
-/** When an activity fails, it is unknown whether its request was sent, unless no worker ever took it or could decrypt it. */
-async function initiation(outcome: Promise<InitiationOutcome>): Promise<InitiationOutcome> {
+/**
+ * When an activity fails, it is unknown whether its request was sent, unless no worker ever took it or could decrypt it. Nor has
+ * it asked then whether the workflow was reset, and an earlier run may have sent it.
+ */
+async function initiation(
+  outcome: Promise<InitiationOutcome>,
+  mayHaveBeenReset: () => Promise<boolean>,
+): Promise<InitiationOutcome> {
   try {
     return reportUnauthorized(await outcome);
   } catch (error) {
     const { reason, isUnstarted } = failureOf(error);
-    return { kind: isUnstarted ? 'notSent' : 'ambiguous', reason };
+    if (!isUnstarted) return { kind: 'ambiguous', reason };
+    return { kind: (await mayHaveBeenReset()) ? 'unchecked' : 'notSent', reason };
   }
 }
 

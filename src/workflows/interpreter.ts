@@ -60,6 +60,8 @@ export interface PaymentSteps {
   readonly lookUp: () => Promise<ListAnswer>;
   readonly askStatus: (transId: TransId) => Promise<StatusAnswer>;
   readonly expire: (transId: TransId) => Promise<ExpiryAnswer>;
+  /** Expires a link that nobody was given. */
+  readonly expireOrphan: (transId: TransId) => Promise<ExpiryAnswer>;
 }
 
 /**
@@ -164,8 +166,9 @@ class Interpreter {
         return { kind: 'status', transId, isReport, answer: await this.steps.askStatus(transId) };
       }
       case 'expire': {
-        const { transId } = todo;
-        return { kind: 'expired', transId, answer: await this.steps.expire(transId) };
+        const { transId, isOrphan } = todo;
+        const answer = isOrphan ? this.steps.expireOrphan(transId) : this.steps.expire(transId);
+        return { kind: 'expired', transId, answer: await answer };
       }
       case 'deliver': {
         const { number, at } = todo;

@@ -23,6 +23,7 @@ export async function collectByLink(input: PaymentInput): Promise<EndedPayment> 
     askStatus: (transId) => provider.askStatus(order, transId),
     // At the end of its life it is expired. Its status is read before and after, so that no late payment is lost.
     expire: (transId) => provider.expireLink(transId),
+    expireOrphan: (transId) => provider.expireOrphan(transId),
   }));
 }
 
@@ -41,6 +42,7 @@ export async function collectDirect(input: PaymentInput): Promise<EndedPayment> 
     // When the provider notifies, and now and then without, it is asked what the payer has done.
     askStatus: (transId) => provider.askStatus(order, transId),
     expire: neverExpires,
+    expireOrphan: neverExpires,
   }));
 }
 
@@ -57,6 +59,7 @@ export async function payOut(input: PaymentInput): Promise<EndedPayment> {
     // When the provider notifies, and at growing intervals, it is asked whether the money has arrived.
     askStatus: (transId) => provider.askStatus(order, transId),
     expire: neverExpires,
+    expireOrphan: neverExpires,
   }));
 }
 
@@ -73,6 +76,7 @@ export async function reopenPayment(input: PaymentInput): Promise<EndedPayment> 
     lookUp: () => provider.lookUp(input.order),
     askStatus: (transId) => provider.askStatus(input.order, transId),
     expire: (transId) => provider.expireLink(transId),
+    expireOrphan: (transId) => provider.expireOrphan(transId),
   }));
 }
 

@@ -136,6 +136,20 @@ describe('an activity that begins a payment', () => {
     expect(await run(() => activities.mayHaveBeenReset('first-run'), { startedAs })).toBe(true);
   });
 
+  it.each([
+    ['expired in the first run, which would know', 'this-run', RUN, 'expired'],
+    ['expired in a run that continues one that was not reset', 'first-run', RUN, 'expired'],
+    ['left alone in a reset one', 'first-run', 'another-run', 'mayBeGiven'],
+  ])('a link that nobody was given, as far as is known, is %s', async (_, firstRun, startedAs, kind) => {
+    answer = { status: 200, body: { transId: 'T1', status: 'EXPIRED' } };
+    const firstRunId = firstRun === 'this-run' ? RUN : firstRun;
+    const expiry = await run(() => activities.expirePay(transId('T1'), firstRunId), {
+      startedAs: async () => startedAs,
+    });
+    expect(expiry.kind).toBe(kind);
+    expect(asked).toHaveLength(kind === 'expired' ? 1 : 0);
+  });
+
   it("never sends the merchant's own userId or externalId, which would list other payments, too", async () => {
     await run(() => activities.directPay({ ...directOrder, userId: 'user-7', externalId: 'order-7' }));
     expect(asked[0]).toMatchObject({

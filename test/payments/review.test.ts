@@ -870,6 +870,18 @@ describe('money that the provider has shown as moved', () => {
     expect(payment.status).toBe('REVIEW');
   });
 
+  it('can’t be called FAILED by the transaction that the payment had ended by, either', () => {
+    const payment = paid(payoutOrder)
+      .hint('T2')
+      .found('PENDING', { transId: transId('T2') });
+    expect(payment.phase('review').held).toBe(true);
+    payment.later(DAY).fail({ force: true }).answered(SILENT).listed();
+    expect(payment.reply).toMatchObject(
+      refused('the provider has shown T1 (SUCCESSFUL) for this payment: match it'),
+    );
+    expect(payment.status).toBe('REVIEW');
+  });
+
   it('can be matched on that word by an operator who insists while the provider is silent', () => {
     const payment = silently().match('T1', { force: true }).answered(SILENT);
     expect(payment.phase('ended')).toMatchObject({ status: 'SUCCESSFUL', transId: 'T1' });

@@ -164,15 +164,29 @@ describe('an ambiguous link', () => {
       { ...orphan, transId: transId('T2'), status: 'EXPIRED' },
       { ...orphan, transId: transId('T3') },
     );
-    expect(payment.todo).toEqual({ kind: 'expire', transId: 'T1' });
-    expect(payment.expired().todo).toEqual({ kind: 'expire', transId: 'T3' });
+    expect(payment.todo).toEqual({ kind: 'expire', transId: 'T1', isOrphan: true });
+    expect(payment.expired().todo).toEqual({ kind: 'expire', transId: 'T3', isOrphan: true });
     expect(payment.expired(SILENT).todo).toEqual({ kind: 'send', cause: 'policy' });
+  });
+
+  it('is followed when an earlier run may have given it to the merchant', () => {
+    const payment = ambiguous(linkOrder).listed(orphan);
+    payment.expired({ kind: 'mayBeGiven' });
+    expect(payment.phase('searching').doubt.isReset).toBe(true);
+    expect(payment.listed(orphan).phase('following').transId).toBe('T1');
+  });
+
+  it('is left to a person when an earlier run may have given one of several', () => {
+    const payment = ambiguous(linkOrder).listed(orphan, { ...orphan, transId: transId('T2') });
+    payment.expired({ kind: 'mayBeGiven' });
+    payment.listed(orphan, { ...orphan, transId: transId('T2') });
+    expect(payment.phase('review').held).toBe(true);
   });
 
   it('keeps the quiet that the provider asks for while it expires them', () => {
     const payment = ambiguous(linkOrder).listed(orphan, { ...orphan, transId: transId('T2') });
     payment.expired(throttled(30_000));
-    expect(payment.asks('expire')).toEqual({ kind: 'expire', transId: 'T2' });
+    expect(payment.asks('expire')).toEqual({ kind: 'expire', transId: 'T2', isOrphan: true });
     expect(payment.now).toBe(START + 32_000);
   });
 
@@ -204,7 +218,7 @@ describe('an ambiguous link', () => {
   it('is given up only when those that were made have been expired', () => {
     const payment = searchUntilOver(ambiguous(linkOrder), (one) => one.listing(SILENT));
     expect(payment.status).toBe('REVIEW');
-    expect(payment.listed(orphan).todo).toEqual({ kind: 'expire', transId: 'T1' });
+    expect(payment.listed(orphan).todo).toEqual({ kind: 'expire', transId: 'T1', isOrphan: true });
     expect(payment.expired().phase('ended').status).toBe('FAILED');
   });
 

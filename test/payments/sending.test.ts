@@ -32,8 +32,20 @@ const own = transactionOf(payoutOrder, { status: 'SUCCESSFUL' });
 
 /** Sends that get the same outcome, one after the other, until the payment stops sending. */
 function sendWhile(payment: Scenario, outcome: Parameters<Scenario['sent']>[0]): Scenario {
-  do payment.sent(outcome);
-  while (payment.payment.phase.kind === 'waiting' && payment.asks('send'));
+  payment.sent(outcome);
+  for (let { phase } = payment.payment; phase.kind === 'waiting'; { phase } = payment.payment) {
+    const isRepeated = phase.doubt !== undefined;
+    if (isRepeated) payment.listed();
+    if (payment.payment.phase.kind === 'review') break;
+    payment.asks('send');
+    payment.sent(outcome);
+  }
+  return payment;
+}
+
+/** Answers look-ups until there are no more. */
+function searching(payment: Scenario, answer: (payment: Scenario) => void): Scenario {
+  while (payment.payment.phase.kind === 'searching') answer(payment);
   return payment;
 }
 
@@ -308,7 +320,7 @@ describe('sending once more', () => {
   it('is done on an operator’s decision, and leaves a doubt behind', () => {
     const payment = resent();
     expect(payment.todo).toEqual({ kind: 'send', cause: 'operator' });
-    expect(payment.payment.sends).toMatchObject({ byPolicy: false, isDoubtful: true });
+    expect(payment.payment.sends).toMatchObject({ byPolicy: true, isDoubtful: true });
   });
 
   it('goes to review when it is rejected, for the first request may have been taken', () => {
@@ -319,6 +331,56 @@ describe('sending once more', () => {
       pursuit: { kind: 'searching' },
     });
     expect(payment.listed(own).found('SUCCESSFUL').status).toBe('SUCCESSFUL');
+  });
+
+  it('has the list read again after a pause, and follows what it shows by then', () => {
+    const payment = resent().sent(NOT_SENT);
+    payment.asks('lookUp');
+    expect(payment.listed(own).phase('following')).toMatchObject({ transId: own.transId });
+    expect(payment.payment.sends.count).toBe(1);
+  });
+
+  it('is not done after a pause while a notification names a transaction', () => {
+    const payment = resent().sent(UNAUTHORIZED).hint('T9');
+    payment.listed();
+    expect(payment.phase('review').why).toContain('names T9 as its transaction');
+    expect(payment.todo).toMatchObject({ kind: 'askStatus', transId: 'T9', isReport: true });
+  });
+
+  it('is recalled by a notification that comes just before it, and names a transaction for the first time', () => {
+    const payment = resent();
+    expect(payment.todo).toEqual({ kind: 'send', cause: 'operator' });
+    payment.hint('T9');
+    expect(payment.phase('review')).toMatchObject({ held: false, number: 2, pursuit: { kind: 'searching' } });
+    expect(payment.listed(own).phase('following')).toMatchObject({ transId: own.transId });
+  });
+
+  it('is recalled when the policy has it sent, too, and left to a person', () => {
+    const payment = ambiguous(payoutOrder, { ambiguousPolicy: 'resend' });
+    while (payment.todo.kind !== 'send') payment.listed();
+    expect(payment.todo).toEqual({ kind: 'send', cause: 'policy' });
+    payment.hint('T9');
+    expect(payment.phase('searching').lookUps).toBe(0);
+    expect(payment.listed().status).toBe('REVIEW');
+  });
+
+  it('is not recalled by what an operator has overruled', () => {
+    const payment = absent(payoutOrder).hint('T9').resend({ force: true }).listed();
+    expect(payment.hint('T9').todo).toEqual({ kind: 'send', cause: 'operator' });
+  });
+
+  it('is not recalled when it is a link, whose address nobody has', () => {
+    const payment = ambiguous(linkOrder).listed();
+    expect(payment.hint('T9').todo).toMatchObject({ kind: 'send' });
+  });
+
+  it('is the last one, for the policy never adds another to an operator’s', () => {
+    const payment = ambiguous(payoutOrder, { ambiguousPolicy: 'resend' });
+    searching(payment, (one) => one.listing(SILENT));
+    payment.later(DAY).resend().listed();
+    expect(payment.todo).toEqual({ kind: 'send', cause: 'operator' });
+    payment.sent({ kind: 'ambiguous', reason: 'reset' });
+    expect(searching(payment, (one) => one.listed()).status).toBe('REVIEW');
   });
 
   it('goes to review when it could not be sent, for the same reason', () => {
