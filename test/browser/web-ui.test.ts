@@ -142,6 +142,36 @@ describe("Temporal's Web UI", () => {
     await page.context().close();
   });
 
+  it('adds the columns of payments to its list of workflows, and keeps them', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${uiUrl}/namespaces/default/workflows`);
+    await page.getByTestId('workflows-summary-table-configuration-button').click();
+    await page.getByText('Custom Search Attributes (not in view)').waitFor();
+    const columns = ['PaymentStatus', 'Amount', 'Merchant'];
+    for (const name of columns) await page.getByRole('button', { name: `Add ${name} column` }).click();
+    await page.goto(`${uiUrl}/namespaces/default/workflows`);
+    await untilShown(page, new RegExp(id));
+    const headings = await page.locator('th').allInnerTexts();
+    expect(headings.map((text) => text.trim())).toEqual(expect.arrayContaining(columns));
+    const cells = await page.getByRole('row').filter({ hasText: id }).locator('td').allInnerTexts();
+    expect(cells.map((text) => text.trim())).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(CREATED|PENDING)$/), '4700', 'merchant']),
+    );
+    await page.context().close();
+  });
+
+  it('names the purpose of a local activity when it is clicked', async () => {
+    const page = await browser.newPage();
+    const paid = await collect({ phone: '670000000' });
+    await untilStatus(paid, 'SUCCESSFUL');
+    await open(page, 'history', paid);
+    // Drawn into the timeline, where a line may lie over it.
+    await page.getByText('notifyMerchant', { exact: true }).first().click({ force: true });
+    await page.getByText('Marker Name').first().waitFor();
+    await untilShown(page, /Summary\s+Notify the merchant: payment\.succeeded/);
+    await page.context().close();
+  });
+
   it('shows nobody else anything of the payer', async () => {
     const context = await browser.newContext();
     // A codec server that isn't there, in place of the one whose address the stack has told it.
