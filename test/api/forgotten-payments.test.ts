@@ -222,6 +222,49 @@ describe('a payment whose workflow was terminated', () => {
   });
 });
 
+describe('a payment that a late notification opens again', () => {
+  type Outcome = 'SUCCESSFUL' | 'FAILED';
+  type Id = Parameters<Records['find']>[0];
+
+  /** A payout that has come to this end, and is recorded so; its transaction can be made to change all the same. */
+  async function ended(outcome: Outcome) {
+    const { id, transId } = await stack.begun('/v1/payouts', payout, randomUUID());
+    const entry = stack.sandbox.ledger.find(transId);
+    if (entry === undefined) throw new Error('the provider has no such transaction');
+    const turns = async (status: Outcome) => {
+      entry.status = status;
+      expect((await stack.hint({ id, transId }, status)).status).toBe(200);
+    };
+    await turns(outcome);
+    await stack.api.client.workflow.getHandle(id).result();
+    const record = await untilRecorded(id);
+    expect(record).toMatchObject({ indexed: { status: outcome, final: true } });
+    return { id: id as Id, record, turns };
+  }
+
+  /** Its record, once it has this status. */
+  const untilStatus = (id: Id, status: string) =>
+    eventually(
+      () => records.find(id),
+      (record) => record?.indexed.status === status,
+    );
+  const told = async (id: Id) =>
+    (await allEvents()).filter(({ paymentId }) => paymentId === id).map(({ type }) => type);
+
+  it.each([
+    ['SUCCESSFUL', 'FAILED', 'payment.succeeded'],
+    ['FAILED', 'SUCCESSFUL', 'payment.failed'],
+  ] as const)('is REVIEW in the records when it was %s and the provider says %s', async (was, is, first) => {
+    const { id, record, turns } = await ended(was);
+    await turns(is);
+    const reopened = await untilStatus(id, 'REVIEW');
+    expect(reopened?.runId).not.toBe(record?.runId);
+    expect(reopened?.closedAt).toBeUndefined();
+    expect(reopened?.content?.payment).toMatchObject({ status: 'REVIEW', final: false });
+    expect(await told(id)).toEqual([first, 'payment.review']);
+  });
+});
+
 describe("the feed of a merchant's events", () => {
   it('has what open payments tell, too', async () => {
     stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
