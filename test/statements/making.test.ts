@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import pg from 'pg';
 import { pino } from 'pino';
@@ -426,6 +427,32 @@ describe('the schedule of statements', () => {
     expect(action).toMatchObject({ workflowType: STATEMENT_WORKFLOW_TYPE, taskQueue: 'payments' });
     expect(policies).toMatchObject({ overlap: 'ALLOW_ALL' });
     expect(state.paused).toBe(true);
+    await handle.delete();
+  });
+
+  it('makes the statement of the day that ended at the midnight that it starts one for', async () => {
+    const { client } = stack.api;
+    await scheduleStatements(client, 'payments');
+    const handle = client.schedule.getHandle(STATEMENT_SCHEDULE_ID);
+    const midnight = startOf(dayAfter(DAY));
+    // As Temporal does when it was away at that midnight.
+    await handle.backfill({
+      start: new Date(midnight - 60_000),
+      end: new Date(midnight + 60_000),
+      overlap: ScheduleOverlapPolicy.ALLOW_ALL,
+    });
+    const { info } = await eventually(
+      () => handle.describe(),
+      (described) => described.info.recentActions.length > 0,
+    );
+    expect(info.recentActions).toHaveLength(1);
+    const started = info.recentActions[0]?.action.workflow;
+    expect(started?.workflowId).toMatch(/^daily-statement-/);
+    const made = await client.workflow
+      .getHandle<() => Promise<MadeStatement>>(String(started?.workflowId))
+      .result();
+    expect(made.date).toBe(DAY);
+    await expect(records.statements.find(DAY, made.version)).resolves.toBeDefined();
     await handle.delete();
   });
 });
