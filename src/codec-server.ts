@@ -18,6 +18,7 @@ await runProcess(async (stop) => {
     merchants: merchantsFrom(config.API_KEYS, config.MERCHANTS_FILE),
     uiUrl: config.TEMPORAL_UI_URL,
     uiToken: config.CODEC_UI_TOKEN,
+    trustedProxies: config.TRUSTED_PROXIES,
     logger,
   });
   reloadOnHangUp(

@@ -60,6 +60,9 @@ const count = (fallback: number, { min = 1, max = 9_999_999 }: { min?: number; m
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
 
+/** Proxies before a process that tell it who calls. */
+const trustedProxies = count(0, { min: 0, max: 10 });
+
 const port = (fallback: number) =>
   z
     .string()
@@ -220,7 +223,7 @@ const schemas = {
       MERCHANTS_FILE: merchantsFile.optional(),
       MERCHANT_WEBHOOK_URL: httpUrl.optional(),
       WEBHOOK_TOKEN: webhookToken,
-      TRUSTED_PROXIES: count(0, { min: 0, max: 10 }),
+      TRUSTED_PROXIES: trustedProxies,
       MAX_REQUESTS_PER_MINUTE: count(6_000),
       MAX_CONCURRENT_REQUESTS: count(200),
       MAX_ACTIVE_REQUESTS: count(20),
@@ -280,7 +283,7 @@ const schemas = {
     DESK_API_URL: baseUrl.default('http://127.0.0.1:3000'),
     DESK_SESSION: duration('8h', { min: '5m', max: '24h' }),
     DESK_SESSION_IDLE: duration('30m', { min: '1m', max: '24h' }),
-    TRUSTED_PROXIES: count(0, { min: 0, max: 10 }),
+    TRUSTED_PROXIES: trustedProxies,
     LOG_LEVEL: logLevel,
   }),
   worker: z
@@ -334,6 +337,7 @@ const schemas = {
       TEMPORAL_UI_URL: temporal.TEMPORAL_UI_URL,
       HOST: host,
       CODEC_PORT: port(8234),
+      TRUSTED_PROXIES: trustedProxies,
       CODEC_UI_TOKEN: webhookToken.optional(),
       LOG_LEVEL: logLevel,
       API_KEYS: apiKeys.optional(),

@@ -41,6 +41,8 @@ export interface CodecServerOptions {
   readonly uiUrl?: string | undefined;
   /** The secret part of an address at which the Web UI needs no other credentials: `/ui/<token>/decode`. */
   readonly uiToken?: string | undefined;
+  /** Proxies before the server that tell it the caller's address. */
+  readonly trustedProxies: number;
   readonly logger: Logger;
   /** ms since the epoch */
   readonly now?: () => number;
@@ -61,6 +63,7 @@ export function createCodecServer({
   merchants,
   uiUrl,
   uiToken,
+  trustedProxies,
   logger,
   now = Date.now,
 }: CodecServerOptions): CodecServer {
@@ -116,6 +119,7 @@ export function createCodecServer({
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.set('trust proxy', trustedProxies);
   app.use(helmet(SECURITY), (_, response, next) => {
     response.set('Cache-Control', 'no-store');
     next();

@@ -51,6 +51,7 @@ function useCodecServer(options: Partial<CodecServerOptions> = {}) {
       merchants,
       uiUrl: UI,
       uiToken: TOKEN,
+      trustedProxies: 0,
       logger,
       ...options,
     });
@@ -318,10 +319,26 @@ describe('somebody who guesses', () => {
     expect((await decode(payloads, bearer(KEYS.operator))).status).toBe(200);
   });
 
+  it("isn't anybody who says so of himself: without a proxy, the connection counts", async () => {
+    const { status } = await decode([], { ...bearer('once-more'), 'x-forwarded-for': '203.0.113.9' });
+    expect(status).toBe(429);
+  });
+
   it("isn't a Web UI whose operator has not signed in yet", async () => {
     const answers = await Promise.all(
       Array.from({ length: 3 * MAX_FAILURES_PER_MINUTE }, async () => decode(await encrypted(order))),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+  });
+});
+
+describe('somebody who guesses through a proxy', () => {
+  const { decode } = useCodecServer({ trustedProxies: 1 });
+  const from = (address: string) => ({ ...bearer('a-guess'), 'x-forwarded-for': address });
+
+  it('is refused alone', async () => {
+    for (let times = 0; times <= MAX_FAILURES_PER_MINUTE; times++) await decode([], from('203.0.113.9'));
+    expect((await decode([], from('203.0.113.9'))).status).toBe(429);
+    expect((await decode([], from('203.0.113.10'))).status).toBe(401);
   });
 });

@@ -201,6 +201,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- end -}}
 {{- else if eq $component "codec-server" -}}
 {{- $_ := set $env "CODEC_PORT" "8234" -}}
+{{- $_ := set $env "TRUSTED_PROXIES" (toString $values.codecServer.trustedProxies) -}}
 {{- else if eq $component "desk" -}}
 {{- $_ := set $env "DESK_PORT" "3001" -}}
 {{- $_ := set $env "DESK_API_URL" (printf "http://%s-api:%v" (include "sanaga.fullname" .root) $values.api.service.port) -}}
