@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll } from '@jest/globals';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { pino } from 'pino';
@@ -91,7 +90,7 @@ export type ApiUnderTest = Awaited<ReturnType<typeof startApi>>;
 export interface ApiUnderTestOptions extends Partial<Omit<AppOptions, 'providers'>> {
   /** What a test doesn't give of the provider, isn't there. */
   readonly providers?: Readonly<Record<Service, Partial<ProviderReader>>>;
-  /** Temporal's. Without it, Temporal is down: the port is one where nobody listens. */
+  /** Temporal's. Without it, Temporal is down. */
   readonly address?: string;
   readonly level?: string;
   /** With a key of the suite's, if not given. */
@@ -100,10 +99,13 @@ export interface ApiUnderTestOptions extends Partial<Omit<AppOptions, 'providers
   readonly interceptor?: WorkflowClientInterceptor;
 }
 
+/** Where nobody listens, and no server of another test may come to: it asks for any free port, and this is a reserved one. */
+const NOBODY = '127.0.0.1:1';
+
 /** The API over real HTTP. Each response is compared with the OpenAPI document. */
 export async function startApi(options: ApiUnderTestOptions = {}) {
   const {
-    address = `127.0.0.1:${await closedPort()}`,
+    address = NOBODY,
     level = 'debug',
     namespace = 'default',
     encryption = testEncryption,
@@ -198,13 +200,4 @@ export function useApi(options: ApiUnderTestOptions = {}): ApiUnderTest {
   });
   afterAll(() => api.stop());
   return api;
-}
-
-/** A port that was free a moment ago and where nobody listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
