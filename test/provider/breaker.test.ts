@@ -3,8 +3,8 @@ import { Breaker, MAX_TIMEOUTS, PAUSE_MS } from '../../src/provider/breaker.js';
 import type { ProviderClient } from '../../src/provider/client.js';
 import type { Exchange } from '../../src/provider/http.js';
 import {
+  CLOSED_URL,
   clientOf,
-  closedUrl,
   closeServers,
   type HttpServer,
   json,
@@ -278,7 +278,7 @@ describe('a provider that hangs', () => {
   });
 
   it('is not taken for one that refuses connections: that one is asked each time', async () => {
-    const client = impatient(await closedUrl());
+    const client = impatient(CLOSED_URL);
     const answers = await timeOut(client, 8);
     for (const answer of answers) expect(answer).toMatchObject({ reason: 'the connection was refused' });
   });

@@ -5,7 +5,7 @@ import got, { type OptionsOfTextResponseBody, RequestError } from 'got';
 import { classifyFailure, type Failure } from '../../src/provider/failure.js';
 import { createKeepAliveAgents } from '../../src/provider/http.js';
 import {
-  closedUrl,
+  CLOSED_URL,
   closeServers,
   type OnSocket,
   serveHttp,
@@ -49,13 +49,13 @@ const reset = (socket: Socket) => socket.resetAndDestroy();
 
 describe('a failure before the request left', () => {
   it('is a refused connection', async () => {
-    const { sent, reason, error } = await failureOf(await closedUrl());
+    const { sent, reason, error } = await failureOf(CLOSED_URL);
     expect({ sent, reason }).toEqual({ sent: 'no', reason: 'the connection was refused' });
     expect(error.code).toBe('ECONNREFUSED');
   });
 
   it('is a refusal by every address of a host', async () => {
-    const url = (await closedUrl()).replace('127.0.0.1', 'provider.invalid');
+    const url = CLOSED_URL.replace('127.0.0.1', 'provider.invalid');
     const { sent, reason, error } = await failureOf(url, leadsTo('127.0.0.1', '127.0.0.2'));
     expect({ sent, reason }).toEqual({ sent: 'no', reason: 'the connection was refused' });
     expect(error.cause).toHaveProperty('errors.length', 2);

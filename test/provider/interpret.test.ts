@@ -3,8 +3,8 @@ import type { ProviderClient } from '../../src/provider/client.js';
 import { toTransaction } from '../../src/provider/interpret.js';
 import { transactionSchema } from '../../src/provider/schemas.js';
 import {
+  CLOSED_URL,
   clientOf,
-  closedUrl,
   closeServers,
   json,
   type OnSocket,
@@ -156,7 +156,7 @@ describe.each<[string, (url: string) => Promise<unknown>]>([
   });
 
   it('that finds no one to connect to is not sent', async () => {
-    expect(await send(await closedUrl())).toEqual({ kind: 'notSent', reason: 'the connection was refused' });
+    expect(await send(CLOSED_URL)).toEqual({ kind: 'notSent', reason: 'the connection was refused' });
   });
 });
 
@@ -313,7 +313,7 @@ describe.each(questions)('%s', (name, ask, good, expected) => {
   });
 
   it('is unavailable when there is no one to ask', async () => {
-    const answer = await ask(clientOf(await closedUrl()));
+    const answer = await ask(clientOf(CLOSED_URL));
     expect(answer).toEqual({ kind: 'unavailable', reason: 'the connection was refused' });
   });
 

@@ -107,12 +107,8 @@ export function text(statusCode: number, body: string, headers: Record<string, s
   };
 }
 
-/** An address on 127.0.0.1 where nothing listens. */
-export async function closedUrl(): Promise<string> {
-  const server = await serveSockets(() => {});
-  await server.close();
-  return server.url;
-}
+/** Where nothing listens, nor comes to meanwhile: the port is a reserved one, which is given to nobody who asks for any. */
+export const CLOSED_URL = 'http://127.0.0.1:1';
 
 function recorder(onSocket: OnSocket) {
   let count = 0;
