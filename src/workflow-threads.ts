@@ -26,7 +26,7 @@ export class LeanWorker extends Worker {
     if (options.debugMode) return await Worker.createWorkflowCreator(workflowBundle, options, logger);
     const threads = Array.from(
       { length: options.workflowThreadPoolSize },
-      () => new WorkerThreadClient(new Thread(PROGRAM), logger),
+      () => new WorkflowThread(new Thread(PROGRAM), logger),
     );
     const start = {
       type: 'init',
@@ -40,5 +40,20 @@ export class LeanWorker extends Worker {
     // @ts-expect-error: the SDK declares its time limit as a number, but hands it to node:vm, which takes none, too.
     await Promise.all(threads.map((thread) => thread.send(start)));
     return new ThreadedVMWorkflowCreator(threads);
+  }
+}
+
+class WorkflowThread extends WorkerThreadClient {
+  /**
+   * Ends the thread. The SDK first asks its sandbox, which refuses, now and then, when the last call went into a workflow that the
+   * worker hadn't yet dropped from its cache. Everything of the worker has ended by then, so the thread ends in either case.
+   */
+  override async destroy(): Promise<void> {
+    try {
+      await super.destroy();
+    } catch (error) {
+      this.logger.debug('a workflow thread is ended that would not end by itself', { error });
+      await this.workerThread.terminate();
+    }
   }
 }

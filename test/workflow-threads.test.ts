@@ -10,6 +10,7 @@ import {
   Worker,
   type WorkflowBundle,
 } from '@temporalio/worker';
+import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
 import { LeanWorker } from '../src/workflow-threads.js';
 import { type DevServer, startDevServer } from '../stack/temporal/start-dev-server.js';
 import { computeForever, fail, finish, waitTwice } from './support/thread-workflows.js';
@@ -55,6 +56,30 @@ describe('a thread that runs workflows', () => {
       });
     expect(await ask(LeanWorker, 'lean')).toMatch(/stack traces are not enabled/);
     expect(await ask(Worker, 'usual')).toMatch(/at .*thread-workflows\.ts:\d+/);
+  }, 60_000);
+
+  it('ends though the last call went into a workflow that was never dropped', async () => {
+    const taskQueue = 'not-dropped';
+    class Watched extends LeanWorker {
+      protected static override async createWorkflowCreator(
+        ...given: Parameters<(typeof LeanWorker)['createWorkflowCreator']>
+      ): Promise<WorkflowCreator> {
+        const creator = await LeanWorker.createWorkflowCreator(...given);
+        const { createWorkflow } = creator;
+        creator.createWorkflow = async (options) => {
+          const workflow = await createWorkflow.call(creator, options);
+          workflow.dispose = async () => undefined;
+          return workflow;
+        };
+        return creator;
+      }
+    }
+    await withWorker(Watched, taskQueue, async () => {
+      const options = { taskQueue, workflowId: taskQueue, args: [false] as [boolean] };
+      const handle = await client.workflow.start(waitTwice, options);
+      await handle.signal(finish);
+      await handle.result();
+    });
   }, 60_000);
 
   it('keeps the scopes of workflows apart that it runs at the same time', async () => {
