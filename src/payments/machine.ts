@@ -1,6 +1,8 @@
 import { nextAsked, onCheckedList, onCheckedStatus, recheck } from './ended.js';
 import { onExpired, onStatus, startClosing } from './following.js';
+import { disagreement, ownAmong } from './matching.js';
 import { afterTry, newDelivery, nextDue, withDelivery, withNotification } from './notification.js';
+import type { PaymentOrder } from './order.js';
 import type { PaymentEventType } from './payment.js';
 import {
   type Closing,
@@ -38,6 +40,7 @@ import {
   onWaited,
   withdraw,
 } from './sending.js';
+import type { Transaction } from './transaction.js';
 import {
   type AnswerEvent,
   askSoon,
@@ -105,7 +108,28 @@ function noted(payment: PaymentState, event: PaymentEvent, now: number): Payment
   const quiet = quietAfter(event);
   const quietUntil =
     quiet === undefined ? payment.quietUntil : Math.max(payment.quietUntil ?? 0, now + quiet);
-  return { ...payment, recentQuestions, ...(quietUntil !== undefined && { quietUntil }) };
+  const difference = differenceIn(payment.order, event) ?? payment.difference;
+  return {
+    ...payment,
+    recentQuestions,
+    ...(quietUntil !== undefined && { quietUntil }),
+    ...(difference !== undefined && { difference }),
+  };
+}
+
+function differenceIn(order: PaymentOrder, event: PaymentEvent): PaymentState['difference'] {
+  for (const transaction of ownAmong(order, shownBy(event))) {
+    const words = disagreement(order, transaction);
+    if (words !== undefined) return { transId: transaction.transId, words };
+  }
+  return undefined;
+}
+
+/** The transactions that an answer of the provider shows. */
+function shownBy(event: PaymentEvent): readonly Transaction[] {
+  if (event.kind === 'listed' && event.answer.kind === 'listed') return event.answer.transactions;
+  if (event.kind === 'status' && event.answer.kind === 'found') return [event.answer.transaction];
+  return event.kind === 'expired' && event.answer.kind === 'expired' ? [event.answer.transaction] : [];
 }
 
 /** The worker has kept a question back: it wasn't asked, and the provider has said nothing. */

@@ -25,6 +25,8 @@ export interface PaymentState {
   readonly resolved?: Resolved | undefined;
   /** How the transaction differs from the order, in the words that an operator has insisted to take or to fail it by. */
   readonly tolerated?: string | undefined;
+  /** How the provider has last shown one of its transactions to differ from the order, if it ever has. */
+  readonly difference?: { readonly transId: TransId; readonly words: string } | undefined;
   readonly reports: Reports;
   /** Further transactions that the provider has confirmed for this payment, beside the one that it goes by. */
   readonly others: readonly OtherTransaction[];

@@ -158,7 +158,8 @@ export function onStatusWhileDeciding(
   if (answer.kind !== 'found') {
     // With `force`, the provider's earlier answer that money has moved is enough for a match.
     if (decision.action === 'match' && force && hasMoved(payment, transId)) {
-      return match(payment, deciding, { transId, status: 'SUCCESSFUL' }, now);
+      const shown = { transId, status: 'SUCCESSFUL' } as const;
+      return match(toleratingDifference(payment, transId), deciding, shown, now);
     }
     // With `force`, the payment can be failed without an answer, but neither matched nor sent.
     if (decision.action === 'fail' && force) {
@@ -180,6 +181,14 @@ export function onStatusWhileDeciding(
   return status === 'SUCCESSFUL' || payment.order.method !== 'link'
     ? back(payment, deciding, `the provider says that ${transId} is ${status}`)
     : asks(payment, { ...deciding, next: 'list', alive: [transId] });
+}
+
+/** The operator has seen how the transaction differs from the order, and the provider doesn't say it again. */
+function toleratingDifference(payment: PaymentState, transId: TransId | undefined): PaymentState {
+  const { difference } = payment;
+  return difference === undefined || difference.transId !== transId
+    ? payment
+    : { ...payment, tolerated: difference.words };
 }
 
 /** Whether the provider has ever shown this transaction of the payment as SUCCESSFUL. */
@@ -378,9 +387,10 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
   }
   const followed = own.find(({ transId }) => transId === transIdOf(payment));
   const wrong = followed && disagreement(payment.order, followed);
+  const { tolerated } = toleratingDifference(payment, transIdOf(payment));
   const doubtful: PaymentState = {
     ...inDoubt(markJudged(payment, ({ status }) => !canMoveMoney(payment, status))),
-    tolerated: wrong ?? payment.tolerated ?? deciding.review.why,
+    tolerated: wrong ?? tolerated ?? deciding.review.why,
   };
   const { by, approval } = resolvedBy(deciding, now);
   const reason = `decided by ${approval === undefined ? by : `${by} and ${approval.by}`}: no money has moved`;
