@@ -320,7 +320,7 @@ export const ASSUMPTIONS = {
   A6: 'The status and the list say what is or was true of a transaction: late, incomplete or not at all, but nothing made up; and a transaction is not called unknown a day after it was made. The one exception is a final status that turns into SUCCESSFUL later.',
   A7: 'Within one minute no more than three status questions about a transaction are lost with their workers.',
   A8: "An operator who insists on matching a transaction of which the provider does not say whose it is knows that it is this payment's.",
-  A9: "A workflow is reset by hand a minute after the last thing that it did, or later, and the list lags by less than that: the new run knows nothing of the old one's questions, nor of what an operator insisted on.",
+  A9: "A workflow is reset by hand a minute after the last thing that it did, or later, and the list lags by less than that. The new run knows nothing of the old one's questions, nor of what an operator insisted on; what was signalled after the moment that it is reset to is signalled again, as Temporal does unless it is told otherwise.",
 } as const;
 
 /** The assumptions in a list, a line each, for docs/safety.md. */

@@ -1,6 +1,6 @@
 import type { Step } from '../../src/payments/machine.js';
 import type { TransId } from '../../src/payments/payment-id.js';
-import type { PaymentEvent, RequestEvent } from '../../src/payments/transitions.js';
+import type { PaymentEvent, RequestEvent, Todo } from '../../src/payments/transitions.js';
 import { MINUTE_MS } from '../durations.js';
 import { EMPTY_BOOK, given, record } from './book.js';
 import { questionViolations, sendViolations, type Violation, violationsOf } from './invariants.js';
@@ -16,10 +16,13 @@ import {
   withStatus,
 } from './provider.js';
 import { orderOf, type Setting } from './setting.js';
-import type { Machine, Provider, Situation } from './situation.js';
+import type { Machine, Mark, Provider, Situation } from './situation.js';
 
 /** When every story starts, in ms since the epoch. */
 export const START = Date.UTC(2026, 0, 1);
+
+/** What a run has to do before it has begun. */
+const NOTHING: Todo = { kind: 'wait', summary: '' };
 
 /** What a move has led to, and which rules it has broken. */
 export interface Transition {
@@ -56,9 +59,8 @@ export class Model {
         requests: 0,
         decisionsToSend: terms.ambiguousPolicy === 'resend' ? 2 : 1,
       };
-      const todo = { kind: 'wait', summary: '' } as const;
       return this.#feed(
-        { now: START, payment, todo, provider, book: EMPTY_BOOK, left: allowance },
+        { now: START, payment, todo: NOTHING, provider, book: EMPTY_BOOK, left: allowance },
         { kind: 'begin' },
       );
     });
@@ -131,7 +133,11 @@ export class Model {
       case 'workerLost':
         return this.#workerLost(before);
       case 'reset':
-        return this.#reset(before);
+        return this.#reset(before, move.to);
+      case 'mark': {
+        const { payment, todo, delivering, book } = before;
+        return { ...before, mark: { payment, todo, delivering, book, signals: [] } };
+      }
       case 'answersAgain':
         return { ...before, provider: { ...before.provider, silent: 'no' } };
     }
@@ -211,27 +217,46 @@ export class Model {
     return this.#feed({ ...before, payment, delivering, book, provider }, event);
   }
 
-  #reset(before: Situation): Situation {
-    const { method, terms } = this.#setting;
+  #reset(before: Situation, to: 'start' | 'mark' | 'next'): Situation {
     const now = before.now + MINUTE_MS;
-    const payment = this.#machine.openPayment(orderOf(method), terms, now);
     const { requests, insisted } = before.book;
-    // What an earlier run was shown or notified of is forgotten with it.
+    const { payment, todo, delivering, book, event, signals } = this.#resetTo(before, to, now);
+    // What an earlier run was shown or notified of since then is forgotten with it.
     const transactions = before.provider.transactions.map((one) => ({
       ...one,
-      isListed: false,
+      isListed: one.isListed && book.shown.some(({ transId }) => transId === one.transId),
       isNotified: false,
     }));
     const anew: Situation = {
-      ...before,
       now,
       payment,
-      delivering: undefined,
+      todo,
+      delivering,
       provider: { ...before.provider, wasReset: true, transactions },
-      book: { ...EMPTY_BOOK, requests, insisted },
+      book: { ...book, requests, insisted, toAsk: book.toAsk && { ...book.toAsk, since: now } },
       left: { ...before.left, resets: before.left.resets - 1 },
     };
-    return this.#feed(anew, { kind: 'begin' });
+    const events = event === undefined ? signals : [event, ...signals];
+    return events.reduce((situation, one) => this.#feed(situation, one), anew);
+  }
+
+  #resetTo({ mark }: Situation, to: 'start' | 'mark' | 'next', now: number): Mark {
+    if (to === 'start' || mark === undefined) {
+      const { method, terms } = this.#setting;
+      const payment = this.#machine.openPayment(orderOf(method), terms, now);
+      return {
+        payment,
+        todo: NOTHING,
+        delivering: undefined,
+        book: EMPTY_BOOK,
+        event: { kind: 'begin' },
+        signals: [],
+      };
+    }
+    if (to === 'next') return mark;
+    const isDue = mark.todo.kind === 'wait' && mark.todo.until !== undefined && mark.todo.until <= now;
+    const signals = mark.event?.kind === 'notification' ? [mark.event, ...mark.signals] : mark.signals;
+    return { ...mark, event: isDue ? { kind: 'time' } : undefined, signals };
   }
 
   #violate(invariant: Violation['invariant'], what: string): void {
@@ -269,6 +294,7 @@ export class Model {
       book,
       left: before.left,
       recorded: isRecorded ? undefined : this.#recordedAfter(before, event),
+      mark: before.mark && marked(before.mark, event),
     };
     if (todo.kind === 'redeliver') {
       return this.#feed({ ...situation, delivering: { number: todo.number, at: todo.at } }, { kind: 'time' });
@@ -292,6 +318,12 @@ export class Model {
       isFresh: true,
     };
   }
+}
+
+/** The first thing after the moment that was marked is what its workflow task is about. */
+function marked(mark: Mark, event: PaymentEvent): Mark {
+  if (mark.event === undefined) return { ...mark, event };
+  return event.kind === 'notification' ? { ...mark, signals: [...mark.signals, event] } : mark;
 }
 
 function outcomeOf(outcome: 'delivered' | 'failed') {

@@ -26,7 +26,10 @@ type Happening =
   | { readonly kind: 'reject'; readonly review: number; readonly by: Person }
   | { readonly kind: 'handOver' }
   | { readonly kind: 'workerLost' }
-  | { readonly kind: 'reset'; readonly to: 'start' }
+  /** Nothing happens, but this is the moment that the workflow will be reset to. */
+  | { readonly kind: 'mark' }
+  /** To its start, to the moment that was marked, or to the workflow task after it: what came in then comes in again. */
+  | { readonly kind: 'reset'; readonly to: 'start' | 'mark' | 'next' }
   | { readonly kind: 'answersAgain' };
 
 /** The result of the request that is sent. */
@@ -88,6 +91,8 @@ export interface ExpiryMove {
   readonly answer:
     | { readonly kind: 'expired' }
     | { readonly kind: 'alreadyExpired' }
+    /** Not asked for: the workflow was reset, so the merchant may have the link. */
+    | { readonly kind: 'mayBeGiven' }
     | { readonly kind: 'refused' }
     | NoAnswer;
 }

@@ -24,7 +24,7 @@ export function movesFrom(situation: Situation, setting: Setting): Move[] {
 
 /** Messages from outside, at any moment but while money is being sent. */
 function messageMoves(situation: Situation, setting: Setting): Move[] {
-  const { todo, left, delivering, recorded, payment, provider } = situation;
+  const { todo, left, delivering, recorded } = situation;
   const may = mayOf(situation, setting);
   const moves: Move[] = [];
   if (left.notifications > 0) moves.push(...notificationMoves(situation, setting));
@@ -45,10 +45,24 @@ function messageMoves(situation: Situation, setting: Setting): Move[] {
     moves.push({ kind: 'handOver' });
   if (may('workerLost') && recorded !== undefined && !recorded.isFresh)
     moves.push(costly({ kind: 'workerLost' }));
-  const mayReset = left.resets > 0 && todo.kind !== 'end';
-  if (mayReset && payment.phase.kind !== 'sending' && !provider.wasReset)
-    moves.push({ kind: 'reset', to: 'start' });
+  moves.push(...resetMoves(situation, setting));
   return moves;
+}
+
+function resetMoves(
+  { todo, left, payment, provider, recorded, mark }: Situation,
+  { isMarked }: Setting,
+): Move[] {
+  if (left.resets === 0 || provider.wasReset) return [];
+  if (isMarked && mark === undefined)
+    return recorded === undefined && todo.kind === 'wait' ? [{ kind: 'mark' }] : [];
+  if (payment.phase.kind === 'sending') return [];
+  if (mark === undefined) return todo.kind === 'end' ? [] : [{ kind: 'reset', to: 'start' }];
+  if (mark.event === undefined) return [];
+  return [
+    { kind: 'reset', to: 'mark' },
+    { kind: 'reset', to: 'next' },
+  ];
 }
 
 function notificationMoves(situation: Situation, setting: Setting): Move[] {

@@ -130,7 +130,9 @@ export function answerMoves(situation: Situation, setting: Setting): Move[] {
     case 'lookUp':
       return listMoves(situation, setting);
     case 'expire':
-      return expiryMoves(situation, setting, todo.transId);
+      return todo.isOrphan && situation.provider.wasReset
+        ? [{ kind: 'expire', answer: { kind: 'mayBeGiven' } }]
+        : expiryMoves(situation, setting, todo.transId);
     case 'deliver': {
       const may = mayOf(situation, setting);
       const moves: Move[] = [{ kind: 'deliver', outcome: 'delivered' }];

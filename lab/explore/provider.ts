@@ -145,7 +145,8 @@ export function answerExpiry(
       return { situation, event: event({ kind: 'expired', transaction: asShown(own, false, setting) }) };
     }
     case 'alreadyExpired':
-      return { situation, event: event({ kind: 'alreadyExpired' }) };
+    case 'mayBeGiven':
+      return { situation, event: event({ kind: answer.kind }) };
     case 'refused':
       return { situation, event: event(REFUSED) };
     default:

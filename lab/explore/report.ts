@@ -165,8 +165,10 @@ function describe(move: Move, before: Situation): string {
       return 'the payment is handed over to a new run';
     case 'workerLost':
       return 'the worker is lost with all that was not recorded';
+    case 'mark':
+      return '(the workflow will be reset to this moment)';
     case 'reset':
-      return 'the workflow is reset to its start';
+      return `the workflow is reset to ${RESET_TO[move.to]}`;
     case 'answersAgain':
       return 'the provider answers again';
   }
@@ -177,6 +179,12 @@ function notGenuine(transId: string): string {
     ? ' of a foreign transaction'
     : ', forged or late,';
 }
+
+const RESET_TO = {
+  start: 'its start',
+  mark: 'that moment',
+  next: 'what came in after that moment',
+} as const;
 
 const PEOPLE = { ops: 'an operator', second: 'a second operator' } as const;
 
@@ -248,6 +256,8 @@ function answerWords(answer: Answer): string {
       return answer.kind;
     case 'expired':
       return 'expired';
+    case 'mayBeGiven':
+      return 'not asked, since the workflow was reset';
     case 'alreadyExpired':
       return 'already expired';
     case 'listed':

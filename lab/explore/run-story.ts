@@ -18,6 +18,7 @@ import { type Act, activityAct, actOf, byRequest, plain, replyAct, typeOf } from
 import {
   activityJob,
   type Command,
+  cancelJob,
   emptyJob,
   type Job,
   type Moment,
@@ -54,6 +55,7 @@ export class StoryMismatch extends Error {
  * replayed, and must give the same commands in the same order.
  *
  * @param isEarly whether the message that follows an answer comes in before it, while the question is still under way
+ * @param cancelAt the activation of each run with which somebody asks for it to be cancelled, from 1; nothing is to come of it
  * @returns how often the workflow was activated
  * @throws StoryMismatch
  */
@@ -61,8 +63,9 @@ export async function runStory(
   vm: WorkflowVm,
   story: Story,
   isEarly: () => boolean = () => false,
+  cancelAt?: number,
 ): Promise<number> {
-  const run = new StoryRun(vm, story);
+  const run = new StoryRun(vm, story, cancelAt);
   await run.begin(story.startedAt);
   const events = story.events.filter(({ event }) => event.kind !== 'begin');
   for (let timed = events.shift(); timed !== undefined; timed = events.shift()) {
@@ -120,6 +123,7 @@ class StoryRun {
   constructor(
     private readonly vm: WorkflowVm,
     private readonly story: Story,
+    private readonly cancelAt: number | undefined,
   ) {
     this.payment = openPayment(story.order, story.terms, story.startedAt);
   }
@@ -361,10 +365,12 @@ class StoryRun {
   }
 
   /** Activates the run, and compares what it does with what was expected. */
-  private async activate(jobs: readonly Job[], moment: Moment): Promise<void> {
+  private async activate(given: readonly Job[], moment: Moment): Promise<void> {
     const { active } = this;
     if (active === undefined) throw new Error('no run is active');
     this.activations += 1;
+    const isCancelled = active.given.length + 1 === this.cancelAt;
+    const jobs = isCancelled ? [...given, cancelJob()] : given;
     active.given.push({ jobs, moment });
     const commands = await this.attempt(active.run, jobs, moment);
     for (const command of commands) follow(active, command, moment.now);
@@ -438,7 +444,8 @@ const WORKFLOW_BUNDLE = new URL('../../../lib/workflow-bundle.js', import.meta.u
 const PROGRESS_EVERY = 1_000;
 
 /**
- * Runs random stories through the built workflows. One message in three comes in while a question is under way.
+ * Runs random stories through the built workflows. One message in three comes in while a question is under way, and in most stories
+ * somebody presses Cancel.
  *
  * @returns in how many of them a workflow did something else than the machine says
  */
@@ -451,7 +458,7 @@ export async function runStories(
   let [activations, messages, mismatches] = [0, 0, 0];
   for (let seed = 1; seed <= count; seed++) {
     try {
-      activations += await runStory(vm, randomStory(machine, seed), () => ++messages % 3 === 0);
+      activations += await runStory(vm, randomStory(machine, seed), () => ++messages % 3 === 0, seed % 5);
     } catch (error) {
       if (!(error instanceof StoryMismatch)) throw error;
       mismatches += 1;

@@ -83,6 +83,8 @@ export interface Setting {
   readonly requests: ReadonlySet<RequestKind>;
   readonly decisions: ReadonlySet<DecisionKind>;
   readonly foreign: readonly Foreign[];
+  /** The workflow is reset to any moment instead of its start. */
+  readonly isMarked?: true | undefined;
 }
 
 /** Terms with few deadlines, so that stories are short; what matters is the order in which they come. */
@@ -189,6 +191,8 @@ interface Theme {
   readonly decisions?: readonly DecisionKind[];
   readonly foreign?: readonly Foreign[];
   readonly isQuick?: boolean;
+  /** The workflow is reset to any moment. */
+  readonly isMarked?: true;
   /** Its payouts are above the limit. */
   readonly takesTwoPeople?: boolean;
 }
@@ -247,6 +251,13 @@ const THEMES: readonly Theme[] = [
     requests: ['expire', 'refresh', 'resendNotification'],
   },
   {
+    name: 'a reset to any moment',
+    allowance: { troubles: 2, resets: 1, notifications: 1, decisions: 2 },
+    troubles: ['ambiguous', 'takenTwice', 'unknownStatus'],
+    decisions: ['resend', 'fail', 'match', 'insist'],
+    isMarked: true,
+  },
+  {
     name: 'what comes after the end',
     allowance: { troubles: 2, notifications: 1, requests: 1, decisions: 1 },
     troubles: [
@@ -288,7 +299,17 @@ export function defaultSettings(): Setting[] {
 }
 
 function settingOfTheme(theme: Theme, method: Method, ambiguousPolicy: 'review' | 'resend'): Setting {
-  const { name, allowance, troubles, requests, decisions, foreign = [], isQuick, takesTwoPeople } = theme;
+  const {
+    name,
+    allowance,
+    troubles,
+    requests,
+    decisions,
+    foreign = [],
+    isQuick,
+    takesTwoPeople,
+    isMarked,
+  } = theme;
   return calmSettingOf({
     name: `${method}, ${ambiguousPolicy}: ${name}`,
     method,
@@ -302,5 +323,6 @@ function settingOfTheme(theme: Theme, method: Method, ambiguousPolicy: 'review' 
     requests: new Set(requests),
     decisions: new Set(decisions),
     foreign,
+    isMarked,
   });
 }

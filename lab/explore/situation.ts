@@ -26,6 +26,19 @@ export interface Situation {
   readonly left: Allowance;
   /** What a new worker continues from if this one is lost; only while something has been done that isn't recorded yet. */
   readonly recorded?: Recorded | undefined;
+  /** The workflow task that somebody will reset the workflow to. */
+  readonly mark?: Mark | undefined;
+}
+
+/** What a run knew before a workflow task, and what came in for it, once something has. */
+export interface Mark {
+  readonly payment: PaymentState;
+  readonly todo: Todo;
+  readonly delivering: Situation['delivering'];
+  readonly book: Book;
+  readonly event?: PaymentEvent | undefined;
+  /** What was signalled after that. Temporal signals it again to a run that is reset. */
+  readonly signals: readonly PaymentEvent[];
 }
 
 /** The last thing that Temporal has on record: what happened, and what it happened to. */

@@ -102,7 +102,7 @@ export function randomWalk(
 function isPlain({ kind, troubles = 0 }: Move): boolean {
   const isDecision = kind === 'decide' || kind === 'reject';
   const isMessage = kind === 'notification' || kind === 'request' || isDecision;
-  return troubles === 0 && !isMessage && kind !== 'handOver' && kind !== 'reset';
+  return troubles === 0 && !isMessage && kind !== 'handOver' && kind !== 'mark' && kind !== 'reset';
 }
 
 /** What a story can hold: no withdrawal, no lost worker, no reset, nothing during a request, and no message during a question. */
@@ -110,6 +110,7 @@ function isPlayable(move: Move, { todo, payment }: Situation): boolean {
   const isWaiting = todo.kind === 'wait' || todo.kind === 'end';
   switch (move.kind) {
     case 'workerLost':
+    case 'mark':
     case 'reset':
       return false;
     case 'post':

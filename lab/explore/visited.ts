@@ -27,7 +27,7 @@ function numberOf(words: string | undefined): number {
  * those that no longer matter are left out.
  */
 export function encode(situation: Situation): string {
-  const { payment, todo, delivering, provider, book, left, recorded, now } = situation;
+  const { payment, todo, delivering, provider, book, left, recorded, mark, now } = situation;
   let text = encodePayment(payment, now);
   text += `|${todo.kind}${todo.kind === 'askStatus' ? (todo.isReport ? '!' : '.') : ''}`;
   if (delivering !== undefined) text += `~${delivering.number}${isStill(payment, delivering) ? '=' : ''}`;
@@ -42,8 +42,7 @@ export function encode(situation: Situation): string {
   for (const one of book.outbox)
     text += `${one.number}${one.type}${past(one.since ?? now, now, 72 * HOUR_MS)};`;
   text += `|${book.notifications}`;
-  for (const one of book.shown)
-    text += `;${one.transId}${one.status}${one.isWrong ? 'w' : ''}${one.isAside ? 'a' : ''}${one.isOpen ? 'o' : ''}${one.isLeftOut ? 'l' : ''}${one.isHeard ? 'h' : ''}${one.decided ?? ''}`;
+  text += shownText(book);
   for (const { kind, isCurrent, isInsisted, view, made } of book.open) {
     text += `&${kind}${flags(isCurrent, isInsisted)}${made?.by ?? ''}`;
     for (const one of view) text += `${one.transId}${one.status}`;
@@ -55,6 +54,17 @@ export function encode(situation: Situation): string {
   if (recorded !== undefined && left.troubles > 0 && !recorded.isFresh) {
     text += `|${recorded.event.kind}${encodePayment(recorded.payment, now)}`;
   }
+  if (mark !== undefined && !provider.wasReset) {
+    text += `|${mark.event?.kind ?? ''}${mark.todo.kind}${encodePayment(mark.payment, now)}${shownText(mark.book)}`;
+    for (const one of mark.signals) if (one.kind === 'notification') text += `,${one.transId}${one.status}`;
+  }
+  return text;
+}
+
+function shownText({ shown }: Situation['book']): string {
+  let text = '';
+  for (const one of shown)
+    text += `;${one.transId}${one.status}${one.isWrong ? 'w' : ''}${one.isAside ? 'a' : ''}${one.isOpen ? 'o' : ''}${one.isLeftOut ? 'l' : ''}${one.isHeard ? 'h' : ''}${one.decided ?? ''}`;
   return text;
 }
 
@@ -90,7 +100,7 @@ export function encodePayment(payment: PaymentState, now: number): string {
     text += `e${now - facts.expiresAt > 24 * HOUR_MS ? 'o' : facts.expiresAt - now}`;
   text += `|${sends.count}${flags(sends.byPolicy, sends.isDoubtful)}`;
   text += past(sends.lastAt ?? payment.createdAt, now, terms.resolveAfterMs);
-  text += `|${payment.reviews},${numberOf(payment.tolerated)}${future(payment.quietUntil ?? 0, now)}|${future(reports.notBefore, now)}`;
+  text += `|${payment.reviews},${numberOf(payment.tolerated)},${numberOf(payment.difference?.words)}${future(payment.quietUntil ?? 0, now)}|${future(reports.notBefore, now)}`;
   for (const one of reports.open)
     text += `;${one.transId}${future(one.nextAt, now)},${one.unanswered},${one.unknown}`;
   text += `|${reports.unconfirmed.join()}|`;

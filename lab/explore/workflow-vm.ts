@@ -160,6 +160,11 @@ export function activityJob(seq: number, isLocal: boolean, result: unknown): Job
   return { resolveActivity: { seq, isLocal, result: { completed: { result: payloadOf(result) } } } };
 }
 
+/** Somebody asks for the run to be cancelled. */
+export function cancelJob(): Job {
+  return { cancelWorkflow: { reason: 'somebody has pressed Cancel' } };
+}
+
 /** A job without content: the run only sees that time has passed, or that its history is long. */
 export function emptyJob(): Job {
   return { updateRandomSeed: { randomnessSeed: 7 } };

@@ -56,9 +56,19 @@ async function untilActivities(id: string, count: number): Promise<void> {
 async function resetToBefore(id: string, { activities }: { activities: number }): Promise<void> {
   const events = await eventsOf(id);
   const after = Number(endedActivities(events)[activities - 1]?.eventId ?? 0);
-  const task = events.find(
-    (event) => event.workflowTaskCompletedEventAttributes && Number(event.eventId) > after,
+  await resetTo(
+    id,
+    events.find((event) => event.workflowTaskCompletedEventAttributes && Number(event.eventId) > after),
   );
+}
+
+/** Makes a workflow forget what a workflow task led to, counted from 1. */
+async function resetToTask(id: string, number: number): Promise<void> {
+  const tasks = (await eventsOf(id)).filter((event) => event.workflowTaskCompletedEventAttributes);
+  await resetTo(id, tasks[number - 1]);
+}
+
+async function resetTo(id: string, task: Events[number] | undefined): Promise<void> {
   await world.client.workflowService.resetWorkflowExecution({
     namespace: 'default',
     workflowExecution: { workflowId: id },
@@ -76,6 +86,20 @@ describe('a link whose workflow somebody resets to before it was made', () => {
     await resetToTheStart(payment.id);
     const found = await world.until(payment.id, ({ transId }) => transId !== undefined);
     expect(found.transId).toBe(payment.transId);
+    await world.visit(payment, 'pay');
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    expect(world.transactionsOf(payment.id)).toHaveLength(1);
+  });
+});
+
+describe('a link whose workflow somebody resets to when it was still looked for', () => {
+  it('is not expired as one that nobody has: its payer can pay it', async () => {
+    world.sandbox.faults.add({ fault: 'resetBeforeCommit', endpoint: 'initiate-pay' });
+    const { body: ordered } = await world.post('/v1/collections', { method: 'link', amount: 5_000 });
+    const payment = await world.until(ordered.id, ({ link }) => link !== undefined);
+    await resetToTask(payment.id, 2);
+    const found = await world.until(payment.id, ({ transId }) => transId !== undefined);
+    expect(found).toMatchObject({ transId: payment.transId, final: false });
     await world.visit(payment, 'pay');
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     expect(world.transactionsOf(payment.id)).toHaveLength(1);

@@ -488,6 +488,34 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/somebody asks: recheck/, /list: nothing, and T1 no more/],
   },
   {
+    rule: 'a link that the forgotten part of a reset run may have given is no orphan',
+    file: 'searching.ts',
+    find: "  if (answer.kind === 'mayBeGiven') {",
+    replace: '  if (now < 0) {',
+    setting: world({
+      method: 'link',
+      troubles: new Set(['ambiguous']),
+      allowance: { troubles: 1, resets: 1 },
+      isMarked: true,
+    }),
+    breaks: 'failedTruth',
+    story: [/reset to that moment/, /expire T1: not asked, since the workflow was reset: FAILED, final/],
+  },
+  {
+    rule: 'a difference that was matched with force does not bring the payment back',
+    file: 'review.ts',
+    find: 'match(toleratingDifference(payment, transId), deciding',
+    replace: 'match(payment, deciding',
+    setting: world({
+      method: 'payout',
+      troubles: new Set(['ambiguous', 'wrongAmount', 'noAnswer']),
+      decisions: new Set(['match', 'insist']),
+      allowance: { troubles: 3, decisions: 1 },
+    }),
+    breaks: 'judgedOnce',
+    story: [/T1 of a wrong amount/, /match T1 \(forced\)/, /status of T1: no answer: SUCCESSFUL, final/],
+  },
+  {
     rule: 'a link that a run before the reset may have given is not failed while the list leaves it out',
     file: 'review.ts',
     find: '  return !isOver(payment, status) && !own.some(',
@@ -856,7 +884,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'an outcome that an operator has failed with a difference in view stays',
     file: 'review.ts',
-    find: '    tolerated: wrong ?? payment.tolerated ?? deciding.review.why,\n',
+    find: '    tolerated: wrong ?? tolerated ?? deciding.review.why,\n',
     replace: '    tolerated: wrong === undefined ? payment.tolerated : undefined,\n',
     setting: wrongAmounts,
     breaks: 'judgedOnce',
