@@ -177,7 +177,7 @@ const provider = {
 
 /**
  * How long the provider's lists may take to show the transaction of a request that has ended. The provider gives no
- * figure. With a shorter grace period, a payment that the provider accepted could be taken for missing.
+ * figure. With a shorter grace period, or an earlier decision, a payment that the provider accepted could be taken for missing.
  */
 const LIST_LAG = '15s';
 
@@ -191,7 +191,11 @@ const terms = {
   POLL_MAX: duration('1h', { min: '5s', max: '7d' }),
   AMBIGUOUS_GRACE: duration('15m', { max: '7d' }),
   AMBIGUOUS_POLICY: z.enum(['review', 'resend'], 'must be review or resend').default('review'),
-  RESOLVE_AFTER: duration('1h', { max: '7d' }),
+  RESOLVE_AFTER: duration('1h', {
+    min: LIST_LAG,
+    max: '7d',
+    because: 'the provider may list a transaction late',
+  }),
   SEND_BY: duration('24h', { min: '5m', max: '7d' }),
 };
 

@@ -80,7 +80,7 @@ describe('the settings', () => {
     ['api', { POLL_MAX: '7d' }],
     ['api', { LINK_LIFETIME: '10s' }],
     ['api', { LINK_LIFETIME: '24h' }],
-    ['api', { RESOLVE_AFTER: '0s', SEND_BY: '5m' }],
+    ['api', { RESOLVE_AFTER: '15s', SEND_BY: '5m' }],
     ['api', { RESOLVE_AFTER: '7d', SEND_BY: '7d' }],
     ['api', { WEBHOOK_TOKEN: 'AZaz09_-AZaz09_-' }],
     ['api', { WEBHOOK_TOKEN: 'x'.repeat(200) }],
@@ -101,6 +101,7 @@ describe('the settings', () => {
   const lag = 'must be at least PROVIDER_TIMEOUT plus 15s: the provider may list a transaction that late';
   const merchantBounds =
     'MERCHANT_WEBHOOK_TIMEOUT must be between 100ms and 9s: Temporal ends an attempt to send a notification after 10s';
+  const resolveBounds = 'RESOLVE_AFTER must be between 15s and 7d: the provider may list a transaction late';
   const graceBounds = 'WORKER_SHUTDOWN_GRACE must be between 1s and 2m';
   const token =
     'WEBHOOK_TOKEN must be 16 to 200 letters, digits, - and _: make one with `openssl rand -hex 24`';
@@ -123,7 +124,9 @@ describe('the settings', () => {
     ['api', { AMBIGUOUS_GRACE: '1s' }, `AMBIGUOUS_GRACE ${lag}`],
     ['api', { AMBIGUOUS_GRACE: '29.999s' }, `AMBIGUOUS_GRACE ${lag}`],
     ['api', { AMBIGUOUS_GRACE: '8d' }, 'AMBIGUOUS_GRACE must be between 0s and 7d'],
-    ['api', { RESOLVE_AFTER: '8d' }, 'RESOLVE_AFTER must be between 0s and 7d'],
+    ['api', { RESOLVE_AFTER: '0s' }, resolveBounds],
+    ['api', { RESOLVE_AFTER: '14.999s' }, resolveBounds],
+    ['api', { RESOLVE_AFTER: '8d' }, resolveBounds],
     ['api', { SEND_BY: '4m' }, 'SEND_BY must be between 5m and 7d'],
     ['api', { SEND_BY: '8d' }, 'SEND_BY must be between 5m and 7d'],
     ['api', { SEND_BY: '99999999999d' }, `SEND_BY ${notADuration}`],

@@ -92,7 +92,7 @@ beforeAll(async () => {
     SANDBOX_SETTLE_DELAY: '300ms',
     PROVIDER_TIMEOUT: '5s',
     AMBIGUOUS_GRACE: '20s',
-    RESOLVE_AFTER: '0s',
+    RESOLVE_AFTER: '15s',
   });
   temporal = connectClient(
     { address: start.temporalAddress, namespace: 'default' },
