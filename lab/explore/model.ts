@@ -16,7 +16,7 @@ import {
   withStatus,
 } from './provider.js';
 import { orderOf, type Setting } from './setting.js';
-import type { Machine, Mark, Provider, Situation } from './situation.js';
+import type { Book, Machine, Mark, OwnTransaction, Provider, Situation } from './situation.js';
 
 /** When every story starts, in ms since the epoch. */
 export const START = Date.UTC(2026, 0, 1);
@@ -209,11 +209,7 @@ export class Model {
     if (recorded === undefined) return before;
     const { payment, delivering, event, book } = recorded;
     // What only the lost worker was shown, the payment was not.
-    const transactions = before.provider.transactions.map((one) => ({
-      ...one,
-      isListed: one.isListed && book.shown.some(({ transId }) => transId === one.transId),
-    }));
-    const provider = { ...before.provider, transactions };
+    const provider = { ...before.provider, transactions: transactionsListedIn(book, before.provider) };
     return this.#feed({ ...before, payment, delivering, book, provider }, event);
   }
 
@@ -222,9 +218,8 @@ export class Model {
     const { requests, insisted } = before.book;
     const { payment, todo, delivering, book, event, signals } = this.#resetTo(before, to, now);
     // What an earlier run was shown or notified of since then is forgotten with it.
-    const transactions = before.provider.transactions.map((one) => ({
+    const transactions = transactionsListedIn(book, before.provider).map((one) => ({
       ...one,
-      isListed: one.isListed && book.shown.some(({ transId }) => transId === one.transId),
       isNotified: false,
     }));
     const anew: Situation = {
@@ -318,6 +313,14 @@ export class Model {
       isFresh: true,
     };
   }
+}
+
+/** The provider's transactions; the list counts as having shown only those that the book has. */
+function transactionsListedIn({ shown }: Book, { transactions }: Provider): OwnTransaction[] {
+  return transactions.map((one) => ({
+    ...one,
+    isListed: one.isListed && shown.some(({ transId }) => transId === one.transId),
+  }));
 }
 
 /** The first thing after the moment that was marked is what its workflow task is about. */

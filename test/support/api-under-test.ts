@@ -16,6 +16,7 @@ import {
 import type { PaymentTerms, Service } from '../../src/payments/order.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import type { Encryption } from '../../src/temporal/encryption.js';
+import { CLOSED_URL } from '../provider/local-servers.js';
 import { expectDocumented } from './documented.js';
 import { testEncryption } from './test-encryption.js';
 
@@ -99,13 +100,10 @@ export interface ApiUnderTestOptions extends Partial<Omit<AppOptions, 'providers
   readonly interceptor?: WorkflowClientInterceptor;
 }
 
-/** Where nobody listens, and no server of another test may come to: it asks for any free port, and this is a reserved one. */
-const NOBODY = '127.0.0.1:1';
-
 /** The API over real HTTP. Each response is compared with the OpenAPI document. */
 export async function startApi(options: ApiUnderTestOptions = {}) {
   const {
-    address = NOBODY,
+    address = new URL(CLOSED_URL).host,
     level = 'debug',
     namespace = 'default',
     encryption = testEncryption,
