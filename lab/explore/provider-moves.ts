@@ -50,7 +50,12 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
     { ...plain, outcome: 'ambiguous', taken: 2, isLate: true },
     { ...plain, outcome: 'ambiguous', taken: 2, isLate: 'first' },
   );
-  add('throttledPost', { ...plain, outcome: 'throttled' }, { ...plain, outcome: 'throttled', taken: 1 });
+  add(
+    'throttledPost',
+    { ...plain, outcome: 'throttled' },
+    { ...plain, outcome: 'throttled', taken: 1 },
+    { ...plain, outcome: 'throttled', taken: 1, isLate: true },
+  );
   if (setting.method === 'link')
     add('workerLost', { ...plain, outcome: 'lost' }, { ...plain, outcome: 'lost', taken: 1 });
   if (situation.todo.kind === 'send' && situation.todo.cause === 'order') return moves;

@@ -131,7 +131,7 @@ export function settingOf(
     name: method,
     method,
     listLagMs: terms?.ambiguousPolicy === 'resend' ? 2_500 : 20_000,
-    retryAfterMs: 5 * MINUTE_MS,
+    retryAfterMs: RETRY_AFTER_MS,
     troubles: new Set(TROUBLES),
     requests: new Set(REQUESTS),
     decisions: new Set(DECISIONS),
@@ -193,9 +193,14 @@ interface Theme {
   readonly isQuick?: boolean;
   /** The workflow is reset to any moment. */
   readonly isMarked?: true;
+  /** How long the provider asks not to be called, in ms. */
+  readonly retryAfterMs?: number;
   /** Its payouts are above the limit. */
   readonly takesTwoPeople?: boolean;
 }
+
+/** Longer than anything else that a payment waits for before it sends or asks again. */
+const RETRY_AFTER_MS = 5 * MINUTE_MS;
 
 const THEMES: readonly Theme[] = [
   {
@@ -222,6 +227,7 @@ const THEMES: readonly Theme[] = [
     allowance: { troubles: 3, requests: 1, notifications: 1 },
     troubles: ['rejected', 'unauthorized', 'notSent', 'throttledPost', 'unchecked', 'ambiguous'],
     requests: ['expire', 'refresh'],
+    retryAfterMs: SECOND_MS,
   },
   {
     name: 'questions without an answer',
@@ -309,6 +315,7 @@ function settingOfTheme(theme: Theme, method: Method, ambiguousPolicy: 'review' 
     isQuick,
     takesTwoPeople,
     isMarked,
+    retryAfterMs = RETRY_AFTER_MS,
   } = theme;
   return calmSettingOf({
     name: `${method}, ${ambiguousPolicy}: ${name}`,
@@ -324,5 +331,6 @@ function settingOfTheme(theme: Theme, method: Method, ambiguousPolicy: 'review' 
     decisions: new Set(decisions),
     foreign,
     isMarked,
+    retryAfterMs,
   });
 }

@@ -10,6 +10,7 @@ import {
   end,
   follow,
   inPhase,
+  LISTED_AFTER_MS,
   lookUpDelay,
   type Refusal,
   review,
@@ -102,9 +103,10 @@ function onUnsent(
     begunAt: before?.begunAt ?? now,
     since: isSameKind ? before.since : now,
   };
-  const until = now + sendAgainDelay(unsent, retryAfterMs);
+  // A throttled request is looked up first. Of money, the list has to have had the time to show it.
+  const listedAfter = hold === 'throttled' && payment.order.method !== 'link' ? LISTED_AFTER_MS : 0;
+  const until = now + Math.max(sendAgainDelay(unsent, retryAfterMs), listedAfter);
   const waiting: Waiting = { kind: 'waiting', cause, doubt, unsent, until };
-  // A throttled request is looked up first.
   return isPatienceOver(payment, unsent, now) && hold !== 'throttled'
     ? giveUp(payment, waiting, now)
     : inPhase(payment, waiting);
@@ -205,8 +207,13 @@ export function onListedWhileWaiting(
     const next = { ...unsent, tries: unsent.tries + 1 };
     return inPhase(payment, { ...waiting, unsent: next, until: now + sendAgainDelay(next) });
   }
-  const finding = findOwn(payment.order, answer.transactions);
-  if (payment.order.method === 'link' && finding.kind !== 'absent') {
+  const isLink = payment.order.method === 'link';
+  // A link that has expired has been dealt with: another can be made.
+  const listed = isLink
+    ? answer.transactions.filter(({ status }) => status !== 'EXPIRED')
+    : answer.transactions;
+  const finding = findOwn(payment.order, listed);
+  if (isLink && finding.kind !== 'absent') {
     // The list doesn't have a link's address, so the link is expired and another is created.
     const searched = search(found, doubt ?? { reason: unsent.reason, since: now }, now);
     return searched.phase.kind === 'searching' ? onListed(searched, searched.phase, answer, now) : searched;

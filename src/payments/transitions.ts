@@ -247,7 +247,7 @@ export function follow(
  * How long after a request the provider's list is first believed to show all that was made of it, in ms. The provider gives
  * no figure: this is several times what its list may usually lag.
  */
-const LISTED_AFTER_MS = 60_000;
+export const LISTED_AFTER_MS = 60_000;
 
 /** Starts to verify that no money has moved, unless that is under way: the payment ends when the list shows no other transaction. */
 export function verify(

@@ -142,8 +142,8 @@ describe('waiting to send again', () => {
 
   it('lasts as long as the provider asked', () => {
     expect(sendAgainDelay({ hold: 'throttled', tries: 1 }, 42_000)).toBe(42_000);
-    const payment = opened(payoutOrder).sent({ ...THROTTLED_SEND, retryAfterMs: 42_000 });
-    expect(payment.todo).toMatchObject({ kind: 'wait', until: START + 42_000 });
+    const payment = opened(payoutOrder).sent({ ...THROTTLED_SEND, retryAfterMs: 90_000 });
+    expect(payment.todo).toMatchObject({ kind: 'wait', until: START + 90_000 });
   });
 
   it('leads to sending when its time has come, and not before', () => {
@@ -238,11 +238,16 @@ describe('withdrawing a payment that waits', () => {
 describe('a request that the provider throttled', () => {
   const waiting = () => opened(payoutOrder).sent(THROTTLED_SEND);
 
-  it('is looked up before it is sent again', () => {
+  it('is looked up before it is sent again, when the list has had the time to show it', () => {
     const payment = waiting();
     expect(payment.asks('lookUp')).toEqual({ kind: 'lookUp' });
-    expect(payment.now).toBe(START + 1_000);
+    expect(payment.now).toBe(START + MINUTE);
     expect(payment.listed().todo).toEqual({ kind: 'send', cause: 'order' });
+  });
+
+  it('is looked up at once when it is a link, which nobody can pay', () => {
+    const payment = opened(linkOrder).sent(THROTTLED_SEND);
+    expect(payment.asks('lookUp') && payment.now).toBe(START + 1_000);
   });
 
   it('is gone on with when it was taken after all', () => {
@@ -262,9 +267,10 @@ describe('a request that the provider throttled', () => {
 
   it('waits as long as the provider asks when the look-up is throttled, too', () => {
     const payment = waiting().listing(throttled(40_000));
-    expect(payment.todo).toMatchObject({ kind: 'wait', until: START + 41_000 });
-    expect(payment.at(START + 3_000).todo).toMatchObject({ kind: 'wait', until: START + 41_000 });
-    expect(payment.asks('lookUp') && payment.now).toBe(START + 41_000);
+    const until = START + MINUTE + 40_000;
+    expect(payment.todo).toMatchObject({ kind: 'wait', until });
+    expect(payment.at(until - 30_000).todo).toMatchObject({ kind: 'wait', until });
+    expect(payment.asks('lookUp') && payment.now).toBe(until);
   });
 
   it('is FAILED only after a look-up that shows nothing', () => {
@@ -292,6 +298,14 @@ describe('a request that the provider throttled', () => {
     const payment = opened(linkOrder).sent(THROTTLED_SEND).listed(transactionOf(linkOrder));
     expect(payment.payment.phase.kind).toBe('searching');
     payment.expired();
+    expect(payment.todo).toEqual({ kind: 'send', cause: 'policy' });
+  });
+
+  it('is sent again when all that the list shows is a link that has expired', () => {
+    const payment = ambiguous(linkOrder).listed(transactionOf(linkOrder)).expired();
+    payment.sent(UNAUTHORIZED);
+    while (payment.now < START + HOUR) payment.sent(UNAUTHORIZED);
+    payment.sent(THROTTLED_SEND).listed(transactionOf(linkOrder, { status: 'EXPIRED' }));
     expect(payment.todo).toEqual({ kind: 'send', cause: 'policy' });
   });
 });
