@@ -17,6 +17,8 @@ export const INVARIANTS = {
   inFlight: 'nothing ends, decides or sends the payment while its request is in flight',
   failedTruth:
     'FAILED and EXPIRED are said only when no transaction of the payment can move money, or has moved it',
+  failedShown:
+    'FAILED and EXPIRED are not said, even by force, while the latest that the provider has shown of a transaction is SUCCESSFUL',
   succeededTruth: "SUCCESSFUL is said only when the payment's own transaction is SUCCESSFUL",
   secondSeen:
     'what the provider has shown that contradicts the outcome is never forgotten without a decision made with it in view',
@@ -107,6 +109,14 @@ function outcomeViolations({ provider, book }: Situation, payment: PaymentState)
       });
     }
   } else {
+    for (const { transId: shownId, status } of book.shown) {
+      if (status === 'SUCCESSFUL') {
+        violations.push({
+          invariant: 'failedShown',
+          what: `${book.status}, and ${shownId} was ${status} when it was last shown`,
+        });
+      }
+    }
     for (const one of provider.transactions) {
       const isExempt =
         (book.insisted === 'fail' && !isOpenAgain(book.shown, one.transId)) ||
@@ -315,7 +325,7 @@ export const ASSUMPTIONS = {
   A1: 'The list shows a transaction before a person may decide without insisting, and under the policy `resend` before the grace period is over (RESOLVE_AFTER, or AMBIGUOUS_GRACE, is longer than the lag of the list).',
   A2: 'A transaction that the list has not shown yet is not left out of it any more once its lag is over; one that it has shown, or that the provider has answered a request with, may be missing from a later answer (after a reset, or with a new worker, one that it has shown since).',
   A3: 'A request makes two transactions only when its answer was lost (a gateway tried it twice), and the list shows both within a minute after that, one perhaps before the other. Where the first was SUCCESSFUL, the second is found after the end. One that it makes by itself later, of which no notification arrives, nobody knows of.',
-  A4: "Of a request that the provider answers with a 429 in its own form, the list shows the transaction within a minute, if there is one.",
+  A4: 'Of a request that the provider answers with a 429 in its own form, the list shows the transaction within a minute, if there is one.',
   A5: 'A link whose address nobody was given is not paid.',
   A6: 'The status and the list say what is or was true of a transaction: late, incomplete or not at all, but nothing made up; and a transaction is not called unknown a day after it was made. The one exception is a final status that turns into SUCCESSFUL later.',
   A7: 'Within one minute no more than three status questions about a transaction are lost with their workers.',

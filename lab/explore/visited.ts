@@ -100,7 +100,7 @@ export function encodePayment(payment: PaymentState, now: number): string {
     text += `e${now - facts.expiresAt > 24 * HOUR_MS ? 'o' : facts.expiresAt - now}`;
   text += `|${sends.count}${flags(sends.byPolicy, sends.isDoubtful)}`;
   text += past(sends.lastAt ?? payment.createdAt, now, terms.resolveAfterMs);
-  text += `|${payment.reviews},${numberOf(payment.tolerated)},${numberOf(payment.difference?.words)}${future(payment.quietUntil ?? 0, now)}|${future(reports.notBefore, now)}`;
+  text += `|${payment.reviews},${numberOf(payment.tolerated)},${numberOf(payment.difference?.words)},${payment.paidBy ?? ''}${future(payment.quietUntil ?? 0, now)}|${future(reports.notBefore, now)}`;
   for (const one of reports.open)
     text += `;${one.transId}${future(one.nextAt, now)},${one.unanswered},${one.unknown}`;
   text += `|${reports.unconfirmed.join()}|`;
@@ -174,7 +174,7 @@ function encodePursuit(payment: PaymentState, pursuit: Pursuit, now: number): st
     case 'following': {
       const { transId, since, status, polling, end } = pursuit;
       let text = `F${transId}${status}${past(since, now, 24 * HOUR_MS)}${future(polling.nextAt, now)},${polling.asked},${polling.unanswered}`;
-      text += flags(polling.hinted, pursuit.hasMoved ?? false);
+      text += flags(polling.hinted);
       return end === undefined ? text : `${text}${future(end.at, now)},${end.tries}`;
     }
     case 'closing':

@@ -76,7 +76,7 @@ export interface Step {
  */
 export function step(payment: PaymentState, event: PaymentEvent, now: number): Step {
   const { payment: changed, replies = [] } = apply(noted(payment, event, now), event, now);
-  const moved = inTime(changed, now);
+  const moved = inTime(withPaidBy(changed, event), now);
   const notified = eventOf(payment, moved);
   const released = moved.waiters.filter((waiter) => isReleased(waiter, moved, event));
   const after: PaymentState = {
@@ -123,6 +123,13 @@ function differenceIn(order: PaymentOrder, event: PaymentEvent): PaymentState['d
     if (words !== undefined) return { transId: transaction.transId, words };
   }
   return undefined;
+}
+
+/** A transaction that was once shown as SUCCESSFUL is remembered so, if the payment goes by it. */
+function withPaidBy(payment: PaymentState, event: PaymentEvent): PaymentState {
+  const ownId = transIdOf(payment);
+  const isPaid = shownBy(event).some(({ transId, status }) => transId === ownId && status === 'SUCCESSFUL');
+  return isPaid ? { ...payment, paidBy: ownId } : payment;
 }
 
 /** The transactions that an answer of the provider shows. */

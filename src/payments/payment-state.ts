@@ -27,6 +27,8 @@ export interface PaymentState {
   readonly tolerated?: string | undefined;
   /** How the provider has last shown one of its transactions to differ from the order, if it ever has. */
   readonly difference?: { readonly transId: TransId; readonly words: string } | undefined;
+  /** The transaction that the payment goes by, once the provider has shown it as SUCCESSFUL, whatever it has said since. */
+  readonly paidBy?: TransId | undefined;
   readonly reports: Reports;
   /** Further transactions that the provider has confirmed for this payment, beside the one that it goes by. */
   readonly others: readonly OtherTransaction[];
@@ -120,8 +122,6 @@ export interface Following {
   /** What it was when last asked. FAILED is a link's failed attempt. */
   readonly status: Extract<ProviderStatus, 'CREATED' | 'PENDING' | 'FAILED'>;
   readonly polling: Polling;
-  /** The payment ended SUCCESSFUL by it, and is looked at again. */
-  readonly hasMoved?: true | undefined;
   /** When to have the link expired, and how often that was tried. Links alone have an end. */
   readonly end?: { readonly at: number; readonly tries: number } | undefined;
 }

@@ -13,7 +13,7 @@ import {
   type Review,
   transIdOf,
 } from './payment-state.js';
-import { onListed } from './searching.js';
+import { namedIn, onListed } from './searching.js';
 import { changedReview, isProposal, objectionToPerson, propose } from './second-person.js';
 import type { Transaction } from './transaction.js';
 import {
@@ -83,9 +83,14 @@ function objectionToHaste(
   now: number,
 ): string | undefined {
   if (force) return undefined;
-  const named = payment.reports.open.find(({ transId }) => transId !== matchedTransId(decision));
+  const open = payment.reports.open.map(({ transId }) => transId);
+  const [named] = (decision.action === 'match' ? open : namedIn(payment)).filter(
+    (transId) => transId !== matchedTransId(decision),
+  );
   if (named !== undefined) {
-    return `a notification names ${named.transId} for this payment, and the provider hasn't confirmed that yet; try again in a few minutes, or override this with "force": true`;
+    return open.includes(named)
+      ? `a notification names ${named} for this payment, and the provider hasn't confirmed that yet; try again in a few minutes, or override this with "force": true`
+      : `a notification names ${named} for this payment, and the provider has given no answer about it: look for it in the provider's portal, and match it, or override this with "force": true`;
   }
   const from = decideFrom(payment);
   return decision.action === 'match' || now >= from
@@ -154,7 +159,10 @@ export function onStatusWhileDeciding(
       ? asks(payment, { ...deciding, matching })
       : match(payment, { ...deciding, matching }, matching.transaction, now);
   }
-  if (haste !== undefined) return back(payment, deciding, haste);
+  if (haste !== undefined) {
+    const seen = answer.kind === 'found' ? ownOf(payment, answer.transaction) : [];
+    return backNoting(payment, deciding, haste, seen, now);
+  }
   if (answer.kind !== 'found') {
     // With `force`, the provider's earlier answer that money has moved is enough for a match.
     if (decision.action === 'match' && force && hasMoved(payment, transId)) {
@@ -193,9 +201,8 @@ function toleratingDifference(payment: PaymentState, transId: TransId | undefine
 
 /** Whether the provider has ever shown this transaction of the payment as SUCCESSFUL. */
 function hasMoved(payment: PaymentState, transId: TransId): boolean {
-  const own = followedTransaction(payment);
   const isOther = payment.others.some((other) => other.transId === transId && other.status === 'SUCCESSFUL');
-  return isOther || (own?.transId === transId && own.hasMoved === true);
+  return isOther || payment.paidBy === transId;
 }
 
 /** What is known of the transactions that stand in the way of a match, after the answer about the first of them. */
@@ -403,7 +410,8 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
 function movedOwn(payment: PaymentState, { isUnanswered }: Deciding, own: readonly Transaction[]) {
   const followed = followedTransaction(payment);
   const isShown = own.some(({ transId }) => transId === followed?.transId);
-  return followed?.hasMoved && isUnanswered && !isShown ? followed : undefined;
+  const isPaid = followed !== undefined && payment.paidBy === followed.transId;
+  return isPaid && isUnanswered && !isShown ? followed : undefined;
 }
 
 /** The transactions that could still move money, and of which the provider has said nothing for this decision. */
@@ -441,7 +449,8 @@ function resolvedBy({ resolution, review: { proposed } }: Deciding, now: number)
 function withAbandoned(payment: PaymentState, matchedId: TransId): PaymentState {
   const own = followedTransaction(payment);
   if (own === undefined || own.transId === matchedId) return payment;
-  const abandoned = { transId: own.transId, status: own.status, isJudged: true };
+  const status = payment.paidBy === own.transId ? 'SUCCESSFUL' : own.status;
+  const abandoned = { transId: own.transId, status, isJudged: true } as const;
   return {
     ...inDoubt(payment),
     others: [...payment.others.filter(({ transId }) => transId !== own.transId), abandoned],

@@ -223,8 +223,10 @@ export function follow(
   const isReported = reports.open.some((report) => report.transId === transId);
   const lifetime = order.method === 'link' ? (order.expiresInMs ?? terms.linkLifetimeMs) : undefined;
   const expiresAt = lifetime === undefined ? undefined : (facts.expiresAt ?? now + lifetime);
+  const isPaid = payment.others.some((other) => other.transId === transId && other.status === 'SUCCESSFUL');
   return {
     ...payment,
+    ...(isPaid && { paidBy: transId }),
     facts: {
       ...facts,
       expiresAt,
@@ -356,7 +358,6 @@ function pursuitFor({ phase, createdAt, terms }: PaymentState, now: number): Pur
     since: createdAt,
     status: 'CREATED',
     polling: startPolling(false, terms, now),
-    ...(phase.status === 'SUCCESSFUL' && { hasMoved: true }),
   };
 }
 

@@ -178,6 +178,38 @@ describe('a decision while a notification names a transaction', () => {
     },
   );
 
+  const unanswered = () => {
+    const payment = named();
+    while (payment.payment.reports.open.length > 0) {
+      const { wants } = payment;
+      if (wants.kind === 'wait') payment.at(wants.until ?? payment.now);
+      else if (wants.kind === 'lookUp') payment.listed();
+      else payment.answered(SILENT);
+    }
+    return payment;
+  };
+
+  it.each(['resend', 'fail'] as const)(
+    'is refused for as long as the provider has given no answer about it, unless it is forced: %s',
+    (action) => {
+      expect(unanswered()[action]().reply).toMatchObject(
+        refused('a notification names T7 for this payment, and the provider has given no answer about it'),
+      );
+      expect(unanswered()[action]({ force: true }).listed().reply?.kind).toBe('done');
+    },
+  );
+
+  it('is taken when a transaction is matched, though the provider has given no answer about another', () => {
+    expect(unanswered().match('T1').found('SUCCESSFUL').reply?.kind).toBe('done');
+  });
+
+  it('keeps in mind what the provider has shown meanwhile', () => {
+    const payment = absent(payoutOrder).match('T1').hint('T7');
+    expect(payment.found('PENDING').reply).toMatchObject(refused('a notification names T7'));
+    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'PENDING', isJudged: false }]);
+    expect(payment.found('SUCCESSFUL', { transId: transId('T7') }).phase('review').held).toBe(true);
+  });
+
   it('is taken again when the transaction turns out not to be the payment’s', () => {
     const payment = named().found('SUCCESSFUL', { externalId: 'pay_other' });
     expect(payment.later(MINUTE).fail().listed().reply?.kind).toBe('done');
@@ -880,6 +912,56 @@ describe('money that the provider has shown as moved', () => {
       refused('the provider has shown T1 (SUCCESSFUL) for this payment: match it'),
     );
     expect(payment.status).toBe('REVIEW');
+  });
+
+  it.each<[string, () => Scenario]>([
+    ['with a wrong amount', () => taken(payoutOrder).found('SUCCESSFUL', { amount: 1 })],
+    ['in the answer to a decision', () => undecided().fail().found('SUCCESSFUL', { amount: 1 })],
+    [
+      'in the list before it was gone on with',
+      () => {
+        const payment = ambiguous(payoutOrder).listed(own);
+        while (payment.status !== 'REVIEW') payment.answered(SILENT);
+        return payment;
+      },
+    ],
+    [
+      'before it was matched, and was PENDING in the answer',
+      () => {
+        const failed = transactionOf(payoutOrder, { transId: transId('T2'), status: 'FAILED' });
+        const payment = ambiguous(payoutOrder).listed(own, failed).match('T1').found('PENDING');
+        while (payment.status !== 'REVIEW') payment.answered(SILENT);
+        return payment;
+      },
+    ],
+    [
+      'after it was called FAILED',
+      () =>
+        undecided()
+          .fail()
+          .found('FAILED')
+          .listed()
+          .listed({ ...own, amount: 1 }),
+    ],
+  ])('can’t be called FAILED when it was shown %s', (_, shown) => {
+    const payment = shown().later(HOUR).fail({ force: true }).answered(SILENT).listing(SILENT);
+    expect(payment.reply).toMatchObject(
+      refused('the provider has shown T1 (SUCCESSFUL) for this payment: match it'),
+    );
+    expect(payment.match('T1', { force: true }).answered(SILENT).phase('ended').status).toBe('SUCCESSFUL');
+  });
+
+  it('can be called FAILED on the provider’s later word', () => {
+    const payment = taken(payoutOrder).found('SUCCESSFUL', { amount: 1 }).later(HOUR);
+    expect(payment.fail().found('FAILED').listed().phase('ended').status).toBe('FAILED');
+  });
+
+  it('is not forgotten when another transaction is matched', () => {
+    const payment = taken(payoutOrder).found('SUCCESSFUL', { amount: 1 }).later(HOUR);
+    payment.match('T2').found('FAILED');
+    expect(payment.reply).toMatchObject(
+      refused('the provider has another transaction for this payment: T1 (SUCCESSFUL)'),
+    );
   });
 
   it('can be matched on that word by an operator who insists while the provider is silent', () => {
