@@ -92,9 +92,9 @@ or the decision waits for a second person.`,
 function addReject(review: Command): void {
   const reject = review
     .command('reject')
-    .summary('void the decision that waits for a second person')
+    .summary('void a decision that waits for a second person, or to be sent')
     .description(
-      "Voids the decision that waits for a second person: your own, to withdraw it, or somebody else's.",
+      "Voids the decision that waits for a second person: your own, to withdraw it, or somebody else's. Or takes back a resend that waits to be sent.",
     )
     .argument('<id>', 'pay_…')
     .requiredOption('--number <number>', 'the number of the review that it was made on', readNumber)

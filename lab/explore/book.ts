@@ -26,6 +26,7 @@ export const EMPTY_BOOK: Book = {
 
 interface Recorded {
   readonly book: Book;
+  /** Decisions to send that were made, less those that were taken back. */
   readonly decisionsToSend: number;
   readonly violations: readonly Violation[];
 }
@@ -52,7 +53,7 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   const { todo } = step;
   if (todo.kind === 'deliver' || todo.kind === 'redeliver')
     violations.push(...deliveryViolations(todo, book));
-  return { book, decisionsToSend: replied.sent ? 1 : 0, violations };
+  return { book, decisionsToSend: (replied.sent ? 1 : 0) - (replied.isRecalled ? 1 : 0), violations };
 }
 
 function withLook(book: Book, { payment, todo }: Situation, event: PaymentEvent, now: number): Book {

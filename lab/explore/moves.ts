@@ -106,9 +106,13 @@ function decisionMoves(
   const review = reviewOf(payment);
   const number = payment.reviews;
   if (review === undefined) {
-    return todo.kind === 'wait'
-      ? [{ kind: 'decide', action: 'fail', review: number, force: true, by: 'ops' }]
-      : [];
+    if (todo.kind !== 'wait') return [];
+    const { phase, resolved } = payment;
+    const isWaiting = phase.kind === 'waiting' && resolved !== undefined;
+    return [
+      { kind: 'decide', action: 'fail', review: number, force: true, by: 'ops' },
+      ...(isWaiting ? [{ kind: 'reject', review: resolved.review, by: 'ops' } as const] : []),
+    ];
   }
   const areTwo = decisions.has('second') && terms.secondPersonAbove !== undefined;
   const people: readonly Person[] = areTwo ? ['ops', 'second'] : ['ops'];

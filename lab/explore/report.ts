@@ -160,7 +160,7 @@ function describe(move: Move, before: Situation): string {
     case 'decide':
       return decisionWords(move);
     case 'reject':
-      return `${PEOPLE[move.by]} rejects the decision on review ${move.review} that waits for a second person`;
+      return `${PEOPLE[move.by]} rejects the decision on review ${move.review}`;
     case 'handOver':
       return 'the payment is handed over to a new run';
     case 'workerLost':

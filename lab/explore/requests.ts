@@ -71,9 +71,9 @@ export function withReplies(
   event: PaymentEvent,
   { replies, payment }: Step,
   violations: Violation[],
-): { book: Book; sent: boolean } {
+): { book: Book; sent: boolean; isRecalled: boolean } {
   let book = before;
-  let sent = false;
+  let [sent, isRecalled] = [false, false];
   for (const reply of replies) {
     const request = book.open.find((one) => one.request === reply.request);
     if (request === undefined) {
@@ -93,7 +93,10 @@ export function withReplies(
     ) {
       violations.push({ invariant: 'recheck', what: 'a recheck is answered, and nothing was read for it' });
     }
-    if (request.kind === 'reject') book = { ...book, proposed: undefined };
+    if (request.kind === 'reject') {
+      book = { ...book, proposed: undefined };
+      isRecalled ||= situation.payment.phase.kind === 'waiting';
+    }
     if (request.kind !== 'resend' && request.kind !== 'fail' && request.kind !== 'match') continue;
     if (!request.isCurrent) {
       violations.push({
@@ -120,7 +123,7 @@ export function withReplies(
       shown: decided(book.shown, request, situation),
     };
   }
-  return { book, sent };
+  return { book, sent, isRecalled };
 }
 
 /** By the model's own word, whatever the machine makes of it. */

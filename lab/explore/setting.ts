@@ -230,6 +230,13 @@ const THEMES: readonly Theme[] = [
     retryAfterMs: SECOND_MS,
   },
   {
+    name: 'a resend that has to wait',
+    allowance: { troubles: 3, decisions: 2, notifications: 1 },
+    troubles: ['ambiguous', 'unauthorized', 'notSent', 'throttledPost'],
+    decisions: ['resend', 'fail'],
+    retryAfterMs: SECOND_MS,
+  },
+  {
     name: 'questions without an answer',
     allowance: { troubles: 2, notifications: 1, requests: 1 },
     troubles: [

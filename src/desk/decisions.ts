@@ -32,8 +32,9 @@ export const DECISIONS: Readonly<
   reject: {
     name: 'Reject the decision',
     effect:
-      'The decision that waits for a second person is void. The payment stays in REVIEW, and anybody may decide again.',
-    refusedWhen: 'no decision waits any more, or there is new evidence.',
+      'The decision is not carried out: what waits for a second person is void, and what waits to be sent once more is not sent. The payment is in REVIEW, and anybody may decide again.',
+    refusedWhen:
+      "no decision waits any more, there is new evidence, or it isn't known whether the provider has taken what was to be sent.",
   },
 };
 
@@ -51,8 +52,14 @@ function isSecond({ name }: Session, { review }: Payment, { action, fields, refu
 }
 
 /** Whether to reject the decision that waits is to take back one's own. */
-function isWithdrawal({ name }: Session, { review }: Payment, action: Action): boolean {
-  return action === 'reject' && review?.proposed?.by === name;
+function isWithdrawal({ name }: Session, payment: Payment, action: Action): boolean {
+  const by = payment.review?.proposed?.by ?? waitingResend(payment)?.by;
+  return action === 'reject' && by === name;
+}
+
+/** The decision by which a payment is sent once more, as long as nobody knows whether it has been. */
+export function waitingResend({ status, resolution }: Payment): Payment['resolution'] {
+  return status === 'CREATED' && resolution?.action === 'resend' ? resolution : undefined;
 }
 
 /** Whether a payment keeps an operator's decision for a second person. */
@@ -83,7 +90,7 @@ export async function decisionForm(visit: Visit): Promise<Reply> {
   const payment = requireValue(await api.payment(id));
   const draft = findDraft(session, id, visit.query('draft'));
   const seen = draft?.fields.review ?? visit.query('review');
-  if (isOld(payment, seen)) return oldView(session, payment, seen);
+  if (isOld(payment, action, seen)) return oldView(session, payment, seen);
   return { page: formPage(session, payment, action, seen, draft, visit.query('transId')) };
 }
 
@@ -112,7 +119,7 @@ export async function confirmation(visit: Visit): Promise<Reply> {
   if (draft?.decision === undefined) return lost(session, id);
   const payment = requireValue(await api.payment(id));
   const { review } = draft.fields;
-  if (isOld(payment, review)) return oldView(session, payment, review);
+  if (isOld(payment, draft.action, review)) return oldView(session, payment, review);
   return { page: confirmationPage(session, payment, draft) };
 }
 
@@ -178,8 +185,10 @@ const LOST_ANSWER =
   "It isn't known whether the decision was carried out. Read the payment below before you decide again: a decision on a review that has changed is refused.";
 
 /** Whether the review that was looked at isn't the payment's any more. */
-function isOld({ review }: Payment, seen: string): boolean {
-  return review === undefined || String(review.number) !== seen;
+function isOld(payment: Payment, action: Action, seen: string): boolean {
+  const waiting = action === 'reject' ? waitingResend(payment)?.review : undefined;
+  const number = payment.review?.number ?? waiting;
+  return number === undefined || String(number) !== seen;
 }
 
 /** Leads to the payment as it is now, which says why. */
@@ -290,7 +299,10 @@ ${facts([
     'First decided by',
     first && html`${first.by}${first.forced && ' (forced)'}, ${time(first.at)}: ${first.why}`,
   ],
-  ['Review', html`number ${fields.review}, open since ${payment.review && time(payment.review.since)}`],
+  [
+    'Review',
+    html`number ${fields.review}${payment.review && html`, open since ${time(payment.review.since)}`}`,
+  ],
 ])}
 </div>
 <form class="card" method="post" action="${addressOf(payment.id)}/confirm/${draft.id}">
@@ -363,6 +375,6 @@ function sentenceOf(payment: Payment, { action, fields }: Draft): string {
     case 'resend':
       return `The ${what} is sent once more.`;
     case 'reject':
-      return 'The decision that waited for a second person is void.';
+      return 'The decision that waited is void.';
   }
 }

@@ -1,5 +1,5 @@
 import type { Notifications, Payment, Proposed, Records, Timeline } from './api-client.js';
-import { DECISIONS } from './decisions.js';
+import { DECISIONS, waitingResend } from './decisions.js';
 import { type Action, DECIDED } from './draft.js';
 import { type Html, html } from './html.js';
 import { csrfField, facts, noticeBox, page } from './page.js';
@@ -81,6 +81,7 @@ function render(session: Session, shown: Shown, notice: Notice | undefined): str
 ${noticeBox(notice)}
 ${reasonBox(payment)}
 ${proposalBox(session, payment)}
+${resendBox(session, payment)}
 <div class="columns">
 <div class="stack">
 ${evidence(payment, records)}
@@ -119,6 +120,18 @@ function proposalBox({ name }: Session, payment: Payment): Html | undefined {
 <p class="quiet">${isOwn ? 'Nothing has been done yet. Somebody with a key of another name has to decide the same; until then, you can withdraw it.' : 'Nothing has been done yet. Look at what the provider shows before you decide the same: then it is carried out. It is void when there is new evidence.'}</p>
 <div class="actions">${!isOwn && html`<a class="button" href="${confirm}">Decide the same: ${DECISIONS[proposed.action].name}<span aria-hidden="true">&nbsp;…</span></a>`}
 <a class="button plain" href="${reject}">${isOwn ? 'Withdraw it' : 'Reject it'}<span aria-hidden="true">&nbsp;…</span></a></div></section>`;
+}
+
+/** A decision to send the payment once more that may still be taken back. */
+function resendBox({ name }: Session, payment: Payment): Html | undefined {
+  const decided = waitingResend(payment);
+  if (decided === undefined) return undefined;
+  const { by, at, why, review } = decided;
+  const reject = `/desk/payments/${encodeURIComponent(payment.id)}/decide/reject?review=${review}`;
+  return html`<section class="notice" aria-labelledby="resend"><h2 id="resend">To be sent once more</h2>
+<p><strong>${by}</strong> has decided so, ${time(at)}. Why: ${why}</p>
+<p class="quiet">If it can't be sent, it waits, and this decision can be taken back. The timeline shows how far it is.</p>
+<div class="actions"><a class="button plain" href="${reject}">${by === name ? 'Withdraw it' : 'Reject it'}<span aria-hidden="true">&nbsp;…</span></a></div></section>`;
 }
 
 type Rejected = NonNullable<NonNullable<Payment['review']>['rejected']>;

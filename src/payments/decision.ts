@@ -39,7 +39,7 @@ export interface Proposal extends Resolution {
   readonly at: number;
 }
 
-/** Voids the decision that waits for a second person. */
+/** Voids the decision that waits for a second person, or takes back a `resend` that waits to be sent. */
 export interface Rejection {
   /** The number of the review that it was made on. */
   readonly review: number;
@@ -48,7 +48,7 @@ export interface Rejection {
   readonly why: string;
 }
 
-/** A decision that was rejected or withdrawn before a second person had made it, and when (ms since the epoch). */
+/** A decision that was rejected or withdrawn before it was carried out, and when (ms since the epoch). */
 export interface Rejected extends Omit<Rejection, 'review'> {
   readonly proposed: Proposal;
   readonly at: number;

@@ -33,9 +33,11 @@ import { objectionToRejection, onReject } from './second-person.js';
 import {
   isLookedUpFirst,
   NOT_KNOWN,
+  objectionToRecall,
   objectionToWithdrawal,
   onListedWhileWaiting,
   onNamedBeforeSending,
+  onRecall,
   onSent,
   onWaited,
   withdraw,
@@ -286,7 +288,9 @@ export function objectionTo(payment: PaymentState, event: RequestEvent, now: num
     case 'decide':
       return objectionToDecision(payment, event.resolution, now);
     case 'reject':
-      return objectionToRejection(payment, event.rejection);
+      return payment.phase.kind === 'waiting'
+        ? objectionToRecall(payment, payment.phase, event.rejection)
+        : objectionToRejection(payment, event.rejection);
     case 'resendNotification':
       return payment.notifications.some(({ number }) => number === event.number)
         ? undefined
@@ -327,7 +331,9 @@ function onRequest(payment: PaymentState, event: RequestEvent, now: number): Cha
     case 'decide':
       return onDecide(payment, event.request, event.resolution, now);
     case 'reject':
-      return onReject(payment, event.request, event.rejection, now);
+      return payment.phase.kind === 'waiting'
+        ? done(onRecall(payment, payment.phase, event.rejection, now), event.request)
+        : onReject(payment, event.request, event.rejection, now);
     case 'recheck':
       return payment.phase.kind === 'ended'
         ? waits(recheck(payment, payment.phase, now), event.request, 'check')

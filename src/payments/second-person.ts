@@ -59,7 +59,7 @@ export function propose(
   return done(inPhase(payment, { ...review, proposed, rejected: undefined }), request);
 }
 
-/** Why there is nothing to reject. */
+/** Why a decision can't be rejected that waits for a second person. */
 export function objectionToRejection({ phase }: PaymentState, { review }: Rejection): Refusal | undefined {
   if (phase.kind === 'deciding') return no('a decision is being checked; try again in a moment');
   if (phase.kind !== 'review') return { type: 'NotUnderReview', words: 'the payment is not under review' };

@@ -1,3 +1,4 @@
+import type { Rejected, Rejection } from './decision.js';
 import { findOwn, ownAmong } from './matching.js';
 import type { InitiationOutcome, ListAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
@@ -240,6 +241,36 @@ export function onListedWhileWaiting(
 
 function pursuing({ phase }: PaymentState) {
   return phase.kind === 'searching' ? phase : undefined;
+}
+
+/** Why an operator can't take back that a payment is sent once more, while that waits. */
+export function objectionToRecall(
+  { resolved }: PaymentState,
+  { cause, doubt, unsent }: Waiting,
+  { review: number }: Rejection,
+): Refusal | undefined {
+  if (cause !== 'operator' || doubt === undefined) {
+    return { type: 'NotUnderReview', words: 'the payment is not under review' };
+  }
+  if (resolved?.review !== number) {
+    return { type: 'ResolutionRefused', words: `no decision on review ${number} waits to be carried out` };
+  }
+  return unsent.hold === 'throttled' ? { type: 'ResolutionRefused', words: NOT_KNOWN.words } : undefined;
+}
+
+/** Takes back that the payment is sent once more, as an operator has decided: it is under review again. */
+export function onRecall(
+  payment: PaymentState,
+  { doubt }: Waiting,
+  { by, why }: Rejection,
+  now: number,
+): PaymentState {
+  const { resolved } = payment;
+  if (doubt === undefined || resolved === undefined) return payment;
+  const reason = `${describeDoubt(doubt.reason)}; it was to be sent once more, and an operator has taken that back`;
+  const reviewed = searchUnderReview(payment, doubt, reason, now);
+  const rejected: Rejected = { proposed: resolved, by, why, at: now };
+  return reviewed.phase.kind === 'review' ? inPhase(reviewed, { ...reviewed.phase, rejected }) : reviewed;
 }
 
 /** Why a waiting payment can't be withdrawn; `undefined` when it certainly was not sent. */

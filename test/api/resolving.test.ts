@@ -79,6 +79,33 @@ describe('a payment that was decided to have failed', () => {
 });
 
 describe('a decision to resend', () => {
+  it('that waits is taken back by its review, and is not sent', async () => {
+    const id = await reviewed();
+    stack.sandbox.faults.add({ fault: 'wrongCredentials', endpoint: 'payout' });
+    const { status, body } = await decide(id, { action: 'resend', why });
+    expect([status, body.status, body.resolution.review]).toEqual([200, 'CREATED', 1]);
+    await eventually(
+      () => stack.api.ask('GET', `/v1/payments/${id}/events`, { key: KEYS.operator }),
+      (answer) => answer.body.data.some(({ type }: { type: string }) => type === 'send_failed'),
+    );
+    const other = await send(id, { action: 'reject', review: 2, why });
+    expect([other.status, other.body.code]).toEqual([409, 'resolution_refused']);
+    expect(other.body.detail).toContain('no decision on review 2 waits');
+
+    const taken = await send(id, { action: 'reject', review: 1, why });
+    expect([taken.status, taken.body]).toMatchObject([
+      200,
+      {
+        status: 'REVIEW',
+        review: { number: 2, rejected: { action: 'resend', proposedBy: 'operator', why } },
+      },
+    ]);
+    expect(taken.body.reason).toContain('it was to be sent once more, and an operator has taken that back');
+    expect(stack.transactionsOf(id)).toEqual([]);
+    const again = await send(id, { action: 'reject', review: 2, why });
+    expect([again.status, again.body.detail]).toEqual([409, expect.stringContaining('no decision waits')]);
+  });
+
   it('sends the payment once more', async () => {
     const id = await reviewed();
     const { status } = await decide(id, { action: 'resend', why });

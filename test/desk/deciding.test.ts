@@ -123,6 +123,28 @@ describe('a decision at the desk', () => {
     expect(stack.transactionsOf(id)).toHaveLength(1);
   });
 
+  it('to send again is taken back by whoever made it, as long as it waits', async () => {
+    const id = await reviewed();
+    const { path } = await draft(id, 'resend');
+    stack.sandbox.faults.add({ fault: 'wrongCredentials', endpoint: 'payout' });
+    await confirm(path);
+    const { text } = await eventually(
+      () => operator.get(`/desk/payments/${id}`),
+      (page) => page.text.includes('credentials'),
+    );
+    expect(text).toContain('To be sent once more');
+    expect(text).toContain(`/desk/payments/${id}/decide/reject?review=1`);
+    await operator.get(`/desk/payments/${id}/decide/reject?review=1`);
+    const asked = await operator.submit('/decide/reject', { why: 'it is in the portal' });
+    expect(asked.text).toMatch(/Withdraw the decision on this payout of 700\sXAF\?/);
+    const done = await confirm(asked.path);
+    expect(done.text).toContain('The decision that waited is void.');
+    expect(done.text).toContain('operator withdrew the decision (Send it once more)');
+    expect(done.text).toContain('Decide on review 2');
+    expect(done.text).not.toContain('To be sent once more');
+    expect(stack.transactionsOf(id)).toHaveLength(0);
+  });
+
   it('on what the operator saw before is refused when there is new evidence, which is shown', async () => {
     const id = await reviewed();
     const { path } = await draft(id, 'resend');

@@ -104,7 +104,7 @@ describe('a large payout at the desk', () => {
     const id = await reviewed();
     await decide(ann, id, 'resend');
     const rejected = await decide(bob, id, 'reject', 'the portal shows it');
-    expect(rejected.text).toContain('The decision that waited for a second person is void.');
+    expect(rejected.text).toContain('The decision that waited is void.');
     expect((await ann.get(`/desk/payments/${id}`)).text).toContain(
       'bob rejected the decision of ann (Send it once more)',
     );

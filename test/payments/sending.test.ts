@@ -405,6 +405,49 @@ describe('sending once more', () => {
     });
   });
 
+  it.each([
+    ['the credentials are refused', UNAUTHORIZED],
+    ['the provider can’t be reached', NOT_SENT],
+  ])('is taken back by an operator while %s: a person is asked again', (_, outcome) => {
+    const payment = resent().sent(outcome).reject('ben', 1);
+    expect(payment.reply?.kind).toBe('done');
+    expect(payment.phase('review')).toMatchObject({
+      number: 2,
+      held: false,
+      why: expect.stringContaining('it was to be sent once more, and an operator has taken that back'),
+      pursuit: { kind: 'searching' },
+      rejected: { by: 'ben', proposed: { decision: { action: 'resend' }, by: 'ops' } },
+    });
+    expect(payment.timeline.entries).toContainEqual(
+      expect.objectContaining({ type: 'decision_rejected', action: 'resend', proposedBy: 'ops', by: 'ben' }),
+    );
+    expect(payment.notified).toEqual(['payment.review', 'payment.review']);
+    expect(payment.listed().status).toBe('REVIEW');
+    expect(payment.resend().listed().todo).toEqual({ kind: 'send', cause: 'operator' });
+  });
+
+  it('is not taken back by what was said of another review, or while it may have been taken', () => {
+    const refused = (words: string) => ({
+      kind: 'refused',
+      type: 'ResolutionRefused',
+      words: expect.stringContaining(words),
+    });
+    const waiting = resent().sent(NOT_SENT);
+    expect(waiting.reject('ben', 2).reply).toMatchObject(refused('no decision on review 2 waits'));
+    expect(resent().sent(THROTTLED_SEND).reject('ben', 1).reply).toMatchObject(refused("isn't known yet"));
+    expect(waiting.payment.phase.kind).toBe('waiting');
+  });
+
+  it('is an operator’s to take back only when it was decided by one', () => {
+    const ordered = opened(payoutOrder).sent(NOT_SENT).reject('ben', 0);
+    const policy = ambiguous(payoutOrder, { ambiguousPolicy: 'resend' });
+    while (policy.todo.kind !== 'send') policy.listed();
+    for (const payment of [ordered, policy.sent(NOT_SENT).reject('ben', 0)]) {
+      expect(payment.reply).toMatchObject({ kind: 'refused', type: 'NotUnderReview' });
+      expect(payment.payment.phase.kind).toBe('waiting');
+    }
+  });
+
   it('begins a grace period of its own when it is ambiguous', () => {
     const payment = resent();
     payment.later(5_000).sent({ kind: 'ambiguous', reason: 'reset' });

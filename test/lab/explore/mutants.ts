@@ -544,6 +544,24 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/match T\d/, /fail \(forced\)/, /FAILED, final/],
   },
   {
+    rule: 'what an operator has taken back is not sent',
+    file: 'sending.ts',
+    find: '  const reviewed = searchUnderReview(payment, doubt, reason, now);',
+    replace: '  const reviewed = payment;',
+    setting: world({
+      method: 'payout',
+      troubles: new Set(['ambiguous', 'unauthorized']),
+      decisions: new Set(['resend']),
+      allowance: { troubles: 2, decisions: 2 },
+    }),
+    breaks: 'sends',
+    story: [
+      /operator decides on review 1: resend/,
+      /refused for its credentials/,
+      /rejects the decision on review 1/,
+    ],
+  },
+  {
     rule: 'money that was throttled is looked up when the list has had the time to show it',
     file: 'sending.ts',
     find: "hold === 'throttled' && payment.order.method !== 'link' ? LISTED_AFTER_MS : 0;",
