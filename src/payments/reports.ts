@@ -77,7 +77,7 @@ function withReport(payment: PaymentState, transId: TransId, now: number): Payme
   if (reports.open.length < MAX_OPEN) return withOpen(payment, [...reports.open, added]);
   // A report that the provider doesn't know is replaced, so that forged ones can't keep a true one out for good.
   const doubtful = reports.open.find(({ unknown }) => unknown > 0);
-  if (doubtful === undefined) return payment;
+  if (doubtful === undefined) return keptInMind(payment, transId, now);
   return withOpen(payment, [...reports.open.filter((report) => report !== doubtful), added]);
 }
 
@@ -186,9 +186,7 @@ function adopt(payment: PaymentState, transaction: Transaction, now: number): Pa
  * list once the payment has ended. If the list can't be read either, the payment goes under review in the end.
  */
 function unconfirmed(payment: PaymentState, transId: TransId, now: number): PaymentState {
-  const { reports } = payment;
-  const kept = [...reports.unconfirmed.filter((one) => one !== transId), transId].slice(-MAX_UNCONFIRMED);
-  const doubtful = inDoubt({ ...payment, reports: { ...reports, unconfirmed: kept } });
+  const doubtful = remembered(payment, transId);
   const { phase, others } = doubtful;
   if (phase.kind !== 'ended') return doubtful;
   // Checks that are due stay, because a request may wait for them.
@@ -197,6 +195,20 @@ function unconfirmed(payment: PaymentState, transId: TransId, now: number): Paym
   const isKnown = transId === phase.transId || others.some((other) => other.transId === transId);
   const unproven = isKnown ? [...new Set([...(phase.unproven ?? []), transId])] : phase.unproven;
   return inPhase(doubtful, { ...phase, checks, unproven });
+}
+
+/** A transaction that can't be asked about, because too many others are: the list is read for it once the payment has ended. */
+function keptInMind(payment: PaymentState, transId: TransId, now: number): PaymentState {
+  const doubtful = remembered(payment, transId);
+  const { phase } = doubtful;
+  const isUnchecked = phase.kind === 'ended' && phase.checks.length === 0;
+  return isUnchecked ? inPhase(doubtful, { ...phase, checks: checksFrom(now) }) : doubtful;
+}
+
+function remembered(payment: PaymentState, transId: TransId): PaymentState {
+  const { reports } = payment;
+  const kept = [...reports.unconfirmed.filter((one) => one !== transId), transId].slice(-MAX_UNCONFIRMED);
+  return inDoubt({ ...payment, reports: { ...reports, unconfirmed: kept } });
 }
 
 function withOpen(payment: PaymentState, open: readonly Report[]): PaymentState {

@@ -180,6 +180,19 @@ describe('reports', () => {
     expect(payment.phase('review').why).toMatch("couldn't be checked");
   });
 
+  it('have the list read for one that there is no room to ask about', () => {
+    const payment = quietPayment();
+    for (const id of ['X1', 'X2', 'X3', 'X4', 'X5']) payment.hint(id);
+    expect(payment.hint('T2').payment.reports).toMatchObject({ unconfirmed: ['T2'] });
+    expect(payment.payment.reports.open).toHaveLength(5);
+    expect(payment.hint('T2').hint('T3').phase('ended').checks).toHaveLength(3);
+    payment.listed(
+      transactionOf(payoutOrder, { status: 'SUCCESSFUL' }),
+      transactionOf(payoutOrder, { transId: transId('T2'), status: 'SUCCESSFUL' }),
+    );
+    expect(payment.phase('review').why).toContain('T2 (SUCCESSFUL)');
+  });
+
   it('remember five of those that were given up, the latest', () => {
     const payment = quietPayment();
     for (let copy = 0; copy < 7; copy++) {
