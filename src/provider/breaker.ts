@@ -1,24 +1,24 @@
 import type { Exchange } from './http.js';
 
-/** Time-outs in a row after which questions are no longer sent. */
+/** Time-outs in a row after which nothing is sent any more. */
 export const MAX_TIMEOUTS = 5;
 
-/** For how long no question is sent then, in ms. */
+/** For how long nothing is sent then, in ms. */
 export const PAUSE_MS = 10_000;
 
 type State =
   | { readonly kind: 'closed'; readonly timeouts: number }
   | { readonly kind: 'open'; readonly untilMs: number }
-  /** One question is under way, as a trial. */
+  /** One call is under way, as a trial. */
   | { readonly kind: 'halfOpen' };
 
 const CLOSED: State = { kind: 'closed', timeouts: 0 };
 
 /**
- * A circuit breaker for questions to one of the provider's services (status, lists, expiry, balance). Each question
- * without an answer holds one of the worker's slots until its time limit, so a provider that hangs would stop everything
- * else. After {@link MAX_TIMEOUTS} time-outs in a row no question is sent for {@link PAUSE_MS};
- * then one is sent as a trial, and its answer lets all others through again.
+ * A circuit breaker for calls to one of the provider's services that may wait: questions (status, lists, expiry, balance),
+ * or requests for a link. Each call without an answer holds one of the worker's slots until its time limit, so a provider
+ * that hangs would stop everything else. After {@link MAX_TIMEOUTS} time-outs in a row no call is sent for
+ * {@link PAUSE_MS}; then one is sent as a trial, and its answer lets all others through again.
  *
  * Any answer closes the breaker, even an error, since it shows that the provider doesn't hang. A failure other than a
  * time-out (a refused or reset connection, a cancelled call) doesn't hold a slot for long: it neither counts nor ends a
@@ -33,8 +33,8 @@ export class Breaker {
     this.#now = now;
   }
 
-  /** Sends a question, or resolves to `undefined` at once while the breaker is open. Rejects as `send` does. */
-  async ask(send: () => Promise<Exchange>): Promise<Exchange | undefined> {
+  /** Sends a call, or resolves to `undefined` at once while the breaker is open. Rejects as `send` does. */
+  async call(send: () => Promise<Exchange>): Promise<Exchange | undefined> {
     const before = this.#state;
     if (before.kind === 'halfOpen') return undefined;
     if (before.kind === 'closed') return this.#record(await send());
@@ -45,9 +45,15 @@ export class Breaker {
     try {
       return this.#record(await send(), trial);
     } finally {
-      // Neither answered nor timed out: the next question is the trial.
+      // Neither answered nor timed out: the next call is the trial.
       if (this.#state === trial) this.#state = before;
     }
+  }
+
+  /** Whether nothing is sent at present, because the service hangs or because a trial is under way. */
+  isOpen(): boolean {
+    const state = this.#state;
+    return state.kind === 'halfOpen' || (state.kind === 'open' && this.#now() < state.untilMs);
   }
 
   /** The service has answered something else, such as an order. */
@@ -55,7 +61,12 @@ export class Breaker {
     this.#state = CLOSED;
   }
 
-  /** Time-outs of questions that were sent before the breaker opened are ignored. */
+  /** The service hangs, as something else has shown. The next call is a trial, without a pause before it. */
+  hangs(): void {
+    if (this.#state.kind === 'closed') this.#state = { kind: 'open', untilMs: this.#now() };
+  }
+
+  /** Time-outs of calls that were sent before the breaker opened are ignored. */
   #record(exchange: Exchange, trial?: State): Exchange {
     const state = this.#state;
     if (exchange.kind === 'answered') this.answered();

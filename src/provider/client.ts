@@ -93,7 +93,7 @@ export interface ProviderClientOptions extends ProviderHttpOptions {
   readonly traceCall?: TraceCall | undefined;
   /** Is told of each call when it has ended. */
   readonly onCall?: ((call: ProviderCall) => void) | undefined;
-  /** A monotonic clock in ms for the breaker of questions; `performance.now` by default. */
+  /** A monotonic clock in ms for the breakers; `performance.now` by default. */
   readonly now?: (() => number) | undefined;
 }
 
@@ -102,17 +102,17 @@ interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The answer to a question that was not sent. */
-const HELD_BACK: ProviderAnswer = {
-  kind: 'undecided',
-  sent: 'no',
-  reason: `not asked: the provider left the last ${MAX_TIMEOUTS} questions without an answer in time`,
-};
+/** Why nothing was sent while the provider hangs. */
+const HELD_BACK = {
+  question: `not asked: the provider left the last ${MAX_TIMEOUTS} questions without an answer in time`,
+  link: 'the provider left the last requests without an answer in time',
+} as const;
 
 /**
  * One of the provider's services. Each call resolves to one of its typed outcomes, whatever the provider or the network
  * does; it rejects only when it was called wrongly. While the provider hangs, questions (all but initiatePay,
- * directPay and payout) are `unavailable` at once: see {@link Breaker}.
+ * directPay and payout) are `unavailable` at once, and a link is `notSent`: see {@link Breaker}. What moves money is
+ * sent all the same.
  */
 export interface ProviderClient {
   readonly service: Service;
@@ -153,7 +153,8 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
   const { service, now = () => performance.now(), ...options } = settings;
   const { onCall = () => undefined, traceCall = (_, send) => send({}) } = settings;
   const http = createProviderHttp(options);
-  const breaker = new Breaker(now);
+  const questions = new Breaker(now);
+  const links = new Breaker(now);
   const credentials = [options.apiUser, options.apiKey];
 
   /** Sends a request by `send`, which holds it back by resolving to `undefined`, and reports what came of it. */
@@ -166,7 +167,8 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     const begun = performance.now();
     const { answer, outcome } = await traceCall({ service, endpoint }, async (headers) => {
       const exchanged = await send({ ...request, headers });
-      const answer = exchanged === undefined ? HELD_BACK : interpretExchange(exchanged, confidential);
+      const answer =
+        exchanged === undefined ? heldBack(endpoint) : interpretExchange(exchanged, confidential);
       return { answer, outcome: outcomeOf(exchanged, answer) };
     });
     onCall({ service, endpoint, outcome, durationMs: performance.now() - begun });
@@ -175,7 +177,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
 
   /** Sends a question, unless the provider hangs. */
   const ask = (request: ExchangeRequest): Promise<ProviderAnswer> =>
-    observed(request, { credentials }, (sent) => breaker.ask(() => exchange(http, sent)));
+    observed(request, { credentials }, (sent) => questions.call(() => exchange(http, sent)));
 
   const get = (path: string, bodyMax: number, call?: CallOptions) =>
     ask({ method: 'GET', path, bodyMax, signal: call?.signal });
@@ -193,18 +195,32 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     return get(`${folder}/${segment}`, bodyMax, call);
   };
 
-  /** Sends an order, even while the provider hangs: it is sent once, and its outcome has to be known. */
+  /** Sends an order, even while the provider hangs: what moves money is sent once, and its outcome has to be known. */
+  const sendOrder = async (request: ExchangeRequest): Promise<Exchange> => {
+    const exchanged = await exchange(http, request);
+    if (exchanged.kind === 'answered') questions.answered();
+    return exchanged;
+  };
+
+  /**
+   * Sends a request for a link, unless the provider hangs: it can be made later. Questions don't wait for links, which have a
+   * breaker of their own, for links may be all that hangs.
+   */
+  const sendLink = async (request: ExchangeRequest): Promise<Exchange | undefined> => {
+    if (!questions.isOpen()) return await links.call(() => sendOrder(request));
+    // The questions' pause may end without one that tries. Then one link does, and not all of them.
+    links.hangs();
+    return undefined;
+  };
+
   const initiate = async (path: string, body: Initiation, call?: CallOptions): Promise<ProviderAnswer> => {
     const needed = path === 'payout' ? 'payout' : 'collection';
     if (service !== needed)
       throw new TypeError(`The ${service} service can't do ${path}: use the ${needed} service`);
     const { phone, name, email } = body;
     const confidential = { credentials, phone, name, email };
-    return await observed(postOf(path, body, call), confidential, async (request) => {
-      const exchanged = await exchange(http, request);
-      if (exchanged.kind === 'answered') breaker.answered();
-      return exchanged;
-    });
+    const send = path === 'initiate-pay' ? sendLink : sendOrder;
+    return await observed(postOf(path, body, call), confidential, send);
   };
 
   return {
@@ -235,6 +251,11 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
       return interpretBalance(await get('balance', MAX_BODY.single, call));
     },
   };
+}
+
+function heldBack(endpoint: string): ProviderAnswer {
+  const reason = endpoint === 'initiate-pay' ? HELD_BACK.link : HELD_BACK.question;
+  return { kind: 'undecided', sent: 'no', reason };
 }
 
 function outcomeOf(exchanged: Exchange | undefined, answer: ProviderAnswer): ProviderCall['outcome'] {

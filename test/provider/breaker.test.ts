@@ -31,7 +31,7 @@ function breakerAt(startMs: number) {
       const sendings: boolean[] = [];
       for (const end of ends) {
         const before = sent;
-        const result = await breaker.ask(async () => {
+        const result = await breaker.call(async () => {
           sent++;
           return end;
         });
@@ -90,7 +90,7 @@ describe('a breaker', () => {
     const { breaker, ask, pass } = breakerAt(0);
     await ask(...inARow(MAX_TIMEOUTS));
     pass(PAUSE_MS);
-    await expect(breaker.ask(() => Promise.reject(new TypeError('wrong call')))).rejects.toThrow(
+    await expect(breaker.call(() => Promise.reject(new TypeError('wrong call')))).rejects.toThrow(
       'wrong call',
     );
     expect(await ask(answered, answered)).toEqual([true, true]);
@@ -101,7 +101,7 @@ describe('a breaker', () => {
     await ask(...inARow(MAX_TIMEOUTS));
     pass(PAUSE_MS);
     let end: (exchange: Exchange) => void = () => {};
-    const trial = breaker.ask(
+    const trial = breaker.call(
       () =>
         new Promise((resolve) => {
           end = resolve;
@@ -119,7 +119,7 @@ describe('a breaker', () => {
     await ask(...inARow(MAX_TIMEOUTS));
     pass(PAUSE_MS);
     let end: (exchange: Exchange) => void = () => {};
-    const trial = breaker.ask(
+    const trial = breaker.call(
       () =>
         new Promise((resolve) => {
           end = resolve;
@@ -134,7 +134,7 @@ describe('a breaker', () => {
   it('does not pause for longer when questions that were sent before time out after it has opened', async () => {
     const { breaker, ask, pass } = breakerAt(0);
     let end: (exchange: Exchange) => void = () => {};
-    const late = breaker.ask(
+    const late = breaker.call(
       () =>
         new Promise((resolve) => {
           end = resolve;
@@ -196,6 +196,11 @@ const timeOut = (client: ProviderClient, times: number) =>
   Promise.all(Array.from({ length: times }, () => client.paymentStatus('T1')));
 
 const heldBack = { kind: 'unavailable', reason: expect.stringContaining('not asked') };
+const linkHeldBack = {
+  kind: 'notSent',
+  reason: 'the provider left the last requests without an answer in time',
+};
+const linked = json(200, { transId: 'T1', link: 'https://pay.example.com/T1' });
 
 describe('a provider that hangs', () => {
   it.each(questions)('is not asked for %s after five questions without an answer', async (_, ask) => {
@@ -215,10 +220,8 @@ describe('a provider that hangs', () => {
     expect(server.seen).toHaveLength(5);
   });
 
-  it('is sent every order all the same, each once', async () => {
-    const { server, recover } = await hanging(
-      json(200, { transId: 'T1', link: 'https://pay.example.com/T1' }),
-    );
+  it('is sent every order that moves money all the same, each once', async () => {
+    const { server, recover } = await hanging(json(200, { transId: 'T1' }));
     const [client, payouts] = [
       impatient(server.url, { timeoutMs: RECOVERY_LIMIT_MS }),
       impatient(server.url, { service: 'payout', timeoutMs: RECOVERY_LIMIT_MS }),
@@ -226,17 +229,12 @@ describe('a provider that hangs', () => {
     await Promise.all([timeOut(client, 5), timeOut(payouts, 5)]);
     recover();
     const order = { amount: 500, phone: '670000001' };
-    expect(await client.initiatePay({ amount: 500 })).toMatchObject({ kind: 'accepted' });
     expect(await client.directPay(order)).toMatchObject({ kind: 'accepted' });
     expect(await payouts.payout(order)).toMatchObject({ kind: 'accepted' });
-    expect(server.seen.slice(10).map(({ path }) => path)).toEqual([
-      '/initiate-pay',
-      '/direct-pay',
-      '/payout',
-    ]);
+    expect(server.seen.slice(10).map(({ path }) => path)).toEqual(['/direct-pay', '/payout']);
   });
 
-  it('is not found to hang by orders', async () => {
+  it('is not found to hang by orders that move money', async () => {
     const { server } = await hanging();
     const client = impatient(server.url);
     const order = { amount: 500, phone: '670000001' };
@@ -245,6 +243,56 @@ describe('a provider that hangs', () => {
     for (const outcome of outcomes) expect(outcome).toMatchObject({ kind: 'ambiguous' });
     expect(await client.paymentStatus('T1')).toMatchObject({ reason: `no answer within ${LIMIT_MS} ms` });
     expect(await client.paymentStatus('T1')).toEqual(heldBack);
+  });
+
+  it('is not sent a link while it hangs', async () => {
+    const { server } = await hanging();
+    const client = impatient(server.url);
+    await timeOut(client, 5);
+    expect(await client.initiatePay({ amount: 500 })).toEqual(linkHeldBack);
+    expect(server.seen).toHaveLength(5);
+  });
+
+  it('is sent one link when the pause is over, and all of them once that is answered', async () => {
+    const { server, recover } = await hanging(linked);
+    const client = impatient(server.url, { timeoutMs: RECOVERY_LIMIT_MS });
+    await timeOut(client, 5);
+    expect(await client.initiatePay({ amount: 500 })).toEqual(linkHeldBack);
+    recover();
+    time += PAUSE_MS;
+    const both = [client.initiatePay({ amount: 500 }), client.initiatePay({ amount: 500 })];
+    expect(await Promise.all(both)).toEqual([expect.objectContaining({ kind: 'accepted' }), linkHeldBack]);
+    expect(await client.initiatePay({ amount: 500 })).toMatchObject({ kind: 'accepted' });
+    expect(server.seen).toHaveLength(7);
+  });
+
+  it('is sent no link after five links without an answer, and is still asked', async () => {
+    const { server } = await hanging();
+    const client = impatient(server.url);
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => client.initiatePay({ amount: 500 })));
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ kind: 'ambiguous' });
+    expect(await client.initiatePay({ amount: 500 })).toEqual(linkHeldBack);
+    expect(await client.paymentStatus('T1')).toMatchObject({ reason: `no answer within ${LIMIT_MS} ms` });
+    expect(server.seen.map(({ path }) => path)).toEqual([
+      ...Array<string>(5).fill('/initiate-pay'),
+      '/payment-status/T1',
+    ]);
+  });
+
+  it('is asked for a list while a link is tried', async () => {
+    const { server } = await hanging();
+    const client = impatient(server.url);
+    await timeOut(client, 5);
+    await client.initiatePay({ amount: 500 });
+    time += PAUSE_MS;
+    const [link, list] = await Promise.all([
+      client.initiatePay({ amount: 500 }),
+      client.transactionsOf('col_1'),
+    ]);
+    expect(link).toMatchObject({ kind: 'ambiguous' });
+    expect(list).toMatchObject({ reason: `no answer within ${LIMIT_MS} ms` });
+    expect(await client.initiatePay({ amount: 500 })).toEqual(linkHeldBack);
+    expect(server.seen).toHaveLength(7);
   });
 
   it('is asked again as soon as it has answered an order, even by a refusal', async () => {
