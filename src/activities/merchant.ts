@@ -42,7 +42,7 @@ export interface MerchantEndpoint {
 interface NotifierOptions {
   /**
    * The endpoints of a merchant; `undefined` when the merchant isn't known. Asked at each try, so that they may change. As
-   * long as an endpoint is the same object, it is remembered whether it is down.
+   * long as an endpoint is the same object, it is remembered whether it is down or slow.
    */
   readonly endpointsOf: (merchant: string | undefined) => readonly MerchantEndpoint[] | undefined;
   /** Time limit of one try, in ms. */
@@ -51,6 +51,8 @@ interface NotifierOptions {
   readonly allowPrivate: boolean;
   /** Headers that each try is sent with beside the webhook's own, such as those of a trace. */
   readonly headers?: (() => Readonly<Record<string, string>>) | undefined;
+  /** A monotonic clock in ms for the memory of endpoints that are down or slow; `performance.now` by default. */
+  readonly now?: (() => number) | undefined;
 }
 
 /**
@@ -118,11 +120,14 @@ function endpointId({ url }: MerchantEndpoint): string {
 
 function createSend(endpoint: MerchantEndpoint, options: NotifierOptions): Send {
   const deliver = createDelivery(endpoint, options);
-  const health = createEndpointHealth();
+  const { now = () => performance.now() } = options;
+  const health = createEndpointHealth(now);
   return async (notification, isFirst) => {
-    if (isFirst && health.isDown()) return 'not sent: the address has not taken the last notifications';
+    const objection = isFirst ? health.objection() : undefined;
+    if (objection !== undefined) return objection;
+    const begun = now();
     const reason = await deliver(notification);
-    health.record(reason === undefined);
+    health.record(reason === undefined, now() - begun);
     return reason;
   };
 }
@@ -222,26 +227,35 @@ function reasonOf({ cause, code }: RequestError): string {
   return REASONS[code] ?? `no answer (${code})`;
 }
 
-/** Failures in a row after which an endpoint counts as down. */
-const FAILURES = 3;
+/** Tries in a row that failed or took long, after which an endpoint's first tries are spared. */
+const MAX_BAD_TRIES = 3;
 
-/** For how long first tries are skipped once an endpoint is down, in ms. */
+/** A try that takes longer than this, in ms, is slow: first tries hold up a workflow task. */
+const SLOW_MS = 1_000;
+
+/** For how long first tries are spared after the last such try, in ms. */
 const REST_MS = 30_000;
 
 /**
- * Remembers whether the merchant's endpoint is down. First tries, which hold up a workflow task for as long as they take, are
- * then skipped. Later tries, which hold up nothing, find out when it is back.
+ * Remembers whether the merchant's endpoint is down or slow. First tries, which hold up a workflow task for as long as they
+ * take, are then spared. Later tries, which hold up nothing, find out when it is well again.
  *
- * @param now the clock, in ms
+ * @param now a monotonic clock, in ms
  */
-function createEndpointHealth(now: () => number = Date.now) {
-  let failures = 0;
+function createEndpointHealth(now: () => number) {
+  let badTries = 0;
   let restUntil = 0;
+  let objection = '';
   return {
-    isDown: () => failures >= FAILURES && now() < restUntil,
-    record(delivered: boolean): void {
-      failures = delivered ? 0 : failures + 1;
-      if (failures >= FAILURES) restUntil = now() + REST_MS;
+    /** Why no first try is made now; `undefined` when one may be. */
+    objection: () => (badTries >= MAX_BAD_TRIES && now() < restUntil ? objection : undefined),
+    record(delivered: boolean, durationMs: number): void {
+      badTries = delivered && durationMs <= SLOW_MS ? 0 : badTries + 1;
+      if (badTries < MAX_BAD_TRIES) return;
+      restUntil = now() + REST_MS;
+      objection = delivered
+        ? 'not sent at once: the address was slow to take the last notifications'
+        : 'not sent: the address has not taken the last notifications';
     },
   };
 }

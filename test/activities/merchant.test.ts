@@ -50,6 +50,12 @@ const url = () => `http://127.0.0.1:${(merchant.address() as AddressInfo).port}/
 const notifierOf = (...endpoints: readonly MerchantEndpoint[]) =>
   createMerchantNotifier({ endpointsOf: () => endpoints, timeoutMs: 5_000, allowPrivate: true });
 
+/** A notifier that goes by this clock, in ms. */
+const notifierBy = (now: () => number) => {
+  const endpoints = [{ url: url(), secrets: [SECRET] }];
+  return createMerchantNotifier({ endpointsOf: () => endpoints, timeoutMs: 5_000, allowPrivate: true, now });
+};
+
 const notify = () => notifierOf({ url: url(), secrets: [SECRET] }).notifyMerchant(notification);
 
 const notifyAt = (url: string, timeoutMs: number) => {
@@ -138,6 +144,44 @@ describe('a notification to the merchant', () => {
     expect(await notifyMerchantAgain(notification)).toEqual({ kind: 'delivered' });
     expect(await notifyMerchant(notification)).toEqual({ kind: 'delivered' });
     expect(got).toHaveLength(5);
+  });
+
+  it('spares the first tries of one that is slow, and not the later ones, which find out when it is fast again', async () => {
+    let time = 0;
+    let answersIn = 4_900;
+    answer = () => {
+      time += answersIn;
+      return 200;
+    };
+    const { notifyMerchant, notifyMerchantAgain } = notifierBy(() => time);
+    for (let slow = 0; slow < 3; slow++) {
+      expect(await notifyMerchant(notification)).toEqual({ kind: 'delivered' });
+    }
+    expect(await notifyMerchant(notification)).toEqual({
+      kind: 'failed',
+      reason: 'not sent at once: the address was slow to take the last notifications',
+    });
+    expect(got).toHaveLength(3);
+    expect(await notifyMerchantAgain(notification)).toEqual({ kind: 'delivered' });
+    expect(await notifyMerchant(notification)).toMatchObject({ kind: 'failed' });
+    answersIn = 1_000;
+    expect(await notifyMerchantAgain(notification)).toEqual({ kind: 'delivered' });
+    expect(await notifyMerchant(notification)).toEqual({ kind: 'delivered' });
+    expect(got).toHaveLength(6);
+  });
+
+  it('is tried at once again half a minute after a slow answer', async () => {
+    let time = 0;
+    answer = () => {
+      time += 1_001;
+      return 200;
+    };
+    const { notifyMerchant } = notifierBy(() => time);
+    for (let slow = 0; slow < 3; slow++) await notifyMerchant(notification);
+    time += 29_999;
+    expect(await notifyMerchant(notification)).toMatchObject({ kind: 'failed' });
+    time += 1;
+    expect(await notifyMerchant(notification)).toEqual({ kind: 'delivered' });
   });
 
   it("can't be verified with another secret", async () => {
