@@ -120,6 +120,10 @@ function isPatienceOver({ terms }: PaymentState, { hold, begunAt, since }: Unsen
 
 function giveUp(payment: PaymentState, { doubt, unsent }: Waiting, now: number): PaymentState {
   const { reason, hold } = unsent;
+  // Nobody was given the first link: what was made is expired, and the payment goes on or ends, as the grace period has it.
+  if (doubt !== undefined && !doubt.isReset && payment.order.method === 'link') {
+    return search(payment, { ...doubt, reason }, now);
+  }
   if (doubt !== undefined) {
     const why = `${describeDoubt(doubt.reason)}, and it could not be sent once more: ${reason}`;
     return searchUnderReview(payment, doubt, why, now);

@@ -448,6 +448,21 @@ describe('sending once more', () => {
     }
   });
 
+  it('asks nobody when it is a link that could not be sent: what was made is expired, and the payment is FAILED', () => {
+    const payment = ambiguous(linkOrder).listed();
+    while (payment.payment.phase.kind !== 'searching') payment.sent(NOT_SENT);
+    expect(payment.phase('searching').doubt).toEqual({ reason: NOT_SENT.reason, since: START });
+    while (payment.status === 'CREATED') {
+      if (payment.payment.phase.kind === 'searching') payment.listed();
+      else payment.sent(NOT_SENT);
+    }
+    expect(payment.phase('ended')).toMatchObject({
+      status: 'FAILED',
+      reason: 'no link could be created: connection refused',
+      failureCode: 'link_not_created',
+    });
+  });
+
   it('begins a grace period of its own when it is ambiguous', () => {
     const payment = resent();
     payment.later(5_000).sent({ kind: 'ambiguous', reason: 'reset' });
