@@ -22,6 +22,7 @@ import {
   emptyJob,
   type Job,
   type Moment,
+  milliseconds,
   signalJob,
   startJob,
   timerJob,
@@ -51,8 +52,8 @@ export class StoryMismatch extends Error {
 
 /**
  * Runs a story through the built workflow, and compares every command with what the machine wants done: the activities
- * with their arguments, the timers, the search attributes, the replies, the end and what is carried on, with the timeline. Then each run is
- * replayed, and must give the same commands in the same order.
+ * with their limits and arguments, the timers, the search attributes, the replies, the end and what is carried on, with the
+ * timeline. Then each run is replayed, and must give the same commands in the same order.
  *
  * @param isEarly whether the message that follows an answer comes in before it, while the question is still under way
  * @param cancelAt the activation of each run with which somebody asks for it to be cancelled, from 1; nothing is to come of it
@@ -431,8 +432,7 @@ function follow(active: ActiveRun, command: Command, now: number): void {
   }
   if (command.cancelTimer?.seq === active.timer?.seq) active.timer = undefined;
   if (startTimer) {
-    const { seconds, nanos } = startTimer.startToFireTimeout ?? {};
-    const pause = Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000;
+    const pause = milliseconds(startTimer.startToFireTimeout) ?? 0;
     active.timer = { until: now + pause, seq: startTimer.seq ?? 0, isOver: false };
   }
 }

@@ -1,10 +1,10 @@
 import { notificationId } from '../../src/payments/notification.js';
-import type { PaymentOrder } from '../../src/payments/order.js';
+import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
 import type { PaymentState } from '../../src/payments/payment-state.js';
 import { forMerchant, toPayment } from '../../src/payments/to-payment.js';
 import type { Reply, Todo } from '../../src/payments/transitions.js';
 import type { EndedState, PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
-import { type Command, FIRST_RUN_ID, valuesOf } from './workflow-vm.js';
+import { type Command, FIRST_RUN_ID, milliseconds, valuesOf } from './workflow-vm.js';
 
 /** A command without its sequence numbers: what it does, and with what. */
 export type Act = readonly [name: string, ...details: unknown[]];
@@ -24,30 +24,59 @@ export function replyAct(reply: Reply): Act {
     : ['reply', reply.request, 'refused', reply.type];
 }
 
+/**
+ * How long a worker may take for an activity and how long the activity may wait for one, in ms, and how often Temporal has
+ * it run. What is missing has no limit.
+ */
+interface Limits {
+  readonly runsMs?: number | undefined;
+  readonly waitsMs?: number | undefined;
+  readonly attempts?: number | undefined;
+}
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+/** What is asked of the provider, or of Temporal: its worker counts as lost 5 s after the provider's time is up. */
+export function askingLimits({ providerTimeoutMs }: PaymentTerms): Limits {
+  return { runsMs: providerTimeoutMs + 5 * SECOND_MS, attempts: 1 };
+}
+
+/** What moves money is given up, unsent, when no worker has taken it for 10 minutes. */
+export function moneyLimits(terms: PaymentTerms): Limits {
+  return { ...askingLimits(terms), waitsMs: 10 * MINUTE_MS };
+}
+
+const NOTIFYING: Limits = { runsMs: 10 * SECOND_MS, attempts: 1 };
+const NOTIFYING_AGAIN: Limits = { ...NOTIFYING, waitsMs: 10 * MINUTE_MS };
+
 const SENDS = { link: 'initiatePay', direct: 'directPay' } as const;
 
-/** The activity that something to be done is done by. */
+/** The activity that something to be done is done by: its name, its limits and its arguments. */
 export function activityAct(
   payment: PaymentState,
   todo: Exclude<Todo, { kind: 'wait' | 'end' }>,
   now: number,
 ): Act {
-  const { order } = payment;
+  const { order, terms } = payment;
+  const asking = askingLimits(terms);
   switch (todo.kind) {
     case 'send': {
       const name = order.method === undefined ? 'payOut' : SENDS[order.method];
-      return order.method === 'link' ? ['local', name, order, FIRST_RUN_ID] : ['activity', name, order];
+      return order.method === 'link'
+        ? ['local', name, asking, order, FIRST_RUN_ID]
+        : ['activity', name, moneyLimits(terms), order];
     }
     case 'lookUp':
-      return ['local', 'lookUp', { service: order.kind, paymentId: order.id }];
+      return ['local', 'lookUp', asking, { service: order.kind, paymentId: order.id }];
     case 'askStatus':
-      return ['local', 'paymentStatus', order.kind, todo.transId, now];
+      return ['local', 'paymentStatus', asking, order.kind, todo.transId, now];
     case 'expire':
-      return ['local', 'expirePay', todo.transId, ...(todo.isOrphan ? [FIRST_RUN_ID] : [])];
+      return ['local', 'expirePay', asking, todo.transId, ...(todo.isOrphan ? [FIRST_RUN_ID] : [])];
     case 'deliver':
-      return ['local', 'notifyMerchant', messageOf(payment, todo.number)];
+      return ['local', 'notifyMerchant', NOTIFYING, messageOf(payment, todo.number)];
     case 'redeliver':
-      return ['activity', 'notifyMerchantAgain', messageOf(payment, todo.number)];
+      return ['activity', 'notifyMerchantAgain', NOTIFYING_AGAIN, messageOf(payment, todo.number)];
   }
 }
 
@@ -66,16 +95,9 @@ function messageOf(payment: PaymentState, number: number) {
 /** What a command does. Accepting an update is no act: its reply is. */
 export function actOf(command: Command): Act[] {
   const { scheduleLocalActivity, scheduleActivity, startTimer, updateResponse } = command;
-  if (scheduleLocalActivity) {
-    return [['local', scheduleLocalActivity.activityType, ...valuesOf(scheduleLocalActivity.arguments)]];
-  }
-  if (scheduleActivity) {
-    return [['activity', scheduleActivity.activityType, ...valuesOf(scheduleActivity.arguments)]];
-  }
-  if (startTimer) {
-    const { seconds, nanos } = startTimer.startToFireTimeout ?? {};
-    return [['timer', Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000]];
-  }
+  if (scheduleLocalActivity) return [['local', ...callOf(scheduleLocalActivity)]];
+  if (scheduleActivity) return [['activity', ...callOf(scheduleActivity)]];
+  if (startTimer) return [['timer', milliseconds(startTimer.startToFireTimeout)]];
   if (command.cancelTimer) return [['cancelTimer']];
   if (command.upsertWorkflowSearchAttributes) {
     const fields = Object.entries(
@@ -100,6 +122,17 @@ export function actOf(command: Command): Act[] {
     return [['carryOn', input.carried, input.timeline]];
   }
   return [['unexpected', Object.keys(command)]];
+}
+
+type ActivityCommand = NonNullable<Command['scheduleActivity'] | Command['scheduleLocalActivity']>;
+
+function callOf(command: ActivityCommand): Act {
+  const limits: Limits = {
+    runsMs: milliseconds(command.startToCloseTimeout),
+    waitsMs: milliseconds(command.scheduleToStartTimeout),
+    attempts: command.retryPolicy?.maximumAttempts ?? undefined,
+  };
+  return [command.activityType ?? '', limits, ...valuesOf(command.arguments)];
 }
 
 export function plain(value: unknown): unknown {

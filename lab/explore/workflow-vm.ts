@@ -17,6 +17,8 @@ const { WorkflowActivation } = proto.coresdk.workflow_activation;
 export type Job = Readonly<Record<string, object>>;
 export type Command = coresdk.workflow_commands.IWorkflowCommand;
 
+type Duration = NonNullable<NonNullable<Command['startTimer']>['startToFireTimeout']>;
+
 /** What the server tells a run beside its jobs. */
 export interface Moment {
   /** ms since the epoch */
@@ -173,6 +175,13 @@ export function emptyJob(): Job {
 /** The values that a command carries. */
 export function valuesOf(payloads: readonly Payload[] | null | undefined): unknown[] {
   return (payloads ?? []).map((payload) => defaultPayloadConverter.fromPayload(payload));
+}
+
+/** @returns `undefined` when there is none: a limit that isn't set is no limit of 0 ms */
+export function milliseconds(duration: Duration | null | undefined): number | undefined {
+  return duration == null
+    ? undefined
+    : Number(duration.seconds ?? 0) * 1_000 + (duration.nanos ?? 0) / 1_000_000;
 }
 
 function payloadOf(value: unknown): Payload {
