@@ -61,6 +61,7 @@ export class WorkflowVm {
       'paymentStatus',
       'expirePay',
       'lookUp',
+      'mayHaveBeenReset',
       'notifyMerchant',
       'notifyMerchantAgain',
     ]);
@@ -160,6 +161,22 @@ export function timerJob(seq: number): Job {
 
 export function activityJob(seq: number, isLocal: boolean, result: unknown): Job {
   return { resolveActivity: { seq, isLocal, result: { completed: { result: payloadOf(result) } } } };
+}
+
+/** An activity that ends without an answer: no worker has taken it in time, or the one that has did not end in time. */
+export function timedOutJob(
+  seq: number,
+  activity: string,
+  limit: 'SCHEDULE_TO_START' | 'START_TO_CLOSE',
+): Job {
+  const cause = { timeoutFailureInfo: { timeoutType: `TIMEOUT_TYPE_${limit}` } };
+  const failure = { activityFailureInfo: { activityType: { name: activity } }, cause };
+  return { resolveActivity: { seq, isLocal: false, result: { failed: { failure } } } };
+}
+
+/** A job that has to be the only one of its activation. */
+export function queryJob(queryType: string): Job {
+  return { queryWorkflow: { queryId: queryType, queryType } };
 }
 
 /** Somebody asks for the run to be cancelled. */

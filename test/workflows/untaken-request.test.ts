@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  type Act,
+  actOf,
+  askingLimits,
+  moneyLimits,
+  plain,
+  typeOf,
+} from '../../lab/explore/workflow-commands.js';
+import {
+  activityJob,
+  FIRST_RUN_ID,
+  type Job,
+  queryJob,
+  startJob,
+  timedOutJob,
+  timerJob,
+  valuesOf,
+  type WorkflowRun,
+  WorkflowVm,
+} from '../../lab/explore/workflow-vm.js';
+import type { PaymentState } from '../../src/payments/payment-state.js';
+import type { EndedState } from '../../src/workflows/messages.js';
+import { directOrder, MINUTE, payoutOrder, START, terms } from '../payments/orders.js';
+import { workflowBundle } from '../support/bundle-workflows.js';
+
+const SECOND = 1_000;
+/** When Temporal gives up waiting for a worker. */
+const GIVEN_UP = START + 10 * MINUTE;
+
+let vm: WorkflowVm;
+beforeAll(async () => {
+  vm = await WorkflowVm.create(await readFile(workflowBundle().codePath, 'utf8'));
+});
+
+describe.each([
+  ['payOut', payoutOrder],
+  ['directPay', directOrder],
+])('a request that moves money (%s)', (activity, order) => {
+  const request = ['activity', activity, moneyLimits(terms), order];
+  const whetherReset = ['local', 'mayHaveBeenReset', askingLimits(terms), FIRST_RUN_ID];
+
+  let run: WorkflowRun;
+  beforeEach(async () => {
+    run = await vm.run(typeOf(order), START);
+    const input = { order, terms, fingerprint: 'a fingerprint', requestId: 'a request' };
+    expect(await acts(startJob(typeOf(order), input, START))).toContainEqual(plain(request));
+  });
+
+  afterEach(() => run.dispose());
+
+  /** What the workflow does when Temporal has given it a job. */
+  async function acts(job: Job, now = START): Promise<Act[]> {
+    const commands = await run.activate([job], { now });
+    return plain(commands.flatMap(actOf)) as Act[];
+  }
+
+  async function payment(): Promise<PaymentState> {
+    const [command] = await run.activate([queryJob('record')], { now: GIVEN_UP });
+    const [{ state }] = valuesOf([command?.respondToQuery?.succeeded?.response ?? {}]) as [EndedState];
+    return state;
+  }
+
+  it('that no worker has taken is not in doubt once Temporal knows of no reset, and is sent again', async () => {
+    expect(await acts(timedOutJob(1, activity, 'SCHEDULE_TO_START'), GIVEN_UP)).toEqual([
+      plain(whetherReset),
+    ]);
+    expect(await acts(activityJob(2, true, false), GIVEN_UP)).toEqual([['timer', SECOND]]);
+    const { phase } = await payment();
+    expect(phase).toMatchObject({
+      kind: 'waiting',
+      unsent: { hold: 'connection', reason: 'no worker took the request in time' },
+    });
+    expect(phase).not.toHaveProperty('doubt');
+    expect(await acts(timerJob(1), GIVEN_UP + SECOND)).toEqual([plain(request)]);
+  });
+
+  it('that no worker has taken counts as unchecked while Temporal may know of a reset', async () => {
+    await acts(timedOutJob(1, activity, 'SCHEDULE_TO_START'), GIVEN_UP);
+    await acts(activityJob(2, true, true), GIVEN_UP);
+    expect(await payment()).toMatchObject({ phase: { kind: 'waiting', unsent: { hold: 'unchecked' } } });
+  });
+
+  it('that a worker has taken and not answered is in doubt, and looked up', async () => {
+    await acts(timedOutJob(1, activity, 'START_TO_CLOSE'), START + MINUTE);
+    expect(await payment()).toMatchObject({
+      phase: { kind: 'searching', doubt: { reason: 'the worker was lost before it could report' } },
+    });
+  });
+});
