@@ -11,6 +11,8 @@ import {
 } from '../payments/orders.js';
 import { absent, backoff, opened, paid, type Scenario, taken, UNAUTHORIZED } from '../payments/scenario.js';
 
+/** What would be a link in Markdown. */
+const EVIL = '[pay](http://evil.example)';
 const DESK = { deskUrl: 'https://desk.example/' };
 
 const lines = ({ payment }: Scenario): string[] => describePayment(payment).trimEnd().split('\n');
@@ -88,5 +90,15 @@ describe('the current details of a payment', () => {
       resolved: written as typeof payment.payment.resolved,
     });
     expect(text).toContain('- Decided: match by ops: \\*\\*paid\\*\\* \\[here\\]\\(http://evil.example\\)');
+  });
+
+  it.each([
+    ['why it refuses our credentials', 'Waits', opened(payoutOrder).sent({ ...UNAUTHORIZED, message: EVIL })],
+    ['why a payment failed', 'Reason', taken(payoutOrder).found('FAILED', { reason: EVIL })],
+    ['why a payer has to try again', 'Reason', taken(linkOrder).found('FAILED', { reason: EVIL })],
+    ['a request in doubt', 'Not known', opened(payoutOrder).sent({ kind: 'ambiguous', reason: EVIL })],
+  ])('render nothing of what the provider says of %s', (_, row, payment) => {
+    const line = lines(payment).find((one) => one.startsWith(`- ${row}: `));
+    expect(line).toContain('\\[pay\\]\\(http://evil.example\\)');
   });
 });
