@@ -120,7 +120,7 @@ describe('a payout', () => {
   it('is sent again when it surely was not taken', async () => {
     world.sandbox.faults.add({ fault: 'throttle', endpoint: 'payout', count: 3, retryAfter: 2 });
     const { body } = await world.post('/v1/payouts', { amount: 900, phone: SUCCEEDS });
-    await world.pass(MINUTE);
+    await world.pass(4 * MINUTE);
     await world.untilStatus(body.id, 'SUCCESSFUL');
     await world.ended(body.id, 'payout-throttled');
     expect(world.transactionsOf(body.id)).toHaveLength(1);
