@@ -15,6 +15,7 @@ export const EMPTY_BOOK: Book = {
   requests: 0,
   open: [],
   isNamed: false,
+  isSearched: true,
   shown: [],
   quietUntil: 0,
   isFailed: false,
@@ -58,7 +59,10 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
 
 function withLook(book: Book, { payment, todo }: Situation, event: PaymentEvent, now: number): Book {
   if (event.kind === 'listed' && event.answer.kind === 'listed') {
-    return { ...book, lookedAt: now, isNamed: false };
+    return { ...book, lookedAt: now, isNamed: false, isSearched: true };
+  }
+  if (event.kind === 'sent' && (event.outcome.kind === 'ambiguous' || event.outcome.kind === 'throttled')) {
+    return { ...book, isSearched: false };
   }
   if (event.kind !== 'notification' || todo.kind !== 'send') return book;
   const { open, unconfirmed } = payment.reports;

@@ -28,7 +28,8 @@ export const INVARIANTS = {
   decisions: 'a decision takes effect only on the present review, and new evidence makes that another',
   secondPerson:
     'what takes two people is done only when two of them have decided the same on the present review, and neither has taken it back',
-  oneLink: 'the merchant is given one link, and others that were seen are expired',
+  oneLink:
+    'the merchant is given one link; before another is made the list is read, and those that it shows are expired',
   wayOut: 'every payment reaches an end, or a review that a decision can end, even if nobody answers',
   replies: 'each request gets one reply',
   asked: 'no answer comes that was not asked for',
@@ -245,6 +246,12 @@ export function sendViolations(
       violations.push({
         invariant: 'oneLink',
         what: `another link is made, and ${book.orphans.join(', ')} was not expired`,
+      });
+    }
+    if (!book.isSearched) {
+      violations.push({
+        invariant: 'oneLink',
+        what: 'another link is made, and the list was not read before',
       });
     }
     return violations;

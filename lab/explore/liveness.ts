@@ -45,6 +45,7 @@ export class Liveness {
     const { terms } = this.#setting;
     let { payment, todo, delivering, now } = from;
     let open = from.book.open.length;
+    const passed = new Set<string>();
     for (let steps = 0; steps < MAX_STEPS; steps += 1) {
       if (todo.kind === 'end') return open === 0 ? [] : [stuck('it ends, and a request waits for its reply')];
       const quietUntil = payment.quietUntil ?? 0;
@@ -63,10 +64,10 @@ export class Liveness {
       if (todo.kind === 'wait' && todo.until === undefined && delivering === undefined) {
         return [stuck(`it waits for ever as ${payment.phase.kind}`)];
       }
-      if (
-        !this.#good.add(`${post}${open}${delivering === undefined ? '' : '~'}${encodePayment(payment, now)}`)
-      )
-        return [];
+      const state = `${post}${open}${delivering === undefined ? '' : '~'}${encodePayment(payment, now)}`;
+      if (passed.has(state)) return [stuck(`it goes round in circles as ${payment.phase.kind}`)];
+      passed.add(state);
+      if (!this.#good.add(state)) return [];
       if (todo.kind === 'askStatus' || todo.kind === 'lookUp' || todo.kind === 'expire')
         now += terms.providerTimeoutMs;
       else if (todo.kind === 'wait' && delivering === undefined) now = Math.max(now, todo.until ?? now);

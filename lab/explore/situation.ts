@@ -103,6 +103,8 @@ export interface Book {
   /** When the provider's list was read last, and whether a notification has named a transaction since, just before a request. */
   readonly lookedAt?: number | undefined;
   readonly isNamed: boolean;
+  /** The list was read since the last request that may have been taken. */
+  readonly isSearched: boolean;
   /** What the provider has shown of the payment's transactions. */
   readonly shown: readonly Shown[];
   /** The provider has asked not to be called until then. */

@@ -48,7 +48,7 @@ export function encode(situation: Situation): string {
     for (const one of view) text += `${one.transId}${one.status}`;
   }
   if (book.proposed !== undefined) text += `p${Object.values(book.proposed).join()}`;
-  text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed, book.isNamed, book.lookedAt === now)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
+  text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed, book.isNamed, book.isSearched, book.lookedAt === now)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
   text += `${book.orphans.join()}${past(book.refusedSince ?? now, now, HOUR_MS)}${past(book.unsentSince ?? now, now, 5 * MINUTE_MS)}`;
   if (book.toAsk !== undefined) text += `a${book.toAsk.transId}${past(book.toAsk.since, now, HOUR_MS)}`;
   if (recorded !== undefined && left.troubles > 0 && !recorded.isFresh) {

@@ -48,7 +48,7 @@ describe('An exploration', () => {
   it('sees a payment come from phase to phase as ARCHITECTURE.md draws it, and in no other way', async () => {
     const guide = await readFile(new URL('../../../ARCHITECTURE.md', import.meta.url), 'utf8');
     const [, picture = ''] = /```mermaid\nstateDiagram-v2([^`]*)```/.exec(guide) ?? [];
-    // Three ways of a few payments, which the exploration above may not come to.
+    // Ways of a few payments, which the exploration above may not come to.
     const links = calmSettingOf({
       method: 'link',
       requests: new Set(['expire']),
@@ -64,7 +64,13 @@ describe('An exploration', () => {
       troubles: new Set(['ambiguous', 'throttledPost']),
       allowance: { troubles: 2 },
     });
-    expect(exploreAll(machine, [links, inDoubt, throttled], { states: 36_000 }).broken).toEqual([]);
+    const resent = calmSettingOf({
+      method: 'payout',
+      troubles: new Set(['ambiguous', 'unauthorized', 'rejected']),
+      decisions: new Set(['resend']),
+      allowance: { troubles: 2, decisions: 2 },
+    });
+    expect(exploreAll(machine, [links, inDoubt, throttled, resent], { states: 48_000 }).broken).toEqual([]);
     const drawn = [...picture.matchAll(/^\s*(\w+ --> \w+)/gm)].map(([, arrow]) => arrow);
     expect([...arrows].sort()).toEqual(drawn.sort());
   });
