@@ -12,6 +12,7 @@ import {
 } from '../../src/activities/merchant.js';
 import { createPaymentWorker } from '../../src/payment-worker.js';
 import { createProviderClient } from '../../src/provider/client.js';
+import type { Encryption } from '../../src/temporal/encryption.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';
 import {
   type Answered,
@@ -47,6 +48,8 @@ interface StackOptions {
   readonly dynamicConfig?: Readonly<Record<string, string>>;
   /** The sandbox's; by default, the time is what it is. */
   readonly clock?: Clock;
+  /** The first API's and the first worker's: with a key of the suite's, if not given. */
+  readonly encryption?: Encryption;
 }
 
 type PaymentStack = Awaited<ReturnType<typeof startStack>>;
@@ -59,6 +62,7 @@ async function startStack({
   merchant = noMerchant,
   dynamicConfig = {},
   clock = scaledClock(),
+  encryption = testEncryption,
 }: StackOptions = {}) {
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const server = await startDevServer({ report: () => undefined, ui: false, dynamicConfig });
@@ -82,6 +86,7 @@ async function startStack({
       temporalUiUrl: 'http://127.0.0.1:8233/',
       answerWithinMs: ANSWER_WITHIN_MS,
       terms: { ...terms, providerTimeoutMs: 4_000 },
+      encryption,
       ...options,
     });
     apis.push(api);
@@ -89,12 +94,12 @@ async function startStack({
   };
 
   const connection = await NativeConnection.connect({ address: server.address });
-  async function startWorker() {
+  async function startWorker(workerEncryption = encryption) {
     const worker = await createPaymentWorker({
       connection,
       namespace: 'default',
       taskQueue: 'payments',
-      encryption: testEncryption,
+      encryption: workerEncryption,
       activities: createActivities({ providers, merchant }),
       workflowBundle: workflowBundle(),
       limits: {
@@ -129,6 +134,11 @@ async function startStack({
       } finally {
         stopWorker = await startWorker();
       }
+    },
+    /** A worker that encrypts in another way takes the place of the one that runs. */
+    async restartWorker(workerEncryption: Encryption): Promise<void> {
+      await stopWorker();
+      stopWorker = await startWorker(workerEncryption);
     },
     visit,
     transactionsOf: (id: string) => sandbox.ledger.all().filter(({ externalId }) => externalId === id),
