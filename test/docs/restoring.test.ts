@@ -1,0 +1,155 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { findPostgres, type Postgres, startPostgres } from '../../bench/servers/postgres.js';
+import { toStatement } from '../../src/payments/statement.js';
+import { runRecorder } from '../../src/records/recorder.js';
+import { Records } from '../../src/records/records.js';
+import { idOf, paid, type Run, temporalWith } from '../records/ended-runs.js';
+import { eventually } from '../support/payment-stack.js';
+import { testEncryption } from '../support/test-encryption.js';
+import { readPage } from './pages.js';
+import { Shell } from './shell.js';
+
+const HOUR_MS = 3_600_000;
+const DAY = '2026-11-21';
+
+const page = await readPage('docs/operations/runbook.md');
+/** The runbook's commands that match, as they stand there. */
+function commandsWith(pattern: RegExp): string {
+  const found = page.blocks.filter(({ language, text }) => language === 'sh' && pattern.test(text));
+  expect(found).toHaveLength(1);
+  return found[0]?.text ?? '';
+}
+
+/** In the place of docker-compose: what it would run in its containers runs here, as the same roles. */
+const COMPOSE = `docker-compose() {
+  case "$*" in
+    'exec -T postgres '*) shift 3; "$@" ;;
+    'run --rm --no-deps -T records-database') sh ${fileURLToPath(new URL('../../deploy/records-database.sh', import.meta.url))} ;;
+    *) echo "docker-compose $*" >&2; return 1 ;;
+  esac
+}`;
+
+const bin = await findPostgres();
+const whereInstalled = bin === undefined ? describe.skip : describe;
+
+whereInstalled('the records, backed up and restored as the runbook says', () => {
+  const logger = pino({ level: 'silent' });
+  let postgres: Postgres;
+  let scratch: string;
+  let shell: Shell;
+  let records: Records;
+
+  const openRecords = () =>
+    Records.open(`postgresql://sanaga@127.0.0.1:${postgres.port}/records`, testEncryption, logger);
+
+  /** Has a recorder record these, and stops it. */
+  async function record(into: Records, runs: readonly Run[]): Promise<void> {
+    const stop = new AbortController();
+    const pace = {
+      ...{ roundMs: 20, leaseMs: 30_000, overlapMs: 60_000 },
+      ...{ sweepMs: 50, openMs: 60_000, againMs: HOUR_MS },
+    };
+    const recording = runRecorder({ client: temporalWith(runs), records: into, logger, pace }, stop.signal);
+    for (const { id } of runs) {
+      await eventually(
+        () => into.find(id),
+        (found) => found?.content !== undefined,
+      );
+    }
+    stop.abort();
+    await recording;
+  }
+
+  const statementOf = (version: number) =>
+    toStatement({
+      ...{ date: DAY, version, madeAt: Date.parse('2026-11-22T02:00:00Z'), payments: [], differences: [] },
+      gaps: { collection: [], payout: [] },
+      balances: { collection: {}, payout: {} },
+      cutOff: false,
+    });
+
+  async function follow(pattern: RegExp): Promise<void> {
+    const { failures, stderr } = await shell.run(commandsWith(pattern));
+    const said = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('NOTICE:'));
+    expect({ failures, said }).toEqual({ failures: [], said: [] });
+  }
+
+  const now = Date.now();
+  const before = [paid(1, now - 5 * HOUR_MS), paid(2, now - 4 * HOUR_MS)];
+  const since = [paid(3, now - 2 * HOUR_MS), paid(4, now - HOUR_MS)];
+  let events: Awaited<ReturnType<Records['events']>>;
+  /** Where a merchant stands who has read everything just before the disaster. */
+  let cursor: number;
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    await postgres.query('postgres', 'CREATE ROLE temporal SUPERUSER LOGIN');
+    for (const name of ['temporal', 'temporal_visibility']) {
+      await postgres.query('postgres', `CREATE DATABASE ${name} OWNER temporal`);
+      await postgres.query(name, 'CREATE TABLE executions AS SELECT 1 AS id');
+    }
+    scratch = await mkdtemp(join(tmpdir(), 'sanaga-restoring-'));
+    shell = new Shell(
+      scratch,
+      {
+        ...process.env,
+        PATH: `${bin}:${process.env.PATH}`,
+        ...{ PGHOST: '127.0.0.1', PGPORT: String(postgres.port), PGUSER: 'temporal' },
+        RECORDS_PASSWORD: 'secret',
+      },
+      scratch,
+    );
+    await shell.run(COMPOSE);
+    await shell.run('docker-compose run --rm --no-deps -T records-database');
+    const lost = openRecords();
+    await record(lost, before);
+    await lost.statements.publish('run-1', DAY, statementOf);
+    events = await lost.events({ after: 0 }, 10);
+    await follow(/pg_dump/);
+    await record(lost, since);
+    cursor = (await lost.events({ after: 0 }, 10)).at(-1)?.position ?? 0;
+    await lost.close();
+    // The server is lost, with its roles.
+    for (const name of ['temporal', 'records']) await postgres.query('postgres', `DROP DATABASE ${name}`);
+    await postgres.query('postgres', 'DROP ROLE sanaga');
+    await follow(/pg_restore/);
+    await follow(/setval/);
+    records = openRecords();
+  }, 180_000);
+  afterAll(async () => {
+    await records?.close();
+    await shell?.close();
+    await postgres?.stop();
+    await rm(scratch, { recursive: true, force: true });
+  });
+
+  it('have every payment, event and statement of the backup', async () => {
+    for (const { id, result } of before) {
+      const record = await records.find(id);
+      expect(record?.content?.payment).toEqual((await result()).payment);
+    }
+    await expect(records.has(idOf(3))).resolves.toBe(false);
+    expect(await records.events({ after: 0 }, 10)).toEqual(events);
+    expect(await records.statements.find(DAY, 1)).toEqual(JSON.parse(JSON.stringify(statementOf(1))));
+  });
+
+  it("leave Temporal's databases to Temporal", async () => {
+    expect(await postgres.query('temporal', 'SELECT id FROM executions')).toBe('1');
+    const open =
+      "SELECT string_agg(datname, ' ') FROM pg_database WHERE datallowconn AND has_database_privilege('sanaga', datname, 'CONNECT')";
+    expect(await postgres.query('postgres', open)).toBe('records');
+  });
+
+  it('are brought up to date from Temporal, and who reads on from a cursor misses nothing', async () => {
+    await record(records, [...before, ...since, paid(5, now - 1_000)]);
+    const read = await records.events({ after: cursor }, 10);
+    expect(read.map(({ paymentId }) => paymentId).sort()).toEqual([idOf(3), idOf(4), idOf(5)]);
+    expect(await records.events({ after: 0 }, 10)).toEqual([...events, ...read]);
+    expect((await records.statements.publish('run-2', DAY, statementOf)).version).toBe(2);
+  });
+});
