@@ -23,6 +23,7 @@ import {
   type PaymentRun,
   payersOf,
   type RecordContent,
+  referenceOf,
   withoutPayer,
 } from './payment-record.js';
 import { Statements } from './statements.js';
@@ -36,6 +37,8 @@ export interface RecordFilter {
   readonly externalId?: string | undefined;
   readonly userId?: string | undefined;
   readonly transId?: string | undefined;
+  /** The mobile operator's reference. */
+  readonly financialTransId?: string | undefined;
   readonly createdFrom?: number | undefined;
   readonly createdBefore?: number | undefined;
   /** The last payment of the page before. */
@@ -85,7 +88,7 @@ export interface Erasure {
 
 /**
  * The records: what is known of payments for good, when Temporal has long forgotten them. They are PostgreSQL tables. The
- * payment itself is encrypted; what Temporal's index has of it isn't.
+ * payment itself is encrypted; what Temporal's index has of it isn't, nor is the mobile operator's reference.
  *
  * All methods throw {@link RecordsUnavailableError} when the database can't be reached.
  */
@@ -146,14 +149,15 @@ export class Records {
 
   /** Payments, newest first, then by id. */
   async list(filter: RecordFilter, limit: number): Promise<PaymentRecord[]> {
-    const { owner, status, kind, externalId, userId, transId, createdFrom, createdBefore, after } = filter;
+    const { owner, status, kind, externalId, userId, createdFrom, createdBefore, after } = filter;
     const where = new Conditions();
     where.add('merchant = ?', owner);
     where.add('status = ?', status);
     where.add('kind = ?', kind);
     where.add('external_id = ?', externalId);
     where.add('user_id = ?', userId);
-    where.add('trans_id = ?', transId);
+    where.add('trans_id = ?', filter.transId);
+    where.add('financial_trans_id = ?', filter.financialTransId);
     where.add('created_at >= ?', createdFrom === undefined ? undefined : new Date(createdFrom));
     where.add('created_at < ?', createdBefore === undefined ? undefined : new Date(createdBefore));
     if (after !== undefined) {
@@ -316,13 +320,13 @@ export class Records {
     const record = isErased ? withoutPayer(given) : given;
     const { id, merchant, indexed, content } = record;
     await query(
-      `INSERT INTO payments (id, merchant, kind, status, final, amount, trans_id, external_id, user_id, created_at,
-         run_id, run_started_at, closed_at, stopped, payers, content, erased_at, recorded_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::bytea[], $16,
-         CASE WHEN $17 THEN now() END, now())
+      `INSERT INTO payments (id, merchant, kind, status, final, amount, trans_id, financial_trans_id, external_id, user_id,
+         created_at, run_id, run_started_at, closed_at, stopped, payers, content, erased_at, recorded_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16::bytea[], $17,
+         CASE WHEN $18 THEN now() END, now())
        ON CONFLICT (id) DO UPDATE SET
          kind = excluded.kind, status = excluded.status, final = excluded.final, amount = excluded.amount,
-         trans_id = excluded.trans_id, external_id = excluded.external_id, user_id = excluded.user_id,
+         trans_id = excluded.trans_id, financial_trans_id = excluded.financial_trans_id, external_id = excluded.external_id, user_id = excluded.user_id,
          created_at = excluded.created_at, run_id = excluded.run_id, run_started_at = excluded.run_started_at, closed_at = excluded.closed_at,
          stopped = excluded.stopped, payers = excluded.payers, content = excluded.content,
          erased_at = coalesce(payments.erased_at, excluded.erased_at), recorded_at = excluded.recorded_at
@@ -333,7 +337,8 @@ export class Records {
                     AND excluded.closed_at IS NULL)))`,
       [
         ...[id, merchant, indexed.kind, indexed.status, indexed.final, indexed.amount],
-        ...[indexed.transId ?? null, indexed.externalId ?? null, indexed.userId ?? null],
+        ...[indexed.transId ?? null, (content && referenceOf(content)) ?? null],
+        ...[indexed.externalId ?? null, indexed.userId ?? null],
         ...[new Date(indexed.createdAt), record.runId, new Date(record.startedAt)],
         record.closedAt === undefined ? null : new Date(record.closedAt),
         record.stopped,

@@ -61,6 +61,15 @@ function recordOf(
   };
 }
 
+/** The record of a payment to which the mobile operator has given a reference. */
+function withReference(record: PaymentRecord, financialTransId: string): PaymentRecord {
+  const { content } = record;
+  return {
+    ...record,
+    content: content && { ...content, payment: { ...content.payment, financialTransId } },
+  };
+}
+
 describe.each(Object.entries(recordsServers))('the records in %s', (_, start) => {
   let server: RecordsServer;
   let url: string;
@@ -204,6 +213,41 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     const found = await records.list({ owner: 'lister', externalId: 'order-c', status: 'SUCCESSFUL' }, 10);
     expect(found.map(({ id }) => id)).toEqual(['col_c']);
     await expect(records.list({ owner: 'lister', status: 'REVIEW' }, 10)).resolves.toEqual([]);
+  });
+
+  it("find payments by the mobile operator's reference, also once their payer was erased", async () => {
+    const erasable = { ...direct('ref-1'), phone: '677000777', email: 'ref@example.org' };
+    await records.write([
+      withReference(recordOf(erasable), 'MP241122.1501.C04711'),
+      withReference(recordOf(direct('ref-2'), { merchant: 'rival' }), 'MP241122.1501.C04711'),
+      recordOf(direct('ref-3')),
+    ]);
+    const found = async (filter: Parameters<Records['list']>[0]) =>
+      (await records.list({ financialTransId: 'MP241122.1501.C04711', ...filter }, 10)).map(({ id }) => id);
+    expect(await found({})).toEqual(['col_ref-1', 'col_ref-2']);
+    expect(await found({ owner: 'shop' })).toEqual(['col_ref-1']);
+    expect(await found({ owner: 'shop', status: 'FAILED' })).toEqual([]);
+    expect(await found({ financialTransId: 'mp241122.1501.c04711' })).toEqual([]);
+    await expect(records.erase('677000777')).resolves.toEqual({ payments: ['col_ref-1'] });
+    expect(await found({ owner: 'shop' })).toEqual(['col_ref-1']);
+    // Recorded again, of a payer whose data is gone.
+    const again = { ...recordOf(erasable), runId: 'run-2', startedAt: NOON + 1 };
+    await records.write([withReference(again, 'MP241122.1501.C04712')]);
+    expect(await found({ owner: 'shop' })).toEqual([]);
+    expect(await found({ financialTransId: 'MP241122.1501.C04712' })).toEqual(['col_ref-1']);
+  });
+
+  it.each([
+    ['no text', ''],
+    ['a space in it', 'MP24 1122'],
+    ['a line break in it', 'MP24\n1122'],
+    ['other characters than ASCII', 'MP24é'],
+    ['no end', 'M'.repeat(201)],
+  ])('keep a reference with %s to the content', async (_, reference) => {
+    const record = withReference(recordOf(direct(`odd-${reference.length}`)), reference);
+    await records.write([record]);
+    await expect(records.list({ financialTransId: reference }, 10)).resolves.toEqual([]);
+    expect((await records.find(record.id))?.content?.payment.financialTransId).toBe(reference);
   });
 
   it('list events by merchant, type and time, after a position', async () => {
