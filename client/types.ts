@@ -181,6 +181,8 @@ export interface ListParams {
   readonly userId?: string;
   /** The provider's id of the transaction. */
   readonly transId?: string;
+  /** The mobile operator's reference. A payment is found about a minute after its end, and only where there are records. */
+  readonly financialTransId?: string;
   /** For operators: the payments of this merchant alone. */
   readonly merchant?: string;
   /** Created at or after `gte`, and before `lt`. */

@@ -41,6 +41,7 @@ interface ListOptions extends TargetOptions {
   readonly externalId?: string;
   readonly userId?: string;
   readonly transId?: string;
+  readonly financialTransId?: string;
   readonly merchant?: string;
   readonly since?: string;
   readonly until?: string;
@@ -96,6 +97,7 @@ has failed or expired, and 3 when it isn't final yet.`,
       .option('--external-id <id>', 'with this identifier of yours')
       .option('--user-id <id>', 'of this customer of yours')
       .option('--trans-id <id>', "with this transaction of the provider's")
+      .option('--financial-trans-id <id>', "with this reference of the mobile operator's, once ended")
       .option('--merchant <name>', "this merchant's alone (operators)")
       .option('--since <time>', 'created at or after: 2026-11-21 or 2026-11-21T08:20:32Z')
       .option('--until <time>', 'created before')
@@ -211,13 +213,15 @@ export const INCOMPLETE =
   "Payments that ended long ago may be missing: Sanaga's records can't be read at the moment. Try again later.";
 
 async function read(sanaga: Sanaga, options: ListOptions, signal: AbortSignal) {
-  const { status, kind, externalId, userId, transId, merchant, since, until, limit } = options;
+  const { status, kind, externalId, userId, transId, financialTransId } = options;
+  const { merchant, since, until, limit } = options;
   const params: ListParams = {
     ...(status !== undefined && { status }),
     ...(kind !== undefined && { kind }),
     ...(externalId !== undefined && { externalId }),
     ...(userId !== undefined && { userId }),
     ...(transId !== undefined && { transId }),
+    ...(financialTransId !== undefined && { financialTransId }),
     ...(merchant !== undefined && { merchant }),
     created: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lt: until }) },
     limit: limit === 0 ? 100 : Math.min(limit, 100),

@@ -134,6 +134,8 @@ describe('a payment that Temporal has forgotten', () => {
     });
     const byTransaction = await ask(`/v1/payments?transId=${before.payment.transId}`);
     expect(byTransaction.body.data).toHaveLength(1);
+    const byReference = await ask(`/v1/payments?financialTransId=${before.payment.financialTransId}`);
+    expect(byReference.body.data).toEqual(byTransaction.body.data);
     // Every page of one: none twice, none left out.
     const seen: string[] = [];
     for (let cursor = ''; ; ) {
@@ -333,6 +335,138 @@ describe("the feed of a merchant's events", () => {
   });
 });
 
+describe("payments by the mobile operator's reference", () => {
+  let id: string;
+  let transId: string;
+  let reference: string;
+  /** The ids that a list has. */
+  const found = async (query: string, key: string = KEYS.shop) => {
+    const { status, body } = await ask(`/v1/payments?financialTransId=${query}`, key);
+    expect(status).toBe(200);
+    return body.data.map((payment: { id: string }) => payment.id);
+  };
+
+  beforeAll(async () => {
+    ({ id, transId } = await stack.begun('/v1/payouts', { ...payout, externalId: 'by-reference' }));
+    await stack.hint({ id, transId });
+    await stack.api.client.workflow.getHandle(id).result();
+    await untilRecorded(id);
+    reference = (await ask(`/v1/payments/${id}`)).body.financialTransId;
+  }, 60_000);
+
+  it('are found once they are recorded, by those alone who may read them', async () => {
+    expect(await found(reference)).toEqual([id]);
+    expect(await found(reference, KEYS.rival)).toEqual([]);
+    expect(await found(reference, KEYS.operator)).toEqual([id]);
+    expect(await found(`${reference}&merchant=rival`, KEYS.operator)).toEqual([]);
+    expect(await found('nobody-has-this')).toEqual([]);
+    const asCsv = await api.ask('GET', `/v1/payments?financialTransId=${reference}`, {
+      key: KEYS.shop,
+      headers: { accept: 'text/csv' },
+    });
+    expect(asCsv.text).toContain(id);
+  });
+
+  it('are what else is asked for, too', async () => {
+    const { createdAt } = (await ask(`/v1/payments/${id}`)).body;
+    const since = (ms: number) => new Date(Date.parse(createdAt) + ms).toISOString();
+    for (const fitting of [
+      'kind=payout',
+      'status=SUCCESSFUL',
+      'externalId=by-reference',
+      `transId=${transId}`,
+      `created[gte]=${since(-5_000)}`,
+      `created[lt]=${since(5_000)}`,
+    ])
+      expect([fitting, await found(`${reference}&${fitting}`)]).toEqual([fitting, [id]]);
+    for (const other of [
+      'kind=collection',
+      'status=REVIEW',
+      'externalId=order-1',
+      'userId=ann',
+      'transId=another',
+      `created[gte]=${since(5_000)}`,
+      `created[lt]=${since(-5_000)}`,
+    ])
+      expect([other, await found(`${reference}&${other}`)]).toEqual([other, []]);
+  });
+
+  /** Records what was paid as another payment, too. */
+  async function recordAs(name: string, merchant: string, createdAt: (own: number) => number) {
+    const record = await untilRecorded(id);
+    if (record?.content === undefined) throw new Error('the payment is not recorded');
+    const { content, indexed } = record;
+    const copied = name as typeof record.id;
+    const copy = {
+      ...record,
+      id: copied,
+      merchant,
+      indexed: { ...indexed, createdAt: createdAt(indexed.createdAt) },
+      content: {
+        ...content,
+        payment: { ...content.payment, id: copied },
+        state: { ...content.state, notifications: [] },
+      },
+    };
+    await records.write([copy]);
+    return copied;
+  }
+
+  it("come in pages when there are several, never with another merchant's", async () => {
+    const older = await recordAs(`pay_${'a'.repeat(32)}`, 'shop', (own) => own - 1_000);
+    const others = await recordAs(`pay_${'b'.repeat(32)}`, 'rival', (own) => own - 500);
+    expect(await found(reference)).toEqual([id, older]);
+    expect(await found(reference, KEYS.rival)).toEqual([others]);
+    expect(await found(reference, KEYS.operator)).toEqual([id, others, older]);
+    expect(await found(`${reference}&merchant=rival`, KEYS.operator)).toEqual([others]);
+    const seen: string[] = [];
+    for (let cursor = ''; ; ) {
+      const { body } = await ask(`/v1/payments?financialTransId=${reference}&limit=1${cursor}`);
+      seen.push(...body.data.map((payment: { id: string }) => payment.id));
+      if (body.nextCursor === undefined) break;
+      cursor = `&cursor=${body.nextCursor}`;
+    }
+    expect(seen).toEqual([id, older]);
+  });
+
+  it('are not what another payment has come to that was made under the same id since', async () => {
+    const made = await stack.begun('/v1/collections', link);
+    await recordAs(made.id, 'shop', (own) => own - 40 * 86_400_000);
+    const { body } = await ask(
+      `/v1/payments?financialTransId=${reference}&created[lt]=${new Date(Date.now() - 86_400_000).toISOString()}`,
+    );
+    expect(body.data).toMatchObject([{ id: made.id, amount: payout.amount, status: 'SUCCESSFUL' }]);
+  });
+
+  it('are shown as Temporal has them, although the records are behind', async () => {
+    await stopRecorder();
+    const entry = stack.sandbox.ledger.find(transId);
+    if (entry !== undefined) entry.status = 'FAILED';
+    await stack.hint({ id, transId }, 'FAILED');
+    await eventually(
+      () => ask(`/v1/payments?transId=${transId}&status=REVIEW`),
+      ({ body }) => body.data.length === 1,
+    );
+    expect(await records.find(id as Parameters<Records['find']>[0])).toMatchObject({
+      indexed: { status: 'SUCCESSFUL' },
+    });
+    const { body } = await ask(`/v1/payments?financialTransId=${reference}&transId=${transId}&limit=1`);
+    expect(body.data).toMatchObject([{ id, status: 'REVIEW', final: false }]);
+    expect(await found(`${reference}&status=REVIEW`)).toEqual([id]);
+    expect(await found(`${reference}&status=SUCCESSFUL`)).not.toContain(id);
+    stopRecorder = startRecorder(records);
+  });
+
+  it('are not looked for where nothing is recorded, which the answer says', async () => {
+    const { status, body } = await stack.api.ask('GET', `/v1/payments?financialTransId=${reference}`, {
+      key: KEYS.shop,
+    });
+    expect([status, body.code]).toEqual([503, 'records_unavailable']);
+    expect(body.detail).toContain('RECORDS_URL is not set');
+    expect(body.detail).toContain('Look by externalId');
+  });
+});
+
 describe('while the records take connections and answer nothing', () => {
   let hanging: Awaited<ReturnType<typeof startHanging>>;
   let stuck: ApiUnderTest;
@@ -414,6 +548,9 @@ describe('while the records are away', () => {
     expect([list.status, list.body.incomplete]).toEqual([200, true]);
     expect((await read('/v1/payments', { accept: 'text/csv' })).body.code).toBe('records_unavailable');
     expect((await read('/v1/events')).body.code).toBe('records_unavailable');
+    const byReference = await read('/v1/payments?financialTransId=3034752116');
+    expect([byReference.status, byReference.body.code]).toEqual([503, 'records_unavailable']);
+    expect(byReference.body.detail).toContain('Try again shortly');
   });
 
   it('the API is ready all the same, with a warning', async () => {

@@ -192,6 +192,12 @@ describe('sanaga list', () => {
     expect(server.seen[0]?.path).toBe('/v1/payments?status=SUCCESSFUL&limit=20');
   });
 
+  it("looks for the mobile operator's reference", async () => {
+    const server = await serve(() => page(paid));
+    await sanaga(server, 'list', '--financial-trans-id', '3034752116');
+    expect(server.seen[0]?.path).toBe('/v1/payments?financialTransId=3034752116&limit=20');
+  });
+
   it('prints one payment a line for programs', async () => {
     const server = await serve(() => page(paid, failed));
     const { stdout } = await sanaga(server, 'list', '--json');

@@ -76,6 +76,7 @@ describe("the client's types", () => {
       externalId: 'order-1',
       userId: 'ann',
       transId: 'ntLE9hHMsiKRMFBw',
+      financialTransId: '3034752116',
       merchant: 'shop',
       created: { gte: '2026-11-21', lt: new Date('2026-11-22') },
       limit: 5,

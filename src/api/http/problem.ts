@@ -218,8 +218,8 @@ export const PROBLEMS = {
     status: 503,
     title: 'The records can not be read at the moment',
     cause:
-      "the database of the records doesn't answer. A payout or a direct collection isn't made then, because its Idempotency-Key may be an old one; a payment of long ago can't be read. Nothing was sent",
-    cure: 'repeat after `Retry-After`, with the same Idempotency-Key',
+      "the database of the records doesn't answer. A payout or a direct collection isn't made then, because its Idempotency-Key may be an old one; a payment of long ago can't be read, nor can payments be looked for by `financialTransId`, which takes records. Nothing was sent",
+    cure: 'repeat after `Retry-After`, with the same Idempotency-Key; where `detail` says that the installation keeps no records, look by another identifier',
     example:
       "Nothing was sent: it can't be checked at the moment whether this Idempotency-Key was used long ago. Repeat the request with the same key.",
   },

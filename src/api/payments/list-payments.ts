@@ -9,12 +9,19 @@ import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '
 import { RecordsUnavailableError } from '../../records/database.js';
 import { orphaned, type PaymentRecord } from '../../records/payment-record.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
+import { recordsUnavailable } from '../http/problem.js';
 import { memoSchema } from './find-payment.js';
-import { isOver, type RecordsContext } from './recorded-payments.js';
+import { askRecords, isOver, type RecordsContext } from './recorded-payments.js';
 import { callTemporal } from './temporal-calls.js';
 import { type PaymentFilter, queryByIds, visibilityQuery } from './visibility.js';
 
 const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
+
+/** Which payments to list. */
+interface ListFilter extends PaymentFilter {
+  /** The mobile operator's reference. Only the records know it, so a payment is found once it is recorded. */
+  readonly financialTransId?: string | undefined;
+}
 
 /** A payment's place in a list, newest first: by its creation (ms since the epoch), then by its id. */
 export interface Place {
@@ -55,13 +62,20 @@ const MAX_RUNS_PER_CALL = 1_000;
 /** How much wider than the last window the next one is. */
 const SPAN_FACTOR = 8;
 
-/** Payments in Temporal and, where it has forgotten them, in the records; newest first. */
+/**
+ * Payments in Temporal and, where it has forgotten them, in the records; newest first.
+ *
+ * @throws {ApiError} `temporarily_unavailable`; `records_unavailable` for what only the records know.
+ */
 export async function listPayments(
   context: { readonly client: Client } & RecordsContext,
-  filter: PaymentFilter,
+  { financialTransId, ...filter }: ListFilter,
   pageSize: number,
   after: Place | undefined,
 ): Promise<Page> {
+  if (financialTransId !== undefined) {
+    return toPage(await listByReference(context, financialTransId, filter, pageSize, after), pageSize, false);
+  }
   const inTemporal = await listInTemporal(context, filter, pageSize, after);
   if (context.records === undefined) return toPage(inTemporal, pageSize, false);
   try {
@@ -115,6 +129,44 @@ async function withRecorded(
   const forgotten = candidates.filter(({ id }) => !known.has(id));
   const entries = [...inTemporal.entries.filter(isWithin), ...forgotten].sort(compare);
   return { entries, end };
+}
+
+const NO_REFERENCES =
+  "Payments can't be looked for by financialTransId, because this installation keeps no records (RECORDS_URL is not set). Look by externalId, userId or transId.";
+const REFERENCES_UNREAD =
+  "Only the records know a payment's financialTransId, and they can't be read at the moment. Try again shortly, or look by externalId, userId or transId.";
+
+/**
+ * The recorded payments that have a mobile operator's reference. As long as Temporal has one of them, it knows better what else is
+ * asked for, such as the status: that is compared with what the list shows.
+ */
+async function listByReference(
+  { client, records }: { readonly client: Client } & RecordsContext,
+  financialTransId: string,
+  filter: PaymentFilter,
+  pageSize: number,
+  after: Place | undefined,
+): Promise<Entries> {
+  if (records === undefined) throw recordsUnavailable(NO_REFERENCES);
+  const { owner, createdFrom, createdBefore } = filter;
+  const wanted = { financialTransId, owner, createdFrom, createdBefore, after };
+  const recorded = await askRecords(() => records.list(wanted, pageSize), REFERENCES_UNREAD);
+  const latest = latestOfEach(
+    await allRuns(
+      client,
+      recorded.map(({ id }) => id),
+    ),
+  );
+  const entries = recorded.flatMap((record): Entry[] => {
+    const run = latest.get(record.id);
+    // What was created at another time is another payment under the same id, and hasn't got this reference.
+    if (run?.createdAt === record.indexed.createdAt)
+      return isOwn(run, filter) && fits(run.summary, filter) ? [run] : [];
+    const entry = toEntry(record);
+    return fits(entry.summary ?? record.indexed, filter) ? [entry] : [];
+  });
+  const last = recorded.length === pageSize ? recorded.at(-1) : undefined;
+  return { entries, end: last && { id: last.id, createdAt: last.indexed.createdAt } };
 }
 
 function toEntry(record: PaymentRecord): Entry {
@@ -198,7 +250,7 @@ async function latestRuns(client: Client, filter: PaymentFilter, runs: readonly 
     const ended = [...latest.values()].filter(({ isOpen }) => !isOpen).map(({ id }) => id);
     for (const [id, run] of latestOfEach(await allRuns(client, ended))) latest.set(id, run);
   }
-  return [...latest.values()].filter((run) => fits(run, filter)).sort(compare);
+  return [...latest.values()].filter(({ summary }) => fits(summary, filter)).sort(compare);
 }
 
 function latestOfEach(runs: readonly Run[]): Map<PaymentId, Run> {
@@ -215,7 +267,11 @@ async function allRuns(client: Client, ids: readonly PaymentId[]): Promise<reado
   return ids.length === 0 ? [] : (await readRuns(client, queryByIds(ids))).runs;
 }
 
-function fits({ summary }: Run, { status, kind, externalId, userId, transId }: PaymentFilter): boolean {
+/** Whether a payment is what is asked for; one that can't be read may be. */
+function fits(
+  summary: Pick<PaymentSummary, 'status' | 'kind' | 'externalId' | 'userId' | 'transId'> | undefined,
+  { status, kind, externalId, userId, transId }: PaymentFilter,
+): boolean {
   if (summary === undefined) return true;
   return (
     (status ?? summary.status) === summary.status &&

@@ -4,6 +4,7 @@ import type { Decision } from '../../payments/decision.js';
 import { PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payments/payment.js';
 import { parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { pathSegment } from '../../provider/client.js';
+import { REFERENCE } from '../../records/payment-record.js';
 import { refreshUpdate, rejectUpdate, resolveUpdate } from '../../workflows/messages.js';
 import { isOperator } from '../http/auth.js';
 import { onlyFor, variantError } from '../http/body.js';
@@ -147,6 +148,13 @@ export const listPayments = authenticatedRoute({
       .refine(isQueryable, "must be a transaction's id")
       .optional()
       .describe("The transaction's id in the provider's records"),
+    financialTransId: z
+      .string()
+      .regex(REFERENCE, "must be a mobile operator's reference")
+      .optional()
+      .describe(
+        "The mobile operator's reference, which a payer's text message has. Only the records know it: a payment is found about a minute after its end",
+      ),
     'created[gte]': time.optional().describe('Created at or after this time. In curl, use `-g`'),
     'created[lt]': time.optional().describe('Created before this time'),
     limit,
