@@ -57,6 +57,7 @@ export interface ListQuery {
   readonly externalId?: string | undefined;
   readonly userId?: string | undefined;
   readonly transId?: string | undefined;
+  readonly financialTransId?: string | undefined;
   readonly 'created[lt]'?: string | undefined;
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;

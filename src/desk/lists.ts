@@ -171,6 +171,7 @@ ${facts([
 /** What can be part of a search: the API refuses anything else. */
 const IDENTIFIER = /^[a-zA-Z0-9_-]{1,100}$/;
 const TRANSACTION = /^[A-Za-z0-9_.:/+=@~-]{1,200}$/;
+const REFERENCE = /^[!-~]{1,200}$/;
 
 /** Payments that a search shows of each kind. */
 const MAX_FOUND = 20;
@@ -187,7 +188,7 @@ export async function searchPage(visit: Visit): Promise<Reply> {
 <div class="title"><h1>Search</h1></div>
 <form class="card" method="get" action="/desk/search"><div class="row search">
 <div class="field"><label for="q">Payment, order, customer or transaction</label>
-<span class="hint" id="q-hint">The payment's id (col_… or pay_…), the merchant's externalId or userId, or the provider's transaction id. Phone numbers are kept where nobody can search for them: ask the caller for the order, or look in the provider's portal for the transaction.</span>
+<span class="hint" id="q-hint">The payment's id (col_… or pay_…), the merchant's externalId or userId, the provider's transaction id, or the mobile operator's reference, which the payer's text message has. Phone numbers are kept where nobody can search for them: ask the caller for the order, or look in the provider's portal for the transaction.</span>
 <input id="q" name="q" value="${wanted}" maxlength="200" aria-describedby="q-hint" autocomplete="off" autocapitalize="none" spellcheck="false" required></div>
 <div class="actions"><button class="button">Search</button></div></div></form>
 ${results && resultList(wanted, results)}`;
@@ -216,6 +217,7 @@ async function search(api: OperatorApi, wanted: string): Promise<Results> {
     list('externalId', { externalId: wanted }, isIdentifier),
     list('userId', { userId: wanted }, isIdentifier),
     list('transaction', { transId: wanted }, TRANSACTION.test(wanted)),
+    list("operator's reference", { financialTransId: wanted }, REFERENCE.test(wanted)),
   ]);
   const found = new Map<string, { summary: Summary; by: string[] }>();
   for (const { by, part } of lists) {
@@ -244,7 +246,7 @@ function resultList(wanted: string, { found, unmatched: kept, missing }: Results
   return html`
 ${missing.length > 0 && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${missing.join(' ')}</p></div>`}
 <section class="stack" aria-labelledby="found"><h2 id="found">${isNothing ? 'Nothing was found' : `${counted(found.length, 'payment', 'payments')} found`}</h2>
-${isNothing && html`<p>No payment has ${wanted} as its id, externalId, userId or transaction. Without records, ended payments are found for as long as Temporal keeps them.</p>`}
+${isNothing && html`<p>No payment has ${wanted} as its id, externalId, userId, transaction or operator's reference. By the operator's reference, a payment is found about a minute after its end. Without records, ended payments are found for as long as Temporal keeps them.</p>`}
 <ul class="list">${found.map(
     ({
       summary,

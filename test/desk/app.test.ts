@@ -431,6 +431,29 @@ describe('a long queue', () => {
   });
 });
 
+describe('a search', () => {
+  it("looks for the mobile operator's reference, and says so", async () => {
+    const { text } = await operator.get('/desk/search?q=order-1');
+    const queries = api.asked.map(({ query }) => new URLSearchParams(query));
+    expect(queries.map((query) => query.get('financialTransId'))).toContain('order-1');
+    expect(text).toContain('By externalId, userId, transaction, operator&#39;s reference');
+    expect(text).toContain("or the mobile operator's reference");
+  });
+
+  it("names the operator's reference among what it has not found, and when it would be", async () => {
+    api.instead.set('/v1/payments', { status: 200, body: { data: [], unreadable: [] } });
+    const { text } = await operator.get('/desk/search?q=MP241122.1501');
+    expect(text).toContain("userId, transaction or operator's reference");
+    expect(text).toContain('about a minute after its end');
+    expect(text).not.toContain('Not complete');
+  });
+
+  it('does not ask for what no operator gives', async () => {
+    await operator.get(`/desk/search?q=${encodeURIComponent('two words')}`);
+    expect(api.asked.filter(({ query }) => query.includes('financialTransId'))).toEqual([]);
+  });
+});
+
 describe('a payment', () => {
   it('that does not exist is a page that says so', async () => {
     const { status, text } = await operator.get(`/desk/payments/pay_${'0'.repeat(32)}`);

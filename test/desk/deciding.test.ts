@@ -221,6 +221,13 @@ describe('a search', () => {
     expect((await operator.get('/desk/search?q=nobody-has-this')).text).toContain('Nothing was found');
   });
 
+  it("says that it doesn't know the operator's reference where nothing is recorded", async () => {
+    const { text } = await operator.get('/desk/search?q=3034752116');
+    expect(text).toContain('Nothing was found');
+    expect(text).toContain('Not complete');
+    expect(text).toMatch(/operator&#39;s reference: .*RECORDS_URL is not set/);
+  });
+
   it('finds a notification that matches no payment', async () => {
     await stack.notify({ transId: 'Elsewhere1', status: 'SUCCESSFUL', externalId: 'another-system' });
     for (const path of ['/desk/unmatched', '/desk/search?q=Elsewhere1', '/desk/search?q=another-system']) {
