@@ -235,7 +235,8 @@ async function search(api: OperatorApi, wanted: string): Promise<Results> {
         ? unmatchedPart.value.data.filter((one) => one.transId === wanted || one.externalId === wanted)
         : [],
     missing: lists.flatMap(({ by, part }) => {
-      if (part?.kind === 'missing') return [`${by}: ${part.why}`];
+      // Nobody can mend in a moment that there are no records; the page says what isn't found without them.
+      if (part?.kind === 'missing') return part.code === 'no_records' ? [] : [`${by}: ${part.why}`];
       return part?.value.incomplete ? [`${by}: ${INCOMPLETE}`] : [];
     }),
   };
@@ -246,7 +247,7 @@ function resultList(wanted: string, { found, unmatched: kept, missing }: Results
   return html`
 ${missing.length > 0 && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${missing.join(' ')}</p></div>`}
 <section class="stack" aria-labelledby="found"><h2 id="found">${isNothing ? 'Nothing was found' : `${counted(found.length, 'payment', 'payments')} found`}</h2>
-${isNothing && html`<p>No payment has ${wanted} as its id, externalId, userId, transaction or operator's reference. By the operator's reference, a payment is found about a minute after its end. Without records, ended payments are found for as long as Temporal keeps them.</p>`}
+${isNothing && html`<p>No payment has ${wanted} as its id, externalId, userId, transaction or operator's reference. By the operator's reference, a payment is found about a minute after its end, and only with records. Without records, ended payments are found for as long as Temporal keeps them.</p>`}
 <ul class="list">${found.map(
     ({
       summary,

@@ -38,7 +38,7 @@ export function requireValue<T>(answer: Answer<T>): T {
 /** Something that a page can do without: why it isn't there, in place of it. */
 export type Part<T> =
   | { readonly kind: 'ok'; readonly value: T }
-  | { readonly kind: 'missing'; readonly why: string };
+  | { readonly kind: 'missing'; readonly why: string; readonly code?: string | undefined };
 
 /** @throws {ProblemError} when the key isn't valid any more: no part of the page can be shown then */
 export async function partOf<T>(asked: Promise<Answer<T>>): Promise<Part<T>> {
@@ -50,7 +50,8 @@ export async function partOf<T>(asked: Promise<Answer<T>>): Promise<Part<T>> {
   }
   if (answer.kind === 'ok') return answer;
   if (answer.problem.status === 401) throw new ProblemError(answer.problem);
-  return { kind: 'missing', why: answer.problem.detail };
+  const { detail, code } = answer.problem;
+  return { kind: 'missing', why: detail, code };
 }
 
 /** Notices that wait to be shown. Beyond that, the oldest is forgotten. */

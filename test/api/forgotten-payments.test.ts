@@ -461,9 +461,9 @@ describe("payments by the mobile operator's reference", () => {
     const { status, body } = await stack.api.ask('GET', `/v1/payments?financialTransId=${reference}`, {
       key: KEYS.shop,
     });
-    expect([status, body.code]).toEqual([503, 'records_unavailable']);
+    expect([status, body.code]).toEqual([501, 'no_records']);
     expect(body.detail).toContain('RECORDS_URL is not set');
-    expect(body.detail).toContain('Look by externalId');
+    expect(body.detail).toContain('look by externalId');
   });
 });
 

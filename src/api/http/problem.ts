@@ -210,16 +210,17 @@ export const PROBLEMS = {
   no_records: {
     status: 501,
     title: 'This installation keeps no records',
-    cause: 'events or statements were asked for, and the operator has set no database for records',
-    cure: "rely on notifications, and on each payment's own list of them; ask your operator for records",
+    cause:
+      'events, statements or payments with a `financialTransId` were asked for, and the operator has set no database for records',
+    cure: "rely on notifications, and on each payment's own list of them; look for payments by another identifier; ask your operator for records",
     example: 'This installation keeps no records (RECORDS_URL is not set), and so no events.',
   },
   records_unavailable: {
     status: 503,
     title: 'The records can not be read at the moment',
     cause:
-      "the database of the records doesn't answer. A payout or a direct collection isn't made then, because its Idempotency-Key may be an old one; a payment of long ago can't be read, nor can payments be looked for by `financialTransId`, which takes records. Nothing was sent",
-    cure: 'repeat after `Retry-After`, with the same Idempotency-Key; where `detail` says that the installation keeps no records, look by another identifier',
+      "the database of the records doesn't answer. A payout or a direct collection isn't made then, because its Idempotency-Key may be an old one; a payment of long ago can't be read, nor can payments be looked for by `financialTransId`. Nothing was sent",
+    cure: 'repeat after `Retry-After`, with the same Idempotency-Key',
     example:
       "Nothing was sent: it can't be checked at the moment whether this Idempotency-Key was used long ago. Repeat the request with the same key.",
   },
@@ -389,10 +390,10 @@ export const temporarilyUnavailable = (
 ): ApiError =>
   new ApiError('temporarily_unavailable', detail, { headers: retryAfter(RETRY_AFTER_MS), paymentId, cause });
 
-export const noRecords = (what: 'events' | 'statements'): ApiError =>
+export const noRecords = (missing: string): ApiError =>
   new ApiError(
     'no_records',
-    `This installation keeps no records (RECORDS_URL is not set), and so no ${what}.`,
+    `This installation keeps no records (RECORDS_URL is not set), and so no ${missing}.`,
   );
 
 /** The records can't be read. */

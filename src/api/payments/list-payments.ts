@@ -9,7 +9,7 @@ import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '
 import { RecordsUnavailableError } from '../../records/database.js';
 import { orphaned, type PaymentRecord } from '../../records/payment-record.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
-import { recordsUnavailable } from '../http/problem.js';
+import { noRecords } from '../http/problem.js';
 import { memoSchema } from './find-payment.js';
 import { askRecords, isOver, type RecordsContext } from './recorded-payments.js';
 import { callTemporal } from './temporal-calls.js';
@@ -65,7 +65,7 @@ const SPAN_FACTOR = 8;
 /**
  * Payments in Temporal and, where it has forgotten them, in the records; newest first.
  *
- * @throws {ApiError} `temporarily_unavailable`; `records_unavailable` for what only the records know.
+ * @throws {ApiError} `temporarily_unavailable`; `records_unavailable` or `no_records` for what only the records know.
  */
 export async function listPayments(
   context: { readonly client: Client } & RecordsContext,
@@ -131,8 +131,7 @@ async function withRecorded(
   return { entries, end };
 }
 
-const NO_REFERENCES =
-  "Payments can't be looked for by financialTransId, because this installation keeps no records (RECORDS_URL is not set). Look by externalId, userId or transId.";
+const REFERENCES = 'financialTransId to look for: look by externalId, userId or transId';
 const REFERENCES_UNREAD =
   "Only the records know a payment's financialTransId, and they can't be read at the moment. Try again shortly, or look by externalId, userId or transId.";
 
@@ -147,7 +146,7 @@ async function listByReference(
   pageSize: number,
   after: Place | undefined,
 ): Promise<Entries> {
-  if (records === undefined) throw recordsUnavailable(NO_REFERENCES);
+  if (records === undefined) throw noRecords(REFERENCES);
   const { owner, createdFrom, createdBefore } = filter;
   const wanted = { financialTransId, owner, createdFrom, createdBefore, after };
   const recorded = await askRecords(() => records.list(wanted, pageSize), REFERENCES_UNREAD);

@@ -135,7 +135,7 @@ export const listPayments = authenticatedRoute({
       alternative: 'text/csv',
     },
   },
-  problems: ['temporarily_unavailable', 'records_unavailable'],
+  problems: ['temporarily_unavailable', 'records_unavailable', 'no_records'],
   scopes: ['read', 'review'],
   query: z.strictObject({
     status: z.enum(PAYMENT_STATUSES).optional(),
