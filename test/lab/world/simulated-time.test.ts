@@ -1,9 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@temporalio/client';
 // The package is CommonJS of a form whose named exports Node cannot see.
 import proto from '@temporalio/proto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { openTasks, PlannedTimeline, unlockingTime } from '../../../lab/world/simulated-time.js';
+import {
+  openTasks,
+  PlannedTimeline,
+  SimulatedTime,
+  StalledError,
+  unlockingTime,
+} from '../../../lab/world/simulated-time.js';
+import { manualClock } from '../../../sandbox/clock.js';
 import { startTimeSkippingEnvironment } from '../../../stack/temporal/time-skipping.js';
 
 const ORIGIN = 1_000_003;
@@ -42,6 +50,35 @@ describe('the timeline', () => {
     expect(upTo(ORIGIN + 7)).toEqual(['just then']);
     expect(upTo(ORIGIN + TICK)).toEqual(['just then', 'some time']);
     expect(timeline.next()).toBeUndefined();
+  });
+});
+
+describe('simulated time', () => {
+  /** Real ms that a sleep may take while nobody asks for the time. */
+  const STALL_MS = 100;
+  const timeOf = (sleep: () => Promise<void>) =>
+    new SimulatedTime({ currentTimeMs: async () => ORIGIN, sleep }, manualClock(ORIGIN), STALL_MS);
+  const never = () => new Promise<void>(() => undefined);
+
+  it('stands still when nobody asks for it any more', async () => {
+    await expect(timeOf(never).sleepUntil(ORIGIN + 1)).rejects.toThrow(StalledError);
+  });
+
+  it('does not as long as somebody asks, however slow the machine, but not for ever', async () => {
+    let sleeps = 0;
+    const busy = timeOf(async () => void (await pause(3 * STALL_MS)));
+    const stuck = timeOf(async () => {
+      sleeps += 1;
+      await never();
+    });
+    const asking = setInterval(() => void Promise.all([busy.now(), stuck.now()]), STALL_MS / 10);
+    try {
+      await expect(busy.sleepUntil(ORIGIN + 1)).resolves.toBeUndefined();
+      await expect(stuck.sleepUntil(ORIGIN + 1)).rejects.toThrow(StalledError);
+      expect(sleeps).toBe(1);
+    } finally {
+      clearInterval(asking);
+    }
   });
 });
 
