@@ -35,7 +35,7 @@ export function describePayment(state: PaymentState): string {
     ['Reason', reason && escaped(reason)],
     ['Decide from', review && shown(decideFrom(state))],
     ['Not known', pursuit && openQuestion(pursuit)],
-    ['Waits', phase.kind === 'waiting' ? describeWait(phase) : undefined],
+    ['Waits', phase.kind === 'waiting' ? describeWait(phase, desk) : undefined],
     ['Amount', `${order.amount.toLocaleString('en')} XAF`],
     ['Transaction', describeTransaction(state)],
     ['Other transactions', others.length === 0 ? undefined : others.map(withWord).join(', ')],
@@ -79,9 +79,11 @@ function deskOf({ order, terms }: PaymentState): string | undefined {
     : `${terms.deskUrl.replace(/\/+$/, '')}/desk/payments/${order.id}`;
 }
 
-function describeWait({ unsent: { hold, reason }, until }: Waiting): string {
+function describeWait({ cause, unsent: { hold, reason }, until }: Waiting, desk: string | undefined): string {
   const why = hold === 'credentials' ? `the provider refuses our credentials: ${reason}` : reason;
-  return `${escaped(why)}; next try ${shown(until)}`;
+  const where = desk === undefined ? ' with `reject`' : ` [on the desk](${desk})`;
+  const recall = cause === 'operator' ? `; the resend can be taken back${where}` : '';
+  return `${escaped(why)}; next try ${shown(until)}${recall}`;
 }
 
 /**
@@ -92,6 +94,7 @@ function describeTransaction(state: PaymentState): string | undefined {
   const followed = followedBy(pursuitOf(state.phase));
   const transId = transIdOf(state);
   if (transId === undefined) return undefined;
+  if (followed !== undefined && state.paidBy === transId) return `\`${transId}\` (once shown as SUCCESSFUL)`;
   return followed === undefined || followed.status === 'CREATED' ? `\`${transId}\`` : withWord(followed);
 }
 

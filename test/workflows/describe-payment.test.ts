@@ -52,6 +52,23 @@ describe('the current details of a payment', () => {
     ]);
   });
 
+  it('of one that waits to be sent once more say that this can be taken back', () => {
+    const waiting = (given = {}) => absent(payoutOrder, given).resend().listed().sent(UNAUTHORIZED);
+    expect(lines(waiting())).toContainEqual(
+      expect.stringMatching(/^- Waits: .*; the resend can be taken back with `reject`$/),
+    );
+    expect(lines(waiting(DESK))).toContainEqual(
+      expect.stringMatching(
+        /^- Waits: .* back \[on the desk\]\(https:\/\/desk\.example\/desk\/payments\/pay_3\)$/,
+      ),
+    );
+  });
+
+  it('keep that its transaction was once shown as SUCCESSFUL', () => {
+    const payment = taken(payoutOrder).found('SUCCESSFUL', { amount: 1 });
+    expect(lines(payment)).toContain('- Transaction: `T1` (once shown as SUCCESSFUL)');
+  });
+
   it('lead to the desk, with what is to be done there first', () => {
     const link = '(https://desk.example/desk/payments/pay_3)';
     expect(lines(absent(payoutOrder, DESK))[2]).toBe(
