@@ -3,7 +3,7 @@ import type { MetricMeter } from '@temporalio/common';
 import { Runtime, type RuntimeOptions } from '@temporalio/worker';
 import got from 'got';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { MerchantNotification, MerchantNotifier } from './activities/merchant.js';
+import type { Delivery, MerchantNotification, MerchantNotifier } from './activities/merchant.js';
 import { PAYMENT_STATUSES } from './payments/payment.js';
 import { TALLY_WORKFLOW_TYPE, UNMATCHED_WORKFLOW, WORKFLOW_TYPES } from './workflows/messages.js';
 import type { PaymentSinks } from './workflows/metrics.js';
@@ -110,18 +110,25 @@ export function measuredNotifier(notifier: MerchantNotifier, registry: Registry)
   });
   const durations = new Histogram({
     name: 'sanaga_merchant_delivery_duration_seconds',
-    help: 'How long the tries took that found an address',
+    help: 'How long the tries took that were sent',
     buckets: DELIVERY_BUCKETS,
     registers,
   });
-  const results = { delivered: 'delivered', noAddress: 'no_address', failed: 'failed' } as const;
+  const resultOf = (delivery: Delivery) => {
+    if (delivery.kind === 'noAddress') return 'no_address';
+    return delivery.kind === 'failed' && delivery.isSpared ? 'spared' : delivery.kind;
+  };
   const measured = (label: 'first' | 'later', notify: MerchantNotifier['notifyMerchant']) => {
-    for (const result of Object.values(results)) deliveries.inc({ try: label, result }, 0);
+    for (const result of ['delivered', 'failed', 'no_address', 'spared']) {
+      deliveries.inc({ try: label, result }, 0);
+    }
     return async (notification: MerchantNotification) => {
       const begun = performance.now();
       const delivery = await notify(notification);
-      deliveries.inc({ try: label, result: results[delivery.kind] });
-      if (delivery.kind !== 'noAddress') durations.observe((performance.now() - begun) / 1_000);
+      const result = resultOf(delivery);
+      deliveries.inc({ try: label, result });
+      if (result === 'delivered' || result === 'failed')
+        durations.observe((performance.now() - begun) / 1_000);
       return delivery;
     };
   };

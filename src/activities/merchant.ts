@@ -28,6 +28,8 @@ export type Delivery =
       readonly reason: string;
       /** The endpoints that have taken it, at this try or an earlier one. */
       readonly takenBy?: readonly string[] | undefined;
+      /** Nothing was sent: the first try was spared, for the addresses have failed or been slow. */
+      readonly isSpared?: true | undefined;
     };
 
 /** An address that a merchant's notifications are sent to. */
@@ -65,7 +67,12 @@ export interface MerchantNotifier {
 }
 
 /** Sends a notification to one endpoint. @returns why it wasn't taken; `undefined` when it was. */
-type Send = (notification: MerchantNotification, isFirst: boolean) => Promise<string | undefined>;
+type Send = (notification: MerchantNotification, isFirst: boolean) => Promise<NotTaken | undefined>;
+
+interface NotTaken {
+  readonly reason: string;
+  readonly isSpared: boolean;
+}
 
 /**
  * Delivers notifications to merchants as Standard Webhooks: a signed POST, acknowledged by any 2xx. A notification goes to
@@ -89,16 +96,18 @@ export function createMerchantNotifier(options: NotifierOptions): MerchantNotifi
     const tries = await Promise.all(
       wanting.map(async (endpoint) => {
         const id = endpointId(endpoint);
-        const reason = takenBy.includes(id) ? undefined : await senderOf(endpoint)(notification, isFirst);
-        return { id, reason };
+        const notTaken = takenBy.includes(id) ? undefined : await senderOf(endpoint)(notification, isFirst);
+        return { id, notTaken };
       }),
     );
-    const reasons = tries.flatMap(({ reason }, index) =>
-      reason === undefined ? [] : [wanting.length === 1 ? reason : `address ${index + 1}: ${reason}`],
+    const missed = tries.flatMap(({ notTaken }, index) => (notTaken ? [{ ...notTaken, index }] : []));
+    if (missed.length === 0) return { kind: 'delivered' };
+    const reasons = missed.map(({ reason, index }) =>
+      wanting.length === 1 ? reason : `address ${index + 1}: ${reason}`,
     );
-    if (reasons.length === 0) return { kind: 'delivered' };
-    const taken = tries.filter(({ reason }) => reason === undefined).map(({ id }) => id);
-    return failed(reasons.join('; '), taken);
+    const taken = tries.filter(({ notTaken }) => notTaken === undefined).map(({ id }) => id);
+    const isSpared = missed.length === tries.length && missed.every((one) => one.isSpared);
+    return { ...failed(reasons.join('; '), taken), ...(isSpared && { isSpared }) };
   }
 
   return {
@@ -124,11 +133,11 @@ function createSend(endpoint: MerchantEndpoint, options: NotifierOptions): Send 
   const health = createEndpointHealth(now);
   return async (notification, isFirst) => {
     const objection = isFirst ? health.objection() : undefined;
-    if (objection !== undefined) return objection;
+    if (objection !== undefined) return { reason: objection, isSpared: true };
     const begun = now();
     const reason = await deliver(notification);
     health.record(reason === undefined, now() - begun);
-    return reason;
+    return reason === undefined ? undefined : { reason, isSpared: false };
   };
 }
 

@@ -52,7 +52,7 @@ describe("a worker's metrics", () => {
       expect(sumOf(atStart, 'sanaga_provider_request_duration_seconds_count', { endpoint })).toBe(0);
       expect(sumOf(atStart, 'sanaga_provider_requests_total', { endpoint, outcome: 'timed_out' })).toBe(0);
     }
-    for (const result of ['delivered', 'failed', 'no_address']) {
+    for (const result of ['delivered', 'failed', 'no_address', 'spared']) {
       expect(sumOf(atStart, 'sanaga_merchant_deliveries_total', { try: 'first', result })).toBe(0);
       expect(sumOf(atStart, 'sanaga_merchant_deliveries_total', { try: 'later', result })).toBe(0);
     }
@@ -154,6 +154,24 @@ describe("a worker's metrics", () => {
     expect(givenUp).toBeGreaterThanOrEqual(1);
     expect(first).toBeGreaterThanOrEqual(1);
     expect(later).toBeGreaterThan(5);
+  });
+
+  it('count a first try that was spared by itself, for it says nothing of the merchant', async () => {
+    answer = { kind: 'failed', reason: 'slow', isSpared: true };
+    const countOf = async (result: string) =>
+      sumOf(await registry.metrics(), 'sanaga_merchant_deliveries_total', { try: 'first', result });
+    const before = await countOf('failed');
+    const spared = await growth(
+      'sanaga_merchant_deliveries_total',
+      { try: 'first', result: 'spared' },
+      async () => {
+        const payment = await world.begin('collections', { method: 'link', amount: 500 });
+        await world.visit(payment, 'pay');
+        await world.untilStatus(payment.id, 'SUCCESSFUL');
+      },
+    );
+    expect(spared).toBe(1);
+    expect(await countOf('failed')).toBe(before);
   });
 
   it('name no payment and no person', async () => {
