@@ -186,9 +186,13 @@ const LOST_ANSWER =
 
 /** Whether the review that was looked at isn't the payment's any more. */
 function isOld(payment: Payment, action: Action, seen: string): boolean {
-  const waiting = action === 'reject' ? waitingResend(payment)?.review : undefined;
-  const number = payment.review?.number ?? waiting;
+  const number = reviewNumber(payment, action);
   return number === undefined || String(number) !== seen;
+}
+
+/** The number of the review that a decision is on. To take a resend back is on the one that it was decided on. */
+export function reviewNumber(payment: Payment, action: Action): number | undefined {
+  return payment.review?.number ?? (action === 'reject' ? waitingResend(payment)?.review : undefined);
 }
 
 /** Leads to the payment as it is now, which says why. */

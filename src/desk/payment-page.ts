@@ -1,5 +1,5 @@
 import type { Notifications, Payment, Proposed, Records, Timeline } from './api-client.js';
-import { DECISIONS, waitingResend } from './decisions.js';
+import { DECISIONS, reviewNumber, waitingResend } from './decisions.js';
 import { type Action, DECIDED } from './draft.js';
 import { type Html, html } from './html.js';
 import { csrfField, facts, noticeBox, page } from './page.js';
@@ -126,8 +126,8 @@ function proposalBox({ name }: Session, payment: Payment): Html | undefined {
 function resendBox({ name }: Session, payment: Payment): Html | undefined {
   const decided = waitingResend(payment);
   if (decided === undefined) return undefined;
-  const { by, at, why, review } = decided;
-  const reject = `/desk/payments/${encodeURIComponent(payment.id)}/decide/reject?review=${review}`;
+  const { by, at, why } = decided;
+  const reject = decideAddress(payment, 'reject');
   return html`<section class="notice" aria-labelledby="resend"><h2 id="resend">To be sent once more</h2>
 <p><strong>${by}</strong> has decided so, ${time(at)}. Why: ${why}</p>
 <p class="quiet">If it can't be sent, it waits, and this decision can be taken back. The timeline shows how far it is.</p>
@@ -246,8 +246,8 @@ ${payment.review && html`<p><a class="button plain" href="${decideAddress(paymen
 </div>`;
 }
 
-function decideAddress({ id, review }: Payment, action: Action): string {
-  return `/desk/payments/${encodeURIComponent(id)}/decide/${action}?review=${review?.number ?? ''}`;
+function decideAddress(payment: Payment, action: Action): string {
+  return `/desk/payments/${encodeURIComponent(payment.id)}/decide/${action}?review=${reviewNumber(payment, action) ?? ''}`;
 }
 
 function decisions(payment: Payment, records: Part<Records>): Html | undefined {
