@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { type RecorderPace, runRecorder } from '../../src/records/recorder.js';
 import { Records } from '../../src/records/records.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
 import { startHanging } from '../records/databases.js';
+import { PACE, startRecorder } from '../records/running-recorder.js';
 import { type Answered, type ApiUnderTest, KEYS, merchantsWith, terms } from '../support/api-under-test.js';
 import { sumOf } from '../support/metrics-page.js';
 import { eventually, link, payout, useStack } from '../support/payment-stack.js';
@@ -19,14 +19,6 @@ const stack = useStack({
   },
 });
 const logger = pino({ level: 'silent' });
-const PACE: RecorderPace = {
-  roundMs: 100,
-  leaseMs: 2_000,
-  overlapMs: 60_000,
-  sweepMs: 60_000,
-  openMs: 100,
-  againMs: 60_000,
-};
 
 let server: PGliteServer;
 let records: Records;
@@ -40,23 +32,13 @@ function open(port: number): Records {
   return one;
 }
 
-/** A recorder of its own, as another worker has it. */
-function startRecorder(into: Records): () => Promise<void> {
-  const stop = new AbortController();
-  const running = runRecorder({ client: stack.api.client, records: into, logger, pace: PACE }, stop.signal);
-  return async () => {
-    stop.abort();
-    await running;
-  };
-}
-
 beforeAll(async () => {
   const port = await freePort();
   server = await startPGliteServer(port);
   records = open(port);
   const grace = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
   api = await stack.startMore({ records, terms: grace });
-  stopRecorder = startRecorder(records);
+  stopRecorder = startRecorder(stack.api.client, records);
 }, 120_000);
 afterAll(async () => {
   await stopRecorder();
@@ -287,10 +269,10 @@ describe("the feed of a merchant's events", () => {
   it('has each event once, though recorders are killed, and two are at work', async () => {
     await stopRecorder();
     const { id } = await stack.paid();
-    const stops = [startRecorder(records), startRecorder(records)];
+    const stops = [startRecorder(stack.api.client, records), startRecorder(stack.api.client, records)];
     await untilRecorded(id);
     for (const stop of stops) await stop();
-    stopRecorder = startRecorder(records);
+    stopRecorder = startRecorder(stack.api.client, records);
     const { id: next } = await stack.paid();
     await untilRecorded(next);
     const ids = (await allEvents()).map((event) => event.id);
@@ -454,7 +436,7 @@ describe("payments by the mobile operator's reference", () => {
     expect(body.data).toMatchObject([{ id, status: 'REVIEW', final: false }]);
     expect(await found(`${reference}&status=REVIEW`)).toEqual([id]);
     expect(await found(`${reference}&status=SUCCESSFUL`)).not.toContain(id);
-    stopRecorder = startRecorder(records);
+    stopRecorder = startRecorder(stack.api.client, records);
   });
 
   it('are not looked for where nothing is recorded, which the answer says', async () => {
@@ -588,7 +570,7 @@ describe('while the records are away', () => {
 
   it('payments go on, and are recorded once they are back', async () => {
     const late = open(port);
-    const stop = startRecorder(late);
+    const stop = startRecorder(stack.api.client, late);
     const { id } = await stack.paid();
     const recovered = await startPGliteServer(port);
     const known = () => late.has(id as Parameters<Records['has']>[0]).catch(() => false);

@@ -4,7 +4,6 @@ import proto from '@temporalio/proto';
 import pg from 'pg';
 import { pino } from 'pino';
 import type { PaymentId } from '../../src/payments/payment-id.js';
-import { type RecorderPace, runRecorder } from '../../src/records/recorder.js';
 import { Records } from '../../src/records/records.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
@@ -12,6 +11,7 @@ import { UNMATCHED_WORKFLOW } from '../../src/workflows/messages.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
 import { readPage } from '../docs/pages.js';
+import { startRecorder } from '../records/running-recorder.js';
 import { type ApiUnderTest, KEYS, terms, WEBHOOK_TOKEN } from '../support/api-under-test.js';
 import { eventually, useStack } from '../support/payment-stack.js';
 import { freshKey } from '../support/test-encryption.js';
@@ -25,15 +25,6 @@ const [old, next, later] = [freshKey('old'), freshKey('next'), freshKey('later')
 const BEFORE = encryptedBy(old);
 const BOTH_READ = encryptedBy(old, next);
 const ROTATED = encryptedBy(next, old);
-
-const PACE: RecorderPace = {
-  roundMs: 100,
-  leaseMs: 2_000,
-  overlapMs: 60_000,
-  sweepMs: 60_000,
-  openMs: 100,
-  againMs: 60_000,
-};
 
 const STAYS_PENDING = '670000800';
 const LINK = { method: 'link', amount: 500, email: 'awa@example.cm', metadata: { seat: '12A' } };
@@ -55,11 +46,9 @@ async function restart(keys: typeof BEFORE, workersKeys = keys): Promise<void> {
   await stack.restartWorker(workersKeys);
   const [apis, workers] = [Records.open(url, keys, logger), Records.open(url, workersKeys, logger)];
   const client = connectClient({ address: stack.address, namespace: 'default' }, workersKeys);
-  const stop = new AbortController();
-  const recording = runRecorder({ client, records: workers, logger, pace: PACE }, stop.signal);
+  const stopRecorder = startRecorder(client, workers);
   stopRecording = async () => {
-    stop.abort();
-    await recording;
+    await stopRecorder();
     await client.connection.close();
     await workers.close();
     await apis.close();
