@@ -111,9 +111,6 @@ const PARTS: Readonly<Record<string, Part>> = {
   'lib/desk.js': 'desk',
 };
 
-/** What the chart hands on beyond that, for images of another version, which this one ignores. */
-const OF_OTHER_VERSIONS: readonly string[] = ['RECORDS_URL_FILE'];
-
 /** The programs in the chart whose settings are known here, with those that they are given. */
 const processesOf = (rendered: string) =>
   deploymentsOf(rendered).flatMap(({ metadata, spec }) =>
@@ -176,11 +173,7 @@ describe.each(EXAMPLES)('the chart with %s', (example) => {
     const processes = processesOf(await render(valuesOf(example)));
     expect(processes.length).toBeGreaterThanOrEqual(2);
     for (const { name, part, env } of processes) {
-      const known = [
-        ...settingNames(part),
-        ...SECRET_SETTINGS.map((secret) => `${secret}_FILE`),
-        ...OF_OTHER_VERSIONS,
-      ];
+      const known = [...settingNames(part), ...SECRET_SETTINGS.map((secret) => `${secret}_FILE`)];
       const given = env.map((setting) => setting.name).filter((setting) => !setting.startsWith('TEMPORAL_'));
       expect([name, given.filter((setting) => !known.includes(setting))]).toEqual([name, []]);
       const secrets: readonly string[] = [...SECRET_SETTINGS, 'TEMPORAL_API_KEY'];
