@@ -14,9 +14,10 @@ import { z } from 'zod';
 import { createAuthenticator, requireScope, sameSecret } from '../api/http/auth.js';
 import { ApiError, PROBLEMS, unauthenticated } from '../api/http/problem.js';
 import { RequestLimits } from '../api/http/request-limits.js';
+import { isPrivate, plainTextWarning } from '../api/http/server.js';
 import type { Merchant } from '../merchants.js';
 import { DecryptionError } from '../temporal/encryption.js';
-import { page, STYLE_SOURCE } from './page.js';
+import { type PageState, page, STYLE_SOURCE } from './page.js';
 import { Sessions } from './sessions.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
@@ -75,7 +76,7 @@ export function createCodecServer({
     active: Number.MAX_SAFE_INTEGER,
     failures: MAX_FAILURES_PER_MINUTE,
   });
-  const sessions = new Sessions(uiUrl?.startsWith('https:') ?? false, now);
+  const sessions = new Sessions(now);
   const origins = uiUrl === undefined ? [] : originsOf(uiUrl);
 
   const byKey = (authorization: string): Reader => {
@@ -146,8 +147,11 @@ export function createCodecServer({
 
   app.get('/', (request, response) => {
     const reader = signedIn(request);
+    if (!isPrivate(request)) response.status(403);
     const state =
-      reader === undefined ? SIGNED_OUT : ({ kind: 'signedIn', owner: reader.owner, uiUrl } as const);
+      reader === undefined
+        ? signedOutOf(request)
+        : ({ kind: 'signedIn', owner: reader.owner, uiUrl } as const);
     response.type('html').send(page(state));
   });
   app.post(
@@ -156,10 +160,17 @@ export function createCodecServer({
     express.urlencoded({ extended: false, limit: 4_096 }),
   );
   app.post('/sign-in', async (request, response) => {
+    if (!isPrivate(request)) {
+      response
+        .status(403)
+        .type('html')
+        .send(page(signedOutOf(request)));
+      return;
+    }
     const form = z.object({ key: z.string() }).safeParse(request.body);
     try {
       const { key } = await guarded(request, () => byKey(`Bearer ${form.data?.key.trim() ?? ''}`));
-      sessions.begin(response, key);
+      sessions.begin(request, response, key);
       response.redirect(303, '/');
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -192,7 +203,9 @@ interface Reader {
   readonly key: string;
 }
 
-const SIGNED_OUT = { kind: 'signedOut' } as const;
+function signedOutOf(request: Request): PageState {
+  return { kind: 'signedOut', ...(!isPrivate(request) && { problem: plainTextWarning('this page') }) };
+}
 
 const SECURITY = {
   contentSecurityPolicy: {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Request, Response } from 'express';
 
-const COOKIE = 'sanaga_codec';
+/** Over https, the prefix has browsers take the cookie from this host alone. */
+const COOKIE = { http: 'sanaga_codec', https: '__Host-sanaga_codec' } as const;
 
 /** How long an operator stays signed in: a working day. */
 const LIFETIME_MS = 12 * 60 * 60 * 1_000;
@@ -19,24 +20,20 @@ interface Session {
 /**
  * The operators who have signed in with a browser. Only the cookie's random value knows a session, and it ends with the process.
  *
- * @param isSecure whether browsers send the cookie over HTTPS alone
  * @param now the clock, in ms since the epoch
  */
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
 
-  constructor(
-    private readonly isSecure: boolean,
-    private readonly now: () => number = Date.now,
-  ) {}
+  constructor(private readonly now: () => number = Date.now) {}
 
   /** Begins a session, and has the browser keep it. */
-  begin(response: Response, key: string): void {
+  begin(request: Request, response: Response, key: string): void {
     const id = randomBytes(32).toString('base64url');
     this.#sessions.set(id, { key, until: this.now() + LIFETIME_MS });
     const [oldest] = this.#sessions.keys();
     if (this.#sessions.size > MAX_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
-    response.cookie(COOKIE, id, { ...this.#attributes(), maxAge: LIFETIME_MS });
+    response.cookie(nameFor(request), id, { ...attributesFor(request), maxAge: LIFETIME_MS });
   }
 
   /** The key that the request's session was begun with; `undefined` when it has none that lasts. */
@@ -47,16 +44,20 @@ export class Sessions {
 
   end(request: Request, response: Response): void {
     this.#sessions.delete(idIn(request));
-    response.clearCookie(COOKIE, this.#attributes());
-  }
-
-  /** Strict: the Web UI is on the same site, by another port or a neighbouring name, and nobody else may send it. */
-  #attributes() {
-    return { httpOnly: true, sameSite: 'strict', secure: this.isSecure, path: '/' } as const;
+    response.clearCookie(nameFor(request), attributesFor(request));
   }
 }
 
-function idIn({ headers: { cookie = '' } }: Request): string {
-  const pairs = cookie.split(';').map((pair) => pair.trim().split('='));
-  return pairs.find(([name]) => name === COOKIE)?.[1] ?? '';
+function nameFor({ secure }: Request): string {
+  return secure ? COOKIE.https : COOKIE.http;
+}
+
+/** Strict: the Web UI is on the same site, by another port or a neighbouring name, and nobody else may send it. */
+function attributesFor({ secure }: Request) {
+  return { httpOnly: true, sameSite: 'strict', secure, path: '/' } as const;
+}
+
+function idIn(request: Request): string {
+  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim().split('='));
+  return pairs.find(([name]) => name === nameFor(request))?.[1] ?? '';
 }

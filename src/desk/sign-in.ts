@@ -1,8 +1,9 @@
 import type { CookieOptions, Request, RequestHandler, Response } from 'express';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { networkOf } from '../api/http/request-limits.js';
+import { KnownCallers, networkOf } from '../api/http/request-limits.js';
 import { recordOf } from '../api/http/request-log.js';
-import type { ConnectApi } from './api-client.js';
+import { isPrivate, plainTextWarning } from '../api/http/server.js';
+import type { ConnectApi, OperatorApi } from './api-client.js';
 import { html } from './html.js';
 import { csrfField, errorPage, page } from './page.js';
 import type { Sessions } from './sessions.js';
@@ -30,46 +31,54 @@ export interface SignInOptions {
   readonly maxAgeMs: number;
 }
 
-/** The pages that let operators in and out. */
+/**
+ * The pages that let operators in and out. Attempts with wrong keys are limited. A key that was signed in with from an address
+ * is let in from there all the same: others' attempts shut no operator out.
+ */
 export class SignIn {
   readonly #byAddress = new RateLimiterMemory({ points: MAX_FAILURES, duration: WINDOW_S });
   readonly #ofAll = new RateLimiterMemory({ points: MAX_FAILURES_OF_ALL, duration: WINDOW_S });
+  readonly #known = new KnownCallers();
 
   constructor(private readonly options: SignInOptions) {}
 
   /** GET /desk/sign-in */
   readonly form: RequestHandler = (request, response) => {
-    if (!isSafe(request)) return refuseUnsafe(response);
+    if (!isPrivate(request)) return refuseUnsafe(response);
     this.#show(request, response, 200, nextOf(textOf(request.query, 'next')));
   };
 
   /** POST /desk/sign-in */
   readonly submit: RequestHandler = async (request, response) => {
-    if (!isSafe(request)) return refuseUnsafe(response);
+    if (!isPrivate(request)) return refuseUnsafe(response);
     const [csrf, typed] = [textOf(request.body, 'csrf'), textOf(request.body, 'key')];
     const next = nextOf(textOf(request.body, 'next'));
     const kept = cookieOf(request, nameOf(FORM_COOKIE, request));
     if (kept === undefined || !sameToken(kept, csrf)) {
       return this.#show(request, response, 403, next, 'The form was open for too long. Try again.');
     }
-    const waitMs = await this.#attempt(request.ip ?? '');
+    const [address, key] = [request.ip ?? '', typed.trim()];
+    const isKnown = this.#known.has(address, key);
+    const waitMs = isKnown ? undefined : await this.#attempt(address);
     if (waitMs !== undefined) {
       response.set('Retry-After', String(Math.ceil(waitMs / 1_000)));
       const text = `Too many attempts. Try again in ${Math.ceil(waitMs / 1_000)} seconds.`;
       return this.#show(request, response, 429, next, text);
     }
-    const key = typed.trim();
-    const answer = POSSIBLE_KEY.test(key)
-      ? await this.options.connect(key, recordOf(request).id).key()
-      : undefined;
-    if (answer?.kind === 'problem' && answer.problem.status !== 401) {
-      await this.#forgive(request.ip ?? '');
-      return this.#show(request, response, 503, next, answer.problem.detail);
+    let isWrong = false;
+    let answer: Awaited<ReturnType<OperatorApi['key']>> | undefined;
+    try {
+      if (POSSIBLE_KEY.test(key)) answer = await this.options.connect(key, recordOf(request).id).key();
+      isWrong = answer === undefined || (answer.kind === 'problem' && answer.problem.status === 401);
+    } finally {
+      if (!isWrong && !isKnown) await this.#forgive(address);
     }
-    if (answer?.kind !== 'ok') {
+    if (answer === undefined || isWrong) {
+      this.#known.forget(address, key);
       return this.#show(request, response, 401, next, 'This key is not known.');
     }
-    await this.#forgive(request.ip ?? '');
+    if (answer.kind === 'problem') return this.#show(request, response, 503, next, answer.problem.detail);
+    this.#known.remember(address, key);
     const { name, scopes } = answer.value;
     if (!scopes.includes('review')) {
       const text = `The key of ${name} doesn't have the scope review, which decisions need.`;
@@ -147,15 +156,8 @@ function cookieOf(request: Request, name: string): string | undefined {
   return value !== undefined && /^[\w-]{20,100}$/.test(value) ? value : undefined;
 }
 
-/** An API key may travel over https, or within one machine. */
-function isSafe(request: Request): boolean {
-  return request.secure || /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(request.hostname ?? '');
-}
-
 function refuseUnsafe(response: Response): void {
-  const text =
-    'Your key would be sent over the network for everybody to read. Open the desk by https. If you have, the proxy must send X-Forwarded-Proto, and TRUSTED_PROXIES must count it.';
-  response.status(403).send(errorPage('The desk needs https', text));
+  response.status(403).send(errorPage('The desk needs https', plainTextWarning('the desk')));
 }
 
 function signInPage(token: string, next: string, error: string | undefined): string {

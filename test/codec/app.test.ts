@@ -218,9 +218,11 @@ describe('whoever reads payments', () => {
 
 describe('a session', () => {
   let time = Date.parse('2026-11-22T08:00:00Z');
-  const { decode, signIn, cookieOf, server } = useCodecServer({
+  const HOST = 'codec.ui.example';
+  const { ask, decode, signIn, cookieOf, server } = useCodecServer({
     now: () => time,
     uiUrl: 'https://ui.example',
+    trustedProxies: 1,
   });
   const origin = 'https://ui.example';
 
@@ -233,8 +235,21 @@ describe('a session', () => {
     expect((await decode(await encrypted(order), { cookie, origin })).status).toBe(401);
   });
 
-  it('goes over HTTPS alone when the Web UI does', async () => {
-    expect((await signIn(KEYS.operator)).headers.get('set-cookie')).toMatch(/; Secure/);
+  it('begins over https, and then goes over https to this host alone', async () => {
+    const answer = await signIn(KEYS.operator, { 'x-forwarded-proto': 'https', 'x-forwarded-host': HOST });
+    expect(answer.headers.get('set-cookie')).toMatch(/^__Host-sanaga_codec=.*; Path=\/; .*Secure/);
+    const cookie = cookieOf(answer.headers);
+    const read = await decode(await encrypted(order), { cookie, origin, 'x-forwarded-proto': 'https' });
+    expect(read.status).toBe(200);
+  });
+
+  it('begins nowhere where the key would be sent over a network in plain text', async () => {
+    const headers = { 'x-forwarded-host': HOST };
+    for (const answer of [await ask('/', { headers }), await signIn(KEYS.operator, headers)]) {
+      expect(answer.status).toBe(403);
+      expect(answer.text).toContain('Open this page by https.');
+      expect(answer.headers.get('set-cookie')).toBeNull();
+    }
   });
 
   it('ends when its key is no longer there', async () => {

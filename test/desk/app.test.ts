@@ -211,10 +211,43 @@ describe('signing in', () => {
     }
   });
 
+  it('shuts out no operator who has signed in from there before', async () => {
+    const guarded = await startDesk(api.url);
+    const key = api.operatorKey();
+    try {
+      await guarded.visitor().signIn(key);
+      const thief = guarded.visitor();
+      for (let tries = 0; tries < 6; tries++) await thief.signIn('sk_guess_0123456789');
+      expect((await thief.signIn(READER)).status).toBe(429);
+      expect((await guarded.visitor().signIn(key)).path).toBe('/desk');
+    } finally {
+      await guarded.stop();
+    }
+  });
+
+  it('counts a key that was let in before, and is known no more, as any other', async () => {
+    const guarded = await startDesk(api.url);
+    const key = 'sk_removed_0123456789';
+    api.keys.set(key, { object: 'key', name: 'joe', scopes: ['review'] });
+    try {
+      await guarded.visitor().signIn(key);
+      api.keys.delete(key);
+      const statuses: number[] = [];
+      for (let tries = 0; tries < 7; tries++) statuses.push((await guarded.visitor().signIn(key)).status);
+      expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429]);
+    } finally {
+      api.keys.delete(key);
+      await guarded.stop();
+    }
+  });
+
   it('says so when the API is away', async () => {
     const lost = await startDesk('http://127.0.0.1:1');
     try {
-      const { status, text } = await lost.visitor().signIn(api.operatorKey());
+      const visitor = lost.visitor();
+      // As often as nobody may with a wrong key: an API that is away proves no key wrong.
+      for (let tries = 0; tries < 6; tries++) await visitor.signIn(api.operatorKey());
+      const { status, text } = await visitor.signIn(api.operatorKey());
       expect(status).toBe(503);
       expect(text).toContain('API');
       expect(lost.lines.join()).not.toContain('sk_operator');

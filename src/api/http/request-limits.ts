@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import PQueue from 'p-queue';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
@@ -41,7 +42,7 @@ export class RequestLimits {
   readonly #inProgress = new Counts();
   readonly #waiting = new Counts();
   readonly #turns = new Map<string, PQueue>();
-  readonly #known = new Set<string>();
+  readonly #known = new KnownCallers();
 
   constructor(private readonly allowance: RequestAllowance) {
     this.#requests = new RateLimiterMemory({ points: allowance.perMinute, duration: MINUTE_S });
@@ -69,8 +70,8 @@ export class RequestLimits {
     } catch (error) {
       failure = error;
     }
-    if (caller !== undefined && (!isBlocked || this.#known.has(`${network} ${caller.key}`))) {
-      this.#remember(`${network} ${caller.key}`);
+    if (caller !== undefined && (!isBlocked || this.#known.has(address, caller.key))) {
+      this.#known.remember(address, caller.key);
       return caller;
     }
     if (isBlocked) throw tooManyAttempts(before.msBeforeNext);
@@ -135,13 +136,33 @@ export class RequestLimits {
     };
     return await turns.add(begin, { signal: late.signal });
   }
+}
 
-  #remember(pair: string): void {
-    this.#known.delete(pair);
-    this.#known.add(pair);
-    const [oldest] = this.#known;
-    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+/** Who has called with a valid key, and from where: those are let in when others from there have failed too often. */
+export class KnownCallers {
+  readonly #pairs = new Set<string>();
+
+  has(address: string, key: string): boolean {
+    return this.#pairs.has(pairOf(address, key));
   }
+
+  remember(address: string, key: string): void {
+    this.forget(address, key);
+    this.#pairs.add(pairOf(address, key));
+    const [oldest] = this.#pairs;
+    if (this.#pairs.size > MAX_KNOWN && oldest !== undefined) this.#pairs.delete(oldest);
+  }
+
+  forget(address: string, key: string): void {
+    this.#pairs.delete(pairOf(address, key));
+  }
+}
+
+/** A digest, so that no key is kept. */
+function pairOf(address: string, key: string): string {
+  return createHash('sha256')
+    .update(`${networkOf(address)} ${key}`)
+    .digest('base64');
 }
 
 /** How many of something are open, by key. */
