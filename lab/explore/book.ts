@@ -15,6 +15,7 @@ export const EMPTY_BOOK: Book = {
   requests: 0,
   open: [],
   isNamed: false,
+  named: [],
   isSearched: true,
   shown: [],
   quietUntil: 0,
@@ -38,6 +39,7 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   const shown = shownBy(before, event);
   let book: Book = { ...before.book, shown: shown.all, quietUntil: quietAfter(before.book, event, now) };
   book = withLook(book, before, event, now);
+  book = withNamed(book, before, event, step, violations);
   book = withRequest(book, before, event);
   const replied = withReplies(book, before, event, step, violations);
   book = replied.book;
@@ -69,6 +71,28 @@ function withLook(book: Book, { payment, todo }: Situation, event: PaymentEvent,
   const isKnown =
     open.some(({ transId }) => transId === event.transId) || unconfirmed.includes(event.transId);
   return isKnown ? book : { ...book, isNamed: true };
+}
+
+/** What a notification names may have moved money: the payment doesn't end without money before the provider was asked for it. */
+function withNamed(
+  book: Book,
+  { payment, book: before }: Situation,
+  event: PaymentEvent,
+  { payment: after }: Step,
+  violations: Violation[],
+): Book {
+  let { named } = book;
+  if (event.kind === 'notification')
+    named = [...named.filter((one) => one !== event.transId), event.transId].sort();
+  if (event.kind === 'status' && (event.answer.kind === 'found' || event.answer.kind === 'unknown'))
+    named = named.filter((one) => one !== event.transId);
+  if (event.kind === 'listed' && event.answer.kind === 'listed') named = [];
+  const isEnded = !before.final && after.phase.kind === 'ended' && after.phase.status !== 'SUCCESSFUL';
+  const isByItself = event.kind === 'status' && payment.phase.kind !== 'deciding';
+  const [other] = named.filter((one) => one !== transIdOf(after));
+  if (isEnded && isByItself && other !== undefined)
+    violations.push({ invariant: 'failedNamed', what: `a notification names ${other}` });
+  return { ...book, named };
 }
 
 /** A notification that contradicts the outcome must not wait behind others about which the provider says nothing. */
@@ -109,11 +133,12 @@ function withSends(
   now: number,
   violations: Violation[],
 ): Book {
-  let { refusedSince, unsentSince } = before;
+  let { refusedSince, unsentSince, isThrottled } = before;
   if (event.kind === 'sent') {
     const { kind } = event.outcome;
     const isUnsent =
       kind === 'unauthorized' || kind === 'notSent' || kind === 'throttled' || kind === 'unchecked';
+    isThrottled = kind === 'throttled' || (isUnsent && isThrottled) ? true : undefined;
     refusedSince = isUnsent ? (refusedSince ?? now) : undefined;
     unsentSince = !isUnsent || kind === 'unauthorized' ? undefined : (unsentSince ?? now);
   }
@@ -134,8 +159,8 @@ function withSends(
   }
   const isWaiting = step.payment.phase.kind === 'waiting' || step.payment.phase.kind === 'sending';
   return isWaiting
-    ? { ...before, refusedSince, unsentSince }
-    : { ...before, refusedSince: undefined, unsentSince: undefined };
+    ? { ...before, refusedSince, unsentSince, isThrottled }
+    : { ...before, refusedSince: undefined, unsentSince: undefined, isThrottled: undefined };
 }
 
 function withLinks(

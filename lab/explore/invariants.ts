@@ -18,7 +18,10 @@ export const INVARIANTS = {
   failedTruth:
     'FAILED and EXPIRED are said only when no transaction of the payment can move money, or has moved it',
   failedShown:
-    'FAILED and EXPIRED are not said, even by force, while the latest that the provider has shown of a transaction is SUCCESSFUL',
+    'FAILED and EXPIRED are not said, even by force, once the provider has shown a transaction as SUCCESSFUL, unless it has shown since that it has moved no money',
+  failedNamed:
+    'FAILED and EXPIRED are not said by themselves while a notification names another transaction, before the provider was asked about it or its list was read',
+  expiredShown: 'no link is expired that the provider has shown to be paid',
   succeededTruth: "SUCCESSFUL is said only when the payment's own transaction is SUCCESSFUL",
   secondSeen:
     'what the provider has shown that contradicts the outcome is never forgotten without a decision made with it in view',
@@ -110,11 +113,11 @@ function outcomeViolations({ provider, book }: Situation, payment: PaymentState)
       });
     }
   } else {
-    for (const { transId: shownId, status } of book.shown) {
-      if (status === 'SUCCESSFUL') {
+    for (const { transId: shownId, status, isPaid } of book.shown) {
+      if (isPaid) {
         violations.push({
           invariant: 'failedShown',
-          what: `${book.status}, and ${shownId} was ${status} when it was last shown`,
+          what: `${book.status}, and ${shownId} was shown SUCCESSFUL, and ${status} last`,
         });
       }
     }
@@ -263,8 +266,7 @@ export function sendViolations(
     });
   }
   const { phase } = payment;
-  const isRepeated =
-    phase.kind === 'sending' && (phase.doubt !== undefined || phase.unsent?.hold === 'throttled');
+  const isRepeated = book.isThrottled === true || (phase.kind === 'sending' && phase.doubt !== undefined);
   if (isRepeated && (book.lookedAt !== now || book.isNamed)) {
     violations.push({
       invariant: 'heeded',
@@ -289,6 +291,11 @@ export function questionViolations({ todo, book, now, provider }: Situation): Vi
       invariant: 'quiet',
       what: `${todo.kind}, ${book.quietUntil - now} ms before the quiet is over`,
     });
+  }
+  if (todo.kind === 'expire') {
+    const paid = book.shown.find(({ transId, isPaid }) => transId === todo.transId && isPaid);
+    if (paid !== undefined)
+      violations.push({ invariant: 'expiredShown', what: `${paid.transId} is expired, and was shown paid` });
   }
   if (todo.kind === 'askStatus') {
     const asked = provider.asked.filter(

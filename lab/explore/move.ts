@@ -80,7 +80,13 @@ export interface ListMove {
   /** The one transaction that has changed by now. */
   readonly truth?: { readonly transId: TransId; readonly status: ProviderStatus } | undefined;
   readonly answer:
-    | { readonly kind: 'listed'; readonly without: readonly TransId[]; readonly isBare: boolean }
+    | {
+        readonly kind: 'listed';
+        readonly without: readonly TransId[];
+        readonly isBare: boolean;
+        /** It is shown with the status that it had before. */
+        readonly older?: TransId | undefined;
+      }
     | { readonly kind: 'refused' }
     | NoAnswer;
 }

@@ -13,9 +13,10 @@ export function movesFrom(situation: Situation, setting: Setting): Move[] {
     const moves = postMoves(situation, setting);
     // A link is made within a workflow task, which messages don't wait for.
     if (setting.method === 'link') return [...moves, ...messageMoves(situation, setting)];
-    // It is about to be sent. A notification that came in the same workflow task is heard before.
-    const isHeard = todo.cause !== 'order' && situation.left.notifications > 0;
-    return isHeard ? [...moves, ...notificationMoves(situation, setting)] : moves;
+    // It is about to be sent. What came in the same workflow task is heard before.
+    if (todo.cause === 'order') return moves;
+    if (situation.left.decisions > 0) moves.push(...recallMoves(situation));
+    return situation.left.notifications > 0 ? [...moves, ...notificationMoves(situation, setting)] : moves;
   }
   const moves: Move[] = [...answerMoves(situation, setting), ...messageMoves(situation, setting)];
   if (provider.silent !== 'no') moves.push({ kind: 'answersAgain' });
@@ -99,19 +100,21 @@ function notificationMoves(situation: Situation, setting: Setting): Move[] {
   return moves;
 }
 
-function decisionMoves(
-  { payment, provider, todo }: Situation,
-  { decisions, foreign, terms }: Setting,
-): Move[] {
+/** An operator takes back what was decided, and isn't carried out yet. */
+function recallMoves({ payment: { phase, resolved } }: Situation): Move[] {
+  const isOpen = phase.kind === 'waiting' || phase.kind === 'sending';
+  return isOpen && resolved !== undefined ? [{ kind: 'reject', review: resolved.review, by: 'ops' }] : [];
+}
+
+function decisionMoves(situation: Situation, { decisions, foreign, terms }: Setting): Move[] {
+  const { payment, provider, todo } = situation;
   const review = reviewOf(payment);
   const number = payment.reviews;
   if (review === undefined) {
     if (todo.kind !== 'wait') return [];
-    const { phase, resolved } = payment;
-    const isWaiting = phase.kind === 'waiting' && resolved !== undefined;
     return [
       { kind: 'decide', action: 'fail', review: number, force: true, by: 'ops' },
-      ...(isWaiting ? [{ kind: 'reject', review: resolved.review, by: 'ops' } as const] : []),
+      ...recallMoves(situation),
     ];
   }
   const areTwo = decisions.has('second') && terms.secondPersonAbove !== undefined;

@@ -252,6 +252,8 @@ function listMoves(situation: Situation, setting: Setting): Move[] {
     if (may('turn') && turn !== undefined) moves.push(costly(move(all, { transId, status: turn })));
     if (may('flappingList') && (one.isListed || transId === named))
       moves.push(costly(move({ ...all, without: [transId] })));
+    if (may('olderStatus') && one.before !== undefined && one.before !== one.status)
+      moves.push(costly(move({ ...all, older: transId })));
   }
   if (may('fieldsLeftOut') && visible.length > 0) moves.push(costly(move({ ...all, isBare: true })));
   const listed = visible.filter(({ isListed }) => isListed).map(({ transId }) => transId);

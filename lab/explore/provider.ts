@@ -113,7 +113,10 @@ export function answerList(before: Situation, { answer, truth }: ListMove, setti
         situation: { ...before, provider: { ...provider, transactions } },
         event: event({
           kind: 'listed',
-          transactions: shown.map((one) => asShown(one, answer.isBare, setting)),
+          transactions: shown.map((one) => {
+            const status = one.transId === answer.older ? (one.before ?? one.status) : one.status;
+            return asShown({ ...one, status }, answer.isBare, setting);
+          }),
         }),
       };
     }

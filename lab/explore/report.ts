@@ -230,7 +230,8 @@ function listWords({ answer }: Extract<Move, { kind: 'list' }>, { provider, now 
     .filter(({ transId, listedFrom }) => listedFrom <= now && !answer.without.includes(transId))
     .map(({ transId }) => transId);
   const without = answer.without.length === 0 ? '' : `, and ${answer.without.join(' and ')} no more`;
-  return `${shown.length === 0 ? 'nothing' : shown.join(' and ')}${answer.isBare ? ', with fields left out' : ''}${without}`;
+  const older = answer.older === undefined ? '' : `, ${answer.older} with its status of before`;
+  return `${shown.length === 0 ? 'nothing' : shown.join(' and ')}${older}${answer.isBare ? ', with fields left out' : ''}${without}`;
 }
 
 type Answer = Extract<Move, { kind: 'status' | 'list' | 'expire' }>['answer'];

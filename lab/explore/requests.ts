@@ -95,7 +95,8 @@ export function withReplies(
     }
     if (request.kind === 'reject') {
       book = { ...book, proposed: undefined };
-      isRecalled ||= situation.payment.phase.kind === 'waiting';
+      const { kind } = situation.payment.phase;
+      isRecalled ||= kind === 'waiting' || kind === 'sending';
     }
     if (request.kind !== 'resend' && request.kind !== 'fail' && request.kind !== 'match') continue;
     if (!request.isCurrent) {

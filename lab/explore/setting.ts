@@ -288,6 +288,13 @@ const THEMES: readonly Theme[] = [
     decisions: ['fail', 'match', 'insist'],
   },
   {
+    name: 'old answers',
+    allowance: { troubles: 3, decisions: 2, requests: 1, notifications: 1 },
+    troubles: ['olderStatus', 'wrongAmount', 'takenTwice', 'flappingList', 'silence'],
+    requests: ['expire'],
+    decisions: ['fail', 'match', 'insist'],
+  },
+  {
     name: 'many polls',
     allowance: { troubles: 3, notifications: 2, requests: 2 },
     troubles: ['workerLost', 'noAnswer', 'throttled', 'fieldsLeftOut', 'wrongAmount'],

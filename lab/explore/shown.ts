@@ -34,11 +34,14 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     if (!isSettled && (known?.decided !== status || known.isAside || isContradiction)) isKnown = false;
     if (transId !== ownId && isNews(payment, known, status)) news = true;
     const isWrong = (known?.isWrong ?? false) || amount === WRONG_AMOUNT;
-    const isSame = known?.status === status && known.isOpen === isOpen;
+    const isPaid = status === 'SUCCESSFUL' || (known?.isPaid === true && !isOver(payment, status));
+    const isSame =
+      known?.status === status && known.isOpen === isOpen && known.isPaid === (isPaid || undefined);
     if (isSame && known.isWrong === isWrong && known.isAside === isAside) continue;
     const now: Shown = {
       transId,
       status,
+      ...(isPaid && { isPaid }),
       isWrong,
       isAside,
       isOpen,
@@ -75,7 +78,7 @@ function isOver({ order }: PaymentState, status: ProviderStatus): boolean {
 }
 
 function isNews({ order }: PaymentState, known: Shown | undefined, status: ProviderStatus): boolean {
-  if (status === 'SUCCESSFUL') return known?.status !== status && known?.decided !== status;
+  if (status === 'SUCCESSFUL') return !known?.isPaid && known?.decided !== status;
   return known === undefined && (order.method === 'link' ? status === 'PENDING' : status !== 'FAILED');
 }
 
@@ -89,7 +92,8 @@ export function decided(
   const all = shown.map((one): Shown => {
     const seen = view.find(({ transId }) => transId === one.transId) ?? (kind === 'match' ? one : undefined);
     const isAside = one.isAside || one.transId === ownId;
-    return { ...one, isAside, isOpen: false, decided: seen?.status ?? one.decided };
+    const inView = seen?.isPaid ? 'SUCCESSFUL' : seen?.status;
+    return { ...one, isAside, isOpen: false, decided: inView ?? one.decided };
   });
   if (ownId === undefined || all.some(({ transId }) => transId === ownId)) return all;
   const unseen: Shown = {

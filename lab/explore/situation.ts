@@ -103,6 +103,10 @@ export interface Book {
   /** When the provider's list was read last, and whether a notification has named a transaction since, just before a request. */
   readonly lookedAt?: number | undefined;
   readonly isNamed: boolean;
+  /** The provider has throttled an attempt to send what is to be sent. */
+  readonly isThrottled?: true | undefined;
+  /** Transactions that notifications have named since the list was read, and that the provider has not shown. */
+  readonly named: readonly TransId[];
   /** The list was read since the last request that may have been taken. */
   readonly isSearched: boolean;
   /** What the provider has shown of the payment's transactions. */
@@ -147,6 +151,8 @@ export interface OpenRequest {
 export interface Shown {
   readonly transId: TransId;
   readonly status: ProviderStatus;
+  /** It was shown as SUCCESSFUL, and has not been shown since to have moved no money for good. */
+  readonly isPaid?: true | undefined;
   /** Its amount has been shown, and is wrong. */
   readonly isWrong: boolean;
   /** It was shown last while a decision was looked into, or a decision left it: the payment keeps no status of it. */

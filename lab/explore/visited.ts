@@ -48,7 +48,7 @@ export function encode(situation: Situation): string {
     for (const one of view) text += `${one.transId}${one.status}`;
   }
   if (book.proposed !== undefined) text += `p${Object.values(book.proposed).join()}`;
-  text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed, book.isNamed, book.isSearched, book.lookedAt === now)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
+  text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed, book.isNamed, book.isSearched, book.isThrottled ?? false, book.lookedAt === now)}${book.named.join()}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
   text += `${book.orphans.join()}${past(book.refusedSince ?? now, now, HOUR_MS)}${past(book.unsentSince ?? now, now, 5 * MINUTE_MS)}`;
   if (book.toAsk !== undefined) text += `a${book.toAsk.transId}${past(book.toAsk.since, now, HOUR_MS)}`;
   if (recorded !== undefined && left.troubles > 0 && !recorded.isFresh) {
@@ -64,7 +64,7 @@ export function encode(situation: Situation): string {
 function shownText({ shown }: Situation['book']): string {
   let text = '';
   for (const one of shown)
-    text += `;${one.transId}${one.status}${one.isWrong ? 'w' : ''}${one.isAside ? 'a' : ''}${one.isOpen ? 'o' : ''}${one.isLeftOut ? 'l' : ''}${one.isHeard ? 'h' : ''}${one.decided ?? ''}`;
+    text += `;${one.transId}${one.status}${one.isPaid ? 'p' : ''}${one.isWrong ? 'w' : ''}${one.isAside ? 'a' : ''}${one.isOpen ? 'o' : ''}${one.isLeftOut ? 'l' : ''}${one.isHeard ? 'h' : ''}${one.decided ?? ''}`;
   return text;
 }
 
@@ -104,7 +104,7 @@ export function encodePayment(payment: PaymentState, now: number): string {
   for (const one of reports.open)
     text += `;${one.transId}${future(one.nextAt, now)},${one.unanswered},${one.unknown}`;
   text += `|${reports.unconfirmed.join()}|`;
-  for (const one of payment.others) text += `${one.transId}${one.status}${one.isJudged ? 'j' : ''};`;
+  for (const one of payment.others) text += `${one.transId}${one.status}/${one.judged ?? ''};`;
   text += '|';
   for (const { transId, at } of payment.recentQuestions)
     if (at >= now - MINUTE_MS) text += `${transId}${at - now};`;
@@ -194,7 +194,7 @@ function doubt({ terms }: PaymentState, one: Doubt | undefined, now: number): st
 
 function unsent({ terms }: PaymentState, one: Unsent | undefined, now: number): string {
   if (one === undefined) return '';
-  return `u${one.tries}${one.hold}${past(one.begunAt, now, terms.sendByMs)}${past(one.since, now, 5 * MINUTE_MS)}`;
+  return `u${one.tries}${one.hold}${one.wasThrottled ? 't' : ''}${past(one.begunAt, now, terms.sendByMs)}${past(one.since, now, 5 * MINUTE_MS)}`;
 }
 
 /** Two halves of hashes, side by side in slots; a half of 0 is an empty slot. */

@@ -39,16 +39,19 @@ export function onStatus(
   return undecided(answer.kind === 'found' ? applyTransaction(known, answer.transaction, now) : known, now);
 }
 
-/** A look that was answered leads on to expiring, and the look after that back to following: it was not enough. */
+/**
+ * A look that was answered leads on to expiring, and the look after that back to following: it was not enough. A link that was
+ * paid once isn't expired, even if the provider shows now that it isn't paid: that is an old answer.
+ */
 function closed(
   closing: Closing,
   of: Following,
   answer: StatusAnswer,
-  { terms }: PaymentState,
+  { terms, paidBy }: PaymentState,
   now: number,
 ): Following | Closing {
   if (answer.kind !== 'found') return { ...closing, of };
-  if (closing.next === 'look') return { ...closing, of, next: 'expire' };
+  if (closing.next === 'look' && paidBy !== of.transId) return { ...closing, of, next: 'expire' };
   const tries = (of.end?.tries ?? 0) + 1;
   return { ...of, end: { at: now + retryDelay(tries - 1, terms), tries } };
 }
@@ -103,7 +106,9 @@ export function applyTransaction(payment: PaymentState, transaction: Transaction
     const { reason } = transaction;
     const outcome = { status: status as 'SUCCESSFUL', failureCode: FAILURES[status], reason };
     const of = followedTransaction(known);
-    const isSure = status === 'SUCCESSFUL' || !payment.sends.isDoubtful;
+    // What a notification names, and the provider hasn't confirmed yet, may be in the list.
+    const isDoubtful = payment.sends.isDoubtful || payment.reports.open.length > 0;
+    const isSure = status === 'SUCCESSFUL' || !isDoubtful;
     if (isSure || of === undefined) return end(known, outcome, now);
     // Why it has failed is told with the failure, and no sooner.
     const facts = { ...known.facts, reason: payment.facts.reason };

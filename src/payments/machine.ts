@@ -18,7 +18,7 @@ import {
   type Waiter,
 } from './payment-state.js';
 import { nextFreeAt, recordQuestion, STATUS_CALLS_BUDGETED } from './polling.js';
-import { nextReport, onNotification, onReportStatus, reportDueAt } from './reports.js';
+import { nextReport, onNotification, onReportStatus, reportDueAt, withoutSaid } from './reports.js';
 import {
   askedAbout,
   objectionTo as objectionToDecision,
@@ -112,7 +112,7 @@ function noted(payment: PaymentState, event: PaymentEvent, now: number): Payment
     quiet === undefined ? payment.quietUntil : Math.max(payment.quietUntil ?? 0, now + quiet);
   const difference = differenceIn(payment.order, event) ?? payment.difference;
   return {
-    ...payment,
+    ...withoutSaid(payment, shownBy(event)),
     recentQuestions,
     ...(quietUntil !== undefined && { quietUntil }),
     ...(difference !== undefined && { difference }),
@@ -288,7 +288,7 @@ export function objectionTo(payment: PaymentState, event: RequestEvent, now: num
     case 'decide':
       return objectionToDecision(payment, event.resolution, now);
     case 'reject':
-      return payment.phase.kind === 'waiting'
+      return payment.phase.kind === 'waiting' || payment.phase.kind === 'sending'
         ? objectionToRecall(payment, payment.phase, event.rejection)
         : objectionToRejection(payment, event.rejection);
     case 'resendNotification':
@@ -331,7 +331,7 @@ function onRequest(payment: PaymentState, event: RequestEvent, now: number): Cha
     case 'decide':
       return onDecide(payment, event.request, event.resolution, now);
     case 'reject':
-      return payment.phase.kind === 'waiting'
+      return payment.phase.kind === 'waiting' || payment.phase.kind === 'sending'
         ? done(onRecall(payment, payment.phase, event.rejection, now), event.request)
         : onReject(payment, event.request, event.rejection, now);
     case 'recheck':

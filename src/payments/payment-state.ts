@@ -75,6 +75,8 @@ export interface Unsent {
    * Temporal didn't say whether the workflow was reset.
    */
   readonly hold: 'credentials' | 'throttled' | 'connection' | 'unchecked';
+  /** The provider has throttled one of them: whatever came after it, the list is read before another is made. */
+  readonly wasThrottled?: true | undefined;
   /** When the first of them failed. */
   readonly begunAt: number;
   /** When the first failed that was not for our credentials, or since it is for these alone. */
@@ -277,8 +279,8 @@ export interface Report {
 export interface OtherTransaction {
   readonly transId: TransId;
   readonly status: ProviderStatus;
-  /** A decision was made with this status of it in view. */
-  readonly isJudged: boolean;
+  /** What the latest decision that has left it took it for. The merchant may have been given the address of a link that was left. */
+  readonly judged?: ProviderStatus | undefined;
 }
 
 /** Something asked of a payment that is answered later; `request` is its caller's number. */

@@ -78,7 +78,17 @@ function withReport(payment: PaymentState, transId: TransId, now: number): Payme
   // A report that the provider doesn't know is replaced, so that forged ones can't keep a true one out for good.
   const doubtful = reports.open.find(({ unknown }) => unknown > 0);
   if (doubtful === undefined) return keptInMind(payment, transId, now);
-  return withOpen(payment, [...reports.open.filter((report) => report !== doubtful), added]);
+  const kept = keptInMind(payment, doubtful.transId, now);
+  return withOpen(kept, [...reports.open.filter((report) => report !== doubtful), added]);
+}
+
+/** What the provider has shown isn't missing its word any more. */
+export function withoutSaid(payment: PaymentState, shown: readonly Transaction[]): PaymentState {
+  const { reports } = payment;
+  const unconfirmed = reports.unconfirmed.filter((named) => !shown.some(({ transId }) => transId === named));
+  return unconfirmed.length === reports.unconfirmed.length
+    ? payment
+    : { ...payment, reports: { ...reports, unconfirmed } };
 }
 
 /** The report to ask about next: the one that is due first. */

@@ -24,6 +24,7 @@ import {
   end,
   follow,
   followedTransaction,
+  hasBeenPaid,
   inDoubt,
   inPhase,
   isOfPayment,
@@ -90,7 +91,7 @@ function objectionToHaste(
   if (named !== undefined) {
     return open.includes(named)
       ? `a notification names ${named} for this payment, and the provider hasn't confirmed that yet; try again in a few minutes, or override this with "force": true`
-      : `a notification names ${named} for this payment, and the provider has given no answer about it: look for it in the provider's portal, and match it, or override this with "force": true`;
+      : `a notification names ${named} for this payment, and the provider hasn't said what it is: look for it in the provider's portal, and match it, or override this with "force": true`;
   }
   const from = decideFrom(payment);
   return decision.action === 'match' || now >= from
@@ -165,9 +166,11 @@ export function onStatusWhileDeciding(
   }
   if (answer.kind !== 'found') {
     // With `force`, the provider's earlier answer that money has moved is enough for a match.
-    if (decision.action === 'match' && force && hasMoved(payment, transId)) {
+    if (decision.action === 'match' && force && hasBeenPaid(payment, transId)) {
       const shown = { transId, status: 'SUCCESSFUL' } as const;
-      return match(toleratingDifference(payment, transId), deciding, shown, now);
+      const tolerant = toleratingDifference(inDoubt(payment), transId);
+      const matched = match(tolerant, deciding, shown, now);
+      return { ...matched, payment: unheard(matched.payment, transId) };
     }
     // With `force`, the payment can be failed without an answer, but neither matched nor sent.
     if (decision.action === 'fail' && force) {
@@ -191,18 +194,20 @@ export function onStatusWhileDeciding(
     : asks(payment, { ...deciding, next: 'list', alive: [transId] });
 }
 
+/** The provider has to speak of a transaction by whose earlier status the payment has ended. */
+function unheard(payment: PaymentState, transId: TransId): PaymentState {
+  const { phase } = payment;
+  return phase.kind === 'ended'
+    ? inPhase(payment, { ...phase, unproven: [...new Set([...(phase.unproven ?? []), transId])] })
+    : payment;
+}
+
 /** The operator has seen how the transaction differs from the order, and the provider doesn't say it again. */
 function toleratingDifference(payment: PaymentState, transId: TransId | undefined): PaymentState {
   const { difference } = payment;
   return difference === undefined || difference.transId !== transId
     ? payment
     : { ...payment, tolerated: difference.words };
-}
-
-/** Whether the provider has ever shown this transaction of the payment as SUCCESSFUL. */
-function hasMoved(payment: PaymentState, transId: TransId): boolean {
-  const isOther = payment.others.some((other) => other.transId === transId && other.status === 'SUCCESSFUL');
-  return isOther || payment.paidBy === transId;
 }
 
 /** What is known of the transactions that stand in the way of a match, after the answer about the first of them. */
@@ -255,8 +260,10 @@ export function onListedWhileDeciding(
   }
   const moving = own.filter(({ status }) => !isOver(payment, status));
   const shown = moving.map(({ transId, status }) => `${transId} (${status})`).join(', ');
-  const isPaid = moving.some(({ status }) => status === 'SUCCESSFUL');
   const alive = [...new Set([...deciding.alive, ...moving.map(({ transId }) => transId)])];
+  const isPaid =
+    moving.some(({ status }) => status === 'SUCCESSFUL') ||
+    alive.some((transId) => hasBeenPaid(payment, transId));
   if (alive.length === 0) {
     const hidden = force ? undefined : payment.others.find((other) => isHidden(payment, other, own));
     return hidden === undefined
@@ -386,17 +393,14 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
   const moved =
     payment.others.find(({ status }) => status === 'SUCCESSFUL') ?? movedOwn(payment, deciding, own);
   if (moved !== undefined) {
-    return back(
-      payment,
-      deciding,
-      `the provider has shown ${moved.transId} (SUCCESSFUL) for this payment: match it`,
-    );
+    const words = `the provider has shown ${moved.transId} (SUCCESSFUL) for this payment: match it`;
+    return back(payment, deciding, words);
   }
   const followed = own.find(({ transId }) => transId === transIdOf(payment));
   const wrong = followed && disagreement(payment.order, followed);
   const { tolerated } = toleratingDifference(payment, transIdOf(payment));
   const doubtful: PaymentState = {
-    ...inDoubt(markJudged(payment, ({ status }) => !canMoveMoney(payment, status))),
+    ...inDoubt(markJudged(payment, ({ status }) => (canMoveMoney(payment, status) ? 'FAILED' : status))),
     tolerated: wrong ?? tolerated ?? deciding.review.why,
   };
   const { by, approval } = resolvedBy(deciding, now);
@@ -450,16 +454,19 @@ function withAbandoned(payment: PaymentState, matchedId: TransId): PaymentState 
   const own = followedTransaction(payment);
   if (own === undefined || own.transId === matchedId) return payment;
   const status = payment.paidBy === own.transId ? 'SUCCESSFUL' : own.status;
-  const abandoned = { transId: own.transId, status, isJudged: true } as const;
+  const abandoned: OtherTransaction = { transId: own.transId, status, judged: status };
   return {
     ...inDoubt(payment),
     others: [...payment.others.filter(({ transId }) => transId !== own.transId), abandoned],
   };
 }
 
-/** Marks further transactions as seen by the operator. */
-function markJudged(payment: PaymentState, isSeen = (_: OtherTransaction) => true): PaymentState {
-  return { ...payment, others: payment.others.map((other) => ({ ...other, isJudged: isSeen(other) })) };
+/** Marks further transactions as seen by the operator, and left: for what they are, or for what the decision says that they are. */
+function markJudged(
+  payment: PaymentState,
+  judgedAs = ({ status }: OtherTransaction) => status,
+): PaymentState {
+  return { ...payment, others: payment.others.map((other) => ({ ...other, judged: judgedAs(other) })) };
 }
 
 function no(words: string): Refusal {

@@ -11,7 +11,9 @@ import {
   end,
   follow,
   graceEnd,
+  hasBeenPaid,
   inDoubt,
+  isOver,
   lookUpDelay,
   pursueOn,
   review,
@@ -50,11 +52,12 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
     return isOver ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };
   }
   const isLink = payment.order.method === 'link';
-  const transactions = [...answer.transactions, ...leftOut(payment, answer.transactions)];
+  const listed = answer.transactions.map((one) => asKnown(payment, one));
+  const transactions = [...listed, ...leftOut(payment, answer.transactions)];
   if (isLink && !doubt.isReset) return judgeLink(payment, transactions, isOver);
 
-  const listed = isLink ? withoutExpired(payment, transactions) : transactions;
-  const finding = findOwn(payment.order, listed);
+  const usable = isLink ? withoutExpired(payment, transactions) : transactions;
+  const finding = findOwn(payment.order, usable);
   switch (finding.kind) {
     case 'found':
       return { kind: 'adopt', transaction: finding.transaction };
@@ -76,6 +79,13 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
       return { kind: 'review', why: `${unknown}, and the provider doesn't show it${report}`, held: false };
     }
   }
+}
+
+/** A transaction that was paid once is shown by an old answer when it isn't now. */
+function asKnown(payment: PaymentState, transaction: Transaction): Transaction {
+  const { transId, status } = transaction;
+  const isOld = hasBeenPaid(payment, transId) && !isOver(payment, status);
+  return isOld ? { ...transaction, status: 'SUCCESSFUL' } : transaction;
 }
 
 /** What the provider has shown before, for a decision that was refused, and doesn't list now: it is there all the same. */

@@ -2,7 +2,7 @@ import type { Rejected, Rejection } from './decision.js';
 import { findOwn, ownAmong } from './matching.js';
 import type { InitiationOutcome, ListAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
-import type { Doubt, PaymentState, Sending, Unsent, Waiting } from './payment-state.js';
+import type { Doubt, PaymentState, SendCause, Sending, Unsent, Waiting } from './payment-state.js';
 import { backoff } from './polling.js';
 import { adopt, namedIn, onListed } from './searching.js';
 import {
@@ -101,6 +101,7 @@ function onUnsent(
     tries: (before?.tries ?? 0) + 1,
     reason,
     hold,
+    ...((hold === 'throttled' || before?.wasThrottled) && { wasThrottled: true }),
     begunAt: before?.begunAt ?? now,
     since: isSameKind ? before.since : now,
   };
@@ -108,7 +109,7 @@ function onUnsent(
   const listedAfter = hold === 'throttled' && payment.order.method !== 'link' ? LISTED_AFTER_MS : 0;
   const until = now + Math.max(sendAgainDelay(unsent, retryAfterMs), listedAfter);
   const waiting: Waiting = { kind: 'waiting', cause, doubt, unsent, until };
-  return isPatienceOver(payment, unsent, now) && hold !== 'throttled'
+  return isPatienceOver(payment, unsent, now) && !unsent.wasThrottled
     ? giveUp(payment, waiting, now)
     : inPhase(payment, waiting);
 }
@@ -118,18 +119,19 @@ function isPatienceOver({ terms }: PaymentState, { hold, begunAt, since }: Unsen
   return hold !== 'credentials' && now >= since + NOT_SENT_PATIENCE_MS;
 }
 
-function giveUp(payment: PaymentState, { doubt, unsent }: Waiting, now: number): PaymentState {
+function giveUp(payment: PaymentState, { cause, doubt, unsent }: Waiting, now: number): PaymentState {
   const { reason, hold } = unsent;
-  // Nobody was given the first link: what was made is expired, and the payment goes on or ends, as the grace period has it.
-  if (doubt !== undefined && !doubt.isReset && payment.order.method === 'link') {
-    return search(payment, { ...doubt, reason }, now);
+  const isLink = payment.order.method === 'link';
+  // It couldn't be checked whether this run is the first: an earlier one may have sent the payment, or given away its link.
+  if (hold === 'unchecked' && (isLink || doubt === undefined)) {
+    return search(payment, { reason, since: doubt?.since ?? now, isReset: true }, now);
   }
+  // Nobody was given the first link: what was made is expired, and the payment goes on or ends, as the grace period has it.
+  if (doubt !== undefined && !doubt.isReset && isLink) return search(payment, { ...doubt, reason }, now);
   if (doubt !== undefined) {
     const why = `${describeDoubt(doubt.reason)}, and it could not be sent once more: ${reason}`;
-    return searchUnderReview(payment, doubt, why, now);
+    return searchUnderReview(withoutDecision(payment, cause), doubt, why, now);
   }
-  // It couldn't be checked whether this run is the first: an earlier one may have sent the payment.
-  if (hold === 'unchecked') return search(payment, { reason, since: now, isReset: true }, now);
   const outcome = { status: 'FAILED', failureCode: 'not_sent' } as const;
   return end(payment, { ...outcome, reason: `never sent to the provider: ${reason}` }, now);
 }
@@ -150,7 +152,7 @@ function searchUnderReview(
  * before the pause may not be so after it. Of a link, nobody has the address, and it is safe to make another.
  */
 export function isLookedUpFirst({ order }: PaymentState, { doubt, unsent }: Waiting): boolean {
-  return unsent.hold === 'throttled' || (doubt !== undefined && order.method !== 'link');
+  return unsent.wasThrottled === true || (doubt !== undefined && order.method !== 'link');
 }
 
 /** Sends the payment when its pause is over, unless it is looked up first. */
@@ -181,11 +183,23 @@ function recall(
   if (payment.order.method === 'link') return payment;
   if (cause === 'operator' && doubt !== undefined) {
     const why = `a notification names ${transId} as its transaction, so it was not sent once more`;
-    return searchUnderReview(payment, doubt, `${describeDoubt(doubt.reason)}; ${why}`, now);
+    return searchUnderReview(
+      withoutDecision(payment, cause),
+      doubt,
+      `${describeDoubt(doubt.reason)}; ${why}`,
+      now,
+    );
   }
-  const throttled = unsent?.hold === 'throttled' ? { reason: unsent.reason, since: now } : undefined;
+  const throttled = unsent?.wasThrottled ? { reason: unsent.reason, since: now } : undefined;
   const inQuestion = doubt ?? throttled;
   return inQuestion === undefined ? payment : search(payment, inQuestion, now);
+}
+
+/** An operator's decision that wasn't carried out is none: nobody is told of it any more. */
+function withoutDecision(payment: PaymentState, cause: SendCause): PaymentState {
+  if (cause !== 'operator') return payment;
+  const { resolved: _none, ...rest } = payment;
+  return rest;
 }
 
 function sendAgain(payment: PaymentState, { cause, doubt, unsent }: Waiting): PaymentState {
@@ -205,7 +219,7 @@ export function onListedWhileWaiting(
   const { doubt, unsent } = waiting;
   const isOver = isPatienceOver(payment, unsent, now);
   // A throttled request counts when it shows that it was taken; any other that is found has been counted.
-  const found = unsent.hold === 'throttled' ? countSend(payment, now) : payment;
+  const found = unsent.wasThrottled ? countSend(payment, now) : payment;
   if (answer.kind !== 'listed') {
     const reason = `${unsent.reason}, and the payment couldn't be looked up`;
     if (isOver) return search(payment, doubt ?? { reason, since: now }, now);
@@ -227,10 +241,10 @@ export function onListedWhileWaiting(
     case 'found':
       return adopt(found, finding.transaction, now);
     case 'absent': {
-      if (isOver) return giveUp(payment, waiting, now);
       const [named] = namedIn(payment);
-      const again = sendAgain(payment, waiting);
-      return named === undefined ? again : recall(again, waiting, named, now);
+      const recalled = named === undefined ? payment : recall(payment, waiting, named, now);
+      if (recalled !== payment) return recalled;
+      return isOver ? giveUp(payment, waiting, now) : sendAgain(payment, waiting);
     }
     case 'mismatch':
     case 'several': {
@@ -247,10 +261,10 @@ function pursuing({ phase }: PaymentState) {
   return phase.kind === 'searching' ? phase : undefined;
 }
 
-/** Why an operator can't take back that a payment is sent once more, while that waits. */
+/** Why an operator can't take back that a payment is sent once more, while that waits or is just about to happen. */
 export function objectionToRecall(
   { resolved }: PaymentState,
-  { cause, doubt, unsent }: Waiting,
+  { cause, doubt, unsent }: Pick<Sending, 'cause' | 'doubt' | 'unsent'>,
   { review: number }: Rejection,
 ): Refusal | undefined {
   if (cause !== 'operator' || doubt === undefined) {
@@ -259,27 +273,28 @@ export function objectionToRecall(
   if (resolved?.review !== number) {
     return { type: 'ResolutionRefused', words: `no decision on review ${number} waits to be carried out` };
   }
-  return unsent.hold === 'throttled' ? { type: 'ResolutionRefused', words: NOT_KNOWN.words } : undefined;
+  return unsent?.hold === 'throttled' ? { type: 'ResolutionRefused', words: NOT_KNOWN.words } : undefined;
 }
 
 /** Takes back that the payment is sent once more, as an operator has decided: it is under review again. */
 export function onRecall(
   payment: PaymentState,
-  { doubt }: Waiting,
+  { cause, doubt }: Pick<Sending, 'cause' | 'doubt'>,
   { by, why }: Rejection,
   now: number,
 ): PaymentState {
   const { resolved } = payment;
   if (doubt === undefined || resolved === undefined) return payment;
   const reason = `${describeDoubt(doubt.reason)}; it was to be sent once more, and an operator has taken that back`;
-  const reviewed = searchUnderReview(payment, doubt, reason, now);
+  const reviewed = searchUnderReview(withoutDecision(payment, cause), doubt, reason, now);
   const rejected: Rejected = { proposed: resolved, by, why, at: now };
   return reviewed.phase.kind === 'review' ? inPhase(reviewed, { ...reviewed.phase, rejected }) : reviewed;
 }
 
 /** Why a waiting payment can't be withdrawn; `undefined` when it certainly was not sent. */
 export function objectionToWithdrawal({ doubt, unsent }: Waiting): Refusal | undefined {
-  const isSure = doubt === undefined && (unsent.hold === 'credentials' || unsent.hold === 'connection');
+  const isUnsent = unsent.hold === 'credentials' || unsent.hold === 'connection';
+  const isSure = doubt === undefined && isUnsent && !unsent.wasThrottled;
   return isSure ? undefined : NOT_KNOWN;
 }
 

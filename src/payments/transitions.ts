@@ -400,30 +400,57 @@ export function noteOther(
   now: number,
 ): PaymentState {
   const known = payment.others.find((other) => other.transId === transId);
-  if (known?.status === status && (known.isJudged || payment.phase.kind === 'review')) return payment;
+  const latest = latestOf(payment, known, status);
+  if (known?.status === latest && payment.phase.kind === 'review') return payment;
   const noted = withOther(payment, { transId, status });
-  if (!canMoveMoney(payment, status)) return noted;
+  if (!canMoveMoney(payment, latest) || known?.judged === latest) return noted;
   return holdForReview(
     inDoubt(noted),
-    `the provider has another transaction for this payment: ${transId} (${status})`,
+    `the provider has another transaction for this payment: ${transId} (${latest})`,
     now,
   );
 }
 
-/** Keeps a further transaction in mind. What an operator has judged stays judged until its status changes. */
+/** Keeps a further transaction in mind. With the status that a decision has judged, it stays judged. */
 export function withOther(payment: PaymentState, { transId, status }: Transaction): PaymentState {
   const known = payment.others.find((other) => other.transId === transId);
-  if (known?.status === status) return payment;
-  const others = [...payment.others.filter((other) => other !== known), { transId, status, isJudged: false }];
-  return { ...payment, others: others.slice(-MAX_OTHERS) };
+  const latest = latestOf(payment, known, status);
+  if (known?.status === latest) return payment;
+  const changed: OtherTransaction = { ...known, transId, status: latest };
+  return {
+    ...payment,
+    others: [...payment.others.filter((other) => other !== known), changed].slice(-MAX_OTHERS),
+  };
+}
+
+/**
+ * What is known of a further transaction after an answer that may be an old one. Nothing but being over comes after SUCCESSFUL, and
+ * a link that somebody has tried to pay isn't CREATED again.
+ */
+function latestOf(
+  payment: PaymentState,
+  known: OtherTransaction | undefined,
+  status: ProviderStatus,
+): ProviderStatus {
+  if (known === undefined) return status;
+  const isOld =
+    (known.status === 'SUCCESSFUL' && !isOver(payment, status)) ||
+    (payment.order.method === 'link' && status === 'CREATED');
+  return isOld ? known.status : status;
+}
+
+/** Whether the provider has shown this transaction of the payment as SUCCESSFUL: what it shows it as now may be an old answer. */
+export function hasBeenPaid({ others, paidBy }: PaymentState, transId: TransId): boolean {
+  const known = others.find((other) => other.transId === transId);
+  return known?.status === 'SUCCESSFUL' || paidBy === transId;
 }
 
 /**
  * Whether a further transaction has moved money, or can still move it, for all that is known. Of links that nobody is
  * paying, only those count that a decision has left: the merchant may have been given one of them.
  */
-export function isOpen(payment: PaymentState, { status, isJudged }: OtherTransaction): boolean {
-  return canMoveMoney(payment, status) || (isJudged && !isOver(payment, status));
+export function isOpen(payment: PaymentState, { status, judged }: OtherTransaction): boolean {
+  return canMoveMoney(payment, status) || (judged !== undefined && !isOver(payment, status));
 }
 
 /** A further transaction that has moved money, or can still move it. */
@@ -446,7 +473,10 @@ export function withOthers(payment: PaymentState, transactions: readonly Transac
 
 /** Keeps transactions of the payment in mind. */
 export function withNoted(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
-  const added = transactions.map(({ transId, status }) => ({ transId, status, isJudged: false }));
+  const added = transactions.map(({ transId, status }): OtherTransaction => {
+    const known = payment.others.find((other) => other.transId === transId);
+    return { ...known, transId, status: latestOf(payment, known, status) };
+  });
   const kept = payment.others.filter(({ transId }) => !added.some((one) => one.transId === transId));
   return { ...payment, others: [...kept, ...added].slice(-MAX_OTHERS) };
 }

@@ -1,7 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { PROVIDER_STATUSES } from '../../src/payments/transaction.js';
-import { DAY, directOrder, HOUR, linkOrder, MINUTE, orders, payoutOrder, START, transId } from './orders.js';
+import {
+  DAY,
+  directOrder,
+  HOUR,
+  linkOrder,
+  MINUTE,
+  orders,
+  payoutOrder,
+  START,
+  transactionOf,
+  transId,
+} from './orders.js';
 import { paid, type Scenario, SILENT, taken, throttled, UNKNOWN } from './scenario.js';
 
 describe('following a transaction', () => {
@@ -47,6 +58,19 @@ describe('following a transaction', () => {
 
   it('is not ended twice: an ended payment asks nothing any more', () => {
     expect(paid(payoutOrder).wants).toEqual({ kind: 'end' });
+  });
+});
+
+describe('a transaction that has failed', () => {
+  it('ends the payment at once when nothing else is known of', () => {
+    expect(taken(payoutOrder).found('FAILED').payment.phase.kind).toBe('ended');
+  });
+
+  it('ends it after a look at the list when a notification names another, which nobody has confirmed yet', () => {
+    const payment = taken(payoutOrder).hint('T2').answered(UNKNOWN).hint('T1').found('FAILED');
+    expect(payment.payment.phase.kind).toBe('verifying');
+    const T2 = transactionOf(payoutOrder, { transId: transId('T2'), status: 'SUCCESSFUL' });
+    expect(payment.listed(T2).phase('review').why).toContain('T2 (SUCCESSFUL)');
   });
 });
 

@@ -11,6 +11,7 @@ import {
   transId,
 } from './orders.js';
 import {
+  absent,
   ambiguous,
   backoff,
   opened,
@@ -193,6 +194,29 @@ describe('reports', () => {
     expect(payment.phase('review').why).toContain('T2 (SUCCESSFUL)');
   });
 
+  it('have the list read for one that had to make room for another', () => {
+    const payment = taken(payoutOrder);
+    payment.hint('T2').answered(UNKNOWN);
+    for (const id of ['T3', 'T4', 'T5', 'T6', 'T7']) payment.hint(id);
+    expect(payment.payment.reports.open.map(({ transId: id }) => id)).not.toContain('T2');
+    expect(payment.payment.reports.unconfirmed).toEqual(['T2']);
+    expect(payment.payment.sends.isDoubtful).toBe(true);
+  });
+
+  it('are missing no more once the provider has shown what they name', () => {
+    const payment = absent(payoutOrder).hint('T2');
+    while (payment.payment.reports.open.length > 0) {
+      const { wants } = payment;
+      if (wants.kind === 'wait') payment.at(wants.until ?? 0);
+      else if (wants.kind === 'askStatus') payment.answered(SILENT);
+      else payment.listed();
+    }
+    expect(payment.payment.reports.unconfirmed).toEqual(['T2']);
+    expect(payment.fail().reply).toMatchObject({ kind: 'refused' });
+    payment.match('T2').found('PENDING');
+    expect(payment.payment.reports.unconfirmed).toEqual([]);
+  });
+
   it('remember five of those that were given up, the latest', () => {
     const payment = quietPayment();
     for (let copy = 0; copy < 7; copy++) {
@@ -267,7 +291,7 @@ describe('a reported transaction', () => {
         why: `the provider has another transaction for this payment: T2 (${status})`,
       });
       expect(payment.notified).toEqual(['payment.succeeded', 'payment.review']);
-      expect(payment.payment.others).toEqual([{ ...another, status, isJudged: false }]);
+      expect(payment.payment.others).toEqual([{ ...another, status }]);
       expect(payment.payment.sends.isDoubtful).toBe(true);
     },
   );
@@ -322,9 +346,7 @@ describe('a reported transaction', () => {
   it('brings an ambiguous payment to a held review when it isn’t what was ordered', () => {
     const payment = ambiguous(payoutOrder).hint('T1').listed().found('SUCCESSFUL', { amount: 1 });
     expect(payment.phase('review')).toMatchObject({ held: true, pursuit: { kind: 'searching' } });
-    expect(payment.payment.others).toEqual([
-      { transId: transId('T1'), status: 'SUCCESSFUL', isJudged: false },
-    ]);
+    expect(payment.payment.others).toEqual([{ transId: transId('T1'), status: 'SUCCESSFUL' }]);
   });
 
   it('is an ambiguous link’s only when somebody pays it', () => {

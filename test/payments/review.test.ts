@@ -193,7 +193,7 @@ describe('a decision while a notification names a transaction', () => {
     'is refused for as long as the provider has given no answer about it, unless it is forced: %s',
     (action) => {
       expect(unanswered()[action]().reply).toMatchObject(
-        refused('a notification names T7 for this payment, and the provider has given no answer about it'),
+        refused("a notification names T7 for this payment, and the provider hasn't said what it is"),
       );
       expect(unanswered()[action]({ force: true }).listed().reply?.kind).toBe('done');
     },
@@ -206,7 +206,7 @@ describe('a decision while a notification names a transaction', () => {
   it('keeps in mind what the provider has shown meanwhile', () => {
     const payment = absent(payoutOrder).match('T1').hint('T7');
     expect(payment.found('PENDING').reply).toMatchObject(refused('a notification names T7'));
-    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'PENDING', isJudged: false }]);
+    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'PENDING' }]);
     expect(payment.found('SUCCESSFUL', { transId: transId('T7') }).phase('review').held).toBe(true);
   });
 
@@ -288,7 +288,7 @@ describe('an operator’s match', () => {
 
   it('leaves the transaction that the payment went by as a further one, and checks the outcome again', () => {
     const payment = undecided().match('T2').found('SUCCESSFUL');
-    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'PENDING', isJudged: true }]);
+    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'PENDING', judged: 'PENDING' }]);
     expect(payment.phase('ended')).toMatchObject({ transId: 'T2', checks: { length: 3 } });
     payment.answered(SILENT).listed({ ...own, transId: transId('T2') }, { ...own, status: 'PENDING' });
     expect(payment.status).toBe('SUCCESSFUL');
@@ -786,12 +786,15 @@ describe('a held review', () => {
 
   it('does not come back with what was judged, unless its status changes', () => {
     const payment = backoff(payoutOrder).match('T1').found('SUCCESSFUL');
-    expect(payment.payment.others).toEqual([{ transId: 'T2', status: 'SUCCESSFUL', isJudged: true }]);
+    expect(payment.payment.others).toEqual([{ transId: 'T2', status: 'SUCCESSFUL', judged: 'SUCCESSFUL' }]);
     payment.listed(own, { ...own, transId: transId('T2') });
     payment.later(HOUR).hint('T2').listed(own).found('SUCCESSFUL');
     expect(payment.status).toBe('SUCCESSFUL');
+    // An old answer.
     payment.later(HOUR).hint('T2').found('PENDING');
-    expect(payment.phase('review').why).toContain('T2 (PENDING)');
+    expect(payment.status).toBe('SUCCESSFUL');
+    payment.later(HOUR).hint('T2').found('FAILED');
+    expect(payment.status).toBe('SUCCESSFUL');
   });
 
   it('is not forgotten for a match that was under way: that names the review before it', () => {
@@ -830,7 +833,7 @@ describe('what the provider shows while a decision is looked into', () => {
     const payment = undecided().fail().found('FAILED').listed(second);
     expect(payment.reply).toMatchObject(refused('the provider shows T2 (PENDING) for this payment'));
     expect(payment.phase('review')).toMatchObject({ number: 2, held: true });
-    expect(payment.payment.others).toEqual([{ transId: 'T2', status: 'PENDING', isJudged: false }]);
+    expect(payment.payment.others).toEqual([{ transId: 'T2', status: 'PENDING' }]);
     expect(payment.fail({ review: 1 }).reply).toMatchObject(refused('the review has changed'));
   });
 
@@ -867,6 +870,20 @@ describe('what the provider shows while a decision is looked into', () => {
       });
     },
   );
+});
+
+describe('a link that a decision has left', () => {
+  it('can be paid until it has ended, though an attempt to pay it has failed', () => {
+    const [L1, L2] = [transactionOf(linkOrder), transactionOf(linkOrder, { transId: transId('T2') })];
+    const payment = opened(linkOrder).sent({ kind: 'ambiguous', reason: 'reset', isReset: true });
+    payment.listed(L1, L2).match('T2').found('CREATED');
+    payment.hint('T1').found('FAILED').request('expire');
+    payment.found('CREATED').expired().found('EXPIRED');
+    expect(payment.phase('review')).toMatchObject({
+      held: true,
+      why: expect.stringContaining('T1 (FAILED)'),
+    });
+  });
 });
 
 describe('what a refused decision has read', () => {
@@ -968,6 +985,59 @@ describe('money that the provider has shown as moved', () => {
     const payment = silently().match('T1', { force: true }).answered(SILENT);
     expect(payment.phase('ended')).toMatchObject({ status: 'SUCCESSFUL', transId: 'T1' });
     expect(silently().match('T1').answered(SILENT).reply).toMatchObject(refused("T1 can't be looked up"));
+  });
+});
+
+describe('a link that the provider has shown to be paid', () => {
+  const L1 = transactionOf(linkOrder, { status: 'PENDING' });
+  const shown = () => taken(linkOrder).found('SUCCESSFUL', { amount: 1 }).later(HOUR);
+
+  it('is not expired for a fail, though an old answer shows that it isn’t paid', () => {
+    const payment = shown().fail().found('PENDING').listed(L1);
+    expect(payment.reply).toMatchObject(refused('the provider shows T1 (PENDING) for this payment'));
+    expect(payment.status).toBe('REVIEW');
+  });
+
+  it('is not expired for a fail when it is another than the payment’s own', () => {
+    const L2 = transactionOf(linkOrder, { transId: transId('T2'), status: 'SUCCESSFUL' });
+    const payment = shown().hint('T2').found('SUCCESSFUL').later(HOUR);
+    payment
+      .fail()
+      .found('EXPIRED')
+      .listed({ ...L2, status: 'PENDING' });
+    expect(payment.reply).toMatchObject(refused('the provider shows T2 (PENDING) for this payment'));
+    expect(payment.payment.others).toMatchObject([{ transId: 'T2', status: 'SUCCESSFUL' }]);
+  });
+
+  it('is not expired at its end when it is matched, and is followed until the provider says what it is', () => {
+    const payment = shown().later(DAY).match('T1', { force: true }).found('PENDING', { amount: 1 });
+    for (let looks = 0; looks < 5; looks++) {
+      payment.asks('askStatus');
+      payment.found('PENDING', { amount: 1 });
+    }
+    expect(payment.found('SUCCESSFUL', { amount: 1 }).status).toBe('SUCCESSFUL');
+  });
+});
+
+describe('a match by the provider’s earlier word', () => {
+  const matched = () =>
+    taken(payoutOrder).found('SUCCESSFUL', { amount: 1 }).match('T1', { force: true }).answered(SILENT);
+
+  it('has the provider speak of it afterwards', () => {
+    const payment = matched();
+    expect(payment.phase('ended')).toMatchObject({
+      status: 'SUCCESSFUL',
+      unproven: ['T1'],
+      checks: { length: 3 },
+    });
+    expect(payment.found('FAILED').phase('review').why).toContain('the provider now says FAILED');
+  });
+
+  it('stands when the provider says so again', () => {
+    const payment = matched()
+      .found('SUCCESSFUL', { amount: 1 })
+      .listed({ ...own, amount: 1 });
+    expect(payment.phase('ended')).toMatchObject({ status: 'SUCCESSFUL', unproven: [] });
   });
 });
 

@@ -294,6 +294,36 @@ describe('a request that the provider throttled', () => {
     );
   });
 
+  it.each([UNAUTHORIZED, NOT_SENT])(
+    'is looked up before each further attempt, whatever the last one came to ($kind)',
+    (outcome) => {
+      const payment = waiting().listed().sent(outcome);
+      for (let tries = 0; tries < 3; tries++) {
+        payment.asks('lookUp');
+        payment.listed();
+        expect(payment.todo).toEqual({ kind: 'send', cause: 'order' });
+        payment.sent(outcome);
+      }
+      payment.asks('lookUp');
+      expect(payment.listed(own).phase('following').transId).toBe('T1');
+    },
+  );
+
+  it('can’t be withdrawn, and is not sent again by itself, once a notification names a transaction', () => {
+    const payment = waiting().listed().sent(UNAUTHORIZED).hint('T1');
+    expect(payment.request('expire').reply).toMatchObject({ kind: 'refused', type: 'NotInitiated' });
+    payment.listed();
+    expect(payment.phase('searching').doubt.reason).toBe(UNAUTHORIZED.message);
+  });
+
+  it('is not called never sent while a notification names a transaction', () => {
+    const payment = waiting();
+    while (payment.now < START + NOT_SENT_PATIENCE_MS - MINUTE) payment.listed().sent(THROTTLED_SEND);
+    payment.hint('T1').listed();
+    expect(payment.payment.phase.kind).toBe('searching');
+    expect(payment.found('SUCCESSFUL').status).toBe('SUCCESSFUL');
+  });
+
   it('is made anew when it is a link, for the list tells no address', () => {
     const payment = opened(linkOrder).sent(THROTTLED_SEND).listed(transactionOf(linkOrder));
     expect(payment.payment.phase.kind).toBe('searching');
@@ -315,6 +345,19 @@ describe('a request that could not be checked', () => {
     const payment = opened(payoutOrder).sent(UNCHECKED);
     expect(payment.asks('send')).toEqual({ kind: 'send', cause: 'order' });
     expect(payment.now).toBe(START + 1_000);
+  });
+
+  it('is searched for as one that an earlier run may have given away when it is a link', () => {
+    const payment = ambiguous(linkOrder).listed();
+    while (payment.payment.phase.kind !== 'searching') payment.sent(UNCHECKED);
+    expect(payment.phase('searching').doubt).toEqual({
+      reason: UNCHECKED.reason,
+      since: START,
+      isReset: true,
+    });
+    // It has neither been expired nor given up.
+    payment.listed(transactionOf(linkOrder));
+    expect(payment.phase('following').transId).toBe('T1');
   });
 
   it('is never FAILED: it is searched for after five minutes, and then goes to review', () => {
@@ -436,6 +479,26 @@ describe('sending once more', () => {
     expect(waiting.reject('ben', 2).reply).toMatchObject(refused('no decision on review 2 waits'));
     expect(resent().sent(THROTTLED_SEND).reject('ben', 1).reply).toMatchObject(refused("isn't known yet"));
     expect(waiting.payment.phase.kind).toBe('waiting');
+  });
+
+  it('is taken back at the last moment: after the list was read, and before it is sent', () => {
+    const payment = absent(payoutOrder).resend().listed();
+    expect(payment.todo).toEqual({ kind: 'send', cause: 'operator' });
+    expect(payment.reject('ops', 1).reply).toMatchObject({ kind: 'done' });
+    expect(payment.phase('review')).toMatchObject({ number: 2, rejected: { by: 'ops' } });
+    expect(payment.payment.sends.count).toBe(1);
+  });
+
+  it.each([
+    ['by an operator', (payment: Scenario) => payment.sent(UNAUTHORIZED).reject('ops', 1)],
+    ['by a notification', (payment: Scenario) => payment.hint('T1')],
+    ['because it could not be sent', (payment: Scenario) => sendWhile(payment, NOT_SENT)],
+  ])('is nobody’s decision any more when it was taken back %s', (_, takeBack) => {
+    const payment = absent(payoutOrder).resend().listed();
+    expect(payment.payment.resolved?.decision.action).toBe('resend');
+    takeBack(payment);
+    expect(payment.status).toBe('REVIEW');
+    expect(payment.payment.resolved).toBeUndefined();
   });
 
   it('is an operator’s to take back only when it was decided by one', () => {

@@ -68,7 +68,7 @@ describe.each([directOrder, payoutOrder])(
       const payment = unread();
       payment.payment = {
         ...payment.payment,
-        others: [{ transId: first.transId, status: 'PENDING', isJudged: true }],
+        others: [{ transId: first.transId, status: 'PENDING', judged: 'PENDING' }],
       };
       expect(payment.listed(failed).phase('review').held).toBe(true);
     });

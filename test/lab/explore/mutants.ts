@@ -69,6 +69,12 @@ const refusedQuestions = world({
   foreign: ['silent'],
   allowance: { troubles: 2, notifications: 2 },
 });
+const oldAnswers = world({
+  method: 'link',
+  troubles: new Set(['wrongAmount', 'olderStatus', 'takenTwice']),
+  decisions: new Set(['fail', 'match', 'insist']),
+  allowance: { troubles: 2, decisions: 1, resets: 1 },
+});
 const links = world({
   method: 'link',
   troubles: new Set(['ambiguous', 'takenTwice', 'silence']),
@@ -225,7 +231,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a throttled request is looked up before it is sent again',
     file: 'sending.ts',
-    find: "  return unsent.hold === 'throttled' || (doubt",
+    find: '  return unsent.wasThrottled === true || (doubt',
     replace: '  return (doubt',
     setting: unsent,
     breaks: 'noDouble',
@@ -234,8 +240,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what is sent once more after a pause is looked up first',
     file: 'sending.ts',
-    find: "  return unsent.hold === 'throttled' || (doubt !== undefined && order.method !== 'link');",
-    replace: "  return unsent.hold === 'throttled';",
+    find: "  return unsent.wasThrottled === true || (doubt !== undefined && order.method !== 'link');",
+    replace: '  return unsent.wasThrottled === true;',
     setting: world({
       method: 'payout',
       terms: { ambiguousPolicy: 'resend' },
@@ -349,8 +355,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what a decision has judged does not come back',
     file: 'review.ts',
-    find: '({ ...other, isJudged: isSeen(other) })',
-    replace: '({ ...other, isJudged: false })',
+    find: '({ ...other, judged: judgedAs(other) })',
+    replace: '({ ...other })',
     setting: operators,
     breaks: 'judgedOnce',
     story: [/match T1/, /: REVIEW 2/],
@@ -368,7 +374,8 @@ export const MUTANTS: readonly Mutant[] = [
     rule: 'a matched transaction that fails does not end the payment while another can move money',
     file: 'transitions.ts',
     find: '  return payment.others.find((other) => isOpen(payment, other));\n',
-    replace: '  return payment.others.find((other) => isOpen(payment, other) && !other.isJudged);\n',
+    replace:
+      '  return payment.others.find((other) => isOpen(payment, other) && other.judged === undefined);\n',
     setting: operators,
     breaks: 'failedTruth',
     story: [/list: T1 and T2: REVIEW 1/, /match/, /FAILED, final/],
@@ -385,7 +392,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a payment in doubt is not FAILED before the list has been read once more',
     file: 'following.ts',
-    find: "    const isSure = status === 'SUCCESSFUL' || !payment.sends.isDoubtful;\n",
+    find: "    const isSure = status === 'SUCCESSFUL' || !isDoubtful;\n",
     replace: '    const isSure = true;\n',
     setting: takenTwice,
     breaks: 'failedTruth',
@@ -453,8 +460,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what a refused decision has read is not forgotten by the search when the list leaves it out',
     file: 'searching.ts',
-    find: '  const transactions = [...answer.transactions, ...leftOut(payment, answer.transactions)];',
-    replace: '  const { transactions } = answer;',
+    find: '  const transactions = [...listed, ...leftOut(payment, answer.transactions)];',
+    replace: '  const transactions = listed;',
     setting: world({
       method: 'payout',
       troubles: new Set(['ambiguous', 'flappingList']),
@@ -504,8 +511,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a difference that was matched with force does not bring the payment back',
     file: 'review.ts',
-    find: 'match(toleratingDifference(payment, transId), deciding',
-    replace: 'match(payment, deciding',
+    find: 'toleratingDifference(inDoubt(payment), transId);',
+    replace: 'inDoubt(payment);',
     setting: world({
       method: 'payout',
       troubles: new Set(['ambiguous', 'wrongAmount', 'noAnswer']),
@@ -546,7 +553,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what an operator has taken back is not sent',
     file: 'sending.ts',
-    find: '  const reviewed = searchUnderReview(payment, doubt, reason, now);',
+    find: '  const reviewed = searchUnderReview(withoutDecision(payment, cause), doubt, reason, now);',
     replace: '  const reviewed = payment;',
     setting: world({
       method: 'payout',
@@ -555,11 +562,7 @@ export const MUTANTS: readonly Mutant[] = [
       allowance: { troubles: 2, decisions: 2 },
     }),
     breaks: 'sends',
-    story: [
-      /operator decides on review 1: resend/,
-      /refused for its credentials/,
-      /rejects the decision on review 1/,
-    ],
+    story: [/decides on review 1: resend/, /rejects the decision/, /the request \(operator\) was/],
   },
   {
     rule: 'money that was throttled is looked up when the list has had the time to show it',
@@ -686,8 +689,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what surely was not sent can be withdrawn, and nothing else',
     file: 'sending.ts',
-    find: "(unsent.hold === 'credentials' || unsent.hold === 'connection');",
-    replace: 'unsent.tries > 0;',
+    find: '  const isSure = doubt === undefined && isUnsent && !unsent.wasThrottled;',
+    replace: '  const isSure = doubt === undefined && (isUnsent || unsent.tries > 0);',
     setting: unsent,
     breaks: 'failedTruth',
     story: [/throttled.*was taken as T1/, /somebody asks: expire: FAILED, final/],
@@ -704,8 +707,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a decision that was insisted on is looked up again afterwards',
     file: 'review.ts',
-    find: '...inDoubt(markJudged(payment, ({ status }) => !canMoveMoney(payment, status))),',
-    replace: '...markJudged(payment, ({ status }) => !canMoveMoney(payment, status)),',
+    find: "...inDoubt(markJudged(payment, ({ status }) => (canMoveMoney(payment, status) ? 'FAILED' : status))),",
+    replace: "...markJudged(payment, ({ status }) => (canMoveMoney(payment, status) ? 'FAILED' : status)),",
     setting: operators,
     breaks: 'secondSeen',
     story: [/fail \(forced\)/, /FAILED, final/],
@@ -722,8 +725,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a decision that no money has moved judges nothing that can still move it',
     file: 'review.ts',
-    find: '({ status }) => !canMoveMoney(payment, status)',
-    replace: '() => true',
+    find: "({ status }) => (canMoveMoney(payment, status) ? 'FAILED' : status)",
+    replace: '({ status }) => status',
     setting: operators,
     breaks: 'failedTruth',
     story: [/fail \(forced\)/, /FAILED, final/],
@@ -1047,8 +1050,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a payment that can not be checked for a reset is never FAILED',
     file: 'sending.ts',
-    find: "  if (hold === 'unchecked') return search(",
-    replace: '  if (now < 0) return search(',
+    find: "  if (hold === 'unchecked' && (isLink || doubt === undefined)) {\n    return search(",
+    replace: '  if (now < 0) {\n    return search(',
     setting: world({
       method: 'payout',
       terms: { sendByMs: 1_000 },
@@ -1272,7 +1275,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a transaction is not matched without the provider’s word on it',
     file: 'review.ts',
-    find: "    if (decision.action === 'match' && force && hasMoved(payment, transId)) {",
+    find: "    if (decision.action === 'match' && force && hasBeenPaid(payment, transId)) {",
     replace: "    if (decision.action === 'match' && force) {",
     setting: world({
       method: 'payout',
@@ -1286,7 +1289,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what was SUCCESSFUL once can be matched by force while nobody answers',
     file: 'review.ts',
-    find: "    if (decision.action === 'match' && force && hasMoved(payment, transId)) {",
+    find: "    if (decision.action === 'match' && force && hasBeenPaid(payment, transId)) {",
     replace: "    if (decision.action === 'match' && now < 0) {",
     setting: takenTwice,
     breaks: 'wayOut',
@@ -1397,5 +1400,75 @@ export const MUTANTS: readonly Mutant[] = [
     }),
     breaks: 'failedTruth',
     story: [/expire T1: expired/, /reset to its start/, /status of T1: EXPIRED/, /EXPIRED, final/],
+  },
+  {
+    rule: 'a link that was shown to be paid is not expired for a decision',
+    file: 'review.ts',
+    find: '    alive.some((transId) => hasBeenPaid(payment, transId));\n',
+    replace: '    alive.length < 0;\n',
+    setting: oldAnswers,
+    breaks: 'expiredShown',
+    story: [/with its status of before/],
+  },
+  {
+    rule: 'a link that was shown to be paid is not expired at its end',
+    file: 'following.ts',
+    find: "  if (closing.next === 'look' && paidBy !== of.transId) return",
+    replace: "  if (closing.next === 'look') return",
+    setting: oldAnswers,
+    breaks: 'expiredShown',
+    story: [/SUCCESSFUL/, /status of T1: CREATED/, /expire T1/],
+  },
+  {
+    rule: 'nothing but the end of a transaction comes after SUCCESSFUL',
+    file: 'transitions.ts',
+    find: "    (known.status === 'SUCCESSFUL' && !isOver(payment, status)) ||\n",
+    replace: '',
+    setting: world({
+      method: 'payout',
+      troubles: new Set(['takenTwice', 'olderStatus', 'silence']),
+      decisions: new Set(['fail', 'insist']),
+      allowance: { troubles: 3, decisions: 1, notifications: 1 },
+    }),
+    breaks: 'failedShown',
+    story: [/list: T1 and T2: REVIEW 1/, /status of T1: CREATED/, /no answer from now on/, /FAILED, final/],
+  },
+  {
+    rule: 'a link that a decision has left can be paid until it has ended, whatever it is meanwhile',
+    file: 'transitions.ts',
+    find: '  const changed: OtherTransaction = { ...known, transId, status: latest };\n',
+    replace: '  const changed: OtherTransaction = { transId, status: latest };\n',
+    setting: world({
+      method: 'link',
+      troubles: new Set(['ambiguous']),
+      decisions: new Set(['match']),
+      allowance: { troubles: 1, decisions: 1, notifications: 1, resets: 1 },
+    }),
+    breaks: 'failedTruth',
+    story: [/reset/, /match/, /EXPIRED, final/],
+    states: 200_000,
+  },
+  {
+    rule: 'a payment does not end without money before the list is read for what a notification names',
+    file: 'following.ts',
+    find: '    const isDoubtful = payment.sends.isDoubtful || payment.reports.open.length > 0;\n',
+    replace: '    const isDoubtful = payment.sends.isDoubtful;\n',
+    setting: world({ method: 'payout', foreign: ['unknown'], allowance: { notifications: 1 } }),
+    breaks: 'failedNamed',
+    story: [/a notification of a foreign transaction/, /FAILED, final/],
+  },
+  {
+    rule: 'a request that was throttled is looked up before every further attempt, whatever the last one came to',
+    file: 'sending.ts',
+    find: "(hold === 'throttled' || before?.wasThrottled) &&",
+    replace: "hold === 'throttled' &&",
+    setting: world({
+      method: 'payout',
+      troubles: new Set(['throttledPost', 'unauthorized']),
+      retryAfterMs: 1_000,
+      allowance: { troubles: 2 },
+    }),
+    breaks: 'heeded',
+    story: [/throttled/, /refused for its credentials/, /the request/],
   },
 ];
