@@ -285,6 +285,14 @@ describe('the chart', () => {
       { ...minimal, api: { ingress: { enabled: true } } },
       'api.ingress.host is not set',
     ],
+    ...['api', 'codecServer', 'desk'].map(
+      (name) =>
+        [
+          `an Ingress before ${name} that is not counted as a proxy`,
+          { ...minimal, [name]: { ingress: { enabled: true, host: 'pay.example' } } },
+          `${name}.trustedProxies is 0, but ${name}.ingress.enabled puts a proxy before it: set it to 1`,
+        ] as const,
+    ),
     [
       'previous versions without versions',
       { ...minimal, worker: { versioning: { previous: [{ buildId: '1', tag: '1', replicas: 1 }] } } },

@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { createProgram } from '../../cli/program.js';
+import { findTarget } from '../../cli/target.js';
 import { routes } from '../../src/api/app.js';
 import { settingNames } from '../../src/config.js';
 import { readPage } from './pages.js';
@@ -17,11 +18,34 @@ const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.md'));
 const pages = await Promise.all(names.map((name) => readPage(`docs/operations/${name}`)));
 const all = pages.map(({ text }) => text).join('\n');
 
+const compose = z
+  .object({
+    services: z.record(
+      z.string(),
+      z.object({
+        build: z.unknown().optional(),
+        ports: z.array(z.string()).default([]),
+        environment: z.record(z.string(), z.string()).default({}),
+      }),
+    ),
+  })
+  .parse(
+    parse(await readFile(new URL('../../docker-compose.yml', import.meta.url), 'utf8'), { merge: true }),
+  ).services;
+
+const blocks = pages.flatMap((page) => page.blocks.filter(({ language }) => language === 'sh'));
+
+/** What is typed: in blocks, and between backticks. */
+const commands = [
+  ...blocks.flatMap(({ text }) => text.split('\n')),
+  ...[...all.matchAll(/`([^`\n]+)`/g)].map(([, command = '']) => command),
+];
+
 const unique = (found: Iterable<string>) => [...new Set(found)].sort();
 
 describe('the operators’ pages', () => {
   it('call the API only as it can be called', () => {
-    const calls = [...all.matchAll(/^.*?(?:-X (POST|GET) )?"?\$API(\/[^\s"'?`]*)/gm)].map(
+    const calls = [...all.matchAll(/^.*?(?:-X (POST|GET) )?"?\$SANAGA_URL(\/[^\s"'?`]*)/gm)].map(
       ([, method = 'GET', path = '']) => `${method} ${path}`,
     );
     expect(calls.length).toBeGreaterThan(10);
@@ -46,6 +70,66 @@ describe('the operators’ pages', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('set what the command line of Sanaga reads', async () => {
+    const exports = blocks
+      .flatMap(({ text }) => [...text.matchAll(/^export (SANAGA_.+)$/gm)])
+      .flatMap(([, list = '']) => list.split(' ').map((one) => one.split('=')));
+    const target = await findTarget({}, Object.fromEntries(exports));
+    expect(target).toEqual({ url: 'http://127.0.0.1:3000', apiKey: expect.any(String) });
+    const given = exports.map(([name = '']) => name);
+    expect(unique([...all.matchAll(/\$(SANAGA_\w+)/g)].map(([, name = '']) => name))).toEqual(given.sort());
+  });
+
+  it('go to no port that docker-compose doesn’t publish, or kubectl forward', () => {
+    const published = Object.values(compose).flatMap(({ ports }) =>
+      ports.map((port) => /^127\.0\.0\.1:(?:\$\{\w+:-)?(\d+)\}?:\d+$/.exec(port)?.[1]),
+    );
+    const named = blocks.flatMap(({ place, text }) => {
+      const forwarded = [...text.matchAll(/port-forward \S+ (\d+):\d+/g)].map(([, port]) => port);
+      return [...text.matchAll(/\b(?:127\.0\.0\.1|localhost):(\d+)/g)]
+        .filter(([, port]) => ![...published, ...forwarded].includes(port))
+        .map(([address]) => `${place}: ${address}`);
+    });
+    expect(published).toContain('3000');
+    expect(named).toEqual([]);
+  });
+
+  it('name only services of docker-compose.yml', () => {
+    const named = unique(commands.flatMap(servicesOf));
+    expect(named).toEqual(expect.arrayContaining(['api', 'postgres', 'temporal-setup', 'worker']));
+    expect(named.filter((name) => !(name in compose))).toEqual([]);
+  });
+
+  it('run programs in containers that have them, with the settings that they read', async () => {
+    const programs = commands.filter((line) => /\bnode lib\//.test(line));
+    expect(programs.length).toBeGreaterThan(1);
+    for (const line of programs) {
+      const [, part = ''] = /\bnode lib\/(\w+)\.js/.exec(line) ?? [];
+      await expect(readFile(new URL(`../../src/${part}.ts`, import.meta.url), 'utf8')).resolves.not.toBe('');
+      if (/\bkubectl -n payments exec \S+ -- node/.test(line)) continue;
+      const service = compose[servicesOf(line)[0] ?? ''];
+      expect([line, service?.build]).toEqual([line, '.']);
+      const missing = settingNames(z.literal('records').parse(part)).filter(
+        (name) => !(name in (service?.environment ?? {})),
+      );
+      expect([line, missing]).toEqual([line, []]);
+    }
+  });
+
+  it('run Temporal’s command line where it reaches the server', () => {
+    const [line = ''] = commands.filter((command) => command.startsWith('temporal() '));
+    const { TEMPORAL_ADDRESS = '' } = compose[servicesOf(line)[0] ?? '']?.environment ?? {};
+    expect(TEMPORAL_ADDRESS).toMatch(/^[a-z-]+:7233$/);
+    expect(Object.keys(compose)).toContain(TEMPORAL_ADDRESS.split(':')[0]);
+  });
+
+  it('name only Deployments of the chart that are always called so', () => {
+    // Those of workers have a version in their name: labels select them.
+    const named = unique([...all.matchAll(/\bdeploy\/([a-z][\w-]*)/g)].map(([, name = '']) => name));
+    const known = ['helm', 'sanaga-api', 'sanaga-codec-server', 'sanaga-desk', 'prometheus', 'grafana'];
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
   it('name only settings that there are', () => {
     const named = unique([...all.matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map(([, name = '']) => name));
     expect(named.length).toBeGreaterThan(5);
@@ -64,6 +148,20 @@ describe('the operators’ pages', () => {
     expect(named.filter((path) => valueAt(values, path.split('.')) === undefined)).toEqual([]);
   });
 });
+
+/** Options of docker-compose that are followed by a value. */
+const WITH_VALUE = new Set(['--entrypoint', '--scale', '--tail', '-s']);
+
+/** The services that a command of docker-compose names. */
+function servicesOf(line: string): readonly string[] {
+  const [, command = '', rest = ''] =
+    /\bdocker-compose (run|exec|up|start|stop|restart|kill|logs) ([^|;<>]*)/.exec(line) ?? [];
+  const words = rest.trim().split(/\s+/);
+  const named = words.filter(
+    (word, index) => word !== '' && !word.startsWith('-') && !WITH_VALUE.has(words[index - 1] ?? ''),
+  );
+  return command === 'run' || command === 'exec' ? named.slice(0, 1) : named;
+}
 
 function valueAt(values: unknown, [first, ...rest]: readonly string[]): unknown {
   if (first === undefined) return values;

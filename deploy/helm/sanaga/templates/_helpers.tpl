@@ -106,9 +106,14 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- fail "api.terminationGracePeriod must be more than 10 s longer than api.preStopDelay: the API takes up to 10 s to stop" -}}
 {{- end -}}
 {{- range $name := list "api" "codecServer" "desk" -}}
-{{- $ingress := (index $values $name).ingress -}}
+{{- $component := index $values $name -}}
+{{- $ingress := $component.ingress -}}
 {{- if and $ingress.enabled (not $ingress.host) -}}
 {{- fail (printf "%s.ingress.host is not set" $name) -}}
+{{- end -}}
+{{- if and $ingress.enabled (eq (int $component.trustedProxies) 0) -}}
+{{- $why := ternary "it takes every request for plain http, and nobody can sign in" "all callers count as one, and one who tries wrong keys shuts all of them out" (eq $name "desk") -}}
+{{- fail (printf "%s.trustedProxies is 0, but %s.ingress.enabled puts a proxy before it: set it to 1, or more if there are others before the Ingress. With 0, %s" $name $name $why) -}}
 {{- end -}}
 {{- end -}}
 {{- if and $values.worker.autoscaling.enabled $values.temporal.tls.enabled (not (or $values.temporal.apiKey $values.temporal.tls.clientCertSecret)) -}}
