@@ -9,6 +9,7 @@ import type { PaymentRecord } from '../../src/records/payment-record.js';
 import { Records } from '../../src/records/records.js';
 import { type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
 import { terms } from '../support/api-under-test.js';
+import { eventually } from '../support/payment-stack.js';
 import { freshKey } from '../support/test-encryption.js';
 import { type RecordsServer, recordsServers, startHanging } from './databases.js';
 
@@ -355,6 +356,55 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     expect(found.map((record) => record?.id)).toEqual(names.map((name) => `col_${name}`));
     await Promise.all(more);
   });
+});
+
+const { PostgreSQL: startPostgreSQL } = recordsServers;
+const onPostgreSQL = startPostgreSQL === undefined ? describe.skip : describe;
+
+onPostgreSQL('records in a PostgreSQL with much to do', () => {
+  let server: RecordsServer;
+  let url: string;
+  let records: Records;
+
+  beforeAll(async () => {
+    if (startPostgreSQL === undefined) return;
+    server = await startPostgreSQL();
+    url = await server.create('busy');
+    records = Records.open(url, encryptedBy(key), logger);
+    await records.migrate();
+  }, 300_000);
+  afterAll(async () => {
+    await records.close();
+    await server.stop();
+  });
+
+  /** Runs statements on a connection of their own. */
+  async function connected<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
+    const client = new pg.Client(url);
+    await client.connect();
+    try {
+      return await use(client);
+    } finally {
+      await client.end();
+    }
+  }
+
+  it('leave nothing behind that it goes on with, when nobody waits for the answer any more', async () => {
+    await connected(async (client) => {
+      await client.query('BEGIN');
+      await client.query('LOCK TABLE payments IN ACCESS EXCLUSIVE MODE');
+      const away = expect.objectContaining({ name: 'RecordsUnavailableError' });
+      await expect(records.list({ userId: 'customer-7' }, 10)).rejects.toEqual(away);
+      const working = () =>
+        connected(async (observer) => {
+          const { rows } = await observer.query(
+            "SELECT query FROM pg_stat_activity WHERE application_name = 'sanaga' AND state = 'active'",
+          );
+          return rows;
+        });
+      await expect(eventually(working, ({ length }) => length === 0)).resolves.toEqual([]);
+    });
+  }, 60_000);
 });
 
 describe('records whose database takes connections and answers nothing', () => {
