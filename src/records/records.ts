@@ -162,7 +162,8 @@ export class Records {
     where.add('created_at < ?', createdBefore === undefined ? undefined : new Date(createdBefore));
     if (after !== undefined) {
       const time = where.value(new Date(after.createdAt));
-      where.add(`(created_at < ${time} OR created_at = ${time} AND id > ?)`, after.id);
+      // The first condition is the second's, too; an index can begin where it says.
+      where.add(`created_at <= ${time} AND (created_at < ${time} OR id > ?)`, after.id);
     }
     const text = `SELECT * FROM payments ${where} ORDER BY created_at DESC, id LIMIT ${where.value(limit)}`;
     const rows = await this.database.query(text, where.values);

@@ -405,6 +405,67 @@ onPostgreSQL('records in a PostgreSQL with much to do', () => {
       await expect(eventually(working, ({ length }) => length === 0)).resolves.toEqual([]);
     });
   }, 60_000);
+
+  describe('and with 200,000 payments', () => {
+    /** The payments with these numbers were created in this order, ten seconds apart. */
+    const place = (number: number) => ({
+      createdAt: NOON + number * 10_000,
+      id: `col_${number}` as PaymentId,
+    });
+
+    beforeAll(async () => {
+      await connected(async (client) => {
+        await client.query(`
+          INSERT INTO payments (id, merchant, kind, status, final, amount, trans_id, financial_trans_id, external_id, user_id,
+            created_at, run_id, run_started_at, closed_at, stopped, recorded_at)
+          SELECT 'col_' || n, 'merchant-' || n % 20, CASE WHEN n % 20 < 15 THEN 'collection' ELSE 'payout' END,
+            CASE WHEN n % 20000 = 7 THEN 'REVIEW' WHEN n % 10 = 3 THEN 'FAILED' WHEN n % 10 = 4 THEN 'EXPIRED' ELSE 'SUCCESSFUL' END,
+            true, 500, 'transaction-' || n, 'reference-' || n, 'order-' || n, CASE WHEN n % 5 = 0 THEN 'user-' || n % 7000 END,
+            at, 'run', at, at, false, now()
+            FROM generate_series(1, 200000) AS n,
+              LATERAL (SELECT '2026-11-22T12:00:00Z'::timestamptz + n * interval '10 seconds' AS at) AS time`);
+        await client.query('ANALYZE');
+      });
+    }, 120_000);
+
+    /** How many rows of payments and events the server has read. It counts those of a connection when that ends. */
+    async function rowsRead(): Promise<number> {
+      const read = () =>
+        connected(async (client) => {
+          const { rows } = await client.query(
+            `SELECT (SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sanaga') AS connected,
+               (SELECT sum(seq_tup_read + idx_tup_fetch) FROM pg_stat_user_tables WHERE relname IN ('payments', 'events')) AS read`,
+          );
+          return { connected: Number(rows[0].connected), read: Number(rows[0].read) };
+        });
+      await records.close();
+      const { read: count } = await eventually(read, (state) => state.connected === 0);
+      records = Records.open(url, encryptedBy(key), logger);
+      return count;
+    }
+
+    it.each<[string, Parameters<Records['list']>[0], number]>([
+      ['the payments in REVIEW', { status: 'REVIEW' }, 10],
+      ["a merchant's in REVIEW", { status: 'REVIEW', owner: 'merchant-7' }, 10],
+      ['the payouts in REVIEW', { status: 'REVIEW', kind: 'payout' }, 0],
+      ['the payments that are PENDING', { status: 'PENDING' }, 0],
+      ["a customer's", { userId: 'user-5' }, 20],
+      ["a merchant's customer's", { userId: 'user-5', owner: 'merchant-5' }, 20],
+      ["a customer's whom nobody knows", { userId: 'nobody' }, 0],
+      ['the payouts of a merchant who makes none', { owner: 'merchant-3', kind: 'payout' }, 0],
+      ['a status that a merchant never has', { owner: 'merchant-5', status: 'EXPIRED' }, 0],
+      ['a page far from the first', { after: place(1_000) }, 20],
+      ["a merchant's page far from the first", { after: place(1_003), owner: 'merchant-3' }, 20],
+      ['an order', { externalId: 'order-17' }, 1],
+      ['a transaction', { transId: 'transaction-17' }, 1],
+      ["an operator's reference", { financialTransId: 'reference-17' }, 1],
+      ['a day', { createdFrom: NOON + 86_400_000, createdBefore: NOON + 2 * 86_400_000 }, 20],
+    ])('read no more than they list: %s', async (_, filter, count) => {
+      const before = await rowsRead();
+      await expect(records.list(filter, 20)).resolves.toHaveLength(count);
+      expect((await rowsRead()) - before).toBeLessThan(200);
+    });
+  });
 });
 
 describe('records whose database takes connections and answers nothing', () => {
