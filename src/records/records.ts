@@ -176,7 +176,12 @@ export class Records {
     where.add('position > ?', after);
     where.add('events.merchant = ?', owner);
     where.add('type = ?', type);
-    where.add('at >= ?', since === undefined ? undefined : new Date(since));
+    where.add(
+      // By the time alone, all events from before it would be read.
+      `at >= ? AND position >=
+         coalesce((SELECT position FROM event_hours WHERE hour <= ? ORDER BY hour DESC LIMIT 1), 0)`,
+      since === undefined ? undefined : new Date(since),
+    );
     const text = `SELECT position, events.id, type, at, payment_id, events.merchant, content
       FROM events JOIN payments ON payments.id = payment_id ${where} ORDER BY position LIMIT ${where.value(limit)}`;
     const rows = await this.database.query(text, where.values);
@@ -515,7 +520,7 @@ class Conditions {
     return `$${this.values.length}`;
   }
 
-  /** Adds a condition with one `?` in it, unless there is no value. */
+  /** Adds a condition with `?` where its value belongs, unless there is no value. */
   add(condition: string, value: SqlValue | undefined): void {
     if (value !== undefined) this.#conditions.push(condition.replaceAll('?', this.value(value)));
   }
