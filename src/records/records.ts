@@ -268,7 +268,12 @@ export class Records {
         this.logger.error({ paymentId: run.id }, UNRECORDED);
         return false;
       }
-      if (row.run_id !== run.runId) return row.run_started_at.getTime() <= run.startedAt;
+      // Temporal, restored from a backup, has runs end again. What was stopped then is less than what it had come to before.
+      const closedAt = row.closed_at?.getTime();
+      if (isLater(run.closedAt, closedAt) && !run.stopped) return true;
+      if (row.run_id !== run.runId) {
+        return row.run_started_at.getTime() <= run.startedAt && !isLater(closedAt, run.closedAt);
+      }
       const isOld = row.recorded_at.getTime() < again;
       if (row.closed_at !== undefined) return row.unread && isOld;
       return run.closedAt !== undefined || run.indexed.status !== row.status || isOld;
@@ -277,8 +282,8 @@ export class Records {
 
   /**
    * Writes payments down, with what their merchants are notified of. To write one again changes nothing; a run that is older
-   * than what is recorded changes nothing either. Nor does another payment under the id of one that was paid: a link that was made
-   * while nobody could tell that its key was an old one.
+   * than what is recorded changes nothing either, unless it has ended later, by itself. Nor does another payment under the id of one
+   * that was paid: a link that was made while nobody could tell that its key was an old one.
    */
   async write(records: readonly PaymentRecord[]): Promise<void> {
     if (records.length === 0) return;
@@ -338,9 +343,11 @@ export class Records {
          erased_at = coalesce(payments.erased_at, excluded.erased_at), recorded_at = excluded.recorded_at
        WHERE (payments.created_at = excluded.created_at OR payments.status <> 'SUCCESSFUL')
          AND (payments.content IS NULL OR (excluded.content IS NOT NULL
-           AND payments.run_started_at <= excluded.run_started_at
-           AND NOT (payments.run_id = excluded.run_id AND payments.closed_at IS NOT NULL
-                    AND excluded.closed_at IS NULL)))`,
+           AND (payments.run_started_at <= excluded.run_started_at
+                  AND (payments.closed_at > excluded.closed_at) IS NOT TRUE
+                  AND NOT (payments.run_id = excluded.run_id AND payments.closed_at IS NOT NULL
+                           AND (excluded.closed_at IS NULL OR excluded.stopped))
+                OR payments.closed_at < excluded.closed_at AND NOT excluded.stopped)))`,
       [
         ...[id, merchant, indexed.kind, indexed.status, indexed.final, indexed.amount],
         ...[indexed.transId ?? null, (content && referenceOf(content)) ?? null],
@@ -504,6 +511,11 @@ const eventRow = z.object({
 });
 
 const recorderRow = z.object({ recorded_until: optional(z.date()) });
+
+/** Whether both are known, and the first is later. */
+function isLater(one: number | undefined, other: number | undefined): boolean {
+  return one !== undefined && other !== undefined && one > other;
+}
 
 function toRecorderState(row: Row): RecorderState {
   return { recordedUntil: recorderRow.parse(row).recorded_until?.getTime() };

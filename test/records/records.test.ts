@@ -174,6 +174,58 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     expect((await records.find(ended.id))?.closedAt).toBe(ended.closedAt);
   });
 
+  describe('of a payment that ended before Temporal was restored from a backup', () => {
+    /** As it was recorded: it failed, in its second run. */
+    const recorded = (name: string) => {
+      const run = recordOf(direct(name), { runId: 'run-2', startedAt: NOON + 30_000 });
+      return { ...run, indexed: { ...run.indexed, status: 'FAILED' as const } };
+    };
+    const later = NOON + 86_400_000;
+
+    it.each([
+      ['the same run', { runId: 'run-2', startedAt: NOON + 30_000 }],
+      ['the run before', { runId: 'run-1', startedAt: NOON }],
+    ])('take the end that %s comes to again', async (_, run) => {
+      const before = recorded(`again-${run.runId}`);
+      await records.write([before]);
+      const paid = { ...recordOf(direct(`again-${run.runId}`)), ...run, closedAt: later };
+      await expect(records.missing([paid], 0)).resolves.toEqual([paid]);
+      await records.write([paid]);
+      expect(await records.find(paid.id)).toMatchObject({
+        ...run,
+        closedAt: later,
+        indexed: { status: 'SUCCESSFUL' },
+      });
+      await expect(records.missing([paid], 0)).resolves.toEqual([]);
+      // What is read late of before the restore.
+      await expect(records.missing([before], 0)).resolves.toEqual([]);
+      await records.write([before]);
+      expect((await records.find(paid.id))?.closedAt).toBe(later);
+    });
+
+    it.each([
+      ['the same run', { runId: 'run-2', startedAt: NOON + 30_000 }],
+      ['the run before', { runId: 'run-1', startedAt: NOON }],
+    ])('keep its outcome when an operator stops %s', async (_, run) => {
+      const before = recorded(`stopped-${run.runId}`);
+      await records.write([before]);
+      const stopped = {
+        ...recordOf(direct(`stopped-${run.runId}`)),
+        ...run,
+        closedAt: later,
+        stopped: true,
+        indexed: { ...before.indexed, status: 'REVIEW' as const },
+      };
+      await expect(records.missing([stopped], 0)).resolves.toEqual([]);
+      await records.write([stopped]);
+      expect(await records.find(before.id)).toMatchObject({
+        runId: 'run-2',
+        closedAt: before.closedAt,
+        indexed: { status: 'FAILED' },
+      });
+    });
+  });
+
   it('keep what was paid when another payment, made in their absence, has its id', async () => {
     const paid = recordOf(direct('old'));
     await records.write([paid]);
