@@ -92,6 +92,7 @@ export function openDatabase(url: string, logger: Logger): Database {
     max: MAX_CONNECTIONS,
     query_timeout: STATEMENT_LIMIT_MS,
     idleTimeoutMillis: 30_000,
+    onConnect: limitStatements,
   });
   // A connection that breaks while nobody uses it is replaced by the next query.
   pool.on('error', (error) => logger.debug({ err: error }, 'a connection to the records was lost'));
@@ -180,6 +181,14 @@ export function openDatabase(url: string, logger: Logger): Database {
     migrate,
     close: () => pool.end(),
   };
+}
+
+/**
+ * Has the server give up a statement, too, when nobody waits for its answer any more: it would go on with it, and the next ones would
+ * come on top. A statement and not a parameter of the connection, which poolers such as PgBouncer refuse.
+ */
+async function limitStatements(client: pg.ClientBase): Promise<void> {
+  await client.query(`SELECT set_config('statement_timeout', '${STATEMENT_LIMIT_MS}', false)`);
 }
 
 /** Begins a transaction, and waits for its turn. The server gives it up when its client no longer does anything. */

@@ -44,10 +44,11 @@ const USUAL_PACE: RecorderPace = {
 };
 
 /**
- * The time whose ends one round reads, so that the oldest of a long backlog are safe first. After a window of few ends, the next
- * is twice as wide.
+ * The time whose ends one round reads, so that the oldest of a long backlog are safe first: within a window, Temporal lists the
+ * latest first. After a window of few ends, the next is twice as wide, up to a day.
  */
 const WINDOW_MS = 6 * HOUR_MS;
+const MAX_WINDOW_MS = DAY_MS;
 const FEW = 500;
 
 /** Temporal deletes a payment some time after its retention is over; before that, it is to be found. */
@@ -239,6 +240,8 @@ class Recorder {
   }
 
   #fail(error: unknown, stop: AbortSignal): false {
+    // Whatever was away, there may be much to do when it is back.
+    this.#widthMs = WINDOW_MS;
     const now = Date.now();
     if (stop.aborted || now - this.#warnedAt < WARN_EVERY_MS) return false;
     this.#warnedAt = now;
@@ -259,5 +262,5 @@ function nextAt(begunAt: number, everyMs: number): number {
 }
 
 function widened(widthMs: number, count: number): number {
-  return count < FEW ? 2 * widthMs : WINDOW_MS;
+  return count < FEW ? Math.min(2 * widthMs, MAX_WINDOW_MS) : WINDOW_MS;
 }

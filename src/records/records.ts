@@ -162,7 +162,8 @@ export class Records {
     where.add('created_at < ?', createdBefore === undefined ? undefined : new Date(createdBefore));
     if (after !== undefined) {
       const time = where.value(new Date(after.createdAt));
-      where.add(`(created_at < ${time} OR created_at = ${time} AND id > ?)`, after.id);
+      // The first condition is the second's, too; an index can begin where it says.
+      where.add(`created_at <= ${time} AND (created_at < ${time} OR id > ?)`, after.id);
     }
     const text = `SELECT * FROM payments ${where} ORDER BY created_at DESC, id LIMIT ${where.value(limit)}`;
     const rows = await this.database.query(text, where.values);
@@ -175,7 +176,12 @@ export class Records {
     where.add('position > ?', after);
     where.add('events.merchant = ?', owner);
     where.add('type = ?', type);
-    where.add('at >= ?', since === undefined ? undefined : new Date(since));
+    where.add(
+      // By the time alone, all events from before it would be read.
+      `at >= ? AND position >=
+         coalesce((SELECT position FROM event_hours WHERE hour <= ? ORDER BY hour DESC LIMIT 1), 0)`,
+      since === undefined ? undefined : new Date(since),
+    );
     const text = `SELECT position, events.id, type, at, payment_id, events.merchant, content
       FROM events JOIN payments ON payments.id = payment_id ${where} ORDER BY position LIMIT ${where.value(limit)}`;
     const rows = await this.database.query(text, where.values);
@@ -262,7 +268,12 @@ export class Records {
         this.logger.error({ paymentId: run.id }, UNRECORDED);
         return false;
       }
-      if (row.run_id !== run.runId) return row.run_started_at.getTime() <= run.startedAt;
+      // Temporal, restored from a backup, has runs end again. What was stopped then is less than what it had come to before.
+      const closedAt = row.closed_at?.getTime();
+      if (isLater(run.closedAt, closedAt) && !run.stopped) return true;
+      if (row.run_id !== run.runId) {
+        return row.run_started_at.getTime() <= run.startedAt && !isLater(closedAt, run.closedAt);
+      }
       const isOld = row.recorded_at.getTime() < again;
       if (row.closed_at !== undefined) return row.unread && isOld;
       return run.closedAt !== undefined || run.indexed.status !== row.status || isOld;
@@ -271,8 +282,8 @@ export class Records {
 
   /**
    * Writes payments down, with what their merchants are notified of. To write one again changes nothing; a run that is older
-   * than what is recorded changes nothing either. Nor does another payment under the id of one that was paid: a link that was made
-   * while nobody could tell that its key was an old one.
+   * than what is recorded changes nothing either, unless it has ended later, by itself. Nor does another payment under the id of one
+   * that was paid: a link that was made while nobody could tell that its key was an old one.
    */
   async write(records: readonly PaymentRecord[]): Promise<void> {
     if (records.length === 0) return;
@@ -332,9 +343,11 @@ export class Records {
          erased_at = coalesce(payments.erased_at, excluded.erased_at), recorded_at = excluded.recorded_at
        WHERE (payments.created_at = excluded.created_at OR payments.status <> 'SUCCESSFUL')
          AND (payments.content IS NULL OR (excluded.content IS NOT NULL
-           AND payments.run_started_at <= excluded.run_started_at
-           AND NOT (payments.run_id = excluded.run_id AND payments.closed_at IS NOT NULL
-                    AND excluded.closed_at IS NULL)))`,
+           AND (payments.run_started_at <= excluded.run_started_at
+                  AND (payments.closed_at > excluded.closed_at) IS NOT TRUE
+                  AND NOT (payments.run_id = excluded.run_id AND payments.closed_at IS NOT NULL
+                           AND (excluded.closed_at IS NULL OR excluded.stopped))
+                OR payments.closed_at < excluded.closed_at AND NOT excluded.stopped)))`,
       [
         ...[id, merchant, indexed.kind, indexed.status, indexed.final, indexed.amount],
         ...[indexed.transId ?? null, (content && referenceOf(content)) ?? null],
@@ -499,6 +512,11 @@ const eventRow = z.object({
 
 const recorderRow = z.object({ recorded_until: optional(z.date()) });
 
+/** Whether both are known, and the first is later. */
+function isLater(one: number | undefined, other: number | undefined): boolean {
+  return one !== undefined && other !== undefined && one > other;
+}
+
 function toRecorderState(row: Row): RecorderState {
   return { recordedUntil: recorderRow.parse(row).recorded_until?.getTime() };
 }
@@ -514,7 +532,7 @@ class Conditions {
     return `$${this.values.length}`;
   }
 
-  /** Adds a condition with one `?` in it, unless there is no value. */
+  /** Adds a condition with `?` where its value belongs, unless there is no value. */
   add(condition: string, value: SqlValue | undefined): void {
     if (value !== undefined) this.#conditions.push(condition.replaceAll('?', this.value(value)));
   }

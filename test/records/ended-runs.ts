@@ -77,13 +77,20 @@ function toInfo({ id, closedAt, status }: Run) {
   };
 }
 
-/** As much of Temporal as the recorder asks: an index of ended runs, and what these have left. */
-export function temporalWith(runs: readonly Run[]): Client {
+/**
+ * As much of Temporal as the recorder asks: an index of ended runs, and what these have left.
+ *
+ * @param onAsked called before it answers which runs ended at or after a time and before another, in ms since the epoch
+ */
+export function temporalWith(
+  runs: readonly Run[],
+  onAsked: (from: number, to: number) => void = () => undefined,
+): Client {
   const between = (query: string) => {
     const [from, to] = [...query.matchAll(/"(\d{4}-[^"]+Z)"/g)].map(([, text = '']) => Date.parse(text));
-    return runs.filter(
-      ({ closedAt }) => from !== undefined && to !== undefined && closedAt >= from && closedAt < to,
-    );
+    if (from === undefined || to === undefined) return [];
+    onAsked(from, to);
+    return runs.filter(({ closedAt }) => closedAt >= from && closedAt < to);
   };
   const run = <T>(_: unknown, call: () => T) => call();
   const stub = {

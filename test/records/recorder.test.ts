@@ -54,9 +54,13 @@ afterEach(async () => {
 });
 
 /** Starts a recorder, which runs until the end of the test. */
-function record(runs: readonly Run[], pace: Partial<RecorderPace> = {}): void {
+function record(
+  runs: readonly Run[],
+  pace: Partial<RecorderPace> = {},
+  onAsked?: Parameters<typeof temporalWith>[1],
+): void {
   const stop = new AbortController();
-  const options = { client: temporalWith(runs), records, logger, pace: { ...PACE, ...pace } };
+  const options = { client: temporalWith(runs, onAsked), records, logger, pace: { ...PACE, ...pace } };
   const running = runRecorder(options, stop.signal);
   stops.push(async () => {
     stop.abort();
@@ -83,6 +87,22 @@ describe('the recorder', () => {
     expect(recordedUntil).toBeLessThanOrEqual(Date.now() - PACE.overlapMs);
     const events = await records.events({ after: 0 }, 10);
     expect(events.map(({ paymentId }) => paymentId)).toEqual([idOf(1), idOf(2), idOf(3)]);
+  });
+
+  it('asks for a day at most at a time, and for less again after a failure: the oldest of a backlog come first', async () => {
+    const hours: number[] = [];
+    const onAsked = (from: number, to: number) => {
+      hours.push((to - from) / HOUR_MS);
+      if (hours.length === 6) throw new Error('Temporal is away');
+    };
+    const now = Date.now();
+    record([], { sweepMs: 2 * DAY_MS }, onAsked);
+    await eventually(
+      () => records.recorderState(),
+      (state) => (state.recordedUntil ?? 0) > now - HOUR_MS,
+    );
+    expect(hours.slice(0, 10)).toEqual([6, 12, 24, 24, 24, 24, 6, 12, 24, 24]);
+    expect(Math.max(...hours)).toBe(24);
   });
 
   it('finds what the index shows only after its time is over', async () => {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { pino } from 'pino';
@@ -9,6 +10,7 @@ import type { PaymentRecord } from '../../src/records/payment-record.js';
 import { Records } from '../../src/records/records.js';
 import { type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
 import { terms } from '../support/api-under-test.js';
+import { eventually } from '../support/payment-stack.js';
 import { freshKey } from '../support/test-encryption.js';
 import { type RecordsServer, recordsServers, startHanging } from './databases.js';
 
@@ -172,6 +174,58 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     expect((await records.find(ended.id))?.closedAt).toBe(ended.closedAt);
   });
 
+  describe('of a payment that ended before Temporal was restored from a backup', () => {
+    /** As it was recorded: it failed, in its second run. */
+    const recorded = (name: string) => {
+      const run = recordOf(direct(name), { runId: 'run-2', startedAt: NOON + 30_000 });
+      return { ...run, indexed: { ...run.indexed, status: 'FAILED' as const } };
+    };
+    const later = NOON + 86_400_000;
+
+    it.each([
+      ['the same run', { runId: 'run-2', startedAt: NOON + 30_000 }],
+      ['the run before', { runId: 'run-1', startedAt: NOON }],
+    ])('take the end that %s comes to again', async (_, run) => {
+      const before = recorded(`again-${run.runId}`);
+      await records.write([before]);
+      const paid = { ...recordOf(direct(`again-${run.runId}`)), ...run, closedAt: later };
+      await expect(records.missing([paid], 0)).resolves.toEqual([paid]);
+      await records.write([paid]);
+      expect(await records.find(paid.id)).toMatchObject({
+        ...run,
+        closedAt: later,
+        indexed: { status: 'SUCCESSFUL' },
+      });
+      await expect(records.missing([paid], 0)).resolves.toEqual([]);
+      // What is read late of before the restore.
+      await expect(records.missing([before], 0)).resolves.toEqual([]);
+      await records.write([before]);
+      expect((await records.find(paid.id))?.closedAt).toBe(later);
+    });
+
+    it.each([
+      ['the same run', { runId: 'run-2', startedAt: NOON + 30_000 }],
+      ['the run before', { runId: 'run-1', startedAt: NOON }],
+    ])('keep its outcome when an operator stops %s', async (_, run) => {
+      const before = recorded(`stopped-${run.runId}`);
+      await records.write([before]);
+      const stopped = {
+        ...recordOf(direct(`stopped-${run.runId}`)),
+        ...run,
+        closedAt: later,
+        stopped: true,
+        indexed: { ...before.indexed, status: 'REVIEW' as const },
+      };
+      await expect(records.missing([stopped], 0)).resolves.toEqual([]);
+      await records.write([stopped]);
+      expect(await records.find(before.id)).toMatchObject({
+        runId: 'run-2',
+        closedAt: before.closedAt,
+        indexed: { status: 'FAILED' },
+      });
+    });
+  });
+
   it('keep what was paid when another payment, made in their absence, has its id', async () => {
     const paid = recordOf(direct('old'));
     await records.write([paid]);
@@ -265,6 +319,46 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     await expect(records.events({ owner: 'nobody', after: 0 }, 10)).resolves.toEqual([]);
   });
 
+  it('list all events since a time, though recorded in another order, and before there was an index of it', async () => {
+    const old = await server.create('old');
+    const client = new pg.Client(old);
+    await client.connect();
+    await client.query('CREATE TABLE migrations (id serial, name text, run_on timestamp DEFAULT now())');
+    const folder = new URL('../../src/records/migrations/', import.meta.url);
+    for (const name of ['0001_records', '0002_statements', '0003_financial_trans_id']) {
+      await client.query(await readFile(new URL(`${name}.sql`, folder), 'utf8'));
+      await client.query('INSERT INTO migrations (name) VALUES ($1)', [name]);
+    }
+    // Hours from noon, in the order in which they are recorded: some come late, and some hours have none.
+    const [before, after] = [
+      [2, 0.5, 3.2, 1, 3.1, 7],
+      [6.5, 8, 7.9, 8.1, 1.5, 11],
+    ];
+    const at = (hours: number) => new Date(NOON + hours * 3_600_000);
+    await client.query(
+      `INSERT INTO payments (id, merchant, kind, status, final, amount, created_at, run_id, run_started_at, stopped, recorded_at)
+       VALUES ('col_hours', 'shop', 'collection', 'SUCCESSFUL', true, 500, now(), 'run', now(), false, now())`,
+    );
+    const add = (hours: number) =>
+      client.query('INSERT INTO events (id, payment_id, merchant, type, at) VALUES ($1, $2, $3, $4, $5)', [
+        ...[`evt_${hours}`, 'col_hours', 'shop', 'payment.succeeded', at(hours)],
+      ]);
+    for (const hours of before) await add(hours);
+    const migrated = Records.open(old, encryptedBy(key), logger);
+    await migrated.migrate();
+    for (const hours of after) await add(hours);
+    const all = [...before, ...after];
+    for (const since of [-1, ...all, ...all.map((hours) => hours + 0.01)]) {
+      const events = await migrated.events({ after: 0, since: at(since).getTime() }, 100);
+      expect([since, events.map(({ id }) => id)]).toEqual([
+        since,
+        all.filter((hours) => hours >= since).map((hours) => `evt_${hours}`),
+      ]);
+    }
+    await migrated.close();
+    await client.end();
+  });
+
   it('give one recorder at a time the lease', async () => {
     await expect(records.lease('first', 60_000)).resolves.toEqual({ recordedUntil: undefined });
     await expect(records.lease('second', 60_000)).resolves.toBeUndefined();
@@ -354,6 +448,132 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     const found = await Promise.all(names.map((name) => records.find(`col_${name}` as PaymentId)));
     expect(found.map((record) => record?.id)).toEqual(names.map((name) => `col_${name}`));
     await Promise.all(more);
+  });
+});
+
+const { PostgreSQL: startPostgreSQL } = recordsServers;
+const onPostgreSQL = startPostgreSQL === undefined ? describe.skip : describe;
+
+onPostgreSQL('records in a PostgreSQL with much to do', () => {
+  let server: RecordsServer;
+  let url: string;
+  let records: Records;
+
+  beforeAll(async () => {
+    if (startPostgreSQL === undefined) return;
+    server = await startPostgreSQL();
+    url = await server.create('busy');
+    records = Records.open(url, encryptedBy(key), logger);
+    await records.migrate();
+  }, 300_000);
+  afterAll(async () => {
+    await records.close();
+    await server.stop();
+  });
+
+  /** Runs statements on a connection of their own. */
+  async function connected<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
+    const client = new pg.Client(url);
+    await client.connect();
+    try {
+      return await use(client);
+    } finally {
+      await client.end();
+    }
+  }
+
+  it('leave nothing behind that it goes on with, when nobody waits for the answer any more', async () => {
+    await connected(async (client) => {
+      await client.query('BEGIN');
+      await client.query('LOCK TABLE payments IN ACCESS EXCLUSIVE MODE');
+      const away = expect.objectContaining({ name: 'RecordsUnavailableError' });
+      await expect(records.list({ userId: 'customer-7' }, 10)).rejects.toEqual(away);
+      const working = () =>
+        connected(async (observer) => {
+          const { rows } = await observer.query(
+            "SELECT query FROM pg_stat_activity WHERE application_name = 'sanaga' AND state = 'active'",
+          );
+          return rows;
+        });
+      await expect(eventually(working, ({ length }) => length === 0)).resolves.toEqual([]);
+    });
+  }, 60_000);
+
+  describe('and with 200,000 payments', () => {
+    /** The payments with these numbers were created in this order, ten seconds apart. */
+    const place = (number: number) => ({
+      createdAt: NOON + number * 10_000,
+      id: `col_${number}` as PaymentId,
+    });
+
+    beforeAll(async () => {
+      await connected(async (client) => {
+        await client.query(`
+          INSERT INTO payments (id, merchant, kind, status, final, amount, trans_id, financial_trans_id, external_id, user_id,
+            created_at, run_id, run_started_at, closed_at, stopped, recorded_at)
+          SELECT 'col_' || n, 'merchant-' || n % 20, CASE WHEN n % 20 < 15 THEN 'collection' ELSE 'payout' END,
+            CASE WHEN n % 20000 = 7 THEN 'REVIEW' WHEN n % 10 = 3 THEN 'FAILED' WHEN n % 10 = 4 THEN 'EXPIRED' ELSE 'SUCCESSFUL' END,
+            true, 500, 'transaction-' || n, 'reference-' || n, 'order-' || n, CASE WHEN n % 5 = 0 THEN 'user-' || n % 7000 END,
+            at, 'run', at, at, false, now()
+            FROM generate_series(1, 200000) AS n,
+              LATERAL (SELECT '2026-11-22T12:00:00Z'::timestamptz + n * interval '10 seconds' AS at) AS time`);
+        await client.query(`
+          INSERT INTO events (id, payment_id, merchant, type, at)
+          SELECT 'evt_' || id, id, merchant, 'payment.succeeded', closed_at FROM payments
+            WHERE status = 'SUCCESSFUL' AND user_id IS NOT NULL ORDER BY closed_at`);
+        await client.query('ANALYZE');
+      });
+    }, 120_000);
+
+    /** How many rows of payments and events the server has read. It counts those of a connection when that ends. */
+    async function rowsRead(): Promise<number> {
+      const read = () =>
+        connected(async (client) => {
+          const { rows } = await client.query(
+            `SELECT (SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sanaga') AS connected,
+               (SELECT sum(seq_tup_read + idx_tup_fetch) FROM pg_stat_user_tables WHERE relname IN ('payments', 'events')) AS read`,
+          );
+          return { connected: Number(rows[0].connected), read: Number(rows[0].read) };
+        });
+      await records.close();
+      const { read: count } = await eventually(read, (state) => state.connected === 0);
+      records = Records.open(url, encryptedBy(key), logger);
+      return count;
+    }
+
+    it.each<[string, Parameters<Records['list']>[0], number]>([
+      ['the payments in REVIEW', { status: 'REVIEW' }, 10],
+      ["a merchant's in REVIEW", { status: 'REVIEW', owner: 'merchant-7' }, 10],
+      ['the payouts in REVIEW', { status: 'REVIEW', kind: 'payout' }, 0],
+      ['the payments that are PENDING', { status: 'PENDING' }, 0],
+      ["a customer's", { userId: 'user-5' }, 20],
+      ["a merchant's customer's", { userId: 'user-5', owner: 'merchant-5' }, 20],
+      ["a customer's whom nobody knows", { userId: 'nobody' }, 0],
+      ['the payouts of a merchant who makes none', { owner: 'merchant-3', kind: 'payout' }, 0],
+      ['a status that a merchant never has', { owner: 'merchant-5', status: 'EXPIRED' }, 0],
+      ['a page far from the first', { after: place(1_000) }, 20],
+      ["a merchant's page far from the first", { after: place(1_003), owner: 'merchant-3' }, 20],
+      ['an order', { externalId: 'order-17' }, 1],
+      ['a transaction', { transId: 'transaction-17' }, 1],
+      ["an operator's reference", { financialTransId: 'reference-17' }, 1],
+      ['a day', { createdFrom: NOON + 86_400_000, createdBefore: NOON + 2 * 86_400_000 }, 20],
+    ])('read no more than they list: %s', async (_, filter, count) => {
+      const before = await rowsRead();
+      await expect(records.list(filter, 20)).resolves.toHaveLength(count);
+      expect((await rowsRead()) - before).toBeLessThan(200);
+    });
+
+    it.each<[string, string | undefined]>([
+      ["everybody's", undefined],
+      ["a merchant's", 'merchant-5'],
+    ])('read no more than they list: %s events since a time', async (_, owner) => {
+      const before = await rowsRead();
+      const since = place(199_000).createdAt;
+      const events = await records.events({ owner, since, after: 0 }, 20);
+      expect(events).toHaveLength(20);
+      expect(events.every(({ at }) => at >= since)).toBe(true);
+      expect((await rowsRead()) - before).toBeLessThan(1_000);
+    });
   });
 });
 

@@ -1,8 +1,16 @@
+import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
+import type proto from '@temporalio/proto';
 import { Gauge, type Registry } from 'prom-client';
 import { type PaymentId, parsePaymentId } from '../../payments/payment-id.js';
+import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { currentState, findPayment, type ReadContext } from './find-payment.js';
 import { callTemporal } from './temporal-calls.js';
 import { OPEN_REVIEWS } from './visibility.js';
+
+type Page = Pick<
+  proto.temporal.api.workflowservice.v1.ListWorkflowExecutionsResponse,
+  'executions' | 'nextPageToken'
+>;
 
 /** For how long what was read is shown again, in ms, however often Prometheus asks. */
 const REUSED_MS = 60_000;
@@ -13,7 +21,11 @@ const READING_LIMIT_MS = 5_000;
 /** How long one payment may take to say since when it has been under review, in ms. */
 const ANSWER_LIMIT_MS = 1_500;
 
-/** Payments that are asked for it; the count has no limit. */
+/** Payments that one call to Temporal lists, and that are listed at most; the count has no limit. */
+const LISTED_AT_ONCE = 1_000;
+const MAX_LISTED = 10_000;
+
+/** Payments that are asked since when they have been under review: of those that are listed, the ones that were created first. */
 const MAX_DATED = 200;
 
 /** How long an answer holds, in ms: a payment may leave its review between two readings, and come under another. */
@@ -24,6 +36,13 @@ interface OpenReviews {
   readonly count: number;
   /** Since when the oldest has been open, in ms since the epoch; `undefined` when there is none. */
   readonly oldest: number | undefined;
+}
+
+/** A payment under review, as the index has it. */
+interface Listed {
+  readonly id: PaymentId;
+  /** ms since the epoch. */
+  readonly createdAt: number;
 }
 
 /**
@@ -43,7 +62,7 @@ export function measureOpenReviews(registry: Registry, context: ReadContext): vo
   });
   new Gauge({
     name: 'sanaga_review_oldest_age_seconds',
-    help: 'Since when the oldest of them has waited for a person; 0 without one, NaN when no payment could be asked',
+    help: 'For how long the oldest of them has waited for a person, in seconds; 0 without one, NaN when no payment could be asked. Among more than 200, those created first are asked',
     registers,
     async collect() {
       const { oldest } = await reader.read();
@@ -72,42 +91,64 @@ class ReviewReader {
     const deadline = Date.now() + READING_LIMIT_MS;
     const { client } = this.context;
     const { count } = await callTemporal(client, () => client.workflow.count(OPEN_REVIEWS));
-    const ids = count === 0 ? [] : await callTemporal(client, () => this.#list());
-    for (const id of this.#since.keys()) if (!ids.includes(id)) this.#since.delete(id);
-    for (const id of ids) {
+    const listed = count === 0 ? [] : await this.#list();
+    const ids = new Set(listed.map(({ id }) => id));
+    for (const id of this.#since.keys()) if (!ids.has(id)) this.#since.delete(id);
+    return { count, oldest: listed.length === 0 ? undefined : await this.#oldest(listed, deadline) };
+  }
+
+  /**
+   * Since when the oldest has been open; `NaN` when none could be asked. No payment is under review before it was created: they are
+   * asked in that order, until those that are left were created after a review that is known.
+   */
+  async #oldest(listed: readonly Listed[], deadline: number): Promise<number> {
+    let oldest = Number.NaN;
+    for (const { id, createdAt } of listed.slice(0, MAX_DATED)) {
+      if (createdAt > oldest) break;
       const known = this.#since.get(id);
-      if (known !== undefined && Date.now() - known.readAt < DATED_MS) continue;
-      // Without a worker nobody answers: those that are left are asked the next time.
-      if (Date.now() >= deadline || !(await this.#ask(id))) break;
+      const isFresh = known !== undefined && Date.now() - known.readAt < DATED_MS;
+      // One that can't answer doesn't keep the others from it. Without a worker, none does until the time is over.
+      if (!isFresh && Date.now() < deadline) await this.#ask(id);
+      const at = this.#since.get(id)?.at;
+      if (at !== undefined && !(at >= oldest)) oldest = at;
     }
-    if (ids.length === 0) return { count, oldest: undefined };
-    const dates = [...this.#since.values()].map(({ at }) => at);
-    return { count, oldest: dates.length === 0 ? Number.NaN : Math.min(...dates) };
+    return oldest;
   }
 
-  async #list(): Promise<PaymentId[]> {
-    const ids: PaymentId[] = [];
-    const runs = this.context.client.workflow.list({ query: OPEN_REVIEWS, pageSize: MAX_DATED });
-    for await (const { workflowId } of runs) {
-      const id = parsePaymentId(workflowId);
-      if (id !== undefined) ids.push(id);
-      if (ids.length === MAX_DATED) break;
-    }
-    return ids;
+  /** The payments under review, those created first at the beginning. Temporal lists the newest first, and in no other order. */
+  async #list(): Promise<Listed[]> {
+    const { client } = this.context;
+    const { namespace } = client.options;
+    const listed: Listed[] = [];
+    let nextPageToken: Uint8Array | null = null;
+    do {
+      const request: object = { namespace, query: OPEN_REVIEWS, pageSize: LISTED_AT_ONCE, nextPageToken };
+      const page: Page = await callTemporal(client, () =>
+        client.workflowService.listWorkflowExecutions(request),
+      );
+      for (const { execution, searchAttributes } of page.executions) {
+        const id = parsePaymentId(execution?.workflowId);
+        const createdAt = decodeTypedSearchAttributes(searchAttributes?.indexedFields).get(
+          attributes.createdAt,
+        );
+        if (id !== undefined) listed.push({ id, createdAt: createdAt ?? 0 });
+      }
+      nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : null;
+    } while (nextPageToken !== null && listed.length < MAX_LISTED);
+    return listed.sort((one, other) => one.createdAt - other.createdAt);
   }
 
-  /** Asks a payment since when it has been under review. @returns `false` when it doesn't answer. */
-  async #ask(id: PaymentId): Promise<boolean> {
+  /** Asks a payment since when it has been under review. When it doesn't answer, it is asked again the next time. */
+  async #ask(id: PaymentId): Promise<void> {
     try {
       const found = await findPayment(this.context, id);
-      if (found === undefined) return true;
+      if (found === undefined) return;
       const { payment } = await currentState(this.context, found, ANSWER_LIMIT_MS);
       // The index may lag behind a decision.
       if (payment.review === undefined) this.#since.delete(id);
       else this.#since.set(id, { at: Date.parse(payment.review.since), readAt: Date.now() });
-      return true;
     } catch {
-      return false;
+      // What was known of it before still holds.
     }
   }
 }
