@@ -79,6 +79,8 @@ await runProcess(async (stop) => {
     timeoutMs: config.MERCHANT_WEBHOOK_TIMEOUT,
     allowPrivate: config.MERCHANT_WEBHOOK_ALLOW_PRIVATE,
     headers: tracing?.headers,
+    onFault: (error, name) =>
+      logger.error({ err: error, merchant: name }, 'a notification could not be signed or sent'),
   });
   const merchant = measuredNotifier(notifier, registry);
   const providers = createProviderServices(config, onCall, tracing);

@@ -368,6 +368,27 @@ describe("a merchant's endpoints", () => {
     expect(got.map(({ path }) => path)).toEqual(['/hook/second']);
   });
 
+  it('that can not be sent to are told of, and hold up no others either', async () => {
+    const faults: unknown[] = [];
+    const endpoints = [first(), { ...second(), secrets: ['whsec_not-base64-but-base64url__-_'] }];
+    const { notifyMerchant, notifyMerchantAgain } = createMerchantNotifier({
+      endpointsOf: () => endpoints,
+      timeoutMs: 5_000,
+      allowPrivate: true,
+      onFault: (error, name) => faults.push([name, error]),
+    });
+    const failed = await notifyMerchant(notification);
+    expect(failed).toEqual({
+      kind: 'failed',
+      reason: 'address 2: not sent: the worker could not sign or send it, and its log says why',
+      takenBy: [expect.stringMatching(/^[0-9a-f]{12}$/)],
+    });
+    expect(faults).toEqual([['shop', expect.any(Error)]]);
+    const again = { ...notification, takenBy: failed.kind === 'failed' ? failed.takenBy : [] };
+    expect(await notifyMerchantAgain(again)).toMatchObject({ kind: 'failed', takenBy: again.takenBy });
+    expect(got.map(({ path }) => path)).toEqual(['/hook']);
+  });
+
   it('of one merchant are never sent what belongs to another', async () => {
     const theirs = first();
     const { notifyMerchant } = createMerchantNotifier({
