@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { DefaultLogger, type NativeConnection, Runtime } from '@temporalio/worker';
+import { type NativeConnection, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { createActivities } from './activities/activities.js';
@@ -9,7 +9,6 @@ import { type Config, readConfig, withTemporalApiKey } from './config.js';
 import { createLogger } from './logger.js';
 import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './metrics.js';
 import { createPaymentWorker } from './payment-worker.js';
-import { parsePaymentId } from './payments/payment-id.js';
 import {
   createProviderServices,
   openRecords,
@@ -28,6 +27,7 @@ import {
 } from './temporal/connection.js';
 import { encryptionOf } from './temporal/encryption.js';
 import { startTracing } from './tracing.js';
+import { loggingRuntime } from './worker-log.js';
 import {
   installMeasuredRuntime,
   measuredNotifier,
@@ -155,7 +155,7 @@ async function startRuntime(
   registry: Registry,
   logger: Logger,
 ): Promise<MetricsPage | undefined> {
-  const options = { logger: temporalLogger(logger), shutdownSignals: [] };
+  const options = { ...loggingRuntime(logger), shutdownSignals: [] };
   if (address === undefined) {
     Runtime.install(options);
     return undefined;
@@ -226,14 +226,4 @@ function endpoints(config: Config<'worker'>) {
   }
   const only = url === undefined || secrets === undefined ? [] : [{ url, secrets }];
   return () => only;
-}
-
-/** Writes the Temporal SDK's log lines to our logger. A payment's id is called `paymentId`, as in the API's log. */
-function temporalLogger(logger: Logger): DefaultLogger {
-  const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
-  return new DefaultLogger('INFO', ({ level, message, meta }) => {
-    const { workflowId, ...rest } = { ...meta };
-    const paymentId = parsePaymentId(workflowId);
-    logger[levels[level]]({ ...(paymentId ? { paymentId } : { workflowId }), ...rest }, message);
-  });
 }
