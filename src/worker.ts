@@ -10,8 +10,10 @@ import { createLogger } from './logger.js';
 import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './metrics.js';
 import { createPaymentWorker } from './payment-worker.js';
 import {
+  closeAll,
   createProviderServices,
   openRecords,
+  orStopped,
   reloadOnHangUp,
   runProcess,
   untilNamespaceIsReady,
@@ -40,6 +42,9 @@ const WORKFLOW_BUNDLE = fileURLToPath(new URL('./workflow-bundle.js', import.met
 
 /** Pause between two attempts to connect to Temporal at the start, in ms. */
 const CONNECT_AGAIN_MS = 2_000;
+
+/** How long the worker that is being made may take to be there once the process has to stop, in ms: usually a second is enough. */
+const CREATION_GRACE_MS = 5_000;
 
 /**
  * The worker process: runs payments until SIGTERM or SIGINT, then stops within its grace period. On SIGHUP it reads the
@@ -93,7 +98,7 @@ await runProcess(async (stop) => {
     if (connection === undefined) return;
     await untilNamespaceIsReady({ connection, namespace: target.namespace, logger }, stop);
     if (stop.aborted) return;
-    const worker = await createPaymentWorker({
+    const creating = createPaymentWorker({
       connection,
       namespace: target.namespace,
       taskQueue: config.TEMPORAL_TASK_QUEUE,
@@ -118,9 +123,12 @@ await runProcess(async (stop) => {
           ? undefined
           : { deploymentName: config.WORKER_DEPLOYMENT, buildId: config.WORKER_BUILD_ID },
     });
-    logger.info({ taskQueue: config.TEMPORAL_TASK_QUEUE, namespace: target.namespace }, 'worker is running');
+    const worker = await orStopped(creating, stop, CREATION_GRACE_MS);
+    if (worker === undefined) return;
     stop.addEventListener('abort', () => worker.shutdown(), { once: true });
-    if (stop.aborted) return;
+    // One that never runs would hold its threads and its connection for good.
+    if (stop.aborted) worker.shutdown();
+    logger.info({ taskQueue: config.TEMPORAL_TASK_QUEUE, namespace: target.namespace }, 'worker is running');
     const ended = new AbortController();
     const recording = keepRecords(
       keeping,
@@ -135,12 +143,14 @@ await runProcess(async (stop) => {
       await recording;
     }
   } finally {
-    await page?.stop();
-    await tracing?.stop();
-    await connection?.close();
-    await keeping?.client.connection.close();
-    await keeping?.records.close();
-    for (const provider of Object.values(providers)) provider.close();
+    await closeAll(logger, [
+      () => page?.stop(),
+      () => tracing?.stop(),
+      () => connection?.close(),
+      () => keeping?.client.connection.close(),
+      () => keeping?.records.close(),
+      ...Object.values(providers).map((provider) => () => provider.close()),
+    ]);
     logger.info('worker has stopped');
   }
 });
@@ -165,15 +175,19 @@ async function startRuntime(
   return page;
 }
 
-/** Connects to Temporal, retrying until it answers; `undefined` when the process has to stop before. */
+/** Connects to Temporal, trying again until it answers; `undefined` when the process has to stop before. */
 async function connectPatiently(
   target: ReturnType<typeof loadTemporalTarget>,
   logger: Logger,
   stop: AbortSignal,
 ): Promise<NativeConnection | undefined> {
   while (!stop.aborted) {
+    const connecting = connectWorker(target);
     try {
-      return await connectWorker(target);
+      const connection = await orStopped(connecting, stop);
+      // One that comes too late isn't waited for, and nobody will use it.
+      if (connection === undefined) connecting.then((late) => late.close()).catch(() => undefined);
+      return connection;
     } catch (error) {
       logger.warn({ err: error, address: target.address }, 'Temporal is not reachable yet');
       await pause(CONNECT_AGAIN_MS, undefined, { signal: stop }).catch(() => undefined);
@@ -205,12 +219,15 @@ async function keepRecords(
   const recording = runRecorder({ ...keeping, logger }, stop).catch((error: unknown) => {
     logger.error({ err: error }, 'the recorder has ended: payments go on, and are not recorded');
   });
-  const scheduling = scheduleStatements(keeping.client, taskQueue).catch((error: unknown) => {
-    logger.error(
-      { err: error },
-      'the daily statement could not be scheduled: unless it was before, none is made until a worker that starts can do so',
-    );
-  });
+  const scheduling = keeping.client
+    .withAbortSignal(stop, () => scheduleStatements(keeping.client, taskQueue))
+    .catch((error: unknown) => {
+      if (stop.aborted) return;
+      logger.error(
+        { err: error },
+        'the daily statement could not be scheduled: unless it was before, none is made until a worker that starts can do so',
+      );
+    });
   await Promise.all([recording, scheduling]);
 }
 
