@@ -168,6 +168,8 @@ function createDelivery(
     throwHttpErrors: false,
     // A small compressed body can unpack to any size.
     decompress: false,
+    // Set explicitly, so that no environment variable turns the check off.
+    https: { rejectUnauthorized: true },
     headers: { 'content-type': 'application/json', 'user-agent': 'sanaga' },
     ...(allowPrivate ? {} : { dnsLookup: lookupPublic }),
   });
