@@ -20,7 +20,7 @@ import {
 import { type Tracing, traceProviderCalls } from './tracing.js';
 
 /** How long a process may take to end by itself once its main function has ended, in ms. */
-const EXIT_LIMIT_MS = 1_000;
+const EXIT_LIMIT_MS = 250;
 
 /**
  * Runs a process's main function until it ends by itself, or until SIGTERM or SIGINT aborts the signal that it is given.

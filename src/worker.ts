@@ -47,6 +47,12 @@ const CONNECT_AGAIN_MS = 2_000;
 const CREATION_GRACE_MS = 5_000;
 
 /**
+ * How long a worker may take to end beyond its grace period, in ms: activities that still run then are abandoned after a second. The
+ * SDK waits for half a minute until Temporal has heard that a worker ends.
+ */
+const LEAVE_MS = 1_250;
+
+/**
  * The worker process: runs payments until SIGTERM or SIGINT, then stops within its grace period. On SIGHUP it reads the
  * merchants' webhook addresses again.
  */
@@ -137,7 +143,12 @@ await runProcess(async (stop) => {
       AbortSignal.any([stop, ended.signal]),
     );
     try {
-      await worker.run();
+      const running = worker.run().then(() => 'ended');
+      if ((await orStopped(running, stop, config.WORKER_SHUTDOWN_GRACE + LEAVE_MS)) === undefined) {
+        logger.warn('the worker has stopped without taking its leave of Temporal, which does not answer');
+        // Its workers hold it still, so that it can't be closed.
+        connection = undefined;
+      }
     } finally {
       ended.abort();
       await recording;

@@ -1,5 +1,8 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
@@ -7,13 +10,18 @@ import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-s
 import { machine, PROJECT, startToRun } from './built.js';
 
 /** Starts a program, sends it a SIGTERM at some time after its first line, and says how it ended, and how many ms it took. */
-async function terminate(program: string, address: string, when: () => Promise<unknown>) {
-  const settings = stackSettings({ api: 0, sandbox: 1 }, makeSecrets());
-  const env = { ...machine(), ...settings, TEMPORAL_ADDRESS: address };
+async function terminate(
+  program: string,
+  address: string,
+  when: (child: ChildProcess) => Promise<unknown>,
+  settings: NodeJS.ProcessEnv = {},
+) {
+  const usual = stackSettings({ api: 0, sandbox: 1 }, makeSecrets());
+  const env = { ...machine(), ...usual, ...settings, TEMPORAL_ADDRESS: address };
   const { child, printed } = startToRun(program, [], env, PROJECT);
   const exit = once(child, 'exit');
   await printed;
-  await when();
+  await when(child);
   const begun = performance.now();
   child.kill('SIGTERM');
   const [code] = await exit;
@@ -47,6 +55,31 @@ describe('a process whose Temporal takes connections and says nothing', () => {
     },
     60_000,
   );
+});
+
+describe('a worker whose Temporal falls silent while it runs', () => {
+  let server: DevServer;
+
+  beforeAll(async () => {
+    server = await startDevServer({ ui: false, report: () => undefined });
+  }, 60_000);
+  afterAll(async () => {
+    process.kill(server.pid, 'SIGCONT');
+    await server.stop();
+  });
+
+  it('ends soon after its grace period', async () => {
+    const fallSilent = async ({ stdout }: ChildProcess) => {
+      for await (const line of createInterface({ input: stdout ?? Readable.from([]) })) {
+        if (line.includes('"state":"RUNNING"')) break;
+      }
+      process.kill(server.pid, 'SIGSTOP');
+    };
+    const grace = { WORKER_SHUTDOWN_GRACE: '1s' };
+    const { code, ms } = await terminate('lib/worker.js', server.address, fallSilent, grace);
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(5_000);
+  }, 60_000);
 });
 
 describe('a worker that is still starting', () => {
