@@ -167,6 +167,7 @@ const CLASSES: Readonly<Record<ErrorCode, typeof ApiError>> = {
   internal_error: ServerError,
   provider_refused: ServerError,
   no_records: ServerError,
+  record_unreadable: ServerError,
   records_unavailable: UnavailableError,
   temporarily_unavailable: UnavailableError,
   provider_unavailable: UnavailableError,

@@ -15,7 +15,10 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** What sends requests: the runtime's own fetch by default. */
   readonly fetch?: typeof globalThis.fetch;
-  /** The time limit of one attempt, in ms: 30 s by default. The API itself takes up to 15 s to create a payment. */
+  /**
+   * The time limit of one attempt, in ms: 75 s by default. The API waits 10 s for the provider when it creates a payment, and takes up
+   * to 70 s where its turn, Temporal and the records are slow, too.
+   */
   readonly timeoutMs?: number;
   /** How often a request is repeated: 2 by default. */
   readonly maxRetries?: number;
@@ -65,7 +68,7 @@ export type Send = <Body>(request: ApiRequest, options?: RequestOptions) => Prom
 
 export const VERSION = '0.1.0';
 
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 75_000;
 const MAX_RETRIES = 2;
 
 /** Pauses without a Retry-After, in ms: the first, which doubles each time, and the longest. */

@@ -478,6 +478,7 @@ export type ErrorCode =
   | 'provider_refused'
   | 'no_records'
   | 'records_unavailable'
+  | 'record_unreadable'
   | 'temporarily_unavailable'
   | 'provider_unavailable';
 

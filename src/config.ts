@@ -14,6 +14,7 @@ import {
   merchantsOfKeys,
   type NamedKey,
   reasonOf,
+  WEBHOOK_SECRET_FORM,
 } from './merchants.js';
 import { MINIMUM_AMOUNT, PROVIDER_LINK_LIFETIME_MS } from './payments/limits.js';
 
@@ -95,8 +96,7 @@ const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'si
 const webhookSecrets = text
   .transform((value) => value.split(',').map((secret) => secret.trim()))
   .refine((secrets) => secrets.length <= 2 && secrets.every(isWebhookSecret), {
-    error:
-      'must be a Standard Webhooks secret, or two separated by a comma: whsec_ and the base64 of 24 to 64 random bytes',
+    error: `must be a Standard Webhooks secret, or two separated by a comma: ${WEBHOOK_SECRET_FORM}`,
   });
 
 const yesNo = (fallback: boolean) =>

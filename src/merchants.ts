@@ -55,11 +55,19 @@ function hasNoCredentials(address: string): boolean {
   return username === '' && password === '';
 }
 
-/** `whsec_` and the base64 of 24 to 64 random bytes. */
+/**
+ * `whsec_` and the base64 of 24 to 64 random bytes, padded. Node ignores what isn't base64, so the bytes are written again and
+ * compared: the library that signs throws for other characters.
+ */
 export function isWebhookSecret(secret: string): boolean {
-  const bytes = Buffer.from(secret.replace(/^whsec_/, ''), 'base64').length;
-  return bytes >= 24 && bytes <= 64;
+  const base64 = secret.replace(/^whsec_/, '');
+  const bytes = Buffer.from(base64, 'base64');
+  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === base64;
 }
+
+/** What a secret that isn't one has to be. */
+export const WEBHOOK_SECRET_FORM =
+  'whsec_ and the base64 of 24 to 64 random bytes, with + and / and padded with = (base64url, which has - and _, is not it): make one with `echo "whsec_$(openssl rand -base64 32)"`';
 
 const API_KEY = /^([a-zA-Z0-9-]{1,40}):([^:,]{8,}):([a-z+]+)$/;
 const DIGEST_PREFIX = /^sha256-/i;
@@ -158,12 +166,7 @@ const merchant = z.strictObject({
         url: httpUrl,
         secrets: z
           .array(
-            z
-              .string()
-              .refine(
-                isWebhookSecret,
-                'must be a Standard Webhooks secret: whsec_ and the base64 of 24 to 64 random bytes',
-              ),
+            z.string().refine(isWebhookSecret, `must be a Standard Webhooks secret: ${WEBHOOK_SECRET_FORM}`),
           )
           .min(1, 'must have one secret, or two while it is being changed')
           .max(2, 'must have one secret, or two while it is being changed'),

@@ -45,7 +45,10 @@ const MAX_STATEMENT_STEPS = 2;
 
 /** A worker that runs until `shutdown` is called. */
 export interface PaymentWorker {
-  /** Resolves when the worker has stopped; rejects when it fails. */
+  /**
+   * Resolves when the worker has stopped; rejects when it fails. Call it even if the worker was shut down before: it then stops at
+   * once, and only after that can its connection be closed.
+   */
   run(): Promise<void>;
   shutdown(): void;
 }
@@ -69,54 +72,66 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
     activities,
     ...(tracing && { interceptors: { activity: [traceActivities(tracing)] } }),
   };
-  const payments = await (options.callStacks ? Worker : LeanWorker).create({
-    ...shared,
-    taskQueue,
-    workflowBundle: options.workflowBundle,
-    sinks: paymentSinks(measures, tracing),
-    maxCachedWorkflows: limits.maxCachedWorkflows,
-    maxConcurrentWorkflowTaskExecutions: limits.maxConcurrentWorkflowTasks,
-    // The SDK's default asks for the first tasks of payments with two polls at a time, and with eight for all later ones: under
-    // load, merchants then wait for their links while everything else goes on.
-    workflowTaskPollerBehavior: { type: 'autoscaling' },
-    maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
-    maxConcurrentLocalActivityExecutions: limits.maxConcurrentLocalActivities,
-    ...(deployment && {
-      workerDeploymentOptions: {
-        version: deployment,
-        useWorkerVersioning: true,
-        // A payment may run for days. Changes to workflows go behind patched(), so that it can move to a new version.
-        defaultVersioningBehavior: 'AUTO_UPGRADE',
-      },
-    }),
-  });
-  const deliveries = await Worker.create({
-    ...shared,
-    taskQueue: notificationsQueue(taskQueue),
-    maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
-  });
-  const { statementSteps } = options;
-  const statements =
-    statementSteps &&
-    (await Worker.create({
+  const createPayments = () =>
+    (options.callStacks ? Worker : LeanWorker).create({
+      ...shared,
+      taskQueue,
+      workflowBundle: options.workflowBundle,
+      sinks: paymentSinks(measures, tracing),
+      maxCachedWorkflows: limits.maxCachedWorkflows,
+      maxConcurrentWorkflowTaskExecutions: limits.maxConcurrentWorkflowTasks,
+      // The SDK's default asks for the first tasks of payments with two polls at a time, and with eight for all later ones: under
+      // load, merchants then wait for their links while everything else goes on.
+      workflowTaskPollerBehavior: { type: 'autoscaling' },
+      maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
+      maxConcurrentLocalActivityExecutions: limits.maxConcurrentLocalActivities,
+      ...(deployment && {
+        workerDeploymentOptions: {
+          version: deployment,
+          useWorkerVersioning: true,
+          // A payment may run for days. Changes to workflows go behind patched(), so that it can move to a new version.
+          defaultVersioningBehavior: 'AUTO_UPGRADE',
+        },
+      }),
+    });
+  const createDeliveries = () =>
+    Worker.create({
+      ...shared,
+      taskQueue: notificationsQueue(taskQueue),
+      maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
+    });
+  const createStatements = (steps: StatementSteps) =>
+    Worker.create({
       ...plain,
       taskQueue: statementsQueue(taskQueue),
-      activities: statementSteps,
+      activities: steps,
       maxConcurrentActivityTaskExecutions: MAX_STATEMENT_STEPS,
-    }));
-  const workers = [payments, deliveries, ...(statements === undefined ? [] : [statements])];
+    });
+  const { statementSteps } = options;
+  const workers: Worker[] = [];
+  let isShutDown = false;
   const shutdown = () => {
+    isShutDown = true;
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
-  return {
-    shutdown,
-    async run() {
-      // None is of use alone: when one ends, for any reason, the others are stopped.
-      const running = workers.map((worker) => worker.run().finally(shutdown));
-      await Promise.allSettled(running);
-      await Promise.all(running);
-    },
+  const run = async () => {
+    // None is of use alone: when one ends, for any reason, the others are stopped.
+    const running = workers.map((worker) => worker.run().finally(shutdown));
+    if (isShutDown) shutdown();
+    await Promise.allSettled(running);
+    await Promise.all(running);
   };
+  try {
+    workers.push(await createPayments());
+    workers.push(await createDeliveries());
+    if (statementSteps !== undefined) workers.push(await createStatements(statementSteps));
+  } catch (error) {
+    // Those that are there hold threads and the connection until they have run.
+    shutdown();
+    await run().catch(() => undefined);
+    throw error;
+  }
+  return { shutdown, run };
 }
 
 const NOT_MEASURED: PaymentSinks['payments'] = {

@@ -2,6 +2,7 @@
  * What the API and worker processes share: signals stop them, wrong settings are reported, the exit code shows how they
  * ended, the Temporal namespace is checked first, and the clients of the provider's two services are made.
  */
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Config, ConfigError } from './config.js';
@@ -18,10 +19,14 @@ import {
 } from './temporal/namespace.js';
 import { type Tracing, traceProviderCalls } from './tracing.js';
 
+/** How long a process may take to end by itself once its main function has ended, in ms. */
+const EXIT_LIMIT_MS = 250;
+
 /**
  * Runs a process's main function until it ends by itself, or until SIGTERM or SIGINT aborts the signal that it is given.
  * A wrong setting, or a Temporal namespace that isn't set up, ends the process with exit code 78 (EX_CONFIG) and a message
- * that says what to do; any other error with 1.
+ * that says what to do; any other error with 1. What the function leaves behind doesn't keep the process: Temporal's native library
+ * tries to connect for half a minute, and nothing can make it give up.
  */
 export async function runProcess(main: (stop: AbortSignal) => Promise<void>): Promise<void> {
   const stopping = new AbortController();
@@ -40,6 +45,47 @@ export async function runProcess(main: (stop: AbortSignal) => Promise<void>): Pr
     }
   } finally {
     process.off('SIGTERM', stop).off('SIGINT', stop);
+    setTimeout(() => process.exit(), EXIT_LIMIT_MS).unref();
+  }
+}
+
+/**
+ * What comes of something that can't be given up, or `undefined` when `stop` is aborted before; what it comes to later is dropped.
+ *
+ * @param graceMs how long it may still take once `stop` is aborted, in ms
+ * @throws what the promise rejects with
+ */
+export async function orStopped<T>(
+  promise: Promise<T>,
+  stop: AbortSignal,
+  graceMs = 0,
+): Promise<T | undefined> {
+  const over = new AbortController();
+  const { signal } = over;
+  const stopped = async (): Promise<undefined> => {
+    try {
+      if (!stop.aborted) await once(stop, 'abort', { signal });
+      await pause(graceMs, undefined, { signal });
+    } catch {
+      // The promise has settled first.
+    }
+  };
+  try {
+    return await Promise.race([promise, stopped()]);
+  } finally {
+    over.abort();
+    promise.catch(() => undefined);
+  }
+}
+
+/** Closes each of these, one after the other, whatever becomes of the others. */
+export async function closeAll(logger: Logger, closings: readonly (() => unknown)[]): Promise<void> {
+  for (const close of closings) {
+    try {
+      await close();
+    } catch (error) {
+      logger.error({ err: error }, 'something could not be closed');
+    }
   }
 }
 
@@ -104,7 +150,7 @@ export async function isNamespaceReady(required: RequiredNamespace): Promise<boo
  * @throws {ConfigError} as {@link isNamespaceReady} does.
  */
 export async function untilNamespaceIsReady(required: RequiredNamespace, stop: AbortSignal): Promise<void> {
-  while (!stop.aborted && !(await isNamespaceReady(required))) {
+  while (!stop.aborted && !(await orStopped(isNamespaceReady(required), stop))) {
     await pause(CHECK_AGAIN_MS, undefined, { signal: stop }).catch(() => undefined);
   }
 }

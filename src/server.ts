@@ -10,6 +10,7 @@ import {
   createProviderServices,
   isNamespaceReady,
   openRecords,
+  orStopped,
   reloadOnHangUp,
   runProcess,
   untilNamespaceIsReady,
@@ -81,7 +82,8 @@ await runProcess(async (stop) => {
       page = await serveMetrics(config.API_METRICS_ADDRESS, registry);
       logger.info({ address: config.API_METRICS_ADDRESS }, 'metrics are shown');
     }
-    const isReady = await isNamespaceReady(required);
+    const isReady = await orStopped(isNamespaceReady(required), stop);
+    if (stop.aborted) return;
     const serving = await serve(app, { host: config.HOST, port: config.PORT, shutdown });
     logger.info({ host: config.HOST, port: serving.port, temporal: target.address }, 'API is listening');
     try {

@@ -154,7 +154,7 @@ export async function installMeasuredRuntime(options: RuntimeOptions): Promise<(
     try {
       Runtime.install({
         ...options,
-        telemetryOptions: { metrics: { prometheus, attachServiceName: false } },
+        telemetryOptions: { ...options.telemetryOptions, metrics: { prometheus, attachServiceName: false } },
       });
     } catch (error) {
       if (tries === MAX_PORT_TRIES) throw error;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { DefaultLogger, type NativeConnection, Runtime } from '@temporalio/worker';
+import { type NativeConnection, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { createActivities } from './activities/activities.js';
@@ -9,10 +9,11 @@ import { type Config, readConfig, withTemporalApiKey } from './config.js';
 import { createLogger } from './logger.js';
 import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './metrics.js';
 import { createPaymentWorker } from './payment-worker.js';
-import { parsePaymentId } from './payments/payment-id.js';
 import {
+  closeAll,
   createProviderServices,
   openRecords,
+  orStopped,
   reloadOnHangUp,
   runProcess,
   untilNamespaceIsReady,
@@ -28,6 +29,7 @@ import {
 } from './temporal/connection.js';
 import { encryptionOf } from './temporal/encryption.js';
 import { startTracing } from './tracing.js';
+import { loggingRuntime } from './worker-log.js';
 import {
   installMeasuredRuntime,
   measuredNotifier,
@@ -40,6 +42,15 @@ const WORKFLOW_BUNDLE = fileURLToPath(new URL('./workflow-bundle.js', import.met
 
 /** Pause between two attempts to connect to Temporal at the start, in ms. */
 const CONNECT_AGAIN_MS = 2_000;
+
+/** How long the worker that is being made may take to be there once the process has to stop, in ms: usually a second is enough. */
+const CREATION_GRACE_MS = 5_000;
+
+/**
+ * How long a worker may take to end beyond its grace period, in ms: activities that still run then are abandoned after a second. The
+ * SDK waits for half a minute until Temporal has heard that a worker ends.
+ */
+const LEAVE_MS = 1_250;
 
 /**
  * The worker process: runs payments until SIGTERM or SIGINT, then stops within its grace period. On SIGHUP it reads the
@@ -79,6 +90,8 @@ await runProcess(async (stop) => {
     timeoutMs: config.MERCHANT_WEBHOOK_TIMEOUT,
     allowPrivate: config.MERCHANT_WEBHOOK_ALLOW_PRIVATE,
     headers: tracing?.headers,
+    onFault: (error, name) =>
+      logger.error({ err: error, merchant: name }, 'a notification could not be signed or sent'),
   });
   const merchant = measuredNotifier(notifier, registry);
   const providers = createProviderServices(config, onCall, tracing);
@@ -91,7 +104,7 @@ await runProcess(async (stop) => {
     if (connection === undefined) return;
     await untilNamespaceIsReady({ connection, namespace: target.namespace, logger }, stop);
     if (stop.aborted) return;
-    const worker = await createPaymentWorker({
+    const creating = createPaymentWorker({
       connection,
       namespace: target.namespace,
       taskQueue: config.TEMPORAL_TASK_QUEUE,
@@ -116,9 +129,12 @@ await runProcess(async (stop) => {
           ? undefined
           : { deploymentName: config.WORKER_DEPLOYMENT, buildId: config.WORKER_BUILD_ID },
     });
-    logger.info({ taskQueue: config.TEMPORAL_TASK_QUEUE, namespace: target.namespace }, 'worker is running');
+    const worker = await orStopped(creating, stop, CREATION_GRACE_MS);
+    if (worker === undefined) return;
     stop.addEventListener('abort', () => worker.shutdown(), { once: true });
-    if (stop.aborted) return;
+    // One that never runs would hold its threads and its connection for good.
+    if (stop.aborted) worker.shutdown();
+    logger.info({ taskQueue: config.TEMPORAL_TASK_QUEUE, namespace: target.namespace }, 'worker is running');
     const ended = new AbortController();
     const recording = keepRecords(
       keeping,
@@ -127,18 +143,25 @@ await runProcess(async (stop) => {
       AbortSignal.any([stop, ended.signal]),
     );
     try {
-      await worker.run();
+      const running = worker.run().then(() => 'ended');
+      if ((await orStopped(running, stop, config.WORKER_SHUTDOWN_GRACE + LEAVE_MS)) === undefined) {
+        logger.warn('the worker has stopped without taking its leave of Temporal, which does not answer');
+        // Its workers hold it still, so that it can't be closed.
+        connection = undefined;
+      }
     } finally {
       ended.abort();
       await recording;
     }
   } finally {
-    await page?.stop();
-    await tracing?.stop();
-    await connection?.close();
-    await keeping?.client.connection.close();
-    await keeping?.records.close();
-    for (const provider of Object.values(providers)) provider.close();
+    await closeAll(logger, [
+      () => page?.stop(),
+      () => tracing?.stop(),
+      () => connection?.close(),
+      () => keeping?.client.connection.close(),
+      () => keeping?.records.close(),
+      ...Object.values(providers).map((provider) => () => provider.close()),
+    ]);
     logger.info('worker has stopped');
   }
 });
@@ -153,7 +176,7 @@ async function startRuntime(
   registry: Registry,
   logger: Logger,
 ): Promise<MetricsPage | undefined> {
-  const options = { logger: temporalLogger(logger), shutdownSignals: [] };
+  const options = { ...loggingRuntime(logger), shutdownSignals: [] };
   if (address === undefined) {
     Runtime.install(options);
     return undefined;
@@ -163,15 +186,19 @@ async function startRuntime(
   return page;
 }
 
-/** Connects to Temporal, retrying until it answers; `undefined` when the process has to stop before. */
+/** Connects to Temporal, trying again until it answers; `undefined` when the process has to stop before. */
 async function connectPatiently(
   target: ReturnType<typeof loadTemporalTarget>,
   logger: Logger,
   stop: AbortSignal,
 ): Promise<NativeConnection | undefined> {
   while (!stop.aborted) {
+    const connecting = connectWorker(target);
     try {
-      return await connectWorker(target);
+      const connection = await orStopped(connecting, stop);
+      // One that comes too late isn't waited for, and nobody will use it.
+      if (connection === undefined) connecting.then((late) => late.close()).catch(() => undefined);
+      return connection;
     } catch (error) {
       logger.warn({ err: error, address: target.address }, 'Temporal is not reachable yet');
       await pause(CONNECT_AGAIN_MS, undefined, { signal: stop }).catch(() => undefined);
@@ -203,12 +230,15 @@ async function keepRecords(
   const recording = runRecorder({ ...keeping, logger }, stop).catch((error: unknown) => {
     logger.error({ err: error }, 'the recorder has ended: payments go on, and are not recorded');
   });
-  const scheduling = scheduleStatements(keeping.client, taskQueue).catch((error: unknown) => {
-    logger.error(
-      { err: error },
-      'the daily statement could not be scheduled: unless it was before, none is made until a worker that starts can do so',
-    );
-  });
+  const scheduling = keeping.client
+    .withAbortSignal(stop, () => scheduleStatements(keeping.client, taskQueue))
+    .catch((error: unknown) => {
+      if (stop.aborted) return;
+      logger.error(
+        { err: error },
+        'the daily statement could not be scheduled: unless it was before, none is made until a worker that starts can do so',
+      );
+    });
   await Promise.all([recording, scheduling]);
 }
 
@@ -224,14 +254,4 @@ function endpoints(config: Config<'worker'>) {
   }
   const only = url === undefined || secrets === undefined ? [] : [{ url, secrets }];
   return () => only;
-}
-
-/** Writes the Temporal SDK's log lines to our logger. A payment's id is called `paymentId`, as in the API's log. */
-function temporalLogger(logger: Logger): DefaultLogger {
-  const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
-  return new DefaultLogger('INFO', ({ level, message, meta }) => {
-    const { workflowId, ...rest } = { ...meta };
-    const paymentId = parsePaymentId(workflowId);
-    logger[levels[level]]({ ...(paymentId ? { paymentId } : { workflowId }), ...rest }, message);
-  });
 }

@@ -253,6 +253,19 @@ describe('the settings', () => {
     expect(mistakes('worker', { ...provider, MERCHANT_WEBHOOK_SECRET: WEBHOOK_SECRET })).toEqual([]);
     expect(mistakes('worker', { ...provider, MERCHANT_WEBHOOK_SECRET: 'short' })).toHaveLength(1);
   });
+
+  it.each([
+    ['base64url', `whsec_${Buffer.alloc(33, 0xfb).toString('base64url')}`],
+    ['without its padding', `whsec_${Buffer.alloc(32, 1).toString('base64').replace('=', '')}`],
+    ['a passphrase', 'correct horse battery staple, and many a word more'],
+    ['with a line break in it', `whsec_${'A'.repeat(32)}\n${'A'.repeat(32)}`],
+    ['with two prefixes', `whsec_whsec_${Buffer.alloc(32).toString('base64')}`],
+  ])('take no webhook secret that is %s, and say what one is', (_, secret) => {
+    const lines = mistakes('worker', { ...provider, MERCHANT_WEBHOOK_SECRET: secret });
+    expect(lines).toEqual([
+      expect.stringMatching(/base64url, which has - and _, is not it\): make one with/),
+    ]);
+  });
 });
 
 describe('encryption keys', () => {

@@ -53,6 +53,8 @@ interface NotifierOptions {
   readonly allowPrivate: boolean;
   /** Headers that each try is sent with beside the webhook's own, such as those of a trace. */
   readonly headers?: (() => Readonly<Record<string, string>>) | undefined;
+  /** Is told when a notification could not be sent to an endpoint by a fault of our own, such as a secret that can't sign. */
+  readonly onFault?: ((error: unknown, merchant: string | undefined) => void) | undefined;
   /** A monotonic clock in ms for the memory of endpoints that are down or slow; `performance.now` by default. */
   readonly now?: (() => number) | undefined;
 }
@@ -86,6 +88,16 @@ export function createMerchantNotifier(options: NotifierOptions): MerchantNotifi
     return known;
   };
 
+  /** An endpoint that can't be sent to at all is one that hasn't taken it: the others go on, and don't get it again. */
+  const sendTo = async (endpoint: MerchantEndpoint, notification: MerchantNotification, isFirst: boolean) => {
+    try {
+      return await senderOf(endpoint)(notification, isFirst);
+    } catch (error) {
+      options.onFault?.(error, notification.merchant);
+      return { reason: FAULT, isSpared: false };
+    }
+  };
+
   async function notify(notification: MerchantNotification, isFirst: boolean): Promise<Delivery> {
     const { merchant, type, takenBy = [] } = notification;
     const endpoints = options.endpointsOf(merchant);
@@ -96,7 +108,7 @@ export function createMerchantNotifier(options: NotifierOptions): MerchantNotifi
     const tries = await Promise.all(
       wanting.map(async (endpoint) => {
         const id = endpointId(endpoint);
-        const notTaken = takenBy.includes(id) ? undefined : await senderOf(endpoint)(notification, isFirst);
+        const notTaken = takenBy.includes(id) ? undefined : await sendTo(endpoint, notification, isFirst);
         return { id, notTaken };
       }),
     );
@@ -117,6 +129,9 @@ export function createMerchantNotifier(options: NotifierOptions): MerchantNotifi
 }
 
 const UNKNOWN_MERCHANT = 'not sent: the merchant is not known to the worker';
+
+/** Merchants read it: the error itself is for the operator's log. */
+const FAULT = 'not sent: the worker could not sign or send it, and its log says why';
 
 function failed(reason: string, takenBy: readonly string[]): Delivery {
   return { kind: 'failed', reason, ...(takenBy.length > 0 && { takenBy }) };
@@ -153,6 +168,8 @@ function createDelivery(
     throwHttpErrors: false,
     // A small compressed body can unpack to any size.
     decompress: false,
+    // Set explicitly, so that no environment variable turns the check off.
+    https: { rejectUnauthorized: true },
     headers: { 'content-type': 'application/json', 'user-agent': 'sanaga' },
     ...(allowPrivate ? {} : { dnsLookup: lookupPublic }),
   });

@@ -25,7 +25,15 @@ import { getErrors, getOpenApi, getReference, getReferenceScript } from './route
 import { listEvents } from './routes/events.js';
 import { listFeed } from './routes/feed.js';
 import { listDueDeliveries, listNotifications, resendNotification } from './routes/notifications.js';
-import { getBalance, getKey, healthz, listUnmatched, readyz, sharedBalance } from './routes/operations.js';
+import {
+  getBalance,
+  getKey,
+  healthz,
+  listUnmatched,
+  readyz,
+  sharedBalance,
+  sharedReadiness,
+} from './routes/operations.js';
 import { getPayment, listPayments, refreshPayment, resolvePayment } from './routes/payments.js';
 import { cancelPayout, createPayout } from './routes/payouts.js';
 import { getProviderRecords } from './routes/provider-records.js';
@@ -148,6 +156,7 @@ export function createApi({
     requestLimits: new RequestLimits(allowance),
     descriptions: new Descriptions(options.client),
     updates: new SharedUpdates(),
+    readiness: sharedReadiness(options),
     openApi: describeOnce(),
     payoutLimits: new PayoutLimits(),
     providers: { collection: sharedBalance(providers.collection), payout: sharedBalance(providers.payout) },

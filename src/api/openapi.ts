@@ -145,6 +145,10 @@ const headersOf = (...names: readonly HeaderName[]) =>
     ['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 
+/** Headers that only some of the responses have. */
+const optionalHeadersOf = (...names: readonly HeaderName[]) =>
+  Object.fromEntries(names.map((name) => [name, { ...HEADERS[name], required: false }]));
+
 const PROBLEM_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ['WWW-Authenticate'],
   403: ['WWW-Authenticate'],
@@ -245,7 +249,7 @@ function parameter(
 
 function describeResponses(route: Route, schemas: SchemaComponents): JsonObject {
   const described = Object.entries(route.responses).map(([status, response]) => {
-    const { description, headers = [] } = response;
+    const { description, headers = [], optionalHeaders = [] } = response;
     const content =
       'schema' in response
         ? {
@@ -254,7 +258,8 @@ function describeResponses(route: Route, schemas: SchemaComponents): JsonObject 
           }
         : { [response.contentType]: { schema: { type: 'string' } } };
     const limits = route.scopes ? (['RateLimit', 'RateLimit-Policy'] as const) : [];
-    return [status, { description, headers: headersOf(...headers, ...limits), content }];
+    const all = { ...headersOf(...headers, ...limits), ...optionalHeadersOf(...optionalHeaders) };
+    return [status, { description, headers: all, content }];
   });
   return Object.fromEntries(described);
 }
@@ -300,6 +305,7 @@ function describeProblems(route: Route, schemas: SchemaComponents): JsonObject {
         ...headersOf(...(PROBLEM_HEADERS[status] ?? [])),
         ...(status === 422 && {
           Location: text('The address of the payment, if the provider rejected one.'),
+          ...optionalHeadersOf('Idempotent-Replayed'),
         }),
       },
       content: {
@@ -327,6 +333,11 @@ const ABOUT_A_PAYMENT: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'rejected_by_provider',
 ]);
 
+const NAMES_A_PAYMENT: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+  'idempotency_key_reused',
+  'record_unreadable',
+]);
+
 function exampleOf(code: ProblemCode): Problem {
   const { title, status, example: detail } = PROBLEMS[code];
   return {
@@ -337,7 +348,7 @@ function exampleOf(code: ProblemCode): Problem {
     code,
     requestId: 'cbf8e74d-ef1f-47d3-8594-65f699b1cfea',
     ...(code === 'invalid_request' && { errors: [{ field: 'amount', message: 'must be at least 100 XAF' }] }),
-    ...(code === 'idempotency_key_reused' && { paymentId: examplePayment.id }),
+    ...(NAMES_A_PAYMENT.has(code) && { paymentId: examplePayment.id }),
     ...(ABOUT_A_PAYMENT.has(code) && { payment: examplePayment }),
   };
 }

@@ -49,6 +49,13 @@ export interface ApiContext extends StartContext, HintContext, LimitContext {
   readonly webhookToken: string;
   readonly metrics: Metrics;
   readonly limits: Limits;
+  /**
+   * Whether the process can serve, up to a second old.
+   *
+   * @returns a warning for operators, if there is something to look at
+   * @throws {ApiError} `temporarily_unavailable` when it can't.
+   */
+  readiness(): Promise<string | undefined>;
   /** The OpenAPI document, as JSON. */
   openApi(): string;
   readonly requestLimits: RequestLimits;
@@ -70,6 +77,8 @@ type ResponseDescription = {
   /** When it is given, as a sentence. */
   readonly description: string;
   readonly headers?: readonly ResponseHeader[];
+  /** Headers that some of these responses have. */
+  readonly optionalHeaders?: readonly ResponseHeader[];
 } & ({ readonly schema: z.ZodType; readonly alternative?: string } | { readonly contentType: string });
 
 /** A route's responses by status. */

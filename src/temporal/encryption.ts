@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
+import type { DataConverter, Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 // A CommonJS package whose named exports Node can't detect.
 import proto from '@temporalio/proto';
 import { DECRYPTION_FAILURE } from './failure-converter.js';
@@ -88,6 +88,15 @@ export function encryptionOf(
 export class DecryptionError extends Error {
   // Temporal's SDK takes it as the type of the failure that the error becomes.
   override readonly name = DECRYPTION_FAILURE;
+
+  /** @param workflowId the workflow whose payload it is, where Temporal's SDK says it */
+  constructor(
+    message: string,
+    readonly workflowId?: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
 }
 
 /** What Temporal's own tools call a payload that is encrypted, and where they look for the key's id. */
@@ -117,11 +126,15 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   /** @throws {DecryptionError} when a key is missing or wrong, or a payload was changed. */
-  async decode(payloads: Payload[]): Promise<Payload[]> {
+  async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     const encrypted = payloads.filter(isEncrypted).length;
     if (encrypted === 0) return payloads;
     return await this.#told('decrypt', encrypted, () =>
-      Promise.all(payloads.map((payload) => (isEncrypted(payload) ? this.#decrypt(payload) : payload))),
+      Promise.all(
+        payloads.map((payload) =>
+          isEncrypted(payload) ? this.#decrypt(payload, context?.workflowId) : payload,
+        ),
+      ),
     );
   }
 
@@ -142,25 +155,28 @@ export class EncryptionCodec implements PayloadCodec {
     }
   }
 
-  async #decrypt(payload: Payload): Promise<Payload> {
+  async #decrypt(payload: Payload, workflowId: string | undefined): Promise<Payload> {
     const id = textOf(payload.metadata?.[KEY_ID]);
-    const key = await this.#find(id);
-    if (key === undefined) throw new DecryptionError(missing(id));
+    const key = await this.#find(id, workflowId);
+    if (key === undefined) throw new DecryptionError(missing(id), workflowId);
     try {
       return decrypt(payload, key);
     } catch {
       throw new DecryptionError(
         `A payload in Temporal can't be decrypted with the encryption key "${id}": either that isn't the key which encrypted it, ` +
           'or the payload was changed. Give the process the key that had this id then (ENCRYPTION_KEYS), and restart it.',
+        workflowId,
       );
     }
   }
 
-  async #find(id: string): Promise<EncryptionKey | undefined> {
+  async #find(id: string, workflowId: string | undefined): Promise<EncryptionKey | undefined> {
     try {
       return await this.encryption.keys.find(id);
     } catch (cause) {
-      throw new DecryptionError(`The encryption key "${id}" can't be had at the moment`, { cause });
+      throw new DecryptionError(`The encryption key "${id}" can't be had at the moment`, workflowId, {
+        cause,
+      });
     }
   }
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { runInThisContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
@@ -11,6 +12,8 @@ import {
 } from '../../src/activities/merchant.js';
 import { toPayment } from '../../src/payments/to-payment.js';
 import { begun, linkOrder } from '../payments/orders.js';
+import { closeServers, serveTls } from '../provider/local-servers.js';
+import { selfSigned } from '../provider/self-signed.js';
 import { expectDocumentedWebhook } from '../support/documented.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -212,6 +215,25 @@ describe('a notification to the merchant', () => {
     expect(got).toHaveLength(1);
   });
 
+  it("goes to no address whose certificate isn't trusted, whatever the environment says", async () => {
+    const server = await serveTls(selfSigned, (socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
+    // Node's own environment: a suite has a copy of it.
+    const env: NodeJS.ProcessEnv = runInThisContext('process.env');
+    const { NODE_TLS_REJECT_UNAUTHORIZED: before } = env;
+    env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    try {
+      expect(await notifyAt(server.url, 5_000)).toEqual({
+        kind: 'failed',
+        reason: 'no answer (DEPTH_ZERO_SELF_SIGNED_CERT)',
+      });
+    } finally {
+      if (before === undefined) delete env.NODE_TLS_REJECT_UNAUTHORIZED;
+      else env.NODE_TLS_REJECT_UNAUTHORIZED = before;
+      await closeServers();
+    }
+    expect(server.requests()).toBe(0);
+  });
+
   it('is not delivered when the merchant does not answer in time', async () => {
     answer = 'nothing';
     expect(await notifyAt(url(), 300)).toEqual({ kind: 'failed', reason: 'timed out' });
@@ -366,6 +388,27 @@ describe("a merchant's endpoints", () => {
       reason: 'address 1: not sent: the address has not taken the last notifications',
     });
     expect(got.map(({ path }) => path)).toEqual(['/hook/second']);
+  });
+
+  it('that can not be sent to are told of, and hold up no others either', async () => {
+    const faults: unknown[] = [];
+    const endpoints = [first(), { ...second(), secrets: ['whsec_not-base64-but-base64url__-_'] }];
+    const { notifyMerchant, notifyMerchantAgain } = createMerchantNotifier({
+      endpointsOf: () => endpoints,
+      timeoutMs: 5_000,
+      allowPrivate: true,
+      onFault: (error, name) => faults.push([name, error]),
+    });
+    const failed = await notifyMerchant(notification);
+    expect(failed).toEqual({
+      kind: 'failed',
+      reason: 'address 2: not sent: the worker could not sign or send it, and its log says why',
+      takenBy: [expect.stringMatching(/^[0-9a-f]{12}$/)],
+    });
+    expect(faults).toEqual([['shop', expect.any(Error)]]);
+    const again = { ...notification, takenBy: failed.kind === 'failed' ? failed.takenBy : [] };
+    expect(await notifyMerchantAgain(again)).toMatchObject({ kind: 'failed', takenBy: again.takenBy });
+    expect(got.map(({ path }) => path)).toEqual(['/hook']);
   });
 
   it('of one merchant are never sent what belongs to another', async () => {

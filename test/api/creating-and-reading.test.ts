@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import type { Records } from '../../src/records/records.js';
 import { KEYS } from '../support/api-under-test.js';
 import { ANSWER_WITHIN_MS, link, payout, useStack } from '../support/payment-stack.js';
 
@@ -189,6 +190,23 @@ describe("the provider's notification", () => {
 describe('the API with Temporal', () => {
   it('is ready', async () => {
     expect((await stack.api.ask('GET', '/readyz')).status).toBe(200);
+  });
+
+  it('looks once whether it is ready for all who ask within a second', async () => {
+    let looks = 0;
+    const counted: Partial<Records> = {
+      recorderState: async () => {
+        looks++;
+        return { recordedUntil: Date.now() };
+      },
+    };
+    const api = await stack.startMore({ records: counted as Records });
+    const ask = () => Promise.all(Array.from({ length: 20 }, () => api.ask('GET', '/readyz')));
+    expect(new Set((await ask()).map(({ status }) => status))).toEqual(new Set([200]));
+    expect(looks).toBe(1);
+    await pause(1_100);
+    await ask();
+    expect(looks).toBe(2);
   });
 
   it('passes the balance on', async () => {

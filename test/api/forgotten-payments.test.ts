@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
+import { RecordsUnavailableError } from '../../src/records/database.js';
 import { Records } from '../../src/records/records.js';
+import { type Encryption, keysOf } from '../../src/temporal/encryption.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
 import { startHanging } from '../records/databases.js';
@@ -9,7 +11,7 @@ import { PACE, startRecorder } from '../records/running-recorder.js';
 import { type Answered, type ApiUnderTest, KEYS, merchantsWith, terms } from '../support/api-under-test.js';
 import { sumOf } from '../support/metrics-page.js';
 import { eventually, link, payout, useStack } from '../support/payment-stack.js';
-import { testEncryption } from '../support/test-encryption.js';
+import { freshKey, testEncryption } from '../support/test-encryption.js';
 
 const stack = useStack({
   // Otherwise the server deletes a workflow only when it has noted down, half a minute later, that all its tasks are done.
@@ -21,19 +23,20 @@ const stack = useStack({
 const logger = pino({ level: 'silent' });
 
 let server: PGliteServer;
+let port: number;
 let records: Records;
 let api: ApiUnderTest;
 let stopRecorder: () => Promise<void>;
 const opened: Records[] = [];
 
-function open(port: number): Records {
-  const one = Records.open(`postgres://postgres@127.0.0.1:${port}/postgres`, testEncryption, logger);
+function open(port: number, encryption: Encryption = testEncryption): Records {
+  const one = Records.open(`postgres://postgres@127.0.0.1:${port}/postgres`, encryption, logger);
   opened.push(one);
   return one;
 }
 
 beforeAll(async () => {
-  const port = await freePort();
+  port = await freePort();
   server = await startPGliteServer(port);
   records = open(port);
   const grace = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
@@ -446,6 +449,46 @@ describe("payments by the mobile operator's reference", () => {
     expect([status, body.code]).toEqual([501, 'no_records']);
     expect(body.detail).toContain('RECORDS_URL is not set');
     expect(body.detail).toContain('look by externalId');
+  });
+});
+
+describe('a payment whose record can not be decrypted', () => {
+  let id: string;
+  let other: ApiUnderTest;
+  const idempotencyKey = randomUUID();
+
+  beforeAll(async () => {
+    id = (await stack.paid(idempotencyKey)).id;
+    await forget(id);
+    const keys = keysOf([freshKey('another-key')]);
+    other = await stack.startMore({ records: open(port, { keys, isOn: true }) });
+  }, 60_000);
+
+  it('was made all the same: a repeated request is told so, and nothing is sent', async () => {
+    const made = stack.sandbox.ledger.all().length;
+    const { status, body, headers } = await post('/v1/collections', link, idempotencyKey, other);
+    expect([status, body.code, body.paymentId]).toEqual([500, 'record_unreadable', id]);
+    expect(body.detail).toContain("it may have been paid, but its record can't be read. Don't pay it again");
+    expect(headers.has('retry-after')).toBe(false);
+    expect(stack.sandbox.ledger.all()).toHaveLength(made);
+  });
+
+  it('is answered the same when it is read', async () => {
+    for (const path of ['', '/events', '/notifications']) {
+      const { status, body } = await other.ask('GET', `/v1/payments/${id}${path}`, { key: KEYS.shop });
+      expect([status, body.code, body.paymentId]).toEqual([500, 'record_unreadable', id]);
+    }
+  });
+
+  it('is in doubt, and not unsent, when the records go away between two questions', async () => {
+    const known: Partial<Records> = {
+      has: async () => true,
+      find: async () => Promise.reject(new RecordsUnavailableError('gone')),
+    };
+    const flaky = await stack.startMore({ records: known as Records });
+    const { status, body } = await post('/v1/collections', link, idempotencyKey, flaky);
+    expect([status, body.code, body.paymentId]).toEqual([503, 'temporarily_unavailable', id]);
+    expect(body.detail).toContain('may or may not have been accepted');
   });
 });
 

@@ -58,6 +58,7 @@ describe('a repeated request', () => {
     const first = await stack.post('/v1/payouts', payout, 'repeat-6');
     const again = await stack.post('/v1/payouts', payout, 'repeat-6');
     expect([first.status, again.status]).toEqual([422, 422]);
+    expect([first, again].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true']);
     expect(again.body.payment.id).toBe(first.body.payment.id);
     expect(again.body.detail).toBe(first.body.detail);
     expect(stack.transactionsOf(first.body.payment.id)).toHaveLength(0);
@@ -122,6 +123,7 @@ describe('a repeated request', () => {
     const first = await stack.post('/v1/payouts', payout, 'slow-1');
     const again = await stack.post('/v1/payouts', payout, 'slow-1');
     expect([first.status, again.status]).toEqual([202, 202]);
+    expect([first, again].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true']);
     expect(again.body.id).toBe(first.body.id);
   });
 

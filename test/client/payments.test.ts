@@ -203,6 +203,24 @@ describe('the list of events', () => {
   });
 });
 
+describe('a payout whose record can not be read', () => {
+  it('may have been paid: it is in doubt, and not repeated', async () => {
+    const problem = { code: 'record_unreadable', detail: 'It may have been paid.', paymentId: 'pay_1' };
+    const server = await serve(() => [500, problem]);
+    const create = clientOf(server).payouts.create(
+      { amount: 700, phone: '677000000' },
+      { idempotencyKey: 'refund-79' },
+    );
+    await expect(create).rejects.toMatchObject({
+      name: 'OutcomeUnknownError',
+      idempotencyKey: 'refund-79',
+      paymentId: 'pay_1',
+      cause: { name: 'ServerError', code: 'record_unreadable' },
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+});
+
 describe('a payout while the records are away', () => {
   it('was certainly not made', async () => {
     const problem = { code: 'records_unavailable', detail: 'Nothing was sent.' };

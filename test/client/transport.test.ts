@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import {
   ApiError,
   AuthenticationError,
@@ -352,6 +352,29 @@ describe('a repetition', () => {
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ timeoutMs: 50 });
     expect(server.seen).toHaveLength(2);
+  });
+
+  it('has 75 s for each attempt unless the options say otherwise', async () => {
+    jest.useFakeTimers();
+    try {
+      const neverAnswers: typeof globalThis.fetch = (_, init) =>
+        new Promise((_resolve, reject) => {
+          init?.signal?.addEventListener('abort', () => reject(new Error('aborted')));
+        });
+      const options = {
+        apiKey: 'key',
+        baseUrl: 'https://sanaga.example',
+        maxRetries: 0,
+        fetch: neverAnswers,
+      };
+      const failed = errorOf(new Sanaga(options).payments.retrieve('pay_1'));
+      await jest.advanceTimersByTimeAsync(74_999);
+      expect(jest.getTimerCount()).toBe(1);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(await failed).toMatchObject({ name: 'TimeoutError', timeoutMs: 75_000 });
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('ends when the caller stops it between two attempts', async () => {

@@ -1,12 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
 import { derivePaymentId } from '../../src/payments/derive-payment-id.js';
 import { type Encryption, type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
+import { loggingRuntime } from '../../src/worker-log.js';
 import { MINUTE } from '../payments/orders.js';
 import { eventually } from '../support/payment-stack.js';
 import { freshKey } from '../support/test-encryption.js';
 import { PaymentWorld } from './payment-world.js';
 
 const STAYS_PENDING = '670000800';
+
+/** What the workers log. */
+const lines: string[] = [];
+const runtime = loggingRuntime(pino({}, { write: (line) => lines.push(line) }));
 
 /** A worker that encrypts with the new key, and has those keys that are in the map. */
 function encryptionWith(current: EncryptionKey, keys: ReadonlyMap<string, EncryptionKey>): Encryption {
@@ -20,6 +26,7 @@ describe('a worker that takes an activity without having its key', () => {
 
   beforeAll(async () => {
     world = await PaymentWorld.start({
+      runtime,
       encryption: { keys: keysOf([old, next]), isOn: true },
       workerEncryption: {
         isOn: true,
@@ -57,6 +64,7 @@ describe('a worker that has not been given the new key yet', () => {
 
   beforeAll(async () => {
     world = await PaymentWorld.start({
+      runtime,
       answerWithinMs: 500,
       encryption: { keys: keysOf([next, old]), isOn: true },
       workerEncryption: encryptionWith(old, known),
@@ -72,6 +80,15 @@ describe('a worker that has not been given the new key yet', () => {
     expect([202, 503]).toContain(answer.status);
     const id = derivePaymentId('payout', 'shop', 'before-the-key');
     expect(world.transactionsOf(id)).toEqual([]);
+
+    const logged = await eventually(
+      async () => lines.map((line) => JSON.parse(line)),
+      (all) => all.some(({ msg }) => msg === 'Failing workflow task'),
+    );
+    expect(logged.find(({ paymentId, err }) => paymentId === id && err !== undefined)).toMatchObject({
+      level: 50,
+      err: { message: expect.stringMatching(/^A payload .* key "next", .* Add that key to ENCRYPTION_KEYS/) },
+    });
 
     known.set('next', next);
     await eventually(

@@ -19,6 +19,8 @@ const MAX_NAME_LENGTH = 60;
 
 const REPEATED = 'must not be given more than once';
 
+const UNUSABLE = "has a name that can't be used: choose another";
+
 const rawParser = express.raw({ type: () => true, limit: MAX_BODY_BYTES });
 
 /**
@@ -73,6 +75,8 @@ export async function readJson(request: Request, response: Response): Promise<un
   const parsed = parseJson(body);
   const repeated = repeatedFields(body.toString());
   if (repeated.length > 0) throw invalidRequest(repeated.map((field) => ({ field, message: REPEATED })));
+  const unusable = unusableFields(parsed).slice(0, MAX_ERRORS);
+  if (unusable.length > 0) throw invalidRequest(unusable.map((field) => ({ field, message: UNUSABLE })));
   return parsed;
 }
 
@@ -102,6 +106,19 @@ function whereBroken(error: unknown): string {
   if (message.endsWith('end of JSON input')) return ': it ends too early';
   const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(message) ?? [];
   return line === undefined ? '' : `: see line ${line}, column ${column}`;
+}
+
+/**
+ * The fields named `__proto__`, each by its path: the schemas would drop them without a word.
+ *
+ * @param value of at most {@link MAX_DEPTH} levels
+ */
+function unusableFields(value: unknown, path = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, below]) => {
+    const field = path + name.slice(0, MAX_NAME_LENGTH);
+    return name === '__proto__' ? [field] : unusableFields(below, `${field}.`);
+  });
 }
 
 /** Strings, which may contain any other token, and the punctuation that structures JSON. */

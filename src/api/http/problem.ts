@@ -193,6 +193,15 @@ export const PROBLEMS = {
     cure: 'repeat with the same Idempotency-Key; if it persists, give your operator the `requestId`',
     example: 'An internal error occurred. It was logged with this requestId.',
   },
+  record_unreadable: {
+    status: 500,
+    title: 'The record can not be read',
+    cause:
+      "there is such a payment, or such a statement, but its record can't be decrypted or is damaged. The payment was made, and may have been paid",
+    cure: "don't pay by other means or with another Idempotency-Key: give your operator the `paymentId`, and repeat with the same key once the record can be read",
+    example:
+      "There was such a payment, and it may have been paid, but its record can't be read. Don't pay it again: tell your operator.",
+  },
   provider_refused: {
     status: 502,
     title: 'The provider refused the request',
@@ -395,6 +404,15 @@ export const noRecords = (missing: string): ApiError =>
     'no_records',
     `This installation keeps no records (RECORDS_URL is not set), and so no ${missing}.`,
   );
+
+/**
+ * A record is there, and can't be read: an operator has to do something about it. Unlike {@link recordsUnavailable}, it is known that
+ * something was done.
+ */
+export const recordUnreadable = (
+  detail: string,
+  { paymentId, cause }: { paymentId?: PaymentId; cause?: unknown } = {},
+): ApiError => new ApiError('record_unreadable', detail, { paymentId, cause });
 
 /** The records can't be read. */
 export const recordsUnavailable = (

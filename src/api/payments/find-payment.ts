@@ -151,7 +151,7 @@ export async function findInTemporal(
  * The payment as it stands: a running one is queried, an ended one has left its result.
  *
  * @param limitMs how long it may take to answer
- * @throws {ApiError} `temporarily_unavailable`, also when no worker answers for a running one.
+ * @throws {ApiError} `temporarily_unavailable`, also when no worker answers for a running one; `record_unreadable`.
  */
 export async function currentState(
   context: ReadContext,

@@ -3,7 +3,7 @@ import type { PaymentId } from '../../payments/payment-id.js';
 import { RecordsUnavailableError } from '../../records/database.js';
 import { orphaned, type PaymentRecord, type RecordContent } from '../../records/payment-record.js';
 import type { Records } from '../../records/records.js';
-import { recordsUnavailable } from '../http/problem.js';
+import { recordsUnavailable, recordUnreadable } from '../http/problem.js';
 
 /** What reading the records needs. */
 export interface RecordsContext {
@@ -60,13 +60,15 @@ function toRecordedPayment(record: PaymentRecord): RecordedPayment {
 /**
  * A recorded payment as it is.
  *
- * @throws {ApiError} `records_unavailable` when its record can't be read.
+ * @throws {ApiError} `record_unreadable`.
  */
 export function recordedContent({ id, record }: RecordedPayment): RecordContent {
   const { content } = record;
   if (content === undefined) {
-    const detail = "There was such a payment, but its record can't be read. Tell your operator.";
-    throw recordsUnavailable(detail, { paymentId: id });
+    throw recordUnreadable(
+      "There was such a payment, and it may have been paid, but its record can't be read. Don't pay it again: tell your operator.",
+      { paymentId: id },
+    );
   }
   return isOver(record) ? content : { ...content, payment: orphaned(content.payment) };
 }

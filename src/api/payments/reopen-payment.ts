@@ -29,7 +29,7 @@ const MAX_TRIES = 3;
 /**
  * The state that an ended payment has left, and what had happened to it; `undefined` when its workflow was stopped and could leave none.
  *
- * @throws {ApiError} `temporarily_unavailable`, `records_unavailable`.
+ * @throws {ApiError} `temporarily_unavailable`, `record_unreadable`.
  */
 export async function endedState(
   { client }: Pick<ReadContext, 'client'>,

@@ -50,8 +50,13 @@ export type StartResult =
   /** An earlier request with the same key started the payment, which is as it stands now. */
   | { readonly kind: 'repeated'; readonly payment: Payment }
   /** The provider's answer isn't known yet. */
-  | { readonly kind: 'undecided'; readonly payment: Payment }
-  | { readonly kind: 'rejected'; readonly payment: Payment; readonly rejection: string };
+  | { readonly kind: 'undecided'; readonly payment: Payment; readonly isRepeated: boolean }
+  | {
+      readonly kind: 'rejected';
+      readonly payment: Payment;
+      readonly rejection: string;
+      readonly isRepeated: boolean;
+    };
 
 /** A payment can end between two of our calls, but only once. */
 const MAX_TRIES = 3;
@@ -60,14 +65,15 @@ const MAX_TRIES = 3;
  * Starts a payment and waits for the provider's answer, in one call to Temporal; finds one that was started
  * before. Never starts a second payment under the same id.
  *
- * @throws {ApiError} `idempotency_key_reused`, or `temporarily_unavailable` with the payment's id.
+ * @throws {ApiError} `idempotency_key_reused`, `record_unreadable`, `records_unavailable`, or `temporarily_unavailable` with the
+ * payment's id.
  */
 export async function startPayment(context: StartContext, request: StartRequest): Promise<StartResult> {
   // An X-Request-Id may be sent again, so it alone doesn't tell which request started the payment.
   const requestId = `${request.httpRequestId}.${randomBytes(4).toString('hex')}`;
   try {
     if (await isKnown(context, request)) {
-      const earlier = await asItStands(context, request, requestId);
+      const earlier = await asItStands(context, request, requestId).catch(asUndecided);
       if (earlier === undefined)
         throw unavailable(request, new Error('a payment that is known was not found'));
       return earlier;
@@ -106,7 +112,7 @@ async function isKnown(context: StartContext, { order, repeatable }: StartReques
   }
 }
 
-/** Once the start was tried, the records' silence no longer means that nothing was sent. */
+/** Once the payment is known, or its start was tried, the records' silence no longer means that nothing was sent. */
 function asUndecided(error: unknown): never {
   const isSilence = error instanceof ApiError && error.code === 'records_unavailable';
   throw isSilence ? temporarilyUnavailable(undefined, { cause: error }) : error;
@@ -121,7 +127,7 @@ async function tryToStart(
     const answer = await initiate(context, request, requestId);
     if (answer === undefined) return await undecided(context, request, requestId);
     return answer.value.requestId === requestId
-      ? toResult(answer.value, 'new')
+      ? toResult(answer.value, { isRepeated: false })
       : await asItStands(context, request, requestId);
   } catch (error) {
     if (failureTypeOf(error) === FINGERPRINT_MISMATCH) throw keyReused(request);
@@ -156,7 +162,7 @@ async function asItStands(
 ): Promise<StartResult | undefined> {
   const found = await findSame(context, request);
   if (found === undefined) return undefined;
-  return toResult(await currentState(context, found), found.requestId === requestId ? 'new' : 'repeated');
+  return toResult(await currentState(context, found), { isRepeated: found.requestId !== requestId });
 }
 
 /**
@@ -172,11 +178,12 @@ async function undecided(
   if (found === undefined) throw temporarilyUnavailable();
   const isOurs = found.requestId === requestId;
   try {
-    return toResult(await currentState(context, found, isOurs ? LAST_LOOK_MS : undefined), 'undecided');
+    const now = await currentState(context, found, isOurs ? LAST_LOOK_MS : undefined);
+    return toResult(now, { isUndecided: true, isRepeated: !isOurs });
   } catch (error) {
     if (!(isOurs && found.running && error instanceof ApiError)) throw error;
     const state = openPayment(request.order, context.terms, found.createdAt);
-    return { kind: 'undecided', payment: toPayment(state) };
+    return { kind: 'undecided', payment: toPayment(state), isRepeated: false };
   }
 }
 
@@ -191,9 +198,11 @@ async function findSame(context: StartContext, request: StartRequest): Promise<F
 
 function toResult(
   { payment, rejection }: PaymentResult,
-  kind: 'new' | 'repeated' | 'undecided',
+  { isRepeated, isUndecided = false }: { readonly isRepeated: boolean; readonly isUndecided?: boolean },
 ): StartResult {
-  return rejection === undefined ? { kind, payment } : { kind: 'rejected', payment, rejection };
+  if (rejection !== undefined) return { kind: 'rejected', payment, rejection, isRepeated };
+  if (isUndecided) return { kind: 'undecided', payment, isRepeated };
+  return { kind: isRepeated ? 'repeated' : 'new', payment };
 }
 
 const keyReused = ({ order }: StartRequest): ApiError =>

@@ -155,6 +155,7 @@ export const expireCollection = authenticatedRoute({
     'too_many_requests',
     'temporarily_unavailable',
     'records_unavailable',
+    'record_unreadable',
   ],
   scopes: ['collections'],
   async handle(request, context) {

@@ -154,6 +154,7 @@ export const creationResponses = {
     description:
       "The provider hasn't answered within 10 seconds, or the payment can't be sent yet. Sanaga continues: read the payment later, or wait for the notification.",
     headers: location,
+    optionalHeaders: ['Idempotent-Replayed'],
     schema: paymentSchema,
   },
 } as const;
@@ -164,6 +165,7 @@ export const creationProblems = [
   'rejected_by_provider',
   'temporarily_unavailable',
   'records_unavailable',
+  'record_unreadable',
 ] as const;
 
 /**
@@ -172,7 +174,7 @@ export const creationProblems = [
  *
  * @throws {ApiError} `rejected_by_provider` with the provider's message, `idempotency_key_reused`,
  * `idempotency_key_required`, `invalid_idempotency_key`, `invalid_request` for identifiers that name a person and beyond the
- * merchant's limits, `daily_limit_reached`, `temporarily_unavailable`, `records_unavailable`.
+ * merchant's limits, `daily_limit_reached`, `temporarily_unavailable`, `records_unavailable`, `record_unreadable`.
  */
 export async function createPayment<Body>(
   kind: PaymentKind,
@@ -195,12 +197,16 @@ export async function createPayment<Body>(
   });
 
   const json = viewerOf(context, caller, owner)(started.payment);
-  const headers = { Location: `/v1/payments/${id}` };
+  const isRepeated = started.kind === 'repeated' || (started.kind !== 'new' && started.isRepeated);
+  const headers = {
+    Location: `/v1/payments/${id}`,
+    ...(isRepeated && { 'Idempotent-Replayed': 'true' }),
+  };
   switch (started.kind) {
     case 'new':
       return { status: 201, headers, json };
     case 'repeated':
-      return { status: 200, headers: { ...headers, 'Idempotent-Replayed': 'true' }, json };
+      return { status: 200, headers, json };
     case 'undecided':
       return { status: 202, headers, json };
     case 'rejected':

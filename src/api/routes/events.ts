@@ -14,7 +14,7 @@ export const listEvents = authenticatedRoute({
   operationId: 'listEvents',
   tag: 'Payments',
   responses: { 200: { description: 'Every step, oldest first.', schema: timelineSchema } },
-  problems: ['not_found', 'temporarily_unavailable', 'records_unavailable'],
+  problems: ['not_found', 'temporarily_unavailable', 'records_unavailable', 'record_unreadable'],
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);

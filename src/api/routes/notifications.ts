@@ -28,7 +28,7 @@ export const listNotifications = authenticatedRoute({
   operationId: 'listNotifications',
   tag: 'Notifications',
   responses: { 200: { description: 'The notifications, oldest first.', schema: notificationListSchema } },
-  problems: ['not_found', 'temporarily_unavailable', 'records_unavailable'],
+  problems: ['not_found', 'temporarily_unavailable', 'records_unavailable', 'record_unreadable'],
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
@@ -132,6 +132,7 @@ export const resendNotification = authenticatedRoute({
     'too_many_requests',
     'temporarily_unavailable',
     'records_unavailable',
+    'record_unreadable',
   ],
   scopes: ['collections', 'payouts', 'review'],
   async handle(request, context) {

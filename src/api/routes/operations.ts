@@ -10,6 +10,7 @@ import { readUnmatched } from '../payments/provider-notifications.js';
 import { callTemporal } from '../payments/temporal-calls.js';
 import { balanceSchema, keySchema, unmatchedListSchema } from '../resources.js';
 import {
+  type ApiContext,
   authenticatedRoute,
   type BalanceReader,
   type KnownBalance,
@@ -48,14 +49,31 @@ export const readyz = publicRoute({
     },
   },
   problems: ['temporarily_unavailable'],
-  async handle(_, { client, namespace, shutdown, records }) {
+  async handle(_, { shutdown, readiness }) {
     if (shutdown.begun) throw temporarilyUnavailable('This process is stopping.');
-    const gaps = await callTemporal(client, () => findSetupGaps(client.connection, namespace));
-    if (gaps.length > 0) throw temporarilyUnavailable(describeGaps(namespace, gaps));
-    const warning = records && (await warningOf(records));
+    const warning = await readiness();
     return { status: 200, json: { status: 'ready' as const, ...(warning && { warnings: [warning] }) } };
   },
 });
+
+/** How long it is reused whether the process is ready, in ms. */
+const READINESS_REUSED_MS = 1_000;
+
+/**
+ * Looks whether the process is ready, for all who ask together: they need no key and aren't limited, and each look takes several
+ * calls to Temporal and one to the records.
+ */
+export function sharedReadiness({
+  client,
+  namespace,
+  records,
+}: Pick<ApiContext, 'client' | 'namespace' | 'records'>): ApiContext['readiness'] {
+  return shareAnswers(async () => {
+    const gaps = await callTemporal(client, () => findSetupGaps(client.connection, namespace));
+    if (gaps.length > 0) throw temporarilyUnavailable(describeGaps(namespace, gaps));
+    return records && (await warningOf(records));
+  }, READINESS_REUSED_MS);
+}
 
 /** How long payments may go unrecorded before it is a warning, in ms. */
 const MAX_LAG_MS = 10 * 60_000;
@@ -165,25 +183,31 @@ const REUSED_MS = 3_000;
  * {@link REUSED_MS}.
  */
 export function sharedBalance(reader: BalanceReader): SharedBalance {
-  let shared: Promise<KnownBalance> | undefined;
+  const balance = async (): Promise<KnownBalance> => {
+    const asOf = Date.now();
+    return { answer: await reader.balance(), asOf };
+  };
+  return { balance: shareAnswers(balance, REUSED_MS) };
+}
+
+/** Asks once at a time for all who want to know, and reuses the answer, or the failure, for so many ms. */
+function shareAnswers<Answer>(ask: () => Promise<Answer>, reusedMs: number): () => Promise<Answer> {
+  let shared: Promise<Answer> | undefined;
   let freshUntil = 0;
 
-  async function read(): Promise<KnownBalance> {
-    const asOf = Date.now();
+  async function read(): Promise<Answer> {
     try {
-      return { answer: await reader.balance(), asOf };
+      return await ask();
     } finally {
-      freshUntil = Date.now() + REUSED_MS;
+      freshUntil = Date.now() + reusedMs;
     }
   }
 
-  return {
-    balance() {
-      if (shared === undefined || Date.now() >= freshUntil) {
-        freshUntil = Number.POSITIVE_INFINITY;
-        shared = read();
-      }
-      return shared;
-    },
+  return () => {
+    if (shared === undefined || Date.now() >= freshUntil) {
+      freshUntil = Number.POSITIVE_INFINITY;
+      shared = read();
+    }
+    return shared;
   };
 }

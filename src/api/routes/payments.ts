@@ -43,7 +43,7 @@ export const getPayment = authenticatedRoute({
   operationId: 'getPayment',
   tag: 'Payments',
   responses: { 200: { description: 'The payment as it is now.', schema: paymentSchema } },
-  problems: ['not_found', 'temporarily_unavailable', 'records_unavailable'],
+  problems: ['not_found', 'temporarily_unavailable', 'records_unavailable', 'record_unreadable'],
   scopes: ['read', 'review'],
   query: z.strictObject({
     wait: wholeNumber({ min: 0, max: MAX_WAIT_SECONDS, fallback: 0, unit: ' of seconds' }).describe(
@@ -403,6 +403,7 @@ export const resolvePayment = authenticatedRoute({
     'resolution_refused',
     'temporarily_unavailable',
     'records_unavailable',
+    'record_unreadable',
   ],
   scopes: ['review'],
   body: resolutionBody,

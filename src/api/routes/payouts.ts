@@ -111,6 +111,7 @@ export const cancelPayout = authenticatedRoute({
     'too_many_requests',
     'temporarily_unavailable',
     'records_unavailable',
+    'record_unreadable',
   ],
   scopes: ['payouts'],
   async handle(request, context) {

@@ -20,7 +20,7 @@ export const getProviderRecords = authenticatedRoute({
       schema: providerRecordsSchema,
     },
   },
-  problems: ['not_found', 'temporarily_unavailable'],
+  problems: ['not_found', 'temporarily_unavailable', 'records_unavailable', 'record_unreadable'],
   scopes: ['review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);

@@ -13,7 +13,7 @@ import {
   statementWorkflowId,
 } from '../../workflows/messages.js';
 import { isOperator } from '../http/auth.js';
-import { ApiError, noRecords, recordsUnavailable } from '../http/problem.js';
+import { ApiError, noRecords, recordUnreadable } from '../http/problem.js';
 import { askRecords, type RecordsContext } from '../payments/recorded-payments.js';
 import { callTemporal } from '../payments/temporal-calls.js';
 import { statementListSchema, statementRequestSchema, statementSchema } from '../resources.js';
@@ -76,7 +76,7 @@ export const getStatement = authenticatedRoute({
       alternative: 'text/csv',
     },
   },
-  problems: ['not_found', 'records_unavailable', 'no_records'],
+  problems: ['not_found', 'records_unavailable', 'record_unreadable', 'no_records'],
   scopes: ['read', 'review'],
   query: z.strictObject({
     version: z
@@ -110,7 +110,7 @@ async function find(statements: Statements, date: string, version: number | unde
     if (found !== undefined) return found;
   } catch (error) {
     if (!(error instanceof DecryptionError)) throw error;
-    throw recordsUnavailable("There is such a statement, but it can't be read. Tell your operator.", {
+    throw recordUnreadable("There is such a statement, but its record can't be read. Tell your operator.", {
       cause: error,
     });
   }

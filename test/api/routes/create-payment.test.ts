@@ -123,6 +123,16 @@ describe('an order', () => {
     expect(await payoutErrors({ ...payout, metadata: [] })).toMatchObject([{ field: 'metadata' }]);
   });
 
+  it('is refused with a field that is named like an object of the language, wherever it is', async () => {
+    const message = "has a name that can't be used: choose another";
+    const named = JSON.parse('{"__proto__":"x","colour":"red"}');
+    expect(await payoutErrors({ ...payout, metadata: named })).toEqual([
+      { field: 'metadata.__proto__', message },
+    ]);
+    const body = JSON.stringify(payout).replace('{', '{"\\u005f_proto__":{"amount":1},');
+    expect(await payoutErrors(body)).toEqual([{ field: '__proto__', message }]);
+  });
+
   it('has metadata with names of 40 and values of 500 characters at most', async () => {
     const metadata = (name: number, value: number) => ({ ['n'.repeat(name)]: 'v'.repeat(value) });
     expect(await payoutErrors({ ...payout, metadata: metadata(40, 500) })).toEqual([]);

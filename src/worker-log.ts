@@ -1,0 +1,54 @@
+import { DefaultLogger, type RuntimeOptions } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { parsePaymentId } from './payments/payment-id.js';
+import { DecryptionError } from './temporal/encryption.js';
+
+/*
+ * What Temporal's SDK logs, in our own log: the lines of the worker, of activities and workflows, and of the SDK's core, which by
+ * itself writes to the console.
+ */
+
+/** The options of Temporal's runtime that lead its log to ours. The SDK holds each line back for 100 ms, to sort them by time. */
+export function loggingRuntime(logger: Logger): RuntimeOptions {
+  return {
+    logger: temporalLogger(logger),
+    telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
+  };
+}
+
+const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
+
+/** Fields that can quote what a payment was asked for: tasks with their arguments, and a workflow with its memo. */
+const UNSHOWN = ['task', 'taskEncoded', 'workflowInfo'] as const;
+
+/**
+ * Writes the SDK's log lines to our logger. A payment's id is called `paymentId` and an error `err`, as in the API's log: pino
+ * writes an error under another name without its message.
+ */
+function temporalLogger(logger: Logger): DefaultLogger {
+  return new DefaultLogger('INFO', ({ level, message, meta = {} }) => {
+    const { error, failure, workflowId = workflowOf(error), ...rest } = meta;
+    for (const name of UNSHOWN) delete rest[name];
+    const paymentId = parsePaymentId(workflowId);
+    const line = {
+      ...(paymentId === undefined ? { workflowId } : { paymentId }),
+      ...rest,
+      ...(error !== undefined && { err: error }),
+      ...(isOfCore(failure) && { failure }),
+    };
+    logger[LEVELS[level]](line, message);
+  });
+}
+
+/** The SDK knows a workflow by its run alone as long as it couldn't decrypt the workflow's first task. */
+function workflowOf(error: unknown): string | undefined {
+  return error instanceof DecryptionError ? error.workflowId : undefined;
+}
+
+/**
+ * Whether the core has made this failure of a workflow task itself, such as that of a workflow that doesn't replay. It quotes other
+ * failures, too, which can hold what a payment was asked for; the worker logs those by itself, as errors.
+ */
+function isOfCore(failure: unknown): boolean {
+  return typeof failure === 'string' && failure.includes('encoded_attributes: None');
+}

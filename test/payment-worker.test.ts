@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createActivities } from '../src/activities/activities.js';
+import { createPaymentWorker } from '../src/payment-worker.js';
+import { notificationsQueue } from '../src/workflows/messages.js';
+import { type DevServer, startDevServer } from '../stack/temporal/start-dev-server.js';
+import { CLOSED_URL, clientOf, closeServers } from './provider/local-servers.js';
+import { workflowBundle } from './support/bundle-workflows.js';
+import { noMerchant } from './support/no-merchant.js';
+import { testEncryption } from './support/test-encryption.js';
+
+const TASK_QUEUE = 'payments';
+
+describe('a worker', () => {
+  let server: DevServer;
+
+  beforeAll(async () => {
+    Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+    server = await startDevServer({ ui: false, report: () => undefined });
+  }, 60_000);
+
+  afterAll(async () => {
+    await closeServers();
+    await server.stop();
+  });
+
+  const connect = () => NativeConnection.connect({ address: server.address });
+  const create = (connection: NativeConnection) =>
+    createPaymentWorker({
+      connection,
+      namespace: 'default',
+      taskQueue: TASK_QUEUE,
+      encryption: testEncryption,
+      activities: createActivities({
+        providers: { collection: clientOf(CLOSED_URL), payout: clientOf(CLOSED_URL) },
+        merchant: noMerchant,
+      }),
+      workflowBundle: workflowBundle(),
+      limits: {
+        maxCachedWorkflows: 10,
+        maxConcurrentWorkflowTasks: 10,
+        maxConcurrentActivities: 10,
+        maxConcurrentLocalActivities: 10,
+        shutdownGraceMs: 500,
+      },
+    });
+
+  it('that is shut down before it runs stops at once, and lets go of its connection', async () => {
+    const connection = await connect();
+    const worker = await create(connection);
+    worker.shutdown();
+    await worker.run();
+    await connection.close();
+  }, 30_000);
+
+  it('of which a part can not be made lets go of its connection, too', async () => {
+    const connection = await connect();
+    const other = await Worker.create({
+      connection,
+      taskQueue: notificationsQueue(TASK_QUEUE),
+      activities: { other: async () => undefined },
+    });
+    await expect(create(connection)).rejects.toThrow(/task queue/);
+    const running = other.run();
+    other.shutdown();
+    await running;
+    await connection.close();
+  }, 30_000);
+});
