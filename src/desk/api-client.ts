@@ -81,7 +81,7 @@ const FORMATS = { csv: 'text/csv', json: 'application/json' } as const;
 export type StatementFormat = keyof typeof FORMATS;
 
 /** Longer than the API ever takes: it answers 202 or 503 before. */
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 75_000;
 
 /** The API as one operator sees it. All that the desk knows and does goes through it, with the operator's own key. */
 export interface OperatorApi {
