@@ -1,18 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { KEYS, startApi, terms } from '../support/api-under-test.js';
+import { startApi, terms } from '../support/api-under-test.js';
 import { sumOf } from '../support/metrics-page.js';
-import { eventually, payout, useStack } from '../support/payment-stack.js';
+import { eventually, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 
 /** A payout of which nobody knows whether the provider took it, under review. */
 async function reviewed() {
-  stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
   const hasty = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
   const api = await stack.startMore({ terms: hasty, answerWithinMs: 300 });
-  const { body } = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body: payout });
+  const id = await stack.doubtfulPayout(api);
   const { body: payment } = await eventually(
-    () => stack.read(body.id),
+    () => stack.read(id),
     (answer) => answer.body.status === 'REVIEW',
   );
   return payment;

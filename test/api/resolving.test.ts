@@ -18,13 +18,12 @@ const send = (id: string, body: object, key: string = KEYS.operator) =>
 
 /** A payout of 700 XAF of which nobody knows whether the provider took it. */
 async function reviewed(api: ApiUnderTest = hasty): Promise<string> {
-  stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
-  const { body: payment } = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body: payout });
+  const id = await stack.doubtfulPayout(api);
   await eventually(
-    () => stack.read(payment.id),
+    () => stack.read(id),
     (answer) => answer.body.status === 'REVIEW',
   );
-  return payment.id;
+  return id;
 }
 
 /** The transaction that the provider made after all, late. */

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
-import { eventually, payout, useStack } from '../support/payment-stack.js';
+import { eventually, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 const SECRETS = { shop: 'secret-of-shop', ann: 'secret-of-ann', bob: 'secret-of-bob' } as const;
@@ -33,13 +33,12 @@ const decide = (id: string, key: string, decision: object) =>
 
 /** A payout of 700 XAF of which nobody knows whether the provider took it. */
 async function reviewed(): Promise<string> {
-  stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
-  const { body } = await hasty.ask('POST', '/v1/payouts', { key: SECRETS.shop, body: payout });
+  const id = await stack.doubtfulPayout(hasty, SECRETS.shop);
   await eventually(
-    () => read(body.id, SECRETS.shop),
+    () => read(id, SECRETS.shop),
     (answer) => answer.body.status === 'REVIEW',
   );
-  return body.id;
+  return id;
 }
 
 describe('a decision on a payout above the limit', () => {

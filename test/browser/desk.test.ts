@@ -4,7 +4,7 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import { type DeskUnderTest, startDesk } from '../desk/desk-under-test.js';
 import { ID, problem, startStubApi } from '../desk/stub-api.js';
 import { KEYS, merchantsWith, terms } from '../support/api-under-test.js';
-import { eventually, payout, useStack } from '../support/payment-stack.js';
+import { eventually, useStack } from '../support/payment-stack.js';
 import { launchBrowser } from './browser.js';
 import { arrive, visit } from './visit.js';
 
@@ -213,13 +213,12 @@ describe('the desk by keyboard alone, with scripts off', () => {
       terms: { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 },
       answerWithinMs: 300,
     });
-    stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
-    const { body } = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body: payout });
+    const id = await stack.doubtfulPayout(api);
     await eventually(
       () => stack.api.ask('GET', '/v1/payments?status=REVIEW', { key: KEYS.operator }),
-      (list) => list.body.data.some(({ id }: { id: string }) => id === body.id),
+      (list) => list.body.data.some((one: { id: string }) => one.id === id),
     );
-    return body.id;
+    return id;
   }
 
   /** Presses Tab until something has the focus, and sees that it shows. @throws when it never gets it */
@@ -305,9 +304,7 @@ describe('the desk by keyboard alone, with scripts off', () => {
     const api = await stack.startMore({ merchants, answerWithinMs: 20_000 });
     const ours = await startDesk(api.url);
     try {
-      stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
-      const { body } = await hasty.ask('POST', '/v1/payouts', { key: KEYS.shop, body: payout });
-      const id: string = body.id;
+      const id = await stack.doubtfulPayout(hasty);
       await eventually(
         () => api.ask('GET', '/v1/payments?status=REVIEW', { key: 'secret-of-ann' }),
         (list) => list.body.data.some((one: { id: string }) => one.id === id),

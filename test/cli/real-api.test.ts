@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { built, machine, runToEnd } from '../e2e/built.js';
 import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
-import { eventually, payout, useStack } from '../support/payment-stack.js';
+import { eventually, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 let api: ApiUnderTest;
@@ -38,14 +38,13 @@ async function answering(answer: string, ...args: readonly string[]) {
 
 /** A payout of 700 XAF of which nobody knows whether the provider took it. */
 async function reviewed(): Promise<string> {
-  stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
-  const { body: payment } = await hasty.ask('POST', '/v1/payouts', { key: KEYS.shop, body: payout });
+  const id = await stack.doubtfulPayout(hasty);
   await eventually(
-    () => stack.read(payment.id),
+    () => stack.read(id),
     (answer) => answer.body.status === 'REVIEW',
   );
   stack.sandbox.faults.clear();
-  return payment.id;
+  return id;
 }
 
 const decision = (action: string, id: string, ...more: readonly string[]) => [

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Delivery } from '../../src/activities/merchant.js';
 import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
-import { eventually, link, payout, recordingMerchant, useStack } from '../support/payment-stack.js';
+import { eventually, link, recordingMerchant, useStack } from '../support/payment-stack.js';
 import { type DeskUnderTest, startDesk, type Visitor } from './desk-under-test.js';
 
 let delivery: Delivery = { kind: 'delivered' };
@@ -30,13 +30,12 @@ const why = 'ticket 4711: the support has looked';
 
 /** A payout of 700 XAF of which nobody knows whether the provider took it. */
 async function reviewed(api: ApiUnderTest = soon): Promise<string> {
-  stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
-  const { body } = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body: payout });
+  const id = await stack.doubtfulPayout(api);
   await eventually(
-    () => stack.read(body.id),
+    () => stack.read(id),
     (answer) => answer.body.status === 'REVIEW',
   );
-  return body.id;
+  return id;
 }
 
 /** A transaction that somebody has made for the payment. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
-import { eventually, payout, useStack } from '../support/payment-stack.js';
+import { eventually, useStack } from '../support/payment-stack.js';
 import { type DeskUnderTest, startDesk, type Visitor } from './desk-under-test.js';
 
 const stack = useStack();
@@ -38,13 +38,12 @@ const read = async (id: string) =>
 
 /** A payout of 700 XAF of which nobody knows whether the provider took it. */
 async function reviewed(by: ApiUnderTest = soon): Promise<string> {
-  stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
-  const { body } = await by.ask('POST', '/v1/payouts', { key: 'secret-of-shop', body: payout });
+  const id = await stack.doubtfulPayout(by, 'secret-of-shop');
   await eventually(
-    () => read(body.id),
+    () => read(id),
     ({ status }) => status === 'REVIEW',
   );
-  return body.id;
+  return id;
 }
 
 /** Types a decision, with its reason, up to its confirmation. */

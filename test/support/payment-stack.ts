@@ -141,6 +141,11 @@ async function startStack({
       stopWorker = await startWorker(workerEncryption);
     },
     visit,
+    /** A payout of 700 XAF that the provider leaves without a clear answer. @returns its id */
+    async doubtfulPayout(by: ApiUnderTest = api, key: string = KEYS.shop): Promise<string> {
+      sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
+      return stillBeginning(await by.ask('POST', '/v1/payouts', { key, body: payout }));
+    },
     transactionsOf: (id: string) => sandbox.ledger.all().filter(({ externalId }) => externalId === id),
     async stop(): Promise<void> {
       for (const one of apis) await one.stop();
