@@ -129,6 +129,8 @@ function withStatus(payment: PaymentState, status: ProviderStatus): PaymentState
   if (of === undefined || status === 'CREATED' || status === 'SUCCESSFUL' || status === 'EXPIRED') {
     return payment;
   }
+  // So is one that a link isn't paid, which was.
+  if (of.transId === payment.paidBy) return payment;
   return followedAs(payment, { ...of, status });
 }
 

@@ -157,7 +157,7 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
     case 'time':
       return { payment };
     case 'handOver':
-      return payment.phase.kind === 'deciding' ? putOff(payment, payment.phase) : { payment };
+      return payment.phase.kind === 'deciding' ? putOff(payment, payment.phase, now) : { payment };
     case 'notification':
       return { payment: onNamed(payment, event, now) };
     case 'sent':

@@ -3,7 +3,7 @@ import { applyTransaction } from './following.js';
 import { disagreement } from './matching.js';
 import type { StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
-import { type PaymentState, pursuitOf, type Report, transIdOf } from './payment-state.js';
+import { type Ended, type PaymentState, pursuitOf, type Report, transIdOf } from './payment-state.js';
 import { backoff } from './polling.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
 import {
@@ -201,18 +201,26 @@ function unconfirmed(payment: PaymentState, transId: TransId, now: number): Paym
   if (phase.kind !== 'ended') return doubtful;
   // Checks that are due stay, because a request may wait for them.
   const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now)];
-  // The list has shown the payment's own before, and may leave them out: of these the provider has to speak.
-  const isKnown = transId === phase.transId || others.some((other) => other.transId === transId);
-  const unproven = isKnown ? [...new Set([...(phase.unproven ?? []), transId])] : phase.unproven;
-  return inPhase(doubtful, { ...phase, checks, unproven });
+  return inPhase(doubtful, { ...phase, checks, unproven: unprovenIn(phase, others, transId) });
+}
+
+/** The list has shown the payment's own before, and may leave them out: of these the provider has to speak. */
+function unprovenIn(
+  { transId: ownId, unproven }: Ended,
+  others: PaymentState['others'],
+  transId: TransId,
+): Ended['unproven'] {
+  const isKnown = transId === ownId || others.some((other) => other.transId === transId);
+  return isKnown ? [...new Set([...(unproven ?? []), transId])] : unproven;
 }
 
 /** A transaction that can't be asked about, because too many others are: the list is read for it once the payment has ended. */
 function keptInMind(payment: PaymentState, transId: TransId, now: number): PaymentState {
   const doubtful = remembered(payment, transId);
-  const { phase } = doubtful;
-  const isUnchecked = phase.kind === 'ended' && phase.checks.length === 0;
-  return isUnchecked ? inPhase(doubtful, { ...phase, checks: checksFrom(now) }) : doubtful;
+  const { phase, others } = doubtful;
+  if (phase.kind !== 'ended') return doubtful;
+  const checks = phase.checks.length === 0 ? checksFrom(now) : phase.checks;
+  return inPhase(doubtful, { ...phase, checks, unproven: unprovenIn(phase, others, transId) });
 }
 
 function remembered(payment: PaymentState, transId: TransId): PaymentState {

@@ -1,6 +1,6 @@
 import type { Resolution, Resolved } from './decision.js';
 import { applyTransaction } from './following.js';
-import { disagreement, findOwn, isOwn, ownAmong } from './matching.js';
+import { disagreement, findOwn, ownAmong } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import {
@@ -335,13 +335,17 @@ function missing({ transId, status }: OtherTransaction): string {
 }
 
 /** Refuses a decision that is being checked, because the run ends: the operator has to make it again. */
-export function putOff(payment: PaymentState, deciding: Deciding): Change {
-  return back(payment, deciding, 'the payment is being handed over to a new run; try again');
+export function putOff(payment: PaymentState, deciding: Deciding, now: number): Change {
+  const words = 'the payment is being handed over to a new run; try again';
+  const { matching } = deciding;
+  if (matching === undefined) return back(payment, deciding, words);
+  const seen = [...ownOf(payment, matching.transaction), ...matching.heard];
+  return backNoting(payment, deciding, words, seen, now);
 }
 
-/** The transaction if the provider says that it was made for this payment; otherwise nothing. */
-function ownOf({ order }: PaymentState, transaction: Transaction): Transaction[] {
-  return isOwn(order, transaction) ? [transaction] : [];
+/** The transaction if it is this payment's; otherwise nothing. */
+function ownOf(payment: PaymentState, transaction: Transaction): Transaction[] {
+  return isOfPayment(payment, transaction) ? [transaction] : [];
 }
 
 function match(payment: PaymentState, deciding: Deciding, transaction: Transaction, now: number): Change {

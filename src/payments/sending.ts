@@ -216,12 +216,13 @@ export function onListedWhileWaiting(
   answer: ListAnswer,
   now: number,
 ): PaymentState {
-  const { doubt, unsent } = waiting;
+  const { cause, doubt, unsent } = waiting;
   const isOver = isPatienceOver(payment, unsent, now);
-  // A throttled request counts when it shows that it was taken; any other that is found has been counted.
-  const found = unsent.wasThrottled ? countSend(payment, now) : payment;
+  // A throttled request counts when it shows that it was taken; any other that is found has been counted, and is no resend's.
+  const found = unsent.wasThrottled ? countSend(payment, now) : withoutDecision(payment, cause);
   if (answer.kind !== 'listed') {
     const reason = `${unsent.reason}, and the payment couldn't be looked up`;
+    if (isOver && cause === 'operator' && doubt !== undefined) return giveUp(payment, waiting, now);
     if (isOver) return search(payment, doubt ?? { reason, since: now }, now);
     const next = { ...unsent, tries: unsent.tries + 1 };
     return inPhase(payment, { ...waiting, unsent: next, until: now + sendAgainDelay(next) });
@@ -264,7 +265,7 @@ function pursuing({ phase }: PaymentState) {
 /** Why an operator can't take back that a payment is sent once more, while that waits or is just about to happen. */
 export function objectionToRecall(
   { resolved }: PaymentState,
-  { cause, doubt, unsent }: Pick<Sending, 'cause' | 'doubt' | 'unsent'>,
+  { kind, cause, doubt, unsent }: Sending | Waiting,
   { review: number }: Rejection,
 ): Refusal | undefined {
   if (cause !== 'operator' || doubt === undefined) {
@@ -273,7 +274,9 @@ export function objectionToRecall(
   if (resolved?.review !== number) {
     return { type: 'ResolutionRefused', words: `no decision on review ${number} waits to be carried out` };
   }
-  return unsent?.hold === 'throttled' ? { type: 'ResolutionRefused', words: NOT_KNOWN.words } : undefined;
+  // Once it is about to leave, the list has been read for what was throttled.
+  const mayHaveLeft = kind === 'waiting' && unsent.hold === 'throttled';
+  return mayHaveLeft ? { type: 'ResolutionRefused', words: NOT_KNOWN.words } : undefined;
 }
 
 /** Takes back that the payment is sent once more, as an operator has decided: it is under review again. */

@@ -387,7 +387,9 @@ export function checksFrom(now: number): Check[] {
 
 /** Whether a transaction has moved money or still can. A link that nobody was given can't be paid. */
 export function canMoveMoney({ order }: PaymentState, status: ProviderStatus): boolean {
-  return order.method === 'link' ? status === 'SUCCESSFUL' || status === 'PENDING' : status !== 'FAILED';
+  return order.method === 'link'
+    ? status === 'SUCCESSFUL' || status === 'PENDING'
+    : status !== 'FAILED' && status !== 'EXPIRED';
 }
 
 /**

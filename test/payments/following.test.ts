@@ -100,6 +100,13 @@ describe('a link', () => {
     expect(payment.notified).toEqual(['payment.attempt_failed', 'payment.attempt_failed']);
   });
 
+  it('is not told as a failed attempt by an old answer once it was shown to be paid', () => {
+    const payment = taken(linkOrder).found('SUCCESSFUL', { amount: 1 });
+    payment.match('T1', { force: true }).found('FAILED', { amount: 1 });
+    expect(payment.status).toBe('CREATED');
+    expect(payment.notified).toEqual(['payment.review']);
+  });
+
   it('does not go back to CREATED', () => {
     expect(taken(linkOrder).found('FAILED').found('CREATED').status).toBe('FAILED');
   });

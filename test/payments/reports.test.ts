@@ -194,6 +194,12 @@ describe('reports', () => {
     expect(payment.phase('review').why).toContain('T2 (SUCCESSFUL)');
   });
 
+  it('have the provider speak of a known one that there is no room to ask about', () => {
+    const payment = taken(payoutOrder).found('FAILED');
+    for (const id of ['T2', 'T3', 'T4', 'T5', 'T6', 'T1']) payment.hint(id);
+    expect(payment.phase('ended').unproven).toEqual(['T1']);
+  });
+
   it('have the list read for one that had to make room for another', () => {
     const payment = taken(payoutOrder);
     payment.hint('T2').answered(UNKNOWN);

@@ -872,6 +872,46 @@ describe('what the provider shows while a decision is looked into', () => {
   );
 });
 
+describe('what is shown without saying whose it is', () => {
+  it('is not forgotten when a match is refused, if it is known to be the payment’s', () => {
+    const second = { ...own, transId: transId('T2'), status: 'PENDING' } as const;
+    const payment = ambiguous(payoutOrder).listed(second, { ...own, status: 'FAILED' });
+    payment.match('T2').found('SUCCESSFUL', { externalId: undefined, userId: undefined, amount: 1 });
+    expect(payment.reply?.kind).toBe('refused');
+    expect(payment.payment.others).toContainEqual({ transId: 'T2', status: 'SUCCESSFUL' });
+  });
+});
+
+describe('a match that is put off by a hand-over', () => {
+  it('keeps what it has heard of the others', () => {
+    const [first, second] = [own, { ...own, transId: transId('T2') }].map(
+      (one) => ({ ...one, status: 'PENDING' }) as const,
+    );
+    const third = { ...own, transId: transId('T3'), status: 'FAILED' } as const;
+    const payment = ambiguous(payoutOrder).listed(
+      ...[first, second, third].filter((one) => one !== undefined),
+    );
+    payment.match('T3').found('FAILED').found('SUCCESSFUL');
+    payment.take({ kind: 'handOver' });
+    expect(payment.reply).toMatchObject(refused('being handed over to a new run'));
+    expect(payment.payment.others).toContainEqual({ transId: 'T1', status: 'SUCCESSFUL' });
+  });
+});
+
+describe('a payout’s further transaction that has EXPIRED', () => {
+  it('has moved no money, and brings nothing back', () => {
+    const expired = { ...own, transId: transId('T2'), status: 'EXPIRED' } as const;
+    const payment = ambiguous(payoutOrder).listed({ ...own, status: 'FAILED' }, expired);
+    payment.match('T1', { force: true }).found('FAILED');
+    while (payment.wants.kind !== 'end') {
+      if (payment.wants.kind === 'wait') payment.at(payment.wants.until ?? 0);
+      else if (payment.wants.kind === 'lookUp') payment.listed({ ...own, status: 'FAILED' }, expired);
+      else payment.found('EXPIRED');
+    }
+    expect(payment.status).toBe('FAILED');
+  });
+});
+
 describe('a link that a decision has left', () => {
   it('can be paid until it has ended, though an attempt to pay it has failed', () => {
     const [L1, L2] = [transactionOf(linkOrder), transactionOf(linkOrder, { transId: transId('T2') })];

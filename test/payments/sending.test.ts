@@ -440,6 +440,12 @@ describe('sending once more', () => {
     expect(searching(payment, (one) => one.listed()).status).toBe('REVIEW');
   });
 
+  it('is no decision that the outcome is told with when the first request was taken after all', () => {
+    const payment = resent().sent(UNAUTHORIZED).listed(own);
+    expect(payment.found('SUCCESSFUL').status).toBe('SUCCESSFUL');
+    expect(payment.payment.resolved).toBeUndefined();
+  });
+
   it('goes to review when it could not be sent, for the same reason', () => {
     const payment = sendWhile(resent(), NOT_SENT);
     expect(payment.phase('review')).toMatchObject({
@@ -489,10 +495,29 @@ describe('sending once more', () => {
     expect(payment.payment.sends.count).toBe(1);
   });
 
+  it('is taken back once the list was read for what was throttled', () => {
+    const payment = resent().sent(THROTTLED_SEND);
+    expect(payment.reject('ops', 1).reply).toMatchObject({ kind: 'refused' });
+    expect(payment.listed().todo).toEqual({ kind: 'send', cause: 'operator' });
+    expect(payment.reject('ops', 1).reply).toMatchObject({ kind: 'done' });
+    expect(payment.status).toBe('REVIEW');
+  });
+
   it.each([
     ['by an operator', (payment: Scenario) => payment.sent(UNAUTHORIZED).reject('ops', 1)],
     ['by a notification', (payment: Scenario) => payment.hint('T1')],
     ['because it could not be sent', (payment: Scenario) => sendWhile(payment, NOT_SENT)],
+    [
+      'because there are two by then',
+      (payment: Scenario) => payment.sent(UNAUTHORIZED).listed(own, { ...own, transId: transId('T2') }),
+    ],
+    [
+      'because nothing could be looked up until it had to be sent',
+      (payment: Scenario) => {
+        payment.sent(UNAUTHORIZED);
+        while (payment.payment.phase.kind === 'waiting') payment.listing(SILENT);
+      },
+    ],
   ])('is nobody’s decision any more when it was taken back %s', (_, takeBack) => {
     const payment = absent(payoutOrder).resend().listed();
     expect(payment.payment.resolved?.decision.action).toBe('resend');

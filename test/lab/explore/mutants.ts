@@ -1230,7 +1230,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a decision that is put off by a hand-over is answered',
     file: 'machine.ts',
-    find: "      return payment.phase.kind === 'deciding' ? putOff(payment, payment.phase) : { payment };",
+    find: "      return payment.phase.kind === 'deciding' ? putOff(payment, payment.phase, now) : { payment };",
     replace: '      return { payment };',
     setting: world({
       method: 'payout',
