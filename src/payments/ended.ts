@@ -114,6 +114,11 @@ function openQuestion({ failureCode }: Ended, open: readonly TransId[]): string 
     : unsaid;
 }
 
+/** The outcome with a transaction of which the provider has to speak yet. */
+export function unprovenBy(ended: Ended, transId: TransId): Ended {
+  return { ...ended, unproven: [...new Set([...(ended.unproven ?? []), transId])] };
+}
+
 /** The outcome after the provider has shown transactions: whatever they contradict is judged by itself. */
 function proven(ended: Ended, transactions: readonly Transaction[]): Ended {
   const unproven = ended.unproven?.filter((open) => !transactions.some(({ transId }) => transId === open));

@@ -13,9 +13,11 @@ import {
   type Pursuit,
   pursuitOf,
   reviewOf,
+  type Sending,
   statusOf,
   transIdOf,
   type Waiter,
+  type Waiting,
 } from './payment-state.js';
 import { nextFreeAt, recordQuestion, STATUS_CALLS_BUDGETED } from './polling.js';
 import { nextReport, onNotification, onReportStatus, reportDueAt, withoutSaid } from './reports.js';
@@ -288,7 +290,7 @@ export function objectionTo(payment: PaymentState, event: RequestEvent, now: num
     case 'decide':
       return objectionToDecision(payment, event.resolution, now);
     case 'reject':
-      return payment.phase.kind === 'waiting' || payment.phase.kind === 'sending'
+      return isToBeSent(payment.phase)
         ? objectionToRecall(payment, payment.phase, event.rejection)
         : objectionToRejection(payment, event.rejection);
     case 'resendNotification':
@@ -331,7 +333,7 @@ function onRequest(payment: PaymentState, event: RequestEvent, now: number): Cha
     case 'decide':
       return onDecide(payment, event.request, event.resolution, now);
     case 'reject':
-      return payment.phase.kind === 'waiting' || payment.phase.kind === 'sending'
+      return isToBeSent(payment.phase)
         ? done(onRecall(payment, payment.phase, event.rejection, now), event.request)
         : onReject(payment, event.request, event.rejection, now);
     case 'recheck':
@@ -360,6 +362,11 @@ function onExpireRequest(
   // One that is being verified has come to its end.
   const isOver = running(payment.phase)?.kind === 'verifying';
   return waits(isOver ? askSoon(ending, now) : startClosing(ending, of, now), request, 'closing');
+}
+
+/** Whether the payment waits to be sent or is just about to be, so that an operator may take that back. */
+function isToBeSent(phase: Phase): phase is Sending | Waiting {
+  return phase.kind === 'waiting' || phase.kind === 'sending';
 }
 
 /** The transaction that a link can be expired by, where nothing stands in the way. */

@@ -1,4 +1,4 @@
-import { contradicted } from './ended.js';
+import { contradicted, unprovenBy } from './ended.js';
 import { applyTransaction } from './following.js';
 import { disagreement } from './matching.js';
 import type { StatusAnswer } from './outcome.js';
@@ -197,30 +197,26 @@ function adopt(payment: PaymentState, transaction: Transaction, now: number): Pa
  */
 function unconfirmed(payment: PaymentState, transId: TransId, now: number): PaymentState {
   const doubtful = remembered(payment, transId);
-  const { phase, others } = doubtful;
+  const { phase } = doubtful;
   if (phase.kind !== 'ended') return doubtful;
   // Checks that are due stay, because a request may wait for them.
   const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now)];
-  return inPhase(doubtful, { ...phase, checks, unproven: unprovenIn(phase, others, transId) });
+  return sought(doubtful, { ...phase, checks }, transId);
 }
 
 /** The list has shown the payment's own before, and may leave them out: of these the provider has to speak. */
-function unprovenIn(
-  { transId: ownId, unproven }: Ended,
-  others: PaymentState['others'],
-  transId: TransId,
-): Ended['unproven'] {
-  const isKnown = transId === ownId || others.some((other) => other.transId === transId);
-  return isKnown ? [...new Set([...(unproven ?? []), transId])] : unproven;
+function sought(payment: PaymentState, ended: Ended, transId: TransId): PaymentState {
+  const isKnown = transId === ended.transId || payment.others.some((other) => other.transId === transId);
+  return inPhase(payment, isKnown ? unprovenBy(ended, transId) : ended);
 }
 
 /** A transaction that can't be asked about, because too many others are: the list is read for it once the payment has ended. */
 function keptInMind(payment: PaymentState, transId: TransId, now: number): PaymentState {
   const doubtful = remembered(payment, transId);
-  const { phase, others } = doubtful;
+  const { phase } = doubtful;
   if (phase.kind !== 'ended') return doubtful;
   const checks = phase.checks.length === 0 ? checksFrom(now) : phase.checks;
-  return inPhase(doubtful, { ...phase, checks, unproven: unprovenIn(phase, others, transId) });
+  return sought(doubtful, { ...phase, checks }, transId);
 }
 
 function remembered(payment: PaymentState, transId: TransId): PaymentState {

@@ -1,4 +1,5 @@
 import type { Resolution, Resolved } from './decision.js';
+import { unprovenBy } from './ended.js';
 import { applyTransaction } from './following.js';
 import { disagreement, findOwn, ownAmong } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
@@ -197,9 +198,7 @@ export function onStatusWhileDeciding(
 /** The provider has to speak of a transaction by whose earlier status the payment has ended. */
 function unheard(payment: PaymentState, transId: TransId): PaymentState {
   const { phase } = payment;
-  return phase.kind === 'ended'
-    ? inPhase(payment, { ...phase, unproven: [...new Set([...(phase.unproven ?? []), transId])] })
-    : payment;
+  return phase.kind === 'ended' ? inPhase(payment, unprovenBy(phase, transId)) : payment;
 }
 
 /** The operator has seen how the transaction differs from the order, and the provider doesn't say it again. */

@@ -45,18 +45,16 @@ export interface StartRequest {
   readonly repeatable: boolean;
 }
 
-export type StartResult =
-  | { readonly kind: 'new'; readonly payment: Payment }
+export type StartResult = {
+  readonly payment: Payment;
   /** An earlier request with the same key started the payment, which is as it stands now. */
-  | { readonly kind: 'repeated'; readonly payment: Payment }
+  readonly isRepeated: boolean;
+} & (
+  | { readonly kind: 'started' }
   /** The provider's answer isn't known yet. */
-  | { readonly kind: 'undecided'; readonly payment: Payment; readonly isRepeated: boolean }
-  | {
-      readonly kind: 'rejected';
-      readonly payment: Payment;
-      readonly rejection: string;
-      readonly isRepeated: boolean;
-    };
+  | { readonly kind: 'undecided' }
+  | { readonly kind: 'rejected'; readonly rejection: string }
+);
 
 /** A payment can end between two of our calls, but only once. */
 const MAX_TRIES = 3;
@@ -201,8 +199,7 @@ function toResult(
   { isRepeated, isUndecided = false }: { readonly isRepeated: boolean; readonly isUndecided?: boolean },
 ): StartResult {
   if (rejection !== undefined) return { kind: 'rejected', payment, rejection, isRepeated };
-  if (isUndecided) return { kind: 'undecided', payment, isRepeated };
-  return { kind: isRepeated ? 'repeated' : 'new', payment };
+  return { kind: isUndecided ? 'undecided' : 'started', payment, isRepeated };
 }
 
 const keyReused = ({ order }: StartRequest): ApiError =>

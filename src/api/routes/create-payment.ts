@@ -197,16 +197,13 @@ export async function createPayment<Body>(
   });
 
   const json = viewerOf(context, caller, owner)(started.payment);
-  const isRepeated = started.kind === 'repeated' || (started.kind !== 'new' && started.isRepeated);
   const headers = {
     Location: `/v1/payments/${id}`,
-    ...(isRepeated && { 'Idempotent-Replayed': 'true' }),
+    ...(started.isRepeated && { 'Idempotent-Replayed': 'true' }),
   };
   switch (started.kind) {
-    case 'new':
-      return { status: 201, headers, json };
-    case 'repeated':
-      return { status: 200, headers, json };
+    case 'started':
+      return { status: started.isRepeated ? 200 : 201, headers, json };
     case 'undecided':
       return { status: 202, headers, json };
     case 'rejected':
