@@ -1,4 +1,5 @@
 import type { Step } from '../../src/payments/machine.js';
+import type { TransId } from '../../src/payments/payment-id.js';
 import { transIdOf } from '../../src/payments/payment-state.js';
 import type { PaymentEvent } from '../../src/payments/transitions.js';
 import { deliveryViolations, type Violation } from './invariants.js';
@@ -16,6 +17,7 @@ export const EMPTY_BOOK: Book = {
   open: [],
   isNamed: false,
   named: [],
+  told: [],
   isSearched: true,
   shown: [],
   quietUntil: 0,
@@ -51,6 +53,7 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   const isAsked = before.payment.reports.open.length > 0;
   if (event.kind === 'notification' && !isAsked) book = { ...book, unconfirmed: 0 };
   book = withToAsk(book, before, event, now, violations);
+  book = withTold(book, before, event, now);
   checkReview(before, event, step, shown.news, replied.sent, violations);
   checkJudged(before, event, step, shown.isKnown, violations);
   const { todo } = step;
@@ -93,6 +96,22 @@ function withNamed(
   if (isEnded && isByItself && other !== undefined)
     violations.push({ invariant: 'failedNamed', what: `a notification names ${other}` });
   return { ...book, named };
+}
+
+/** The first notification that calls one of the payment's transactions SUCCESSFUL counts, until the provider says so, too. */
+function withTold(book: Book, { provider }: Situation, event: PaymentEvent, now: number): Book {
+  const open = book.told.filter(({ transId }) => !isShownPaid(book, transId));
+  const isNew =
+    event.kind === 'notification' &&
+    event.status === 'SUCCESSFUL' &&
+    transactionOf(provider, event.transId) !== undefined &&
+    !isShownPaid(book, event.transId) &&
+    !open.some(({ transId }) => transId === event.transId);
+  return { ...book, told: isNew ? [...open, { transId: event.transId, at: now }] : open };
+}
+
+function isShownPaid({ shown }: Book, transId: TransId): boolean {
+  return shown.some((one) => one.transId === transId && one.isPaid);
 }
 
 /** A notification that contradicts the outcome must not wait behind others about which the provider says nothing. */

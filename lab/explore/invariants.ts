@@ -22,6 +22,7 @@ export const INVARIANTS = {
   failedNamed:
     'FAILED and EXPIRED are not said by themselves while a notification names another transaction, before the provider was asked about it or its list was read',
   expiredShown: 'no link is expired that the provider has shown to be paid',
+  expiredTold: 'no link is expired for half an hour after the first notification that calls it paid',
   succeededTruth: "SUCCESSFUL is said only when the payment's own transaction is SUCCESSFUL",
   secondSeen:
     'what the provider has shown that contradicts the outcome is never forgotten without a decision made with it in view',
@@ -41,7 +42,7 @@ export const INVARIANTS = {
   linkEnd: 'the end of a link that the merchant was shown is never put off',
   judgedOnce: 'what a decision has judged does not come back',
   recheck: "a recheck reads the provider's records",
-  confirmed: `a notification that contradicts the outcome is not dropped on the provider's first "unknown"`,
+  confirmed: `a notification that contradicts the outcome, or calls a transaction paid, is not dropped on the provider's first "unknown", or on its first other word`,
 } as const;
 export type Invariant = keyof typeof INVARIANTS;
 
@@ -180,7 +181,7 @@ function forgotten(
 }
 
 /** The rules that the end of a workflow breaks: nothing is checked after it. */
-function endViolations({ provider, book, payment }: Situation): Violation[] {
+function endViolations({ provider, book, payment, now }: Situation): Violation[] {
   const violations: Violation[] = [];
   if (book.open.length > 0)
     violations.push({ invariant: 'replies', what: 'the workflow ends, and a request waits for its reply' });
@@ -188,6 +189,13 @@ function endViolations({ provider, book, payment }: Situation): Violation[] {
     violations.push({
       invariant: 'notified',
       what: `the workflow ends, and ${book.outbox[0]?.type} was not delivered`,
+    });
+  }
+  const told = book.told.find(({ at }) => now < at + TOLD_FOR_MS);
+  if (told !== undefined) {
+    violations.push({
+      invariant: 'confirmed',
+      what: `the workflow ends ${book.status}, ${(now - told.at) / 60_000} min after a notification has called ${told.transId} paid`,
     });
   }
   const transId = transIdOf(payment);
@@ -296,6 +304,12 @@ export function questionViolations({ todo, book, now, provider }: Situation): Vi
     const paid = book.shown.find(({ transId, isPaid }) => transId === todo.transId && isPaid);
     if (paid !== undefined)
       violations.push({ invariant: 'expiredShown', what: `${paid.transId} is expired, and was shown paid` });
+    const told = book.told.find(({ transId, at }) => transId === todo.transId && now < at + TOLD_FOR_MS);
+    if (told !== undefined)
+      violations.push({
+        invariant: 'expiredTold',
+        what: `${told.transId} is expired, and a notification calls it paid`,
+      });
   }
   if (todo.kind === 'askStatus') {
     const asked = provider.asked.filter(
@@ -310,6 +324,9 @@ export function questionViolations({ todo, book, now, provider }: Situation): Vi
   }
   return violations;
 }
+
+/** How long a notification may be ahead of the provider's records, in ms. */
+export const TOLD_FOR_MS = 30 * 60_000;
 
 /** The provider's limit, in its own words: "at most 6 requests per minute for a given transaction identifier". */
 const CALLS_PER_WINDOW = 6;

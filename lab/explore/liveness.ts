@@ -1,5 +1,5 @@
 import type { PaymentEvent, Todo } from '../../src/payments/transitions.js';
-import type { Violation } from './invariants.js';
+import { TOLD_FOR_MS, type Violation } from './invariants.js';
 import { Model } from './model.js';
 import type { DecideMove, Move } from './move.js';
 import { reachable } from './provider-moves.js';
@@ -104,7 +104,10 @@ export class Liveness {
     const isUnpaid = situation.provider.transactions.every(
       ({ status }) => status !== 'SUCCESSFUL' && status !== 'PENDING',
     );
-    if (this.#setting.method === 'link' && isUnpaid && !this.#isDecided(answered, fail)) {
+    // What a notification calls paid may yet be confirmed, for a while.
+    const told = situation.book.told.map(({ at }) => at + 2 * TOLD_FOR_MS);
+    const later = { ...answered, now: Math.max(answered.now, ...told) };
+    if (this.#setting.method === 'link' && isUnpaid && !this.#isDecided(later, fail)) {
       return [stuck('`fail` does not end a link that nobody has paid')];
     }
     return decisions.some((decision) => this.#isDecided(answered, decision))

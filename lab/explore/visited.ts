@@ -48,7 +48,7 @@ export function encode(situation: Situation): string {
     for (const one of view) text += `${one.transId}${one.status}`;
   }
   if (book.proposed !== undefined) text += `p${Object.values(book.proposed).join()}`;
-  text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed, book.isNamed, book.isSearched, book.isThrottled ?? false, book.lookedAt === now)}${book.named.join()}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
+  text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed, book.isNamed, book.isSearched, book.isThrottled ?? false, book.lookedAt === now)}${book.named.join()}${toldText(book.told, now)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
   text += `${book.orphans.join()}${past(book.refusedSince ?? now, now, HOUR_MS)}${past(book.unsentSince ?? now, now, 5 * MINUTE_MS)}`;
   if (book.toAsk !== undefined) text += `a${book.toAsk.transId}${past(book.toAsk.since, now, HOUR_MS)}`;
   if (recorded !== undefined && left.troubles > 0 && !recorded.isFresh) {
@@ -91,6 +91,12 @@ function past(at: number, now: number, forMs: number): string {
   return `-${Math.min(now - at, forMs)}`;
 }
 
+function toldText(told: PaymentState['reports']['told'] = [], now: number): string {
+  let text = '';
+  for (const { transId, at } of told) text += `t${transId}${past(at, now, 36 * MINUTE_MS)}`;
+  return text;
+}
+
 /** The payment alone: everything that what its machine does next depends on. */
 export function encodePayment(payment: PaymentState, now: number): string {
   const { phase, facts, sends, reports, terms } = payment;
@@ -103,7 +109,7 @@ export function encodePayment(payment: PaymentState, now: number): string {
   text += `|${payment.reviews},${numberOf(payment.tolerated)},${numberOf(payment.difference?.words)},${payment.paidBy ?? ''}${future(payment.quietUntil ?? 0, now)}|${future(reports.notBefore, now)}`;
   for (const one of reports.open)
     text += `;${one.transId}${future(one.nextAt, now)},${one.unanswered},${one.unknown}`;
-  text += `|${reports.unconfirmed.join()}|`;
+  text += `|${reports.unconfirmed.join()}|${toldText(reports.told, now)}`;
   for (const one of payment.others) text += `${one.transId}${one.status}/${one.judged ?? ''};`;
   text += '|';
   for (const { transId, at } of payment.recentQuestions)
@@ -137,7 +143,7 @@ function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
     case 'deciding': {
       const { resolution, isUnanswered = false } = phase;
       const matching = phase.matching === undefined ? '' : JSON.stringify(phase.matching);
-      return `d${encodeReview(payment, phase.review, now)}${decisionText(resolution)}${flags(isUnanswered)}${phase.next}${phase.alive.join()}${phase.rounds}${matching}`;
+      return `d${encodeReview(payment, phase.review, now)}${decisionText(resolution)}${flags(isUnanswered)}${phase.next}${phase.alive.join()}${phase.rounds}/${phase.inView.join()}${matching}`;
     }
     case 'ended': {
       let text = `e${phase.status}${phase.transId ?? ''}`;

@@ -10,12 +10,14 @@ import {
   pursuitOf,
 } from './payment-state.js';
 import { recordPoll, retryDelay } from './polling.js';
+import { toldUntil } from './told.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
 import {
   besides,
   end,
   followedTransaction,
   holdForReview,
+  mayBePaid,
   openOther,
   pursueOn,
   review,
@@ -40,20 +42,22 @@ export function onStatus(
 }
 
 /**
- * A look that was answered leads on to expiring, and the look after that back to following: it was not enough. A link that was
- * paid once isn't expired, even if the provider shows now that it isn't paid: that is an old answer.
+ * A look that was answered leads on to expiring, and the look after that back to following: it was not enough. A link that may
+ * have been paid isn't expired, even if the provider shows now that it isn't: that may be an old answer.
  */
 function closed(
   closing: Closing,
   of: Following,
   answer: StatusAnswer,
-  { terms, paidBy }: PaymentState,
+  payment: PaymentState,
   now: number,
 ): Following | Closing {
   if (answer.kind !== 'found') return { ...closing, of };
-  if (closing.next === 'look' && paidBy !== of.transId) return { ...closing, of, next: 'expire' };
+  if (closing.next === 'look' && !mayBePaid(payment, of.transId, now))
+    return { ...closing, of, next: 'expire' };
   const tries = (of.end?.tries ?? 0) + 1;
-  return { ...of, end: { at: now + retryDelay(tries - 1, terms), tries } };
+  const at = toldUntil(payment, of.transId, now) ?? now + retryDelay(tries - 1, payment.terms);
+  return { ...of, end: { at, tries } };
 }
 
 /**
@@ -106,8 +110,9 @@ export function applyTransaction(payment: PaymentState, transaction: Transaction
     const { reason } = transaction;
     const outcome = { status: status as 'SUCCESSFUL', failureCode: FAILURES[status], reason };
     const of = followedTransaction(known);
-    // What a notification names, and the provider hasn't confirmed yet, may be in the list.
-    const isDoubtful = payment.sends.isDoubtful || payment.reports.open.length > 0;
+    // What a notification says, and the provider hasn't confirmed yet, may be in the list.
+    const isHinted = payment.reports.open.length > 0 || toldUntil(payment, transId, now) !== undefined;
+    const isDoubtful = payment.sends.isDoubtful || isHinted;
     const isSure = status === 'SUCCESSFUL' || !isDoubtful;
     if (isSure || of === undefined) return end(known, outcome, now);
     // Why it has failed is told with the failure, and no sooner.

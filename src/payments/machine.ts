@@ -20,7 +20,14 @@ import {
   type Waiting,
 } from './payment-state.js';
 import { nextFreeAt, recordQuestion, STATUS_CALLS_BUDGETED } from './polling.js';
-import { nextReport, onNotification, onReportStatus, reportDueAt, withoutSaid } from './reports.js';
+import {
+  nextReport,
+  onNotification,
+  onReportStatus,
+  reportDueAt,
+  withoutSaid,
+  withToldAsked,
+} from './reports.js';
 import {
   askedAbout,
   objectionTo as objectionToDecision,
@@ -50,6 +57,7 @@ import {
   askSoon,
   type Change,
   done,
+  mayBePaid,
   type NotificationEvent,
   type PaymentEvent,
   type Refusal,
@@ -57,6 +65,7 @@ import {
   type RequestEvent,
   refuse,
   type Todo,
+  whyPaid,
 } from './transitions.js';
 import { onListedWhileVerifying } from './verifying.js';
 
@@ -80,7 +89,8 @@ export interface Step {
  */
 export function step(payment: PaymentState, event: PaymentEvent, now: number): Step {
   const { payment: changed, replies = [] } = apply(noted(payment, event, now), event, now);
-  const moved = inTime(withPaidBy(changed, event), now);
+  const paid = withPaidBy(changed, event);
+  const moved = inTime(withToldAsked(paid, polled(paid.phase)?.transId, now), now);
   const notified = eventOf(payment, moved);
   const released = moved.waiters.filter((waiter) => isReleased(waiter, moved, event));
   const after: PaymentState = {
@@ -286,7 +296,7 @@ function onDelivered(
 export function objectionTo(payment: PaymentState, event: RequestEvent, now: number): Refusal | undefined {
   switch (event.kind) {
     case 'expire':
-      return objectionToExpiry(payment);
+      return objectionToExpiry(payment, now);
     case 'decide':
       return objectionToDecision(payment, event.resolution, now);
     case 'reject':
@@ -306,7 +316,8 @@ export function objectionTo(payment: PaymentState, event: RequestEvent, now: num
   }
 }
 
-function objectionToExpiry({ phase, order }: PaymentState): Refusal | undefined {
+function objectionToExpiry(payment: PaymentState, now: number): Refusal | undefined {
+  const { phase, order } = payment;
   if (phase.kind === 'ended') {
     return { type: 'NotExpirable', words: `the payment is ${phase.status} already` };
   }
@@ -315,8 +326,14 @@ function objectionToExpiry({ phase, order }: PaymentState): Refusal | undefined 
   if (phase.kind === 'sending' || phase.kind === 'searching') {
     return { type: 'NotInitiated', words: 'the provider has not made the link yet' };
   }
-  return closable(phase) === undefined
-    ? { type: 'NotExpirable', words: 'the payment is under review, and a person has to decide it' }
+  const of = closable(phase);
+  if (of === undefined)
+    return { type: 'NotExpirable', words: 'the payment is under review, and a person has to decide it' };
+  return mayBePaid(payment, of.transId, now) && running(phase)?.kind !== 'verifying'
+    ? {
+        type: 'NotExpirable',
+        words: `${whyPaid(payment, of.transId)}: read the payment again in a few minutes`,
+      }
     : undefined;
 }
 
@@ -383,6 +400,12 @@ function waits(payment: PaymentState, request: number, what: Waiter['for']): Cha
 /** The provider is going to be asked about the payment's transaction, without anybody's decision. */
 function runs(phase: Phase): boolean {
   return followedBy(running(phase)) !== undefined;
+}
+
+/** The transaction whose status is asked for without anybody's decision. */
+function polled(phase: Phase): Following | undefined {
+  const pursuit = running(phase);
+  return pursuit?.kind === 'verifying' ? undefined : followedBy(pursuit);
 }
 
 /** What goes on at the provider by itself; nothing does while a review is held. */

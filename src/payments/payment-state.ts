@@ -184,6 +184,8 @@ export interface Deciding {
   readonly alive: readonly TransId[];
   /** How often links were expired for it. */
   readonly rounds: number;
+  /** What notifications had named when the decision was made: whoever insists does so in view of these. */
+  readonly inView: readonly TransId[];
   /** The provider gave no answer about the payment's own transaction, and the operator insists. */
   readonly isUnanswered?: boolean | undefined;
   /** Unless nothing stands in the way of a match. */
@@ -248,6 +250,7 @@ export interface Facts {
 /** Requests that the provider took, or may have taken. */
 export interface Sends {
   readonly count: number;
+  /** When the latest was answered, one that the provider throttled included. */
   readonly lastAt?: number | undefined;
   /** The policy allows no resend any more: it has made its one, or an operator has decided on one. */
   readonly byPolicy: boolean;
@@ -265,6 +268,14 @@ export interface Reports {
   readonly notBefore: number;
   /** The latest that the provider gave no answer about, however often it was asked. */
   readonly unconfirmed: readonly TransId[];
+  /** Those that were called SUCCESSFUL before the provider had shown it, of all the payment's transactions. */
+  readonly told?: readonly Told[] | undefined;
+}
+
+/** What a notification has said first of a transaction: that it is SUCCESSFUL, and when; ms since the epoch. */
+export interface Told {
+  readonly transId: TransId;
+  readonly at: number;
 }
 
 export interface Report {

@@ -5,18 +5,21 @@ import type { StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import { type Ended, type PaymentState, pursuitOf, type Report, transIdOf } from './payment-state.js';
 import { backoff } from './polling.js';
+import { CONFIRM_PAUSES_MS, toldIn, toldUntil, withTold } from './told.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
 import {
   askSoon,
   canMoveMoney,
   checksFrom,
   follow,
+  hasBeenPaid,
   holdForReview,
   inDoubt,
   inPhase,
   isOfPayment,
   type NotificationEvent,
   noteOther,
+  pursueOn,
   withOthers,
 } from './transitions.js';
 
@@ -26,17 +29,9 @@ const MAX_OPEN = 5;
 /** The shortest pause between two calls about reported transactions, in ms. */
 export const REPORT_PAUSE_MS = 60_000;
 
-const MINUTE_MS = 60_000;
-
-/**
- * Pauses before the provider is asked again about a transaction that it doesn't know or doesn't confirm, in ms: a
- * notification can be ahead of its records. After the last one, the report is dropped.
- */
-const UNKNOWN_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;
-
 /** Unanswered calls after which a transaction is given up, and the longest pause between them. */
 const MAX_UNANSWERED = 8;
-const MAX_UNANSWERED_PAUSE_MS = 30 * MINUTE_MS;
+const MAX_UNANSWERED_PAUSE_MS = 30 * 60_000;
 
 /** How many of the transactions are remembered that the provider gave no answer about. */
 const MAX_UNCONFIRMED = 5;
@@ -51,16 +46,53 @@ export function onNotification(
   { transId, status }: Pick<NotificationEvent, 'transId' | 'status'>,
   now: number,
 ): PaymentState {
-  const { phase, order } = payment;
-  const pursuit = pursuitOf(phase);
+  const known = status === 'SUCCESSFUL' ? withPaid(payment, transId, now) : payment;
   if (transId === transIdOf(payment)) {
     const outcome = saidOf(payment);
-    if (outcome === undefined) return askSoon(payment, now, true);
-    if (status === outcome || !isFinal(order, status)) return payment;
+    if (outcome === undefined) return askSoon(known, now, true);
+    if (status === outcome || !isFinal(payment.order, status)) return payment;
   }
-  const reported = withReport(payment, transId, now);
+  const reported = withReport(known, transId, now);
+  const pursuit = pursuitOf(reported.phase);
   // Whatever transaction it names, the payment's own may be in the list by now.
   return pursuit?.kind === 'searching' || pursuit?.kind === 'verifying' ? askSoon(reported, now) : reported;
+}
+
+/** A link that is about to be expired is looked at again when a notification says that it has been paid. */
+function withPaid(payment: PaymentState, transId: TransId, now: number): PaymentState {
+  if (hasBeenPaid(payment, transId)) return payment;
+  const told = withTold(payment, transId, now);
+  const { phase } = told;
+  if (phase.kind === 'deciding' && phase.next === 'expire') {
+    const next = transIdOf(told) === undefined ? 'list' : 'status';
+    return inPhase(told, { ...phase, next, alive: [] });
+  }
+  const pursuit = pursuitOf(phase);
+  if (pursuit?.kind === 'closing' && pursuit.next === 'expire')
+    return pursueOn(told, { ...pursuit, next: 'look' });
+  if (pursuit?.kind !== 'searching' || pursuit.clearing === undefined) return told;
+  const { clearing: _none, ...searching } = pursuit;
+  return pursueOn(told, searching);
+}
+
+/**
+ * Has the provider asked about what notifications call SUCCESSFUL, as long as it may yet be confirmed: the payment's own
+ * transaction, unless it is followed anyway, and those that it has left.
+ */
+export function withToldAsked(
+  payment: PaymentState,
+  followed: TransId | undefined,
+  now: number,
+): PaymentState {
+  const { open, unconfirmed } = payment.reports;
+  const missing = toldIn(payment, now).filter(
+    (told) =>
+      told !== followed &&
+      !hasBeenPaid(payment, told) &&
+      !unconfirmed.includes(told) &&
+      !open.some(({ transId }) => transId === told),
+  );
+  return missing.reduce((asked, transId) => withReport(asked, transId, now, 1), payment);
 }
 
 /** The outcome that the provider has given for the payment's own transaction, told or still to be verified. */
@@ -70,10 +102,12 @@ function saidOf({ phase }: PaymentState): ProviderStatus | undefined {
   return pursuit?.kind === 'verifying' ? pursuit.outcome.status : undefined;
 }
 
-function withReport(payment: PaymentState, transId: TransId, now: number): PaymentState {
+/** @param unknown how often the provider has been asked about it, and hasn't confirmed it */
+function withReport(payment: PaymentState, transId: TransId, now: number, unknown = 0): PaymentState {
   const { reports } = payment;
   if (reports.open.some((report) => report.transId === transId)) return payment;
-  const added: Report = { transId, nextAt: now, unanswered: 0, unknown: 0 };
+  const nextAt = unknown === 0 ? now : now + CONFIRM_PAUSES_MS[0];
+  const added: Report = { transId, nextAt, unanswered: 0, unknown };
   if (reports.open.length < MAX_OPEN) return withOpen(payment, [...reports.open, added]);
   // A report that the provider doesn't know is replaced, so that forged ones can't keep a true one out for good.
   const doubtful = reports.open.find(({ unknown }) => unknown > 0);
@@ -85,10 +119,12 @@ function withReport(payment: PaymentState, transId: TransId, now: number): Payme
 /** What the provider has shown isn't missing its word any more. */
 export function withoutSaid(payment: PaymentState, shown: readonly Transaction[]): PaymentState {
   const { reports } = payment;
-  const unconfirmed = reports.unconfirmed.filter((named) => !shown.some(({ transId }) => transId === named));
-  return unconfirmed.length === reports.unconfirmed.length
-    ? payment
-    : { ...payment, reports: { ...reports, unconfirmed } };
+  const isShown = (named: TransId) => shown.some(({ transId }) => transId === named);
+  const isPaid = (told: TransId) =>
+    shown.some(({ transId, status }) => transId === told && status === 'SUCCESSFUL');
+  const unconfirmed = reports.unconfirmed.filter((named) => !isShown(named));
+  const told = reports.told?.filter(({ transId }) => !isPaid(transId));
+  return { ...payment, reports: { ...reports, unconfirmed, told } };
 }
 
 /** The report to ask about next: the one that is due first. */
@@ -121,9 +157,10 @@ export function onReportStatus(
     case 'found': {
       const owner = ownerOf(payment, answer.transaction);
       if (owner === 'another') return withOpen(asked, others);
-      return owner === 'unsaid' || agrees(payment, answer.transaction, now)
-        ? withOpen(asked, [...others, ...notKnownYet(report, now)])
-        : confirmed(withOpen(asked, others), answer.transaction, now);
+      const again = withOpen(asked, [...others, ...notKnownYet(report, now)]);
+      if (owner === 'unsaid' || agrees(payment, answer.transaction, now)) return again;
+      const isBehind = toldUntil(payment, transId, now) !== undefined;
+      return confirmed(isBehind ? again : withOpen(asked, others), answer.transaction, now);
     }
     case 'unknown':
       return withOpen(asked, [...others, ...notKnownYet(report, now)]);
@@ -153,7 +190,7 @@ function ownerOf(payment: PaymentState, transaction: Transaction): 'payment' | '
 
 /** The report with its next call, because the provider doesn't confirm it yet; nothing after the last call. */
 function notKnownYet(report: Report, now: number): readonly Report[] {
-  const pause = UNKNOWN_PAUSES_MS[report.unknown];
+  const pause = CONFIRM_PAUSES_MS[report.unknown];
   return pause === undefined ? [] : [{ ...report, unknown: report.unknown + 1, nextAt: now + pause }];
 }
 

@@ -11,11 +11,13 @@ import {
   type Matching,
   type OtherTransaction,
   type PaymentState,
+  type Report,
   type Review,
   transIdOf,
 } from './payment-state.js';
 import { namedIn, onListed } from './searching.js';
 import { changedReview, isProposal, objectionToPerson, propose } from './second-person.js';
+import { toldIn, toldUntil } from './told.js';
 import type { Transaction } from './transaction.js';
 import {
   aboutToSend,
@@ -32,11 +34,14 @@ import {
   isOpen,
   isOver,
   matchedTransId,
+  mayBePaid,
   noteOther,
   type Refusal,
   refuse,
+  whyPaid,
   withNoted,
   withOther,
+  withOthers,
 } from './transitions.js';
 
 /** A decision is refused if the provider has asked not to be called for longer than this, in ms. */
@@ -75,6 +80,33 @@ function objectionToSending({ pursuit, held, why }: Review, { decision }: Resolu
   return pursuit === undefined ? "the payment has already ended once: it can't be sent again" : undefined;
 }
 
+/** The transactions that notifications name, and of which the provider has yet to say what they are. */
+function openIn({ reports, others }: PaymentState): readonly TransId[] {
+  const isShown = ({ transId, unknown }: Report) =>
+    unknown > 0 && others.some((other) => other.transId === transId);
+  return reports.open.filter((report) => !isShown(report)).map(({ transId }) => transId);
+}
+
+/** Those and others that the provider hasn't confirmed to be what a notification says. */
+function allNamedIn(payment: PaymentState, now: number): readonly TransId[] {
+  const told = toldIn(payment, now).filter((transId) => !hasBeenPaid(payment, transId));
+  return [...namedIn(payment), ...told];
+}
+
+/** Why a decision that is being checked comes too early. Whoever insists has not seen what a notification names meanwhile. */
+function objectionToNews(
+  payment: PaymentState,
+  { resolution, inView }: Deciding,
+  now: number,
+): string | undefined {
+  const haste = objectionToHaste(payment, resolution, now);
+  if (haste !== undefined) return haste;
+  const [named] = allNamedIn(payment, now).filter(
+    (transId) => transId !== matchedTransId(resolution.decision) && !inView.includes(transId),
+  );
+  return named && `a notification has named ${named} for this payment since this was decided; decide again`;
+}
+
 /**
  * Why it is too early to decide: the provider's list can lag behind, and a notification can be ahead of it, even one
  * that comes while a decision is being checked. `force` overrides it.
@@ -85,12 +117,11 @@ function objectionToHaste(
   now: number,
 ): string | undefined {
   if (force) return undefined;
-  const open = payment.reports.open.map(({ transId }) => transId);
-  const [named] = (decision.action === 'match' ? open : namedIn(payment)).filter(
+  const [named] = (decision.action === 'match' ? openIn(payment) : allNamedIn(payment, now)).filter(
     (transId) => transId !== matchedTransId(decision),
   );
   if (named !== undefined) {
-    return open.includes(named)
+    return !payment.reports.unconfirmed.includes(named)
       ? `a notification names ${named} for this payment, and the provider hasn't confirmed that yet; try again in a few minutes, or override this with "force": true`
       : `a notification names ${named} for this payment, and the provider hasn't said what it is: look for it in the provider's portal, and match it, or override this with "force": true`;
   }
@@ -132,6 +163,7 @@ export function onDecide(
     next: isAboutTransaction ? 'status' : 'list',
     alive: [],
     rounds: 0,
+    inView: allNamedIn(payment, now),
   };
   return { payment: inPhase(payment, deciding) };
 }
@@ -153,7 +185,7 @@ export function onStatusWhileDeciding(
   now: number,
 ): Change {
   const { decision, force } = deciding.resolution;
-  const haste = objectionToHaste(payment, deciding.resolution, now);
+  const haste = objectionToNews(payment, deciding, now);
   if (deciding.matching !== undefined) {
     const matching = withHeard(deciding.matching, answer);
     if (haste !== undefined) return backNoting(payment, deciding, haste, matching.heard, now);
@@ -227,7 +259,7 @@ export function onListedWhileDeciding(
   now: number,
 ): Change {
   const { decision, force } = deciding.resolution;
-  const haste = objectionToHaste(payment, deciding.resolution, now);
+  const haste = objectionToNews(payment, deciding, now);
   if (haste !== undefined) {
     const seen = answer.kind === 'listed' ? ownAmong(payment.order, answer.transactions) : [];
     return backNoting(payment, deciding, haste, seen, now);
@@ -262,7 +294,7 @@ export function onListedWhileDeciding(
   const alive = [...new Set([...deciding.alive, ...moving.map(({ transId }) => transId)])];
   const isPaid =
     moving.some(({ status }) => status === 'SUCCESSFUL') ||
-    alive.some((transId) => hasBeenPaid(payment, transId));
+    alive.some((transId) => mayBePaid(payment, transId, now));
   if (alive.length === 0) {
     const hidden = force ? undefined : payment.others.find((other) => isHidden(payment, other, own));
     return hidden === undefined
@@ -270,15 +302,17 @@ export function onListedWhileDeciding(
       : back(payment, deciding, `${missing(hidden)}, or override this with "force": true`);
   }
   if (isPaid || payment.order.method !== 'link' || deciding.rounds >= MAX_ROUNDS) {
-    return backNoting(
-      payment,
-      deciding,
-      `the provider shows ${shown || alive.join(', ')} for this payment`,
-      own,
-      now,
-    );
+    const told = alive.find((transId) => toldUntil(payment, transId, now) !== undefined);
+    const words =
+      told === undefined
+        ? `the provider shows ${shown || alive.join(', ')} for this payment`
+        : `${whyPaid(payment, told)}; try again in a few minutes`;
+    return backNoting(payment, deciding, words, own, now);
   }
-  return asks(payment, { ...deciding, next: 'expire', alive });
+  // The list may not be there to be read again afterwards.
+  const others = moving.filter(({ transId }) => transId !== transIdOf(payment));
+  const noted = others.length === 0 ? payment : withOthers(payment, others);
+  return asks(noted, { ...deciding, next: 'expire', alive });
 }
 
 /** Goes on after an attempt to expire a link, whatever its result. After the last one, the provider is asked again. */

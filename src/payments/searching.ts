@@ -6,7 +6,6 @@ import type { Transaction } from './transaction.js';
 import {
   aboutToSend,
   askSoon,
-  canMoveMoney,
   describeDoubt,
   end,
   follow,
@@ -15,8 +14,10 @@ import {
   inDoubt,
   isOver,
   lookUpDelay,
+  mayBePaid,
   pursueOn,
   review,
+  withNoted,
   withOthers,
 } from './transitions.js';
 
@@ -35,8 +36,8 @@ type Verdict =
       readonly held: boolean;
       readonly transactions?: readonly Transaction[];
     }
-  /** Nothing is known yet. */
-  | { readonly kind: 'lookAgain' };
+  /** Nothing is known yet, but for these links: a notification says that one has been paid. */
+  | { readonly kind: 'lookAgain'; readonly transactions?: readonly Transaction[] };
 
 /**
  * The verdict on a request in doubt after one more look-up.
@@ -54,7 +55,7 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
   const isLink = payment.order.method === 'link';
   const listed = answer.transactions.map((one) => asKnown(payment, one));
   const transactions = [...listed, ...leftOut(payment, answer.transactions)];
-  if (isLink && !doubt.isReset) return judgeLink(payment, transactions, isOver);
+  if (isLink && !doubt.isReset) return judgeLink(payment, transactions, isOver, now);
 
   const usable = isLink ? withoutExpired(payment, transactions) : transactions;
   const finding = findOwn(payment.order, usable);
@@ -88,12 +89,11 @@ function asKnown(payment: PaymentState, transaction: Transaction): Transaction {
   return isOld ? { ...transaction, status: 'SUCCESSFUL' } : transaction;
 }
 
-/** What the provider has shown before, for a decision that was refused, and doesn't list now: it is there all the same. */
+/** What the provider has shown before, and doesn't list now: it is there all the same. */
 function leftOut(payment: PaymentState, listed: readonly Transaction[]): readonly Transaction[] {
   return payment.others
     .filter(
-      ({ transId, status }) =>
-        canMoveMoney(payment, status) && !listed.some((one) => one.transId === transId),
+      ({ transId, status }) => !isOver(payment, status) && !listed.some((one) => one.transId === transId),
     )
     .map(({ transId, status }) => ({ transId, status }));
 }
@@ -101,9 +101,14 @@ function leftOut(payment: PaymentState, listed: readonly Transaction[]): readonl
 /**
  * The verdict for a link. A transaction doesn't have the link's address, so nobody can have been given the link or pay
  * it: it is safe to create another, after those that were found unpaid have been expired. If one has been paid all the
- * same, it is followed.
+ * same, it is followed; none is expired while a notification says so.
  */
-function judgeLink(payment: PaymentState, transactions: readonly Transaction[], isOver: boolean): Verdict {
+function judgeLink(
+  payment: PaymentState,
+  transactions: readonly Transaction[],
+  isOver: boolean,
+  now: number,
+): Verdict {
   const { order } = payment;
   const usable = ownAmong(order, transactions).filter(({ status }) => status !== 'EXPIRED');
   const finding = findOwn(
@@ -115,6 +120,8 @@ function judgeLink(payment: PaymentState, transactions: readonly Transaction[], 
     return { kind: 'review', why: finding.reason, held: true, transactions: usable };
   }
   const orphans = usable.map(({ transId }) => transId);
+  if (orphans.some((transId) => mayBePaid(payment, transId, now)))
+    return { kind: 'lookAgain', transactions: usable };
   return { kind: 'clear', orphans, next: isOver ? 'fail' : 'send' };
 }
 
@@ -171,7 +178,7 @@ export function onListed(
             now,
           );
     case 'lookAgain':
-      return pursueOn(payment, searched);
+      return pursueOn(withNoted(payment, verdict.transactions ?? []), searched);
   }
 }
 

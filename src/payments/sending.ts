@@ -52,8 +52,11 @@ export function onSent(
       return onAmbiguous(countSend(payment, now), phase, outcome, now);
     case 'unauthorized':
       return onUnsent(payment, phase, 'credentials', outcome.message, now);
-    case 'throttled':
-      return onUnsent(payment, phase, 'throttled', outcome.reason, now, outcome.retryAfterMs);
+    case 'throttled': {
+      // It may have been taken: whoever decides in haste is told from when on the list shows that.
+      const known = { ...payment, sends: { ...payment.sends, lastAt: now } };
+      return onUnsent(known, phase, 'throttled', outcome.reason, now, outcome.retryAfterMs);
+    }
     case 'notSent':
       return onUnsent(payment, phase, 'connection', outcome.reason, now);
     case 'unchecked':

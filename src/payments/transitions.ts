@@ -22,6 +22,7 @@ import {
   type Verifying,
 } from './payment-state.js';
 import { backoff, bringForward, startPolling } from './polling.js';
+import { toldUntil } from './told.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
 
 /** What can happen to a payment. `request` numbers the requests that wait for a reply. */
@@ -372,7 +373,8 @@ export function end(
   outcome: Pick<Ended, 'status' | 'reason' | 'failureCode' | 'rejection' | 'unproven'>,
   now: number,
 ): PaymentState {
-  const checks = payment.sends.isDoubtful ? checksFrom(now) : [];
+  const isDoubtful = payment.sends.isDoubtful || openOther(payment) !== undefined;
+  const checks = isDoubtful ? checksFrom(now) : [];
   const unsaid = payment.reports.unconfirmed.filter((named) =>
     payment.others.some(({ transId }) => transId === named),
   );
@@ -403,7 +405,7 @@ export function noteOther(
 ): PaymentState {
   const known = payment.others.find((other) => other.transId === transId);
   const latest = latestOf(payment, known, status);
-  if (known?.status === latest && payment.phase.kind === 'review') return payment;
+  if (known?.status === latest && payment.phase.kind === 'review' && payment.phase.held) return payment;
   const noted = withOther(payment, { transId, status });
   if (!canMoveMoney(payment, latest) || known?.judged === latest) return noted;
   return holdForReview(
@@ -445,6 +447,18 @@ function latestOf(
 export function hasBeenPaid({ others, paidBy }: PaymentState, transId: TransId): boolean {
   const known = others.find((other) => other.transId === transId);
   return known?.status === 'SUCCESSFUL' || paidBy === transId;
+}
+
+/** Whether a transaction may have been paid: the provider has shown it so, or a notification says so, and may yet be confirmed. */
+export function mayBePaid(payment: PaymentState, transId: TransId, now: number): boolean {
+  return hasBeenPaid(payment, transId) || toldUntil(payment, transId, now) !== undefined;
+}
+
+/** Why a transaction may have been paid, though the provider doesn't say so now. */
+export function whyPaid(payment: PaymentState, transId: TransId): string {
+  return hasBeenPaid(payment, transId)
+    ? `the provider has shown ${transId} (SUCCESSFUL) for this payment`
+    : `a notification says that ${transId} has been paid, and the provider hasn't confirmed that yet`;
 }
 
 /**

@@ -17,8 +17,11 @@ export interface Row {
   readonly problems: readonly string[];
 }
 
-/** How long a payment may take until it is final, and how long after that the merchant must have been notified. */
-const OUTCOME_LIMIT_MS = 60_000;
+/**
+ * How long a payment may take until it is final: twice the minute after which the provider's list is believed, or the budget of
+ * questions has room again; and how long after that the merchant must have been notified.
+ */
+const OUTCOME_LIMIT_MS = 120_000;
 const NOTIFICATION_LIMIT_MS = 5_000;
 
 export interface ScenarioContext {

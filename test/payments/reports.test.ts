@@ -67,7 +67,7 @@ describe('a notification', () => {
   });
 
   it('keeps an ended payment from ending until the provider has answered', () => {
-    const payment = quietPayment().hint('T2');
+    const payment = quietPayment().hint('T2', 'FAILED');
     expect(payment.answered(SILENT).todo.kind).toBe('wait');
     expect(payment.found('FAILED').todo).toEqual({ kind: 'end' });
   });

@@ -20,6 +20,7 @@ import {
   paid,
   type Scenario,
   SILENT,
+  THROTTLED_SEND,
   taken,
   throttled,
   UNAUTHORIZED,
@@ -127,6 +128,15 @@ describe('the least age of what is decided', () => {
     const payment = young().resend({ force: true }).listed();
     payment.sent({ kind: 'ambiguous', reason: 'reset' });
     expect(decideFrom(payment.payment)).toBe(payment.now + HOUR);
+  });
+
+  it('counts from one that the provider throttled, too, though it was taken back after that', () => {
+    const payment = young().later(HOUR).resend().listed().sent(THROTTLED_SEND);
+    const throttledAt = payment.now;
+    payment.hint('T9').listed().found('PENDING', { externalId: 'pay_other' });
+    expect(payment.resend().reply).toMatchObject(
+      refused(`decide after ${new Date(throttledAt + HOUR).toISOString()}`),
+    );
   });
 
   it.each(['resend', 'fail'] as const)('is asked of a %s', (action) => {
@@ -742,7 +752,9 @@ describe('an operator’s fail of a link', () => {
     const payment = undecided(linkOrder).later(HOUR).fail().found('EXPIRED');
     payment.listed({ ...alive, transId: transId('T2') }, { ...alive, transId: transId('T3') });
     expect(payment.expired().todo).toEqual({ kind: 'expire', transId: 'T3' });
-    payment.expired().found('EXPIRED').listed();
+    const expired = { ...alive, status: 'EXPIRED' } as const;
+    payment.expired().found('EXPIRED');
+    payment.listed({ ...expired, transId: transId('T2') }, { ...expired, transId: transId('T3') });
     expect(payment.reply?.kind).toBe('done');
   });
 
@@ -923,6 +935,17 @@ describe('a link that a decision has left', () => {
       held: true,
       why: expect.stringContaining('T1 (FAILED)'),
     });
+  });
+});
+
+describe('what a fail has read before it expired the links', () => {
+  it('is kept when the list can’t be read after that', () => {
+    const L2 = transactionOf(linkOrder, { transId: transId('T2'), status: 'PENDING' });
+    const payment = taken(linkOrder).found('PENDING', { amount: 1 }).later(HOUR);
+    payment.fail().found('EXPIRED').listed(L2).expired().found('EXPIRED').listing(SILENT);
+    expect(payment.reply).toMatchObject(refused("the provider's list can't be read at the moment"));
+    expect(payment.payment.others).toEqual([{ transId: 'T2', status: 'PENDING' }]);
+    expect(payment.fail().found('EXPIRED').listed().reply).toMatchObject(refused('T2 was PENDING'));
   });
 });
 

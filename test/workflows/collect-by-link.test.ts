@@ -133,6 +133,11 @@ describe('a collection by link', () => {
       status: 'CREATED',
       final: false,
     });
+    const { status, body } = await world.post(`/v1/collections/${payment.id}/expire`, {});
+    expect([status, body.code]).toEqual([409, 'not_expirable']);
+    expect(body.detail).toContain("the provider hasn't confirmed that yet");
+    // It may be ahead of the provider's records for as long as that.
+    await world.pass(36 * MINUTE);
     await world.post(`/v1/collections/${payment.id}/expire`, {});
     await world.ended(payment.id, 'link-forged-hint');
   });
@@ -144,6 +149,7 @@ describe('a collection by link', () => {
     const [transaction] = world.transactionsOf(payment.id);
     expect(transaction?.statusCalls.throttled).toBe(0);
     expect(transaction?.statusCalls.answered).toBeLessThanOrEqual(12);
+    await world.pass(36 * MINUTE);
     await world.post(`/v1/collections/${payment.id}/expire`, {});
     await world.ended(payment.id);
   });

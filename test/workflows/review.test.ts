@@ -140,9 +140,10 @@ describe('a notification that names a transaction', () => {
       },
       { kind: 'stays' },
     );
-    await world.notify(payment, { transId: second.transId });
+    await world.notify(payment, { transId: second.transId, status: 'PENDING' });
     const review = await world.untilStatus(payment.id, 'REVIEW');
     expect(review.reason).toContain(second.transId);
+    world.sandbox.faults.add({ fault: 'webhookDrop', externalId: payment.id, rate: 1 });
     // Its own outcome doesn't end that review: somebody must look at the second.
     await world.settle(payment.id, 'SUCCESSFUL');
     await world.pass(2 * HOUR);

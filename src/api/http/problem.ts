@@ -92,9 +92,10 @@ export const PROBLEMS = {
   },
   not_expirable: {
     status: 409,
-    title: 'The payment can no longer be expired',
-    cause: 'a link was to be ended that has ended already, was paid at the last moment, or is in REVIEW',
-    cure: 'see `payment`, which has its status',
+    title: "The payment can't be expired",
+    cause:
+      'a link was to be ended that has ended already, was paid at the last moment, has been paid according to a notification that the provider has yet to confirm, or is in REVIEW',
+    cure: 'see `payment`, which has its status; read it again in a few minutes if it is not `final`',
     example: 'The payment is SUCCESSFUL and can no longer be expired.',
   },
   not_initiated: {

@@ -69,10 +69,12 @@ export function refusal(code: RefusalCode, payment: View<Payment>, message = '')
 const details: Readonly<Record<RefusalCode, (payment: Payment, message: string) => string>> = {
   not_a_link: () =>
     "The request was sent to the payer's phone, or may have been sent: it can't be withdrawn any more.",
-  not_expirable: ({ status }) =>
-    status === 'REVIEW'
-      ? 'The payment is in REVIEW: an operator must decide on it.'
-      : `The payment is ${status} and can no longer be expired.`,
+  not_expirable: ({ status, final }, message) => {
+    if (status === 'REVIEW') return 'The payment is in REVIEW: an operator must decide on it.';
+    return final || message === ''
+      ? `The payment is ${status} and can no longer be expired.`
+      : `The payment is ${status} and can't be expired now: ${message}.`;
+  },
   not_cancelable: (payment) => whyNotCancelable(payment),
   not_under_review: ({ status, final }) =>
     final

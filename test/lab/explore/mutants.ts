@@ -161,6 +161,7 @@ export const MUTANTS: readonly Mutant[] = [
     }),
     breaks: 'secondSeen',
     story: [/makes T2 by itself/, /status of T2: no answer$/m],
+    states: 100_000,
   },
   {
     rule: 'a reported transaction that the provider never answers for is given up',
@@ -315,8 +316,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'after a resend, the list is read again at the end, an hour and a day later',
     file: 'transitions.ts',
-    find: 'payment.sends.isDoubtful ? checksFrom',
-    replace: 'payment.sends.isDoubtful && now < 0 ? checksFrom',
+    find: '  const checks = isDoubtful ? checksFrom(now) : [];',
+    replace: '  const checks = isDoubtful && now < 0 ? checksFrom(now) : [];',
     setting: operators,
     breaks: 'secondSeen',
     story: [/final/],
@@ -608,9 +609,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a notification is not dropped on the first "unknown"',
-    file: 'reports.ts',
-    find: '  const pause = UNKNOWN_PAUSES_MS[report.unknown];',
-    replace: '  const pause = UNKNOWN_PAUSES_MS[report.unknown + 9];',
+    file: 'told.ts',
+    find: 'CONFIRM_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;',
+    replace: 'CONFIRM_PAUSES_MS = [] as readonly number[];',
     setting: afterTheEnd,
     breaks: 'confirmed',
     story: [/FAILED, final/, /says that T1 is SUCCESSFUL/, /status of T1: (unknown|FAILED)/],
@@ -803,7 +804,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a notification proves nothing',
     file: 'reports.ts',
-    find: '    if (outcome === undefined) return askSoon(payment, now, true);',
+    find: '    if (outcome === undefined) return askSoon(known, now, true);',
     replace: `    if (outcome === undefined) {
       return { ...payment, phase: { kind: 'ended', status: status as 'SUCCESSFUL', transId, checks: [] } };
     }`,
@@ -1404,7 +1405,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a link that was shown to be paid is not expired for a decision',
     file: 'review.ts',
-    find: '    alive.some((transId) => hasBeenPaid(payment, transId));\n',
+    find: '    alive.some((transId) => mayBePaid(payment, transId, now));\n',
     replace: '    alive.length < 0;\n',
     setting: oldAnswers,
     breaks: 'expiredShown',
@@ -1413,8 +1414,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a link that was shown to be paid is not expired at its end',
     file: 'following.ts',
-    find: "  if (closing.next === 'look' && paidBy !== of.transId) return",
-    replace: "  if (closing.next === 'look') return",
+    find: "  if (closing.next === 'look' && !mayBePaid(payment, of.transId, now))",
+    replace: "  if (closing.next === 'look')",
     setting: oldAnswers,
     breaks: 'expiredShown',
     story: [/SUCCESSFUL/, /status of T1: CREATED/, /expire T1/],
@@ -1451,8 +1452,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a payment does not end without money before the list is read for what a notification names',
     file: 'following.ts',
-    find: '    const isDoubtful = payment.sends.isDoubtful || payment.reports.open.length > 0;\n',
-    replace: '    const isDoubtful = payment.sends.isDoubtful;\n',
+    find: '    const isDoubtful = payment.sends.isDoubtful || isHinted;\n',
+    replace: '    const isDoubtful = payment.sends.isDoubtful || (isHinted && now < 0);\n',
     setting: world({ method: 'payout', foreign: ['unknown'], allowance: { notifications: 1 } }),
     breaks: 'failedNamed',
     story: [/a notification of a foreign transaction/, /FAILED, final/],
@@ -1470,5 +1471,45 @@ export const MUTANTS: readonly Mutant[] = [
     }),
     breaks: 'heeded',
     story: [/throttled/, /refused for its credentials/, /the request/],
+  },
+  {
+    rule: 'a link that a notification calls paid is not expired before the provider was asked again',
+    file: 'transitions.ts',
+    find: '  return hasBeenPaid(payment, transId) || toldUntil(payment, transId, now) !== undefined;\n',
+    replace: '  return hasBeenPaid(payment, transId);\n',
+    setting: world({ method: 'link', allowance: { notifications: 1 } }),
+    breaks: 'expiredTold',
+    story: [/a notification/, /status of T1/, /expire T1/],
+  },
+  {
+    rule: 'a notification that calls a link paid just before it is expired has it looked at again',
+    file: 'reports.ts',
+    find: "  if (pursuit?.kind === 'closing' && pursuit.next === 'expire')\n",
+    replace: "  if (pursuit?.kind === 'closing' && now < 0)\n",
+    setting: world({ method: 'link', allowance: { notifications: 1 } }),
+    breaks: 'expiredTold',
+    story: [/status of T1/, /a notification/, /expire T1/],
+  },
+  {
+    rule: 'what a notification calls paid against the outcome is asked about again after the end',
+    file: 'machine.ts',
+    find: '  const moved = inTime(withToldAsked(paid, polled(paid.phase)?.transId, now), now);\n',
+    replace: '  const moved = inTime(paid, now);\n',
+    setting: world({ method: 'payout', allowance: { notifications: 1 } }),
+    breaks: 'confirmed',
+    story: [/says that T1 is SUCCESSFUL/, /status of T1: FAILED/, /final/],
+  },
+  {
+    rule: 'no link is made again while a notification calls one paid that the provider has shown',
+    file: 'searching.ts',
+    find: "    return { kind: 'lookAgain', transactions: usable };\n",
+    replace: "    return { kind: 'lookAgain' };\n",
+    setting: world({
+      method: 'link',
+      troubles: new Set(['ambiguous', 'flappingList']),
+      allowance: { troubles: 2, notifications: 1 },
+    }),
+    breaks: 'oneLink',
+    story: [/a notification/, /list: T1/, /T1 no more/],
   },
 ];
