@@ -119,7 +119,8 @@ const CHAOS_RULES: readonly FaultRequest[] = [
   { fault: 'webhookDouble', rate: 0.12 },
   { fault: 'webhookDelay', rate: 0.06, delayMs: 8 * SECOND_MS },
   { fault: 'webhookReorder', rate: 0.06, delayMs: 10 * SECOND_MS },
-  { fault: 'webhookForge', rate: 0.08 },
+  // A forged SUCCESSFUL puts off the end of a link by 36 minutes.
+  { fault: 'webhookForge', rate: 0.08, status: 'FAILED' },
   { fault: 'webhookMalformed', rate: 0.03 },
 ];
 
