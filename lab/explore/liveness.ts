@@ -105,8 +105,8 @@ export class Liveness {
       ({ status }) => status !== 'SUCCESSFUL' && status !== 'PENDING',
     );
     // What a notification calls paid may yet be confirmed, for a while.
-    const told = situation.book.told.map(({ at }) => at + 2 * TOLD_FOR_MS);
-    const later = { ...answered, now: Math.max(answered.now, ...told) };
+    const isTold = situation.book.told.length > 0;
+    const later = { ...answered, now: answered.now + (isTold ? 2 * TOLD_FOR_MS : 0) };
     if (this.#setting.method === 'link' && isUnpaid && !this.#isDecided(later, fail)) {
       return [stuck('`fail` does not end a link that nobody has paid')];
     }

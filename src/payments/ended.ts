@@ -68,23 +68,14 @@ export function onCheckedList(
   if (check === undefined) return payment;
   const own = answer.kind === 'listed' ? ownAmong(payment.order, answer.transactions) : [];
   const shown = proven(ended, own);
-  const isLast = later.length === 0 && !check.isRecheck;
-  const open = toBeHeard(payment, shown, check).filter((transId) => {
-    const listed = own.find((one) => one.transId === transId);
-    const isHeard = listed !== undefined || check.heard?.includes(transId);
-    return !isHeard || (isLast && mayStillMove(payment, transId, listed));
-  });
+  const open = toBeHeard(payment, shown, check).filter(
+    (transId) => !check.heard?.includes(transId) && !own.some((one) => one.transId === transId),
+  );
   const isComplete = answer.kind === 'listed' && open.length === 0;
   const next = isComplete
     ? inPhase(payment, { ...shown, checks: later })
     : postpone(payment, shown, check, answer, open, now);
   return own.reduce((known, transaction) => compared(known, ended, transaction, now), next);
-}
-
-/** Whether a further transaction could move money when last heard of: nobody asks about it any more after the last check. */
-function mayStillMove({ order, others }: PaymentState, transId: TransId, listed?: Transaction): boolean {
-  const status = listed?.status ?? others.find((other) => other.transId === transId)?.status;
-  return status !== undefined && status !== 'EXPIRED' && status !== 'SUCCESSFUL' && !isFinal(order, status);
 }
 
 /** Makes a check again later, as it was left open; after the last try of the last one a person is asked. */

@@ -404,7 +404,8 @@ function runs(phase: Phase): boolean {
 
 /** The transaction whose status is asked for without anybody's decision. */
 function polled(phase: Phase): Following | undefined {
-  const pursuit = running(phase);
+  // While a decision is looked into, that is only put off.
+  const pursuit = running(phase.kind === 'deciding' ? phase.review : phase);
   return pursuit?.kind === 'verifying' ? undefined : followedBy(pursuit);
 }
 

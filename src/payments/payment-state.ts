@@ -272,10 +272,13 @@ export interface Reports {
   readonly told?: readonly Told[] | undefined;
 }
 
-/** What a notification has said first of a transaction: that it is SUCCESSFUL, and when; ms since the epoch. */
+/** That a notification has called a transaction SUCCESSFUL. */
 export interface Told {
   readonly transId: TransId;
+  /** When it did; another counts once this one can't be confirmed any more. ms since the epoch. */
   readonly at: number;
+  /** How many have counted. */
+  readonly times: number;
 }
 
 export interface Report {

@@ -105,12 +105,19 @@ function saidOf({ phase }: PaymentState): ProviderStatus | undefined {
 /** @param unknown how often the provider has been asked about it, and hasn't confirmed it */
 function withReport(payment: PaymentState, transId: TransId, now: number, unknown = 0): PaymentState {
   const { reports } = payment;
-  if (reports.open.some((report) => report.transId === transId)) return payment;
+  const open = reports.open.find((report) => report.transId === transId);
+  if (open !== undefined) {
+    // What it says is news: it is asked about as if nobody had before.
+    const isNews = reports.told?.some((one) => one.transId === transId && one.at === now) ?? false;
+    const others = reports.open.filter((report) => report !== open);
+    return isNews ? withOpen(payment, [...others, { ...open, unknown: 0, nextAt: now }]) : payment;
+  }
   const nextAt = unknown === 0 ? now : now + CONFIRM_PAUSES_MS[0];
   const added: Report = { transId, nextAt, unanswered: 0, unknown };
   if (reports.open.length < MAX_OPEN) return withOpen(payment, [...reports.open, added]);
   // A report that the provider doesn't know is replaced, so that forged ones can't keep a true one out for good.
-  const doubtful = reports.open.find(({ unknown }) => unknown > 0);
+  const told = toldIn(payment, now);
+  const doubtful = reports.open.find((report) => report.unknown > 0 && !told.includes(report.transId));
   if (doubtful === undefined) return keptInMind(payment, transId, now);
   const kept = keptInMind(payment, doubtful.transId, now);
   return withOpen(kept, [...reports.open.filter((report) => report !== doubtful), added]);

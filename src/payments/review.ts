@@ -17,7 +17,7 @@ import {
 } from './payment-state.js';
 import { namedIn, onListed } from './searching.js';
 import { changedReview, isProposal, objectionToPerson, propose } from './second-person.js';
-import { toldIn, toldUntil } from './told.js';
+import { allToldIn, toldIn, toldUntil } from './told.js';
 import type { Transaction } from './transaction.js';
 import {
   aboutToSend,
@@ -81,19 +81,24 @@ function objectionToSending({ pursuit, held, why }: Review, { decision }: Resolu
 }
 
 /** The transactions that notifications name, and of which the provider has yet to say what they are. */
-function openIn({ reports, others }: PaymentState): readonly TransId[] {
+function openIn(payment: PaymentState, now: number): readonly TransId[] {
+  const { reports, others } = payment;
+  const ownId = transIdOf(payment);
   const isShown = ({ transId, unknown }: Report) =>
     unknown > 0 && others.some((other) => other.transId === transId);
-  return reports.open.filter((report) => !isShown(report)).map(({ transId }) => transId);
+  const isOver = ({ transId }: Report) => transId === ownId && toldUntil(payment, transId, now) === undefined;
+  return reports.open.filter((report) => !isShown(report) && !isOver(report)).map(({ transId }) => transId);
 }
 
-/** Those and others that the provider hasn't confirmed to be what a notification says. */
+/** Those and others that the provider hasn't confirmed to be what a notification says. A decision asks about the own one itself. */
 function allNamedIn(payment: PaymentState, now: number): readonly TransId[] {
+  const ownId = transIdOf(payment);
+  const named = namedIn(payment).filter((transId) => transId !== ownId);
   const told = toldIn(payment, now).filter((transId) => !hasBeenPaid(payment, transId));
-  return [...namedIn(payment), ...told];
+  return [...named, ...told];
 }
 
-/** Why a decision that is being checked comes too early. Whoever insists has not seen what a notification names meanwhile. */
+/** Why a decision that is being checked comes too early. Whoever insists has not seen what a notification says meanwhile. */
 function objectionToNews(
   payment: PaymentState,
   { resolution, inView }: Deciding,
@@ -101,10 +106,20 @@ function objectionToNews(
 ): string | undefined {
   const haste = objectionToHaste(payment, resolution, now);
   if (haste !== undefined) return haste;
-  const [named] = allNamedIn(payment, now).filter(
-    (transId) => transId !== matchedTransId(resolution.decision) && !inView.includes(transId),
-  );
+  const [named] = newsFor(payment, resolution, now).filter((transId) => !inView.includes(transId));
   return named && `a notification has named ${named} for this payment since this was decided; decide again`;
+}
+
+/** Money could go out twice for whatever is named, and be lost to a `fail` for what is called paid; a match loses nothing. */
+function newsFor(payment: PaymentState, { decision }: Resolution, now: number): readonly TransId[] {
+  switch (decision.action) {
+    case 'resend':
+      return allNamedIn(payment, now);
+    case 'fail':
+      return allToldIn(payment, now);
+    case 'match':
+      return [];
+  }
 }
 
 /**
@@ -117,10 +132,13 @@ function objectionToHaste(
   now: number,
 ): string | undefined {
   if (force) return undefined;
-  const [named] = (decision.action === 'match' ? openIn(payment) : allNamedIn(payment, now)).filter(
+  const [named] = (decision.action === 'match' ? openIn(payment, now) : allNamedIn(payment, now)).filter(
     (transId) => transId !== matchedTransId(decision),
   );
   if (named !== undefined) {
+    // No force expires such a link.
+    if (payment.order.method === 'link' && toldIn(payment, now).includes(named))
+      return `${whyPaid(payment, named)}; try again in a few minutes`;
     return !payment.reports.unconfirmed.includes(named)
       ? `a notification names ${named} for this payment, and the provider hasn't confirmed that yet; try again in a few minutes, or override this with "force": true`
       : `a notification names ${named} for this payment, and the provider hasn't said what it is: look for it in the provider's portal, and match it, or override this with "force": true`;
@@ -163,7 +181,7 @@ export function onDecide(
     next: isAboutTransaction ? 'status' : 'list',
     alive: [],
     rounds: 0,
-    inView: allNamedIn(payment, now),
+    inView: [...allNamedIn(payment, now), ...allToldIn(payment, now)],
   };
   return { payment: inPhase(payment, deciding) };
 }
@@ -304,7 +322,7 @@ export function onListedWhileDeciding(
   if (isPaid || payment.order.method !== 'link' || deciding.rounds >= MAX_ROUNDS) {
     const told = alive.find((transId) => toldUntil(payment, transId, now) !== undefined);
     const words =
-      told === undefined
+      told === undefined || moving.some(({ status }) => status === 'SUCCESSFUL')
         ? `the provider shows ${shown || alive.join(', ')} for this payment`
         : `${whyPaid(payment, told)}; try again in a few minutes`;
     return backNoting(payment, deciding, words, own, now);

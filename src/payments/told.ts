@@ -1,5 +1,5 @@
 import type { TransId } from './payment-id.js';
-import { type PaymentState, type Told, transIdOf } from './payment-state.js';
+import { type PaymentState, transIdOf } from './payment-state.js';
 
 const MINUTE_MS = 60_000;
 
@@ -9,22 +9,33 @@ const MINUTE_MS = 60_000;
  */
 export const CONFIRM_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;
 
-/** For how long a notification may be ahead of the provider's records, in ms. Only the first one of a transaction counts. */
+/** For how long a notification may be ahead of the provider's records, in ms. */
 const CONFIRMED_WITHIN_MS = CONFIRM_PAUSES_MS.reduce((sum, pause) => sum + pause, 0);
 
-/** How many further transactions are remembered that notifications have called SUCCESSFUL, however many are forged. */
-const MAX_TOLD = 5;
+/** How often that time begins for one transaction, however many notifications are forged. */
+const MAX_TIMES = 3;
 
-/** Remembers the first notification that calls a transaction SUCCESSFUL. */
+/** How many transactions are remembered at a time that only notifications know of. */
+const MAX_UNKNOWN = 5;
+
+/** Remembers a notification that calls a transaction SUCCESSFUL, unless an earlier one may still be confirmed. */
 export function withTold(payment: PaymentState, transId: TransId, now: number): PaymentState {
   const { reports } = payment;
-  const { told = [] } = reports;
-  if (told.some((one) => one.transId === transId)) return payment;
-  const ownId = transIdOf(payment);
-  const isOwn = (one: Told) => one.transId === ownId;
-  const all = [...told, { transId, at: now }];
-  const further = all.filter((one) => !isOwn(one)).slice(-MAX_TOLD);
-  return { ...payment, reports: { ...reports, told: [...all.filter(isOwn), ...further] } };
+  const before = reports.told?.find((one) => one.transId === transId);
+  const times = (before?.times ?? 0) + 1;
+  if (toldUntil(payment, transId, now) !== undefined || times > MAX_TIMES) return payment;
+  const isKnown = (id: TransId) => isOfThePayment(payment, id);
+  const kept = (reports.told ?? []).filter(
+    (one) => one !== before && (isKnown(one.transId) || toldUntil(payment, one.transId, now) !== undefined),
+  );
+  const unknown = kept.filter((one) => !isKnown(one.transId)).length;
+  if (!isKnown(transId) && unknown >= MAX_UNKNOWN) return payment;
+  return { ...payment, reports: { ...reports, told: [...kept, { transId, at: now, times }] } };
+}
+
+/** Whether it is the transaction that the payment goes by, or a further one that the provider has shown. */
+function isOfThePayment(payment: PaymentState, transId: TransId): boolean {
+  return transId === transIdOf(payment) || payment.others.some((other) => other.transId === transId);
 }
 
 /**
@@ -37,13 +48,15 @@ export function toldUntil({ reports }: PaymentState, transId: TransId, now: numb
   return until !== undefined && now < until ? until : undefined;
 }
 
-/** The payment's transactions that notifications have called SUCCESSFUL, and that the provider may still confirm. */
-export function toldIn(payment: PaymentState, now: number): readonly TransId[] {
-  const { reports, others } = payment;
-  const { told: all = [] } = reports;
-  const ownId = transIdOf(payment);
-  return all
+/** The transactions that notifications have called SUCCESSFUL, and that the provider may still confirm. */
+export function allToldIn(payment: PaymentState, now: number): readonly TransId[] {
+  const { told = [] } = payment.reports;
+  return told
     .map(({ transId }) => transId)
-    .filter((told) => told === ownId || others.some(({ transId }) => transId === told))
-    .filter((told) => toldUntil(payment, told, now) !== undefined);
+    .filter((transId) => toldUntil(payment, transId, now) !== undefined);
+}
+
+/** Those of them that are the payment's, by what the provider has said. */
+export function toldIn(payment: PaymentState, now: number): readonly TransId[] {
+  return allToldIn(payment, now).filter((transId) => isOfThePayment(payment, transId));
 }

@@ -373,13 +373,13 @@ export function end(
   outcome: Pick<Ended, 'status' | 'reason' | 'failureCode' | 'rejection' | 'unproven'>,
   now: number,
 ): PaymentState {
-  const isDoubtful = payment.sends.isDoubtful || openOther(payment) !== undefined;
-  const checks = isDoubtful ? checksFrom(now) : [];
+  const known = openOther(payment) === undefined ? payment : inDoubt(payment);
+  const checks = known.sends.isDoubtful ? checksFrom(now) : [];
   const unsaid = payment.reports.unconfirmed.filter((named) =>
     payment.others.some(({ transId }) => transId === named),
   );
   const unproven = [...new Set([...(outcome.unproven ?? []), ...unsaid])];
-  return inPhase(payment, { kind: 'ended', ...outcome, transId: transIdOf(payment), checks, unproven });
+  return inPhase(known, { kind: 'ended', ...outcome, transId: transIdOf(payment), checks, unproven });
 }
 
 /** The checks of an outcome that is in doubt since `now`. */

@@ -7,6 +7,7 @@ import {
   end,
   graceEnd,
   holdForReview,
+  inDoubt,
   lookUpDelay,
   openOther,
   pursueOn,
@@ -32,7 +33,11 @@ export function onListedWhileVerifying(
   const isPaid = followed?.status === 'SUCCESSFUL';
   const open = openOther(known);
   if (open !== undefined) {
-    return holdForReview(known, besides(of.transId, isPaid ? followed.status : outcome.status, open), now);
+    return holdForReview(
+      inDoubt(known),
+      besides(of.transId, isPaid ? followed.status : outcome.status, open),
+      now,
+    );
   }
   // It was not final, after all.
   return isPaid ? applyTransaction(known, followed, now) : end(known, outcome, now);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CHECKS_AFTER_MS } from '../../src/payments/transitions.js';
-import { DAY, directOrder, HOUR, MINUTE, payoutOrder, START, transactionOf, transId } from './orders.js';
+import { DAY, directOrder, HOUR, MINUTE, payoutOrder, transactionOf, transId } from './orders.js';
 import { absent, ambiguous, paid, type Scenario, SILENT, taken, throttled, UNKNOWN } from './scenario.js';
 
 const own = transactionOf(payoutOrder, { status: 'SUCCESSFUL' });
@@ -45,20 +45,6 @@ describe('the end of a payment in doubt', () => {
     while (payment.listed().todo.kind !== 'send');
     payment.sent({ kind: 'accepted', transId: transId('T2') }).found('SUCCESSFUL');
     expect(payment.phase('ended').checks).toHaveLength(3);
-  });
-
-  it('is not settled while a transaction that was left can still move money', () => {
-    const left = transactionOf(payoutOrder, { status: 'PENDING' });
-    const payment = ambiguous(payoutOrder).listed(left, second).later(HOUR);
-    payment.match('T2').found('SUCCESSFUL');
-    while (payment.status === 'SUCCESSFUL') {
-      if (payment.todo.kind === 'deliver') payment.delivered();
-      else if (payment.todo.kind === 'wait') payment.at(payment.todo.until ?? payment.now);
-      else if (payment.todo.kind === 'askStatus') payment.found('PENDING');
-      else payment.listed(left, second);
-    }
-    expect(payment.phase('review').why).toBe("the provider hasn't said what became of T1");
-    expect(payment.now).toBeGreaterThan(START + DAY);
   });
 
   it('stands when the list shows nothing else', () => {

@@ -1,7 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Refusal } from '../../src/payments/transitions.js';
-import { DAY, directOrder, HOUR, linkOrder, MINUTE, payoutOrder, START, transactionOf } from './orders.js';
-import { absent, ambiguous, type Scenario, SILENT, taken } from './scenario.js';
+import {
+  DAY,
+  directOrder,
+  HOUR,
+  linkOrder,
+  MINUTE,
+  payoutOrder,
+  START,
+  transactionOf,
+  transId,
+} from './orders.js';
+import { absent, ambiguous, type Scenario, SILENT, taken, UNKNOWN } from './scenario.js';
 
 const NOT_CONFIRMED = "a notification says that T1 has been paid, and the provider hasn't confirmed that yet";
 const L1 = transactionOf(linkOrder, { status: 'PENDING' });
@@ -53,6 +63,52 @@ describe('a link that a notification calls paid', () => {
     expect(payment.now).toBeLessThan(START + DAY + 38 * MINUTE);
   });
 
+  it('is expired after three such times, whoever forges notifications', () => {
+    const payment = taken(linkOrder).after(DAY - MINUTE);
+    while (payment.todo.kind !== 'expire') {
+      payment.hint('T1').asks('askStatus');
+      payment.hint('T1').found('PENDING');
+    }
+    expect(payment.now).toBeGreaterThan(START + DAY + HOUR);
+    expect(payment.now).toBeLessThan(START + DAY + 2 * HOUR);
+  });
+
+  it('is protected by a true notification after a forged one, too', () => {
+    const payment = taken(linkOrder).hint('T1');
+    while (payment.now < START + DAY - HOUR) payment.found('PENDING');
+    payment.at(START + DAY - MINUTE).hint('T1');
+    while (payment.now < START + DAY) payment.found('PENDING');
+    expect(payment.found('SUCCESSFUL').status).toBe('SUCCESSFUL');
+  });
+
+  it('is asked about in a held review, however many others notifications name', () => {
+    const payment = taken(linkOrder).found('PENDING', { amount: 1 }).hint('T1');
+    for (const forged of ['X0', 'X1', 'X2', 'X3', 'X4']) payment.hint(forged);
+    const asked: string[] = [];
+    while (payment.now < START + HOUR / 2) {
+      asked.push(payment.asks('askStatus').transId);
+      payment.answered(UNKNOWN);
+    }
+    expect(asked).toContain('T1');
+  });
+
+  it('is an operator’s to decide again when the provider never answers about it', () => {
+    const payment = taken(linkOrder).found('PENDING', { amount: 1 }).hint('T1');
+    while (payment.payment.reports.open.length > 0) payment.answered(SILENT);
+    payment.fail().found('PENDING').listed(L1);
+    expect(payment.todo).toMatchObject({ kind: 'expire', transId: 'T1' });
+  });
+
+  it('is not pushed out by what forged notifications name', () => {
+    const L2 = transactionOf(linkOrder, { transId: transId('T2'), status: 'PENDING' });
+    const payment = taken(linkOrder).hint('T2').found('PENDING');
+    for (const forged of ['X0', 'X1', 'X2', 'X3', 'X4', 'X5']) payment.hint(forged);
+    payment.fail({ force: true }).found('CREATED').listed(created, L2);
+    expect(payment.reply).toMatchObject(
+      refused('ResolutionRefused', 'a notification says that T2 has been paid'),
+    );
+  });
+
   it('just before it is expired is looked at again', () => {
     const payment = taken(linkOrder).request('expire').found('CREATED');
     expect(payment.todo).toMatchObject({ kind: 'expire' });
@@ -73,7 +129,7 @@ describe('a link that a notification calls paid', () => {
 
   it('is not expired for an operator’s fail, not even by force', () => {
     const payment = taken(linkOrder).found('PENDING', { amount: 1 }).hint('T1');
-    expect(payment.fail().reply).toMatchObject(refused('ResolutionRefused', 'a notification names T1'));
+    expect(payment.fail().reply).toMatchObject(refused('ResolutionRefused', NOT_CONFIRMED));
     payment.fail({ force: true }).found('PENDING').listed(L1);
     expect(payment.reply).toMatchObject(refused('ResolutionRefused', NOT_CONFIRMED));
     while (payment.payment.reports.open.length > 0) payment.found('PENDING');
@@ -139,6 +195,16 @@ describe('a transaction that a payment has left, and that a notification calls p
   });
 });
 
+describe('a transaction that is being asked about', () => {
+  it('is asked about anew when a notification calls it paid', () => {
+    const payment = taken(payoutOrder).found('SUCCESSFUL').hint('T2', 'PENDING');
+    for (let times = 0; times < 3; times++) payment.answered(UNKNOWN);
+    payment.later(MINUTE).hint('T2').answered(UNKNOWN);
+    expect(payment.wants).toMatchObject({ kind: 'wait' });
+    expect(payment.found('SUCCESSFUL').status).toBe('REVIEW');
+  });
+});
+
 describe('a decision that is insisted on', () => {
   it('is refused for what a notification names after it was made', () => {
     const payment = absent(payoutOrder)
@@ -151,5 +217,18 @@ describe('a decision that is insisted on', () => {
       refused('ResolutionRefused', 'a notification has named T9 for this payment since this was decided'),
     );
     expect(payment.resend({ force: true }).listed().todo).toEqual({ kind: 'send', cause: 'operator' });
+  });
+
+  it('is carried out as a match, for nothing is lost by that', () => {
+    const payment = taken(directOrder).found('PENDING', { amount: 1 });
+    payment.match('T2', { force: true }).hint('T9').found('SUCCESSFUL');
+    expect(payment.reply?.kind).toBe('done');
+  });
+
+  it('does not have the provider asked for longer about a transaction that is followed', () => {
+    const payment = ambiguous(directOrder).listed(transactionOf(directOrder));
+    while (payment.status !== 'REVIEW') payment.found('PENDING');
+    payment.hint('T1').found('PENDING').later(MINUTE).fail({ force: true }).found('PENDING');
+    expect(payment.payment.reports.open).toEqual([]);
   });
 });

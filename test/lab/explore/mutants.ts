@@ -316,8 +316,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'after a resend, the list is read again at the end, an hour and a day later',
     file: 'transitions.ts',
-    find: '  const checks = isDoubtful ? checksFrom(now) : [];',
-    replace: '  const checks = isDoubtful && now < 0 ? checksFrom(now) : [];',
+    find: '  const checks = known.sends.isDoubtful ? checksFrom(now) : [];',
+    replace: '  const checks = known.sends.isDoubtful && now < 0 ? checksFrom(now) : [];',
     setting: operators,
     breaks: 'secondSeen',
     story: [/final/],
