@@ -5,7 +5,7 @@ import type { StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import { type Ended, type PaymentState, pursuitOf, type Report, transIdOf } from './payment-state.js';
 import { backoff } from './polling.js';
-import { CONFIRM_PAUSES_MS, toldIn, toldUntil, withTold } from './told.js';
+import { CONFIRM_PAUSES_MS, isOfThePayment, toldIn, toldUntil, withTold } from './told.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
 import {
   askSoon,
@@ -62,17 +62,18 @@ export function onNotification(
 function withPaid(payment: PaymentState, transId: TransId, now: number): PaymentState {
   if (hasBeenPaid(payment, transId)) return payment;
   const told = withTold(payment, transId, now);
+  // What was said before puts nothing off again.
+  if (told === payment) return payment;
   const { phase } = told;
-  if (phase.kind === 'deciding' && phase.next === 'expire') {
-    const next = transIdOf(told) === undefined ? 'list' : 'status';
-    return inPhase(told, { ...phase, next, alive: [] });
-  }
+  const next = transIdOf(told) === undefined ? 'list' : 'status';
+  const isExpiring = phase.kind === 'deciding' && phase.next === 'expire';
+  const decided = isExpiring ? inPhase(told, { ...phase, next, alive: [] }) : told;
   const pursuit = pursuitOf(phase);
   if (pursuit?.kind === 'closing' && pursuit.next === 'expire')
-    return pursueOn(told, { ...pursuit, next: 'look' });
-  if (pursuit?.kind !== 'searching' || pursuit.clearing === undefined) return told;
+    return pursueOn(decided, { ...pursuit, next: 'look' });
+  if (pursuit?.kind !== 'searching' || pursuit.clearing === undefined) return decided;
   const { clearing: _none, ...searching } = pursuit;
-  return pursueOn(told, searching);
+  return pursueOn(decided, searching);
 }
 
 /**
@@ -110,14 +111,19 @@ function withReport(payment: PaymentState, transId: TransId, now: number, unknow
     // What it says is news: it is asked about as if nobody had before.
     const isNews = reports.told?.some((one) => one.transId === transId && one.at === now) ?? false;
     const others = reports.open.filter((report) => report !== open);
-    return isNews ? withOpen(payment, [...others, { ...open, unknown: 0, nextAt: now }]) : payment;
+    return isNews
+      ? withOpen(payment, [...others, { ...open, unknown: 0, unanswered: 0, nextAt: now }])
+      : payment;
   }
   const nextAt = unknown === 0 ? now : now + CONFIRM_PAUSES_MS[0];
   const added: Report = { transId, nextAt, unanswered: 0, unknown };
   if (reports.open.length < MAX_OPEN) return withOpen(payment, [...reports.open, added]);
   // A report that the provider doesn't know is replaced, so that forged ones can't keep a true one out for good.
   const told = toldIn(payment, now);
-  const doubtful = reports.open.find((report) => report.unknown > 0 && !told.includes(report.transId));
+  const isKnown = (id: TransId) => isOfThePayment(payment, id);
+  const doubtful =
+    reports.open.find((report) => report.unknown > 0 && !told.includes(report.transId)) ??
+    (isKnown(transId) ? reports.open.find((report) => !isKnown(report.transId)) : undefined);
   if (doubtful === undefined) return keptInMind(payment, transId, now);
   const kept = keptInMind(payment, doubtful.transId, now);
   return withOpen(kept, [...reports.open.filter((report) => report !== doubtful), added]);

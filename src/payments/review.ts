@@ -137,7 +137,7 @@ function objectionToHaste(
   );
   if (named !== undefined) {
     // No force expires such a link.
-    if (payment.order.method === 'link' && toldIn(payment, now).includes(named))
+    if (decision.action === 'fail' && payment.order.method === 'link' && toldIn(payment, now).includes(named))
       return `${whyPaid(payment, named)}; try again in a few minutes`;
     return !payment.reports.unconfirmed.includes(named)
       ? `a notification names ${named} for this payment, and the provider hasn't confirmed that yet; try again in a few minutes, or override this with "force": true`

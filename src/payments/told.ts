@@ -1,5 +1,5 @@
 import type { TransId } from './payment-id.js';
-import { type PaymentState, transIdOf } from './payment-state.js';
+import { type PaymentState, type Told, transIdOf } from './payment-state.js';
 
 const MINUTE_MS = 60_000;
 
@@ -16,7 +16,7 @@ const CONFIRMED_WITHIN_MS = CONFIRM_PAUSES_MS.reduce((sum, pause) => sum + pause
 const MAX_TIMES = 3;
 
 /** How many transactions are remembered at a time that only notifications know of. */
-const MAX_UNKNOWN = 5;
+const MAX_UNKNOWN = 20;
 
 /** Remembers a notification that calls a transaction SUCCESSFUL, unless an earlier one may still be confirmed. */
 export function withTold(payment: PaymentState, transId: TransId, now: number): PaymentState {
@@ -24,17 +24,18 @@ export function withTold(payment: PaymentState, transId: TransId, now: number): 
   const before = reports.told?.find((one) => one.transId === transId);
   const times = (before?.times ?? 0) + 1;
   if (toldUntil(payment, transId, now) !== undefined || times > MAX_TIMES) return payment;
-  const isKnown = (id: TransId) => isOfThePayment(payment, id);
-  const kept = (reports.told ?? []).filter(
-    (one) => one !== before && (isKnown(one.transId) || toldUntil(payment, one.transId, now) !== undefined),
-  );
-  const unknown = kept.filter((one) => !isKnown(one.transId)).length;
-  if (!isKnown(transId) && unknown >= MAX_UNKNOWN) return payment;
-  return { ...payment, reports: { ...reports, told: [...kept, { transId, at: now, times }] } };
+  const kept = (reports.told ?? []).filter((one) => one !== before);
+  const unknown = kept.filter((one) => !isOfThePayment(payment, one.transId));
+  // One that the provider has said nothing of yet is the last to make room.
+  const isUnasked = (one: Told) =>
+    reports.open.some((report) => report.transId === one.transId && report.unknown === 0);
+  const least = unknown.find((one) => !isUnasked(one)) ?? unknown[0];
+  const told = unknown.length < MAX_UNKNOWN ? kept : kept.filter((one) => one !== least);
+  return { ...payment, reports: { ...reports, told: [...told, { transId, at: now, times }] } };
 }
 
 /** Whether it is the transaction that the payment goes by, or a further one that the provider has shown. */
-function isOfThePayment(payment: PaymentState, transId: TransId): boolean {
+export function isOfThePayment(payment: PaymentState, transId: TransId): boolean {
   return transId === transIdOf(payment) || payment.others.some((other) => other.transId === transId);
 }
 

@@ -109,6 +109,49 @@ describe('a link that a notification calls paid', () => {
     );
   });
 
+  it('is not kept out by what was forged before', () => {
+    const L2 = transactionOf(linkOrder, { transId: transId('T2'), status: 'PENDING' });
+    const payment = taken(linkOrder).found('PENDING', { amount: 1 });
+    for (let forged = 0; forged < 25; forged++) payment.hint(`X${forged}`);
+    payment.hint('T2').fail({ force: true }).found('CREATED').listed(created, L2);
+    expect(payment.reply).toMatchObject(
+      refused('ResolutionRefused', 'a notification says that T2 has been paid'),
+    );
+    expect(payment.payment.reports.told).toHaveLength(20);
+  });
+
+  it('is asked about in a held review, whatever notifications have named before', () => {
+    const payment = taken(linkOrder).found('PENDING', { amount: 1 });
+    for (const forged of ['X0', 'X1', 'X2', 'X3', 'X4']) payment.hint(forged);
+    expect(payment.hint('T1').payment.reports.open).toContainEqual(
+      expect.objectContaining({ transId: 'T1' }),
+    );
+  });
+
+  it('is not put off for ever by a flood of notifications just before it is expired', () => {
+    const payment = taken(linkOrder).request('expire').found('CREATED');
+    for (let times = 0; times < 5; times++) {
+      payment.hint('T1');
+      while (payment.todo.kind !== 'expire') payment.found('CREATED');
+    }
+    expect(payment.now).toBeLessThan(START + 2 * HOUR);
+    expect(payment.hint('T1').todo).toMatchObject({ kind: 'expire' });
+  });
+
+  it('while a fail is looked into is not expired when that is refused', () => {
+    const payment = taken(linkOrder);
+    while (payment.status !== 'REVIEW') {
+      if (payment.todo.kind === 'expire') payment.expired(SILENT);
+      else payment.found('PENDING');
+    }
+    while (payment.todo.kind !== 'expire') payment.found('PENDING');
+    payment.fail({ force: true }).found('PENDING').listed(L1);
+    expect(payment.todo).toMatchObject({ kind: 'expire' });
+    payment.hint('T1').found('PENDING');
+    expect(payment.reply?.kind).toBe('refused');
+    expect(payment.todo.kind).not.toBe('expire');
+  });
+
   it('just before it is expired is looked at again', () => {
     const payment = taken(linkOrder).request('expire').found('CREATED');
     expect(payment.todo).toMatchObject({ kind: 'expire' });
