@@ -326,10 +326,10 @@ function objectionToExpiry(payment: PaymentState, now: number): Refusal | undefi
   if (phase.kind === 'sending' || phase.kind === 'searching') {
     return { type: 'NotInitiated', words: 'the provider has not made the link yet' };
   }
-  const of = closable(phase);
-  if (of === undefined)
+  if (closable(phase) === undefined)
     return { type: 'NotExpirable', words: 'the payment is under review, and a person has to decide it' };
-  return mayBePaid(payment, of.transId, now) && running(phase)?.kind !== 'verifying'
+  const of = polled(phase);
+  return of !== undefined && mayBePaid(payment, of.transId, now)
     ? {
         type: 'NotExpirable',
         words: `${whyPaid(payment, of.transId)}: read the payment again in a few minutes`,

@@ -365,6 +365,11 @@ export function transIdOf({ phase }: Pick<PaymentState, 'phase'>): TransId | und
   return phase.kind === 'ended' ? phase.transId : followedBy(pursuitOf(phase))?.transId;
 }
 
+/** Whether it is the transaction that the payment goes by, or a further one that the provider has shown for it. */
+export function isKnown(payment: Pick<PaymentState, 'phase' | 'others'>, transId: TransId): boolean {
+  return transId === transIdOf(payment) || payment.others.some((other) => other.transId === transId);
+}
+
 /** The review that the payment is under. */
 export function reviewOf({ phase }: Pick<PaymentState, 'phase'>): Review | undefined {
   if (phase.kind === 'deciding') return phase.review;

@@ -3,9 +3,16 @@ import { applyTransaction } from './following.js';
 import { disagreement } from './matching.js';
 import type { StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
-import { type Ended, type PaymentState, pursuitOf, type Report, transIdOf } from './payment-state.js';
+import {
+  type Ended,
+  isKnown,
+  type PaymentState,
+  pursuitOf,
+  type Report,
+  transIdOf,
+} from './payment-state.js';
 import { backoff } from './polling.js';
-import { CONFIRM_PAUSES_MS, isOfThePayment, toldIn, toldUntil, withTold } from './told.js';
+import { CONFIRM_PAUSES_MS, toldIn, toldUntil, withTold } from './told.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
 import {
   askSoon,
@@ -88,10 +95,7 @@ export function withToldAsked(
   const { open, unconfirmed } = payment.reports;
   const missing = toldIn(payment, now).filter(
     (told) =>
-      told !== followed &&
-      !hasBeenPaid(payment, told) &&
-      !unconfirmed.includes(told) &&
-      !open.some(({ transId }) => transId === told),
+      told !== followed && !unconfirmed.includes(told) && !open.some(({ transId }) => transId === told),
   );
   return missing.reduce((asked, transId) => withReport(asked, transId, now, 1), payment);
 }
@@ -120,10 +124,11 @@ function withReport(payment: PaymentState, transId: TransId, now: number, unknow
   if (reports.open.length < MAX_OPEN) return withOpen(payment, [...reports.open, added]);
   // A report that the provider doesn't know is replaced, so that forged ones can't keep a true one out for good.
   const told = toldIn(payment, now);
-  const isKnown = (id: TransId) => isOfThePayment(payment, id);
   const doubtful =
     reports.open.find((report) => report.unknown > 0 && !told.includes(report.transId)) ??
-    (isKnown(transId) ? reports.open.find((report) => !isKnown(report.transId)) : undefined);
+    (isKnown(payment, transId)
+      ? reports.open.find((report) => !isKnown(payment, report.transId))
+      : undefined);
   if (doubtful === undefined) return keptInMind(payment, transId, now);
   const kept = keptInMind(payment, doubtful.transId, now);
   return withOpen(kept, [...reports.open.filter((report) => report !== doubtful), added]);
@@ -256,8 +261,7 @@ function unconfirmed(payment: PaymentState, transId: TransId, now: number): Paym
 
 /** The list has shown the payment's own before, and may leave them out: of these the provider has to speak. */
 function sought(payment: PaymentState, ended: Ended, transId: TransId): PaymentState {
-  const isKnown = transId === ended.transId || payment.others.some((other) => other.transId === transId);
-  return inPhase(payment, isKnown ? unprovenBy(ended, transId) : ended);
+  return inPhase(payment, isKnown(payment, transId) ? unprovenBy(ended, transId) : ended);
 }
 
 /** A transaction that can't be asked about, because too many others are: the list is read for it once the payment has ended. */

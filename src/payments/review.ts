@@ -94,8 +94,7 @@ function openIn(payment: PaymentState, now: number): readonly TransId[] {
 function allNamedIn(payment: PaymentState, now: number): readonly TransId[] {
   const ownId = transIdOf(payment);
   const named = namedIn(payment).filter((transId) => transId !== ownId);
-  const told = toldIn(payment, now).filter((transId) => !hasBeenPaid(payment, transId));
-  return [...named, ...told];
+  return [...named, ...toldIn(payment, now)];
 }
 
 /** Why a decision that is being checked comes too early. Whoever insists has not seen what a notification says meanwhile. */
@@ -448,8 +447,7 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
   const moved =
     payment.others.find(({ status }) => status === 'SUCCESSFUL') ?? movedOwn(payment, deciding, own);
   if (moved !== undefined) {
-    const words = `the provider has shown ${moved.transId} (SUCCESSFUL) for this payment: match it`;
-    return back(payment, deciding, words);
+    return back(payment, deciding, `${whyPaid(payment, moved.transId)}: match it`);
   }
   const followed = own.find(({ transId }) => transId === transIdOf(payment));
   const wrong = followed && disagreement(payment.order, followed);

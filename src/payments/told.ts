@@ -1,5 +1,5 @@
 import type { TransId } from './payment-id.js';
-import { type PaymentState, type Told, transIdOf } from './payment-state.js';
+import { isKnown, type PaymentState, type Told } from './payment-state.js';
 
 const MINUTE_MS = 60_000;
 
@@ -25,18 +25,13 @@ export function withTold(payment: PaymentState, transId: TransId, now: number): 
   const times = (before?.times ?? 0) + 1;
   if (toldUntil(payment, transId, now) !== undefined || times > MAX_TIMES) return payment;
   const kept = (reports.told ?? []).filter((one) => one !== before);
-  const unknown = kept.filter((one) => !isOfThePayment(payment, one.transId));
+  const unknown = kept.filter((one) => !isKnown(payment, one.transId));
   // One that the provider has said nothing of yet is the last to make room.
   const isUnasked = (one: Told) =>
     reports.open.some((report) => report.transId === one.transId && report.unknown === 0);
   const least = unknown.find((one) => !isUnasked(one)) ?? unknown[0];
   const told = unknown.length < MAX_UNKNOWN ? kept : kept.filter((one) => one !== least);
   return { ...payment, reports: { ...reports, told: [...told, { transId, at: now, times }] } };
-}
-
-/** Whether it is the transaction that the payment goes by, or a further one that the provider has shown. */
-export function isOfThePayment(payment: PaymentState, transId: TransId): boolean {
-  return transId === transIdOf(payment) || payment.others.some((other) => other.transId === transId);
 }
 
 /**
@@ -59,5 +54,5 @@ export function allToldIn(payment: PaymentState, now: number): readonly TransId[
 
 /** Those of them that are the payment's, by what the provider has said. */
 export function toldIn(payment: PaymentState, now: number): readonly TransId[] {
-  return allToldIn(payment, now).filter((transId) => isOfThePayment(payment, transId));
+  return allToldIn(payment, now).filter((transId) => isKnown(payment, transId));
 }

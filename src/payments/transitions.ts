@@ -10,6 +10,7 @@ import {
   type Facts,
   type Following,
   followedBy,
+  isKnown,
   type OtherTransaction,
   type PaymentState,
   type Phase,
@@ -169,9 +170,7 @@ export function inDoubt(payment: PaymentState): PaymentState {
 
 /** Whether a transaction is this payment's: the provider says so, or has done so before. */
 export function isOfPayment(payment: PaymentState, transaction: Transaction): boolean {
-  const { transId } = transaction;
-  const isKnown = transId === transIdOf(payment) || payment.others.some((other) => other.transId === transId);
-  return isKnown || isOwn(payment.order, transaction);
+  return isKnown(payment, transaction.transId) || isOwn(payment.order, transaction);
 }
 
 /** The first pause before a look-up, in ms; it doubles from there. */
