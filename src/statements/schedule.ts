@@ -5,13 +5,10 @@ import {
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
 import { TIME_ZONE } from '../payments/day.js';
-import { STATEMENT_SCHEDULE_ID, STATEMENT_WORKFLOW_TYPE } from '../workflows/messages.js';
+import { MAX_STATEMENT_RUN, STATEMENT_SCHEDULE_ID, STATEMENT_WORKFLOW_TYPE } from '../workflows/messages.js';
 
 /** A statement that was due while Temporal was away is made when it is back, if that is within this time. */
 const CATCH_UP = '7 days';
-
-/** After this time, a statement that isn't made is given up: the next days' don't wait for it. */
-const MAX_RUN = '2 days';
 
 /**
  * Has Temporal start the statement of each day when it has ended. It may be called by every worker at its start: there is one
@@ -38,7 +35,7 @@ function scheduleOf(taskQueue: string) {
       workflowId: 'daily-statement',
       taskQueue,
       args: [{}],
-      workflowRunTimeout: MAX_RUN,
+      workflowRunTimeout: MAX_STATEMENT_RUN,
       staticSummary: 'The statement of a day',
     },
     policies: { overlap: ScheduleOverlapPolicy.ALLOW_ALL, catchupWindow: CATCH_UP },

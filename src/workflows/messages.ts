@@ -183,6 +183,12 @@ export const countPayoutsUpdate = defineUpdate<PayoutCount, [PayoutsToCount]>('c
 export const STATEMENT_WORKFLOW_TYPE = 'makeStatement';
 export const STATEMENT_SCHEDULE_ID = 'daily-statement';
 
+/**
+ * After this time a statement that isn't made is given up; the next days' don't wait for it. It is longer than all of its steps
+ * may wait together, which is 63 hours, so that what could be made is made.
+ */
+export const MAX_STATEMENT_RUN = '3 days';
+
 /** The workflow that makes the statement of a day because somebody has asked for it. @param day such as `2026-11-21` */
 export const statementWorkflowId = (day: string) => `statement-of-${day}`;
 

@@ -8,6 +8,7 @@ import type { Records } from '../../records/records.js';
 import type { Statements, StatementsState } from '../../records/statements.js';
 import { DecryptionError } from '../../temporal/encryption.js';
 import {
+  MAX_STATEMENT_RUN,
   STATEMENT_WORKFLOW_TYPE,
   type StatementInput,
   statementWorkflowId,
@@ -161,7 +162,7 @@ async function start(client: Client, taskQueue: string, date: string): Promise<v
       args: [input],
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      workflowRunTimeout: '2 days',
+      workflowRunTimeout: MAX_STATEMENT_RUN,
       staticSummary: `The statement of ${date}`,
     }),
   );
