@@ -1,3 +1,4 @@
+import { isDay } from './day.js';
 import { MAX_SEARCH_LIMIT } from './limits.js';
 import type { TransId } from './payment-id.js';
 import type { PhoneMedium, ProviderStatus } from './transaction.js';
@@ -86,6 +87,15 @@ export function afterAnswer(
   const asked = search.asked + 1;
   if (asked === 1 && shown.length === 0) return { ...search, asked, range: 'around' };
   return goOn(withAnswer({ ...search, asked, open }, slice, shown), amounts);
+}
+
+/**
+ * Whether a transaction that a search shows is of the day. When the days around it were asked for as well, what was initiated on
+ * those isn't. A date that can't be read says nothing, and a time after the date isn't looked at.
+ */
+export function isOfDay(range: DaySearch['range'], day: string, dateInitiated: string | undefined): boolean {
+  const initiated = dateInitiated?.slice(0, day.length);
+  return range === 'day' || initiated === undefined || !isDay(initiated) || initiated === day;
 }
 
 /** The search when the provider gives no answer: what is still to be asked isn't covered. */

@@ -11,6 +11,7 @@ import {
   BEGUN_SEARCH,
   type DaySearch,
   type Gap,
+  isOfDay,
   mayHide,
   unanswered,
 } from '../payments/day-search.js';
@@ -135,10 +136,8 @@ export function createStatementSteps(options: StatementOptions): StatementSteps 
       for (let next = search.open[0]; next !== undefined; next = search.open[0]) {
         const shown = await questions.search(service, queryOf(search, day));
         if (shown !== 'unreadable') {
-          // The dates around the day belong to other statements.
-          const ofDay = shown.filter(
-            ({ dateInitiated }) => search.range === 'day' || (dateInitiated ?? day) === day,
-          );
+          const { range } = search;
+          const ofDay = shown.filter(({ dateInitiated }) => isOfDay(range, day, dateInitiated));
           for (const one of ofDay) known.set(one.transId, one);
         }
         search = afterAnswer(

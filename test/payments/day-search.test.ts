@@ -4,6 +4,7 @@ import {
   BEGUN_SEARCH,
   type DaySearch,
   describeGap,
+  isOfDay,
   MAX_SEARCHES,
   mayHide,
   unanswered,
@@ -74,6 +75,20 @@ describe("the search for a day's transactions", () => {
       gaps: [],
     });
     expect(searched([]).asked).toEqual(['day newest', 'around newest']);
+  });
+
+  it.each([
+    ['2026-11-21', true],
+    ['2026-11-20', false],
+    ['2026-11-22', false],
+    ['2026-11-21T08:15:00Z', true],
+    ['2026-11-22 08:15', false],
+    ['21/11/2026', true],
+    ['', true],
+    [undefined, true],
+  ])('then leaves out what was initiated on another day: is %j of the day? %j', (initiated, expected) => {
+    expect(isOfDay('around', '2026-11-21', initiated)).toBe(expected);
+    expect(isOfDay('day', '2026-11-21', initiated)).toBe(true);
   });
 
   it('shows 199 with the oldest first as well', () => {
