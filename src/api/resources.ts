@@ -680,7 +680,10 @@ const serviceStatementSchema = schemaOf<ServiceStatement>()({
       z.array(z.string()).readonly(),
       "For operators: what the provider's search could not show, in words",
     ),
-    notCompared: described(z.int(), 'Payments about which the provider gave no answer'),
+    notCompared: described(
+      z.int(),
+      'Payments of which nothing was seen: the provider gave no answer about them, or there were too many to ask for one by one',
+    ),
     cutOff: described(z.boolean(), 'Whether there are more payments than a statement takes'),
   }).meta({ id: 'StatementCoverage' }),
 }).meta({ id: 'ServiceStatement' });

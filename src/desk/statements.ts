@@ -230,7 +230,7 @@ ${facts([
 ])}
 ${
   !coverage.complete &&
-  html`<h3>Not covered</h3><ul>${coverage.gaps.map((gap) => html`<li>${sentence(gap)}</li>`)}${coverage.notCompared > 0 && html`<li>The provider gave no answer about ${counted(coverage.notCompared, 'payment')}.</li>`}${coverage.cutOff && html`<li>There are more payments than a statement takes.</li>`}</ul>`
+  html`<h3>Not covered</h3><ul>${coverage.gaps.map((gap) => html`<li>${sentence(gap)}</li>`)}${coverage.notCompared > 0 && html`<li>Nothing was seen of ${counted(coverage.notCompared, 'payment')}: the provider gave no answer, or there were too many to ask for one by one.</li>`}${coverage.cutOff && html`<li>There are more payments than a statement takes.</li>`}</ul>`
 }</section>`;
 }
 

@@ -91,7 +91,7 @@ export interface Coverage {
   readonly complete: boolean;
   /** What the search couldn't show, in words. */
   readonly gaps: readonly string[];
-  /** Payments of which the provider gave no answer. */
+  /** Payments of which nothing was seen: the provider gave no answer, or there were too many to ask for one by one. */
   readonly notCompared: number;
   /** There were more payments than a statement takes, and the rest is missing. */
   readonly cutOff: boolean;

@@ -97,7 +97,7 @@ function differenceRow({ kind, service, paymentId, text, handling, problem, ...r
 function gapsOf({ gaps, notCompared, cutOff }: ServiceStatement['coverage']): string[] {
   return [
     ...gaps,
-    ...(notCompared === 0 ? [] : [`${notCompared} payments: the provider gave no answer about them`]),
+    ...(notCompared === 0 ? [] : [`payments of which nothing was seen: ${notCompared}`]),
     ...(cutOff ? ['payments beyond the number that a statement takes'] : []),
   ];
 }
