@@ -77,7 +77,6 @@ p, li, dd { overflow-wrap: anywhere; }
 .notice { padding: .875rem 1rem; border-radius: .5rem; border-left: 4px solid var(--notice); background: var(--notice-tint); display: grid; gap: .25rem; }
 .notice.refused { border-left-color: var(--danger); background: var(--danger-tint); }
 .notice.done { border-left-color: var(--accent); background: var(--accent-tint); }
-.notice strong { display: block; }
 
 .facts { display: grid; gap: .375rem 1rem; font-size: .9375rem; }
 .facts > div { display: grid; gap: 0 1rem; }
