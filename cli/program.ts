@@ -56,8 +56,8 @@ ledger agrees, otherwise 1.`,
     .command('start')
     .summary('run the same processes until Ctrl-C, with their state in .sanaga/')
     .description(
-      "Starts Temporal, the provider's sandbox, a worker, the API and the codec server, prints their addresses, and runs until you press " +
-        "Ctrl-C. Temporal's database, all that the sandbox knows, the generated secrets and the logs are kept in " +
+      "Starts Temporal, the provider's sandbox, the records' database, a worker, the API, the desk and the codec server, prints their addresses, and runs until you press " +
+        "Ctrl-C. Temporal's database, the records, all that the sandbox knows, the generated secrets and the logs are kept in " +
         '.sanaga/ in the current folder, so that a restart loses nothing.',
     )
     .addHelpText(
@@ -69,6 +69,7 @@ Environment:
   TEMPORAL_ADDRESS   use this Temporal server instead of starting one
   TEMPORAL_PORT      port of the Temporal that is started (default: 7233)
   TEMPORAL_UI_PORT   port of its Web UI (default: 8233)
+  DESK_PORT          port of the desk (default: 3001)
   CODEC_PORT         port of the codec server, with which the Web UI reads
                      payments (default: 8234)
   API_KEYS           use these API keys instead of a generated one

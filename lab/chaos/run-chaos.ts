@@ -71,9 +71,9 @@ const PER_KILL_MS = 5_000;
  * notification that failed twice, at the merchant's and with a worker's death, is tried again after five minutes.
  */
 const DRAIN_MS = 360_000;
-/** How often to look which payments have not ended, and to report it, in ms. */
 /** How long the recorder may take for the last of them, in ms: it reads open payments every ten seconds. */
 const RECORD_MS = 90_000;
+/** How often to look which payments have not ended, and to report it, in ms. */
 const LOOK_MS = 500;
 const REPORT_MS = 10_000;
 

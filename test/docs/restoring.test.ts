@@ -29,6 +29,7 @@ function commandsWith(pattern: RegExp): string {
 const COMPOSE = `docker-compose() {
   case "$*" in
     'exec -T postgres '*) shift 3; "$@" ;;
+    'stop worker api temporal' | 'start temporal worker api') ;;
     'run --rm --no-deps -T records-database') sh ${fileURLToPath(new URL('../../deploy/records-database.sh', import.meta.url))} ;;
     *) echo "docker-compose $*" >&2; return 1 ;;
   esac

@@ -94,7 +94,7 @@ export const PROBLEMS = {
     status: 409,
     title: "The payment can't be expired",
     cause:
-      'a link was to be ended that has ended already, was paid at the last moment, has been paid according to a notification that the provider has yet to confirm, or is in REVIEW',
+      'a link was to be ended that was paid, or has failed for good, has been paid according to a notification that the provider has yet to confirm, or is in REVIEW',
     cure: 'see `payment`, which has its status; read it again in a few minutes if it is not `final`',
     example: 'The payment is SUCCESSFUL and can no longer be expired.',
   },

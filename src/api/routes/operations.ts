@@ -137,7 +137,7 @@ export const getBalance = authenticatedRoute({
   summary: 'The balance of a service at the provider',
   operationId: 'getBalance',
   tag: 'Balance',
-  responses: { 200: { description: 'The balance, up to two seconds old.', schema: balanceSchema } },
+  responses: { 200: { description: 'The balance, up to three seconds old.', schema: balanceSchema } },
   problems: ['provider_refused', 'provider_unavailable'],
   scopes: ['balance'],
   query: z.strictObject({ service: z.enum(['collection', 'payout']) }),

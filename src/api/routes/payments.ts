@@ -273,6 +273,7 @@ export const refreshPayment = authenticatedRoute({
     'too_many_requests',
     'temporarily_unavailable',
     'records_unavailable',
+    'record_unreadable',
     'provider_unavailable',
   ],
   scopes: ['read', 'review'],
