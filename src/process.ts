@@ -9,7 +9,7 @@ import { type Config, ConfigError } from './config.js';
 import type { Service } from './payments/order.js';
 import { createProviderClient, type ProviderCall, type ProviderClient } from './provider/client.js';
 import { Records } from './records/records.js';
-import { encryptionOf } from './temporal/encryption.js';
+import type { Encryption } from './temporal/encryption.js';
 import {
   describeGaps,
   type SetupConnection,
@@ -171,10 +171,11 @@ function instructions(namespace: string, { gaps, refusals }: SetupResult): strin
  * when done.
  */
 export function openRecords(
-  config: Config<'api'> | Config<'worker'> | Config<'records'>,
+  { RECORDS_URL }: Config<'api'> | Config<'worker'> | Config<'records'>,
+  encryption: Encryption,
   logger: Logger,
 ): Records | undefined {
-  if (config.RECORDS_URL !== undefined) return Records.open(config.RECORDS_URL, encryptionOf(config), logger);
+  if (RECORDS_URL !== undefined) return Records.open(RECORDS_URL, encryption, logger);
   logger.warn(
     'RECORDS_URL is not set: payments, and their Idempotency-Keys, are forgotten when Temporal deletes them, after the retention of its namespace',
   );

@@ -3,6 +3,7 @@ import { ConfigError, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import { openRecords, runProcess } from './process.js';
 import { MissingKeyError, type Records } from './records/records.js';
+import { encryptionOf } from './temporal/encryption.js';
 
 const USAGE = `Usage: node lib/records.js <command>
 
@@ -32,7 +33,7 @@ await runProcess(async () => {
     return;
   }
   const config = readConfig('records', process.env);
-  const records = openRecords(config, createLogger('records', config.LOG_LEVEL));
+  const records = openRecords(config, encryptionOf(config), createLogger('records', config.LOG_LEVEL));
   try {
     if (records !== undefined) process.stdout.write(`${await run(records, payer ?? '')}\n`);
   } catch (error) {

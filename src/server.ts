@@ -37,13 +37,14 @@ await runProcess(async (stop) => {
     config.OTEL_TRACES_SAMPLER_ARG,
   );
   const registry = createRegistry();
+  const encryption = encryptionOf(config, codecMetrics(registry));
   const client = connectClient(
     target,
-    encryptionOf(config, codecMetrics(registry)),
+    encryption,
     tracing && { interceptors: { workflow: [temporalCalls] } },
   );
   const providers = createProviderServices(config, providerMetrics(registry), tracing);
-  const records = openRecords(config, logger);
+  const records = openRecords(config, encryption, logger);
   const shutdown = new Shutdown();
   const { app, replaceMerchants } = createApi({
     client,

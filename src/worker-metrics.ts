@@ -5,7 +5,12 @@ import got from 'got';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Delivery, MerchantNotification, MerchantNotifier } from './activities/merchant.js';
 import { PAYMENT_STATUSES } from './payments/payment.js';
-import { TALLY_WORKFLOW_TYPE, UNMATCHED_WORKFLOW, WORKFLOW_TYPES } from './workflows/messages.js';
+import {
+  STATEMENT_WORKFLOW_TYPE,
+  TALLY_WORKFLOW_TYPE,
+  UNMATCHED_WORKFLOW,
+  WORKFLOW_TYPES,
+} from './workflows/messages.js';
 import type { PaymentSinks } from './workflows/metrics.js';
 
 /*
@@ -171,7 +176,8 @@ export async function installMeasuredRuntime(options: RuntimeOptions): Promise<(
  */
 export function startSdkCounters(meter: MetricMeter, namespace: string, taskQueue: string): void {
   const failed = meter.createCounter('temporal_workflow_task_execution_failed', undefined, FAILED_TASKS);
-  for (const workflowType of [...WORKFLOW_TYPES, UNMATCHED_WORKFLOW.type, TALLY_WORKFLOW_TYPE]) {
+  const types = [...WORKFLOW_TYPES, UNMATCHED_WORKFLOW.type, TALLY_WORKFLOW_TYPE, STATEMENT_WORKFLOW_TYPE];
+  for (const workflowType of types) {
     for (const reason of ['NonDeterminismError', 'WorkflowError']) {
       failed.add(0, {
         namespace,

@@ -27,7 +27,7 @@ import {
   loadTemporalTarget,
   type TemporalTarget,
 } from './temporal/connection.js';
-import { encryptionOf } from './temporal/encryption.js';
+import { type Encryption, encryptionOf } from './temporal/encryption.js';
 import { startTracing } from './tracing.js';
 import { loggingRuntime } from './worker-log.js';
 import {
@@ -96,7 +96,7 @@ await runProcess(async (stop) => {
   const merchant = measuredNotifier(notifier, registry);
   const providers = createProviderServices(config, onCall, tracing);
   const page = await startRuntime(config.WORKER_METRICS_ADDRESS, registry, logger);
-  const keeping = openKeeping(config, target, logger);
+  const keeping = openKeeping(config, target, encryption, logger);
   let connection: NativeConnection | undefined;
   try {
     startSdkCounters(Runtime.instance().metricMeter, target.namespace, config.TEMPORAL_TASK_QUEUE);
@@ -208,11 +208,16 @@ async function connectPatiently(
 }
 
 /** What recording payments and making statements needs, if there is a database for it. Payments go on without. */
-function openKeeping(config: Config<'worker'>, target: TemporalTarget, logger: Logger) {
+function openKeeping(
+  config: Config<'worker'>,
+  target: TemporalTarget,
+  encryption: Encryption,
+  logger: Logger,
+) {
   try {
-    const records = openRecords(config, logger);
+    const records = openRecords(config, encryption, logger);
     // Its own: the worker's can't give up a call when it has to stop.
-    return records && { records, client: connectClient(target, encryptionOf(config)) };
+    return records && { records, client: connectClient(target, encryption) };
   } catch (error) {
     logger.error({ err: error }, 'the records can not be opened: payments go on, and are not recorded');
     return undefined;

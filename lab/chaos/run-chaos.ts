@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { readConfig } from '../../src/config.js';
 import { openRecords } from '../../src/process.js';
 import { connectClient } from '../../src/temporal/connection.js';
-import { NO_KEYS } from '../../src/temporal/encryption.js';
+import { encryptionOf, NO_KEYS } from '../../src/temporal/encryption.js';
 import { atCheckout } from '../../stack/demo/payer.js';
 import { steadyPort } from '../../stack/processes/ports.js';
 import { bringUpStack, type PaymentProcess } from '../../stack/processes/stack.js';
@@ -212,7 +212,8 @@ async function readOnceComplete(
   { records, report }: ChaosContext,
   env: NodeJS.ProcessEnv,
 ): Promise<(id: string) => Recorded> {
-  const kept = openRecords(readConfig('records', env), pino({ level: 'error' }, process.stderr));
+  const config = readConfig('records', env);
+  const kept = openRecords(config, encryptionOf(config), pino({ level: 'error' }, process.stderr));
   if (kept === undefined) throw new Error('chaos has records');
   try {
     report('waiting for the records to have every end');

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -114,6 +115,11 @@ describe('the pages of the metrics', () => {
     const failures = 'temporal_workflow_task_execution_failed';
     const series = atStart.filter(({ name }) => name === failures);
     expect(series.every(({ value }) => value === 0)).toBe(true);
+    const index = await readFile(new URL('../../src/workflows/index.ts', import.meta.url), 'utf8');
+    const types = [...index.matchAll(/^export \{ (.+) \} from/gm)].flatMap(([, names = '']) =>
+      names.split(', '),
+    );
+    expect(new Set(series.map(({ labels }) => labels.workflow_type))).toEqual(new Set(types));
     // A payment without an order, such as the API never starts.
     const broken = { taskQueue: 'payments', workflowId: 'broken', args: [] };
     const handle = await running.client.workflow.start('payOut', broken);
