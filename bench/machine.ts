@@ -6,11 +6,17 @@ import { findPostgres } from './servers/postgres.js';
 import { TEMPORAL_VERSION } from './servers/temporal-on-postgres.js';
 import { peerFolder } from './systems/peer.js';
 
-/** On what a benchmark was run, in sentences. */
-export async function describeMachine(command: string): Promise<string> {
+/** How busy the machine is: the load average of the last minute. */
+export const loadNow = () => loadavg()[0] ?? 0;
+
+/**
+ * On what a benchmark was run, in sentences. The peers' versions are known once they are installed.
+ *
+ * @param load the load average before it
+ */
+export async function describeMachine(command: string, load = loadNow()): Promise<string> {
   const [cpu] = cpus();
   const memory = Math.round(totalmem() / 2 ** 30);
-  const [load = 0] = loadavg();
   const versions = [
     `Node ${process.versions.node}`,
     `Temporal server ${TEMPORAL_VERSION}`,

@@ -31,10 +31,7 @@ export interface BenchResult {
   readonly failed: ReadonlyMap<SystemName, string>;
 }
 
-/**
- * Measures each system in turn, each time started afresh, and that as often as it is to be repeated. The order turns by one
- * from repeat to repeat, so that no system is always the one after a particular other.
- */
+/** Measures each system in turn, each time started afresh, and that as often as it is to be repeated. */
 export async function runBench(
   options: BenchOptions,
   report: (line: string) => void,
@@ -47,8 +44,7 @@ export async function runBench(
   const load = await startLoadProcess(stop);
   try {
     for (let repeat = 0; repeat < repeats; repeat++) {
-      const turn = repeat % Math.max(1, ready.length);
-      for (const system of [...ready.slice(turn), ...ready.slice(0, turn)]) {
+      for (const system of orderOf(ready, repeat)) {
         stop.throwIfAborted();
         if (failed.has(system.name)) continue;
         try {
@@ -74,6 +70,20 @@ export async function runBench(
     ),
   }));
   return { figures, leftOut, failed };
+}
+
+/**
+ * The order of a repeat: a row of Williams' Latin square. In as many repeats as there are systems (twice as many for an odd number)
+ * each comes once after each other, so that none always inherits what a particular other leaves behind.
+ */
+export function orderOf<Item>(items: readonly Item[], repeat: number): Item[] {
+  const count = items.length;
+  const row = items.map((_, index) => {
+    const zigzag = index % 2 === 0 ? index / 2 : count - (index + 1) / 2;
+    return items[(zigzag + repeat) % count] as Item;
+  });
+  const isTurned = count % 2 === 1 && Math.floor(repeat / count) % 2 === 1;
+  return isTurned ? row.reverse() : row;
 }
 
 async function prepare(names: readonly SystemName[], report: (line: string) => void) {

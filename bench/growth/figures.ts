@@ -34,6 +34,8 @@ const sizeSchema = z.object({
   inReview: z.number(),
   /** Open payments made a second; `undefined` when none were. */
   madePerSecond: z.number().optional(),
+  /** What was wrong with payments in whose place others had to be made. */
+  unmade: z.array(z.string()).optional(),
   /** Bytes of the store. */
   bytes: z.number(),
   /** While nothing happens. */

@@ -52,6 +52,9 @@ export function toTables({ runs, system, points, sizes, failures }: GrowthFigure
     [...runs, `The system is \`${system}\`. Each figure is of one run.`].join('\n\n'),
     ...(points.length > 0 ? [loadTable(points, names)] : []),
     ...(sizes.length > 0 ? [sizeTable(sizes, names)] : []),
+    ...sizes.flatMap(({ size, unmade = [] }) =>
+      unmade.map((why) => `While ${count(size)} open payments were made, some FAILED: ${why}`),
+    ),
     ...failures.map(
       ({ size, concurrency, why }) =>
         `With ${count(size)} open payments, ${concurrency} at a time FAILED, and has no figures: ${why}`,

@@ -128,20 +128,28 @@ class Growth {
   }
 
   async #measureSize(size: number): Promise<void> {
-    const madePerSecond = await this.#grow(size);
+    const { madePerSecond, unmade } = await this.#grow(size);
     await this.#pause();
     const { running } = this;
     const memory = await readMemory(running.processes);
     const lists = await measureLists(running.target);
-    const found = { size, inReview: this.#inReview, madePerSecond, bytes: await running.bytes(), memory };
+    const found = {
+      ...{ size, inReview: this.#inReview, madePerSecond, bytes: await running.bytes(), memory },
+      ...(unmade.length > 0 && { unmade }),
+    };
     await this.#keep({ ...this.figures, sizes: withItem(this.figures.sizes, { ...found, ...lists }) });
     this.context.report(
       `${open(size)}: newest ${lists.newest.p50.toFixed(0)} ms, REVIEW queue ${lists.review.p50.toFixed(0)} ms`,
     );
   }
 
-  /** Makes open payments until there are so many. @returns how many a second; `undefined` when there were enough */
-  async #grow(size: number): Promise<number | undefined> {
+  /**
+   * Makes open payments until there are so many.
+   *
+   * @returns how many a second, `undefined` when there were enough; and what was wrong with those that had to be made in place of others
+   */
+  async #grow(size: number): Promise<{ madePerSecond: number | undefined; unmade: string[] }> {
+    const unmade: string[] = [];
     const begun = performance.now();
     const before = this.#waiting + this.#inReview;
     const inReview = Math.round(size * REVIEW_SHARE);
@@ -152,15 +160,16 @@ class Growth {
         this.#inReview < inReview
           ? ['disputes', inReview - this.#inReview]
           : ['waits', size - inReview - this.#waiting];
-      if (missing <= 0) return made() > 0 ? perSecond() : undefined;
+      if (missing <= 0) return { madePerSecond: made() > 0 ? perSecond() : undefined, unmade };
       try {
-        // After a failure, one shows how many there are by now.
-        await this.#make(payer, failures > 0 ? 1 : Math.min(BATCH, missing));
+        await this.#make(payer, Math.min(BATCH, missing));
         failures = 0;
       } catch (error) {
         // One payment of thousands may go wrong, and hours would be lost: more are made until there are enough.
         if (this.context.stop.aborted || ++failures === MAX_FAILURES) throw error;
-        this.context.report(`some payments failed: ${error instanceof Error ? error.message : error}`);
+        const why = error instanceof Error ? error.message : String(error);
+        this.context.report(`some payments failed: ${why}`);
+        unmade.push(why);
         await this.#pause();
       }
       const minutes = Math.ceil((size - before - made()) / perSecond() / 60);
@@ -176,8 +185,10 @@ class Growth {
     const order = { kind: 'make', target, payments, payer, repeatsRefused: true } as const;
     const name = `growth-${payer}-${Date.now()}`;
     const pace = { concurrency: MAKING_CONCURRENCY };
-    this.#waiting = (await load(this.process, { ...order, name, pace }, 'prepared')).waiting;
-    if (payer === 'disputes') this.#inReview += payments;
+    const { waiting, inReview, why } = await load(this.process, { ...order, name, pace }, 'prepared');
+    this.#waiting = waiting;
+    this.#inReview += inReview;
+    if (why !== undefined) throw new Error(why);
   }
 
   async #measureLoad(size: number, one: Load): Promise<void> {

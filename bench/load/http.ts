@@ -26,7 +26,10 @@ export interface Reply {
   readonly body: string;
 }
 
-/** Sends a JSON body, once. @throws Error of the network. */
+/** Whoever gives no answer within this time gives none, in ms: nothing here takes as long. */
+const ANSWER_LIMIT_MS = 60_000;
+
+/** Sends a JSON body, once. @throws Error of the network, or when there is no answer in time. */
 export async function post(
   url: string,
   body: unknown,
@@ -36,6 +39,7 @@ export async function post(
   const sent = request(url, {
     agent,
     method: 'POST',
+    signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
     headers: {
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(content)),

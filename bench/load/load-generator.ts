@@ -93,7 +93,7 @@ async function makePayments(world: World, order: MakeOrder): Promise<LoadResult>
 async function prepare(world: World, order: MakeOrder): Promise<LoadResult> {
   const { provider } = world;
   const before = provider.waiting;
-  const { failures } = await each(order.payments, order.pace, async (index, begun) => {
+  const { done, failures } = await each(order.payments, order.pace, async (index, begun) => {
     const created = await create(order, index, begun);
     if (order.payer === 'disputes') await whenNotified(world, created, 'REVIEW');
   });
@@ -105,7 +105,13 @@ async function prepare(world: World, order: MakeOrder): Promise<LoadResult> {
   }
   const unmade = order.payer === 'waits' && missing() > 0 ? [`${missing()} links were never made`] : [];
   const why = complaints(world, [...failures, ...unmade]);
-  return why === undefined ? { kind: 'prepared', waiting: provider.waiting } : { kind: 'failed', why };
+  const inReview = order.payer === 'disputes' ? done.length : 0;
+  return {
+    kind: 'prepared',
+    waiting: provider.waiting,
+    inReview,
+    ...(why !== undefined && { why }),
+  };
 }
 
 /** Has the payments paid that have waited for longest, and checks the outcome of each. */

@@ -28,6 +28,8 @@ export async function startLoadProcess(stop: AbortSignal): Promise<LoadProcess> 
   const credentials = { user: 'bench', key: randomBytes(16).toString('hex') };
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const child = fork(fileURLToPath(new URL('./main.js', import.meta.url)), {
+    // In a group of its own: a Ctrl-C is for this process, which then ends that one.
+    detached: true,
     env: {
       ...process.env,
       PROVIDER_USER: credentials.user,
@@ -43,10 +45,13 @@ export async function startLoadProcess(stop: AbortSignal): Promise<LoadProcess> 
     provider: { ...credentials, url: `http://127.0.0.1:${providerPort}` },
     merchant: { secret, url: `http://127.0.0.1:${merchantPort}/` },
     async run(order) {
+      if (!child.connected) throw new Error('the load process has ended');
       child.send(order);
       return await answerOf<LoadAnswer>(child, stop);
     },
-    stop: () => child.disconnect(),
+    stop: () => {
+      if (child.connected) child.disconnect();
+    },
   };
 }
 

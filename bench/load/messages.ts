@@ -70,7 +70,6 @@ export interface LoadFigures {
   readonly notifiedAgain: number;
 }
 
-/** What came of them. */
 /** What was measured of payments that had waited for their payer. */
 export interface PaidFigures {
   readonly payments: number;
@@ -90,6 +89,10 @@ export type LoadResult =
       readonly kind: 'prepared';
       /** Payments that wait for their payer, of this order and earlier ones. */
       readonly waiting: number;
+      /** Payments of this order that are under review. */
+      readonly inReview: number;
+      /** What was wrong with others of this order. */
+      readonly why?: string;
     }
   | ({ readonly kind: 'paid' } & PaidFigures)
   | { readonly kind: 'failed'; readonly why: string };

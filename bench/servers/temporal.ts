@@ -8,6 +8,7 @@ import { lazyConnection, type TemporalTarget } from '../../src/temporal/connecti
 import { bringUpTemporal } from '../../stack/temporal/bring-up-temporal.js';
 import { withoutTemporal } from '../environment.js';
 import { startPostgres } from './postgres.js';
+import { type BenchRecords, recordsAt, startEmbeddedRecords } from './records.js';
 import {
   startTemporalOnPostgres,
   TEMPORAL_DATABASES,
@@ -23,6 +24,8 @@ export interface BenchTemporal {
   readonly env: Readonly<Record<string, string>>;
   readonly processes: Readonly<Record<string, number>>;
   bytes(): Promise<number>;
+  /** Starts the records' database that goes with it: of the same kind, and stopped by itself. */
+  startRecords(): Promise<BenchRecords>;
   stop(): Promise<void>;
 }
 
@@ -44,6 +47,7 @@ export async function startEmbeddedTemporal(
     env: server.env,
     processes: { server: server.pid },
     bytes: async () => sqliteSize(databaseFile),
+    startRecords: () => startEmbeddedRecords(folder),
     stop: server.stop,
   };
 }
@@ -60,6 +64,8 @@ function sqliteSize(file: string): number {
   }
 }
 
+const RECORDS_DATABASE = 'records';
+
 /** Temporal's server on PostgreSQL. */
 export async function startPostgresTemporal(
   folder: string,
@@ -73,6 +79,10 @@ export async function startPostgresTemporal(
       env: server.env,
       processes: { server: server.pid, postgres: postgres.pid },
       bytes: () => postgres.size(TEMPORAL_DATABASES),
+      async startRecords() {
+        await postgres.query('postgres', `CREATE DATABASE ${RECORDS_DATABASE}`);
+        return recordsAt(postgres.url(RECORDS_DATABASE));
+      },
       async stop() {
         await server.stop();
         await postgres.stop();

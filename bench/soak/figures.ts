@@ -36,6 +36,8 @@ export const soakSchema = z.object({
   limit: z.number().optional(),
   periods: z.array(periodSchema),
   processes: z.array(processSchema),
+  /** What failed in the minute after these, where the run ended. */
+  failed: z.string().optional(),
 });
 export type SoakFigures = z.infer<typeof soakSchema>;
 

@@ -26,7 +26,7 @@ await runCommand(async (args, stop) => {
     await writeGenerated(toDocument(figures), WRITTEN_BY);
   }
   print(toJson(figures));
-  return isGrowing(figures) ? 1 : 0;
+  return isGrowing(figures) || figures.failed !== undefined ? 1 : 0;
 });
 
 async function measureNow(options: SoakOptions, args: readonly string[], stop: AbortSignal) {

@@ -64,6 +64,7 @@ export function toJson(figures: SoakFigures): string {
       ]),
     ),
     isGrowing: isGrowing(figures),
+    ...(figures.failed !== undefined && { failed: figures.failed }),
   });
 }
 
@@ -74,7 +75,7 @@ export function toDocument(figures: SoakFigures): string {
 
 /** The table of every process's memory, with how the load went. */
 export function toTables(figures: SoakFigures): string {
-  const { machine, system, rate, limit, periods } = figures;
+  const { machine, system, rate, limit, periods, failed } = figures;
   const payments = total(figures, (period) => period.payments);
   const share =
     limit === undefined ? '' : `, ${((rate / limit) * 100).toFixed(0)} % of what it had made at most`;
@@ -85,6 +86,9 @@ export function toTables(figures: SoakFigures): string {
   };
   return [
     machine,
+    ...(failed === undefined
+      ? []
+      : [`It FAILED after ${periods.length} minutes, and these are the minutes before: ${failed}`]),
     `${payments.toLocaleString('en-US')} payments in ${toMinutes(figures).toFixed(0)} min on \`${system}\`: ${rate.toFixed(1)} a second${share}. ` +
       `Each was paid, and its merchant notified of that alone. In the worst minute of ${periods.length}, POST to link took ` +
       `${worst(figures, ({ startP99 }) => startP99).toFixed(0)} ms at p99, and webhook to merchant ${worst(figures, ({ outcomeP99 }) => outcomeP99).toFixed(0)}. ` +

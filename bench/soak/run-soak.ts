@@ -37,9 +37,9 @@ export interface SoakContext {
 }
 
 /**
- * Takes payments at a constant rate, and reads each process's memory.
+ * Takes payments at a constant rate, and reads each process's memory. It ends when a payment fails.
  *
- * @throws Error when the system doesn't start, or a payment failed
+ * @throws Error when the system doesn't start
  */
 export async function runSoak(
   options: SoakOptions,
@@ -110,6 +110,7 @@ async function soak({ process, running, folder, options, machine, context }: Soa
     return { system, machine, rate, ...(limit !== undefined && { limit }), periods, processes };
   };
   const periods: SoakFigures['periods'] = [];
+  let failed: string | undefined;
   try {
     const endAt = startedAt + minutes * 60_000;
     while (Date.now() < endAt) {
@@ -123,7 +124,13 @@ async function soak({ process, running, folder, options, machine, context }: Soa
         payments,
         pace: { perSecond: rate },
       } as const;
-      const done = await load(process, { ...order, payer: 'pays', repeatsRefused: true }, 'done');
+      const done = await load(process, { ...order, payer: 'pays', repeatsRefused: true }, 'done').catch(
+        (error: unknown) => {
+          stop.throwIfAborted();
+          failed = error instanceof Error ? error.message : String(error);
+        },
+      );
+      if (done === undefined) break;
       const { perSecond, startP50, startP99, outcomeP50, outcomeP99, withoutLink, repeated, notifiedAgain } =
         done;
       periods.push({
@@ -139,7 +146,11 @@ async function soak({ process, running, folder, options, machine, context }: Soa
     reading.abort();
     await readings;
   }
-  return await figures(periods);
+  const whole = await figures(periods);
+  if (failed === undefined) return whole;
+  report(`FAILED after ${periods.length} minutes: ${failed}`);
+  await keep({ ...whole, failed });
+  return { ...whole, failed };
 }
 
 /** Does something at once, and again and again until it is told to stop. What fails is left out. */

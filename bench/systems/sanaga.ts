@@ -45,7 +45,7 @@ export interface SanagaOptions {
   readonly nodeOptions?: readonly string[];
 }
 
-/** The API and the worker as production starts them, on the embedded Temporal. */
+/** The API and the worker with all that production switches on, on the embedded Temporal and database of records. */
 export function sanaga(options: SanagaOptions = {}): System {
   return {
     name: options.isDoubled ? 'sanaga-doubled' : 'sanaga',
@@ -56,7 +56,7 @@ export function sanaga(options: SanagaOptions = {}): System {
   };
 }
 
-/** The same on Temporal's server and PostgreSQL. */
+/** The same on Temporal's server and PostgreSQL, which has the records, too. */
 export function sanagaPostgres(options: SanagaOptions = {}): System {
   return {
     name: 'sanaga-postgres',
@@ -77,9 +77,12 @@ function startSanaga(
   return Started.while(async (started) => {
     const temporal = await startTemporal();
     started.add(temporal.stop);
+    const records = await temporal.startRecords();
+    started.add(records.stop);
     const { provider, merchant, folder } = context;
     const secrets = makeSecrets();
     const start = async (program: string, name: string, port: number) => {
+      const metricsAddress = `127.0.0.1:${await freePort()}`;
       const child = await startChild({
         name,
         file: process.execPath,
@@ -90,6 +93,9 @@ function startSanaga(
           ...temporal.env,
           ...LIMITS,
           TEMPORAL_TASK_QUEUE: TASK_QUEUE,
+          RECORDS_URL: records.url,
+          API_METRICS_ADDRESS: metricsAddress,
+          WORKER_METRICS_ADDRESS: metricsAddress,
           PROVIDER_COLLECTION_URL: provider.url,
           PROVIDER_COLLECTION_API_USER: provider.user,
           PROVIDER_COLLECTION_API_KEY: provider.key,
@@ -127,9 +133,14 @@ function startSanaga(
           [...apis.map(({ child }) => child), ...workers].map((one) => [one.name, one.pid]),
         ),
         ...temporal.processes,
+        ...records.processes,
       },
-      bytes: temporal.bytes,
-      events: (payments) => countEvents(temporal.target, payments),
+      bytes: async () => (await temporal.bytes()) + (await records.bytes()),
+      async events(payments) {
+        const events = await countEvents(temporal.target, payments);
+        await records.untilRecorded(payments);
+        return events;
+      },
       stop: () => started.stop(),
     };
   });

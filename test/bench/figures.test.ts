@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { median, medianRun, percentile, type RunFigures, ratios, totalCpu } from '../../bench/figures.js';
+import { orderOf } from '../../bench/run-bench.js';
 
 const run: RunFigures = {
   ...{
@@ -87,5 +88,26 @@ describe('ratios', () => {
   it('are left out for systems that were not measured', () => {
     expect(ratios(new Map([['sanaga', at(30)]]))).toEqual({});
     expect(ratios(new Map([['dbos', at(30)]]))).toEqual({});
+  });
+});
+
+describe('the order of systems', () => {
+  it.each([
+    [2, 2],
+    [6, 6],
+    [5, 10],
+  ])('of %j has each after each other equally often in %j repeats', (count, repeats) => {
+    const items = Array.from({ length: count }, (_, index) => index);
+    const after = new Map<string, number>();
+    for (let repeat = 0; repeat < repeats; repeat++) {
+      const order = orderOf(items, repeat);
+      expect([...order].sort()).toEqual(items);
+      order.slice(1).forEach((item, index) => {
+        const pair = `${order[index]} ${item}`;
+        after.set(pair, (after.get(pair) ?? 0) + 1);
+      });
+    }
+    expect(after.size).toBe(count * (count - 1));
+    expect([...new Set(after.values())]).toEqual([repeats / count]);
   });
 });

@@ -152,8 +152,12 @@ describe("the merchant's notifications", () => {
 describe('payments that stay open', () => {
   it('wait for their payer until they are to be paid, the oldest first', async () => {
     const target = { apis: [await startProcess()], apiKey: 'sk' };
-    expect(await run({ target, payer: 'waits' })).toEqual({ kind: 'prepared', waiting: 6 });
-    expect(await run({ target, name: 'more', payer: 'waits' })).toEqual({ kind: 'prepared', waiting: 12 });
+    expect(await run({ target, payer: 'waits' })).toEqual({ kind: 'prepared', waiting: 6, inReview: 0 });
+    expect(await run({ target, name: 'more', payer: 'waits' })).toEqual({
+      kind: 'prepared',
+      waiting: 12,
+      inReview: 0,
+    });
     // What is made and paid meanwhile doesn't touch them.
     expect(await run({ target, name: 'paid' })).toMatchObject({ kind: 'done' });
     expect(provider.waiting).toBe(12);
@@ -165,8 +169,14 @@ describe('payments that stay open', () => {
     expect(provider.recordOf('pay-more-5').confirmedAt).toBeUndefined();
   });
 
+  it('are counted when others of them fail', async () => {
+    little.refusals = [503];
+    const result = await run({ payments: 3, payer: 'waits' });
+    expect(result).toMatchObject({ kind: 'prepared', waiting: 2, why: expect.stringContaining('503') });
+  });
+
   it('are under review when the payer has paid another amount', async () => {
-    expect(await run({ payer: 'disputes' })).toEqual({ kind: 'prepared', waiting: 0 });
+    expect(await run({ payer: 'disputes' })).toEqual({ kind: 'prepared', waiting: 0, inReview: 6 });
     expect(merchant.complaints).toEqual([]);
   });
 

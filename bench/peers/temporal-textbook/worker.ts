@@ -16,6 +16,7 @@ const worker = await Worker.create({
   maxConcurrentWorkflowTaskExecutions: 40,
   maxConcurrentActivityTaskExecutions: 100,
   maxConcurrentLocalActivityExecutions: 100,
+  workflowTaskPollerBehavior: { type: 'autoscaling' },
 });
 await worker.run();
 await connection.close();

@@ -47,6 +47,15 @@ describe('a soak test', () => {
     expect(text).toMatch(/^\| server +\| resident .*\| 9000 +\| growing/m);
   });
 
+  it('that failed says so, however it is told', () => {
+    const failed = { ...figures, failed: "payment 7: the merchant wasn't notified" };
+    expect(toTables(failed)).toContain(
+      `FAILED after ${figures.periods.length} minutes, and these are the minutes before: payment 7`,
+    );
+    expect(JSON.parse(toJson(failed))).toMatchObject({ failed: failed.failed });
+    expect(toTables(figures)).not.toContain('FAILED');
+  });
+
   it('has a picture of resident memory and one of the heaps', () => {
     const [resident, heap] = toPictures(figures);
     expect(resident?.svg.match(/<polyline/g)).toHaveLength(3);
