@@ -173,7 +173,11 @@ describe.each(EXAMPLES)('the chart with %s', (example) => {
     const processes = processesOf(await render(valuesOf(example)));
     expect(processes.length).toBeGreaterThanOrEqual(2);
     for (const { name, part, env } of processes) {
-      const known = [...settingNames(part), ...SECRET_SETTINGS.map((secret) => `${secret}_FILE`)];
+      const own = settingNames(part);
+      const known = [
+        ...own,
+        ...SECRET_SETTINGS.filter((secret) => own.includes(secret)).map((secret) => `${secret}_FILE`),
+      ];
       const given = env.map((setting) => setting.name).filter((setting) => !setting.startsWith('TEMPORAL_'));
       expect([name, given.filter((setting) => !known.includes(setting))]).toEqual([name, []]);
       const secrets: readonly string[] = [...SECRET_SETTINGS, 'TEMPORAL_API_KEY'];
@@ -269,6 +273,26 @@ describe('the chart', () => {
       'WORKER_BUILD_ID is set by another value',
     ],
     ['the tag latest', { ...minimal, image: { tag: 'latest' } }, 'image.tag must not be latest'],
+    ['it for the API alone', { ...minimal, api: { tag: 'latest' } }, 'api.tag must not be latest'],
+    [
+      'a port of Temporal that its own policy closes',
+      { ...minimal, temporal: { address: 'temporal:443' } },
+      'networkPolicy.temporalPort is 7233, but temporal.address has the port 443',
+    ],
+    [
+      'a port of the provider that its own policy closes',
+      { ...minimal, provider: { ...minimal.provider, payoutUrl: 'https://p.example:8443/v2' } },
+      "networkPolicy.providerPorts hasn't the port 8443 of provider.payoutUrl",
+    ],
+    [
+      'workers scaled by a Temporal whose authority KEDA is not given',
+      {
+        ...minimal,
+        temporal: { ...minimal.temporal, tls: { caSecret: 'temporal-ca' } },
+        worker: { autoscaling: { enabled: true } },
+      },
+      'KEDA connects to Temporal by TLS only with',
+    ],
     ['a pod that runs as root', { ...minimal, podSecurityContext: { runAsNonRoot: false } }, 'runAsNonRoot'],
     [
       'a grace that is shorter than a request',
@@ -316,6 +340,23 @@ describe('the chart', () => {
     ],
   ])('refuses %s, and says so', async (_, values, message) => {
     expect(await refusalOf(values)).toContain(message);
+  });
+
+  it('leaves the API and the desk at the version that runs, when it is told so, until the workers are new', async () => {
+    const values = [
+      ...valuesOf('minimal-values.yaml'),
+      '--set',
+      'desk.enabled=true,image.tag=0.2.0,api.tag=0.1.0',
+    ];
+    const images = deploymentsOf(await render(values)).map(({ metadata, spec }) => [
+      metadata.name,
+      ...spec.template.spec.containers.map(({ image }) => image.split(':').at(-1)),
+    ]);
+    expect(images.toSorted()).toEqual([
+      ['sanaga-api', '0.1.0'],
+      ['sanaga-desk', '0.1.0'],
+      ['sanaga-worker', '0.2.0'],
+    ]);
   });
 
   it('keeps the last version of the workers beside the new one, under a name of its own', async () => {

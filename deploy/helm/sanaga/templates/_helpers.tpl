@@ -77,8 +77,26 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- if not (regexMatch "^([A-Za-z0-9._-]+|\\[[0-9a-fA-F:]+\\]):[0-9]{1,5}$" $values.temporal.address) -}}
 {{- fail (printf "temporal.address (%s) must be host:port, such as temporal-frontend.temporal.svc:7233" $values.temporal.address) -}}
 {{- end -}}
-{{- if eq $values.image.tag "latest" -}}
-{{- fail "image.tag must not be latest: nobody could say which version runs, or go back to the last one" -}}
+{{- range $name, $tag := dict "image.tag" $values.image.tag "api.tag" $values.api.tag -}}
+{{- if eq $tag "latest" -}}
+{{- fail (printf "%s must not be latest: nobody could say which version runs, or go back to the last one" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if $values.networkPolicy.enabled -}}
+{{- $policy := $values.networkPolicy -}}
+{{- $port := regexFind "[0-9]+$" $values.temporal.address -}}
+{{- if ne $port (toString $policy.temporalPort) -}}
+{{- fail (printf "networkPolicy.temporalPort is %v, but temporal.address has the port %s, which could not be reached" $policy.temporalPort $port) -}}
+{{- end -}}
+{{- range $name := list "collectionUrl" "payoutUrl" -}}
+{{- $url := urlParse (index $values.provider $name) -}}
+{{- $port := default (ternary "443" "80" (eq $url.scheme "https")) (trimPrefix ":" (regexFind ":[0-9]+$" $url.host)) -}}
+{{- $ports := list -}}
+{{- range $policy.providerPorts }}{{ $ports = append $ports (toString .) }}{{ end -}}
+{{- if and (index $values.provider $name) (not (has $port $ports)) -}}
+{{- fail (printf "networkPolicy.providerPorts hasn't the port %s of provider.%s, which could not be reached" $port $name) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- range $name, $_ := mustMergeOverwrite (dict) $values.settings $values.api.settings $values.worker.settings $values.codecServer.settings $values.desk.settings -}}
 {{- if has $name (list "API_KEYS" "WEBHOOK_TOKEN" "PROVIDER_COLLECTION_API_USER" "PROVIDER_COLLECTION_API_KEY" "PROVIDER_PAYOUT_API_USER" "PROVIDER_PAYOUT_API_KEY" "MERCHANT_WEBHOOK_SECRET" "ENCRYPTION_KEYS" "CODEC_UI_TOKEN" "RECORDS_URL" "TEMPORAL_API_KEY" "TEMPORAL_TLS_CLIENT_KEY_DATA") -}}
@@ -116,7 +134,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- fail (printf "%s.trustedProxies is 0, but %s.ingress.enabled puts a proxy before it: set it to 1, or more if there are others before the Ingress. With 0, %s" $name $name $why) -}}
 {{- end -}}
 {{- end -}}
-{{- if and $values.worker.autoscaling.enabled $values.temporal.tls.enabled (not (or $values.temporal.apiKey $values.temporal.tls.clientCertSecret)) -}}
+{{- if and $values.worker.autoscaling.enabled (or $values.temporal.tls.enabled $values.temporal.tls.caSecret) (not (or $values.temporal.apiKey $values.temporal.tls.clientCertSecret)) -}}
 {{- fail "worker.autoscaling.enabled: KEDA connects to Temporal by TLS only with temporal.apiKey or temporal.tls.clientCertSecret" -}}
 {{- end -}}
 {{- if and $values.worker.versioning.previous (not $values.worker.versioning.enabled) -}}
