@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loseNotifications } from '../../stack/demo/ledger.js';
 import type { PaymentAnswer } from '../../stack/demo/merchant.js';
 import { atCheckout } from '../../stack/demo/payer.js';
+import { stackSettings } from '../../stack/processes/settings.js';
+import { machine, runToEnd } from './built.js';
 import { bringUp, type RunningStack } from './running-stack.js';
 
 const PAYER = { phone: '677123000', name: 'Ngo Bassa', email: 'ngo.bassa@example.com' };
@@ -160,6 +162,20 @@ describe('payments, end to end', () => {
     // Visibility follows a moment after.
     for (let tries = 0; tries < 50 && (await found()).length === 0; tries++) await pause(100);
     expect(await found()).toEqual([id]);
+  }, 30_000);
+
+  it('the health check of a worker sees it at work, and says so where none is', async () => {
+    const { address, namespace } = running.stack.temporal.target;
+    const env = {
+      ...machine(),
+      ...stackSettings({ api: 1, sandbox: 1 }, running.secrets),
+      ...{ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace },
+    };
+    const check = (settings = {}) => runToEnd('deploy/worker-health.js', [], { ...env, ...settings });
+    expect(await check()).toEqual({ code: 0, stdout: '', stderr: '' });
+    const { code, stderr } = await check({ TEMPORAL_TASK_QUEUE: 'nobody' });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^no worker of .+ asks for work at nobody$/m);
   }, 30_000);
 
   it('no log of any process has a phone number, an e-mail, a name or a key in it', async () => {
