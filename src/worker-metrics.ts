@@ -3,7 +3,7 @@ import type { MetricMeter } from '@temporalio/common';
 import { Runtime, type RuntimeOptions } from '@temporalio/worker';
 import got from 'got';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { Delivery, MerchantNotification, MerchantNotifier } from './activities/merchant.js';
+import type { MerchantNotification, MerchantNotifier, TryOutcome } from './activities/merchant.js';
 import { PAYMENT_STATUSES } from './payments/payment.js';
 import {
   STATEMENT_WORKFLOW_TYPE,
@@ -119,7 +119,7 @@ export function measuredNotifier(notifier: MerchantNotifier, registry: Registry)
     buckets: DELIVERY_BUCKETS,
     registers,
   });
-  const resultOf = (delivery: Delivery) => {
+  const resultOf = (delivery: TryOutcome) => {
     if (delivery.kind === 'noAddress') return 'no_address';
     return delivery.kind === 'failed' && delivery.isSpared ? 'spared' : delivery.kind;
   };

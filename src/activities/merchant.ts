@@ -20,7 +20,7 @@ export interface MerchantNotification {
 }
 
 /** How a try ended; `noAddress` when the merchant has no endpoint that takes this type. */
-export type Delivery =
+export type TryOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'noAddress' }
   | {
@@ -64,8 +64,8 @@ interface NotifierOptions {
  * the merchant's server does.
  */
 export interface MerchantNotifier {
-  readonly notifyMerchant: (notification: MerchantNotification) => Promise<Delivery>;
-  readonly notifyMerchantAgain: (notification: MerchantNotification) => Promise<Delivery>;
+  readonly notifyMerchant: (notification: MerchantNotification) => Promise<TryOutcome>;
+  readonly notifyMerchantAgain: (notification: MerchantNotification) => Promise<TryOutcome>;
 }
 
 /** Sends a notification to one endpoint. @returns why it wasn't taken; `undefined` when it was. */
@@ -98,7 +98,7 @@ export function createMerchantNotifier(options: NotifierOptions): MerchantNotifi
     }
   };
 
-  async function notify(notification: MerchantNotification, isFirst: boolean): Promise<Delivery> {
+  async function notify(notification: MerchantNotification, isFirst: boolean): Promise<TryOutcome> {
     const { merchant, type, takenBy = [] } = notification;
     const endpoints = options.endpointsOf(merchant);
     if (endpoints === undefined) return failed(UNKNOWN_MERCHANT, takenBy);
@@ -133,7 +133,7 @@ const UNKNOWN_MERCHANT = 'not sent: the merchant is not known to the worker';
 /** Merchants read it: the error itself is for the operator's log. */
 const FAULT = 'not sent: the worker could not sign or send it, and its log says why';
 
-function failed(reason: string, takenBy: readonly string[]): Delivery {
+function failed(reason: string, takenBy: readonly string[]): TryOutcome {
   return { kind: 'failed', reason, ...(takenBy.length > 0 && { takenBy }) };
 }
 

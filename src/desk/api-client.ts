@@ -41,7 +41,7 @@ export type StatementList = z.output<typeof statementListSchema>;
 export type Statement = z.output<typeof statementSchema>;
 
 /** A decision, as the API takes it. */
-export interface Decision {
+export interface DecisionRequest {
   readonly action: 'match' | 'fail' | 'resend' | 'reject';
   readonly review: number;
   readonly why: string;
@@ -74,7 +74,7 @@ export interface VersionQuery {
 }
 
 type Query = ListQuery | StatementQuery | VersionQuery;
-type Body = Decision | { readonly date: string };
+type Body = DecisionRequest | { readonly date: string };
 
 /** The forms that the API has a statement in, by the names that files of them end with. */
 const FORMATS = { csv: 'text/csv', json: 'application/json' } as const;
@@ -92,7 +92,7 @@ export interface OperatorApi {
   notifications(id: string): Promise<Answer<Notifications>>;
   records(id: string): Promise<Answer<Records>>;
   refresh(id: string): Promise<Answer<Payment>>;
-  resolve(id: string, decision: Decision): Promise<Answer<Payment>>;
+  resolve(id: string, decision: DecisionRequest): Promise<Answer<Payment>>;
   resend(id: string, number: string): Promise<Answer<Payment>>;
   unmatched(): Promise<Answer<Unmatched>>;
   due(): Promise<Answer<DueDeliveries>>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Decision } from './api-client.js';
+import type { DecisionRequest } from './api-client.js';
 import { randomToken } from './token.js';
 
 /** The decisions, in the order in which pages show them. */
@@ -24,7 +24,7 @@ export interface Draft {
   readonly fields: DraftFields;
   /** What is wrong with the fields; then there is no decision yet. */
   readonly errors: FieldErrors;
-  readonly decision?: Decision | undefined;
+  readonly decision?: DecisionRequest | undefined;
   /** Why Sanaga has refused it, if it says that a person may overrule that. */
   refusal?: string | undefined;
   /** Carrying it out: however often the form is sent, it is done once. */
@@ -100,6 +100,6 @@ function errorsOf(action: Action, fields: DraftFields): FieldErrors {
   return errors;
 }
 
-function toDecision(action: Action, { review, why, transId }: DraftFields): Decision {
+function toDecision(action: Action, { review, why, transId }: DraftFields): DecisionRequest {
   return { action, review: Number(review), why, ...(action === 'match' && { transId }) };
 }

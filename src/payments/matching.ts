@@ -40,7 +40,7 @@ function possibleStatuses(order: PaymentOrder): readonly string[] {
 }
 
 /** What the provider's list says of the payment that it was asked for. */
-export type Finding =
+export type LookUpResult =
   | { readonly kind: 'absent' }
   | { readonly kind: 'found'; readonly transaction: Transaction }
   /** Made for this payment, but not what was ordered. */
@@ -52,7 +52,7 @@ export type Finding =
  * Finds the payment's transaction among those listed under its id as userId. One that names another payment is left
  * out; one that names none was listed for this payment, so it is this payment's.
  */
-export function findOwn(order: PaymentOrder, transactions: readonly Transaction[]): Finding {
+export function findOwn(order: PaymentOrder, transactions: readonly Transaction[]): LookUpResult {
   const own = ownAmong(order, transactions);
   const [first] = own;
   if (first === undefined) return { kind: 'absent' };

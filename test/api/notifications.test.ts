@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Delivery } from '../../src/activities/merchant.js';
+import type { TryOutcome } from '../../src/activities/merchant.js';
 import { KEYS } from '../support/api-under-test.js';
 import { eventually, link, recordingMerchant, useStack } from '../support/payment-stack.js';
 
-let answer: Delivery = { kind: 'delivered' };
+let answer: TryOutcome = { kind: 'delivered' };
 const { notified, merchant } = recordingMerchant(() => answer);
 const stack = useStack({ merchant });
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Delivery } from '../../src/activities/merchant.js';
+import type { TryOutcome } from '../../src/activities/merchant.js';
 import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
 import { eventually, link, recordingMerchant, useStack } from '../support/payment-stack.js';
 import { type DeskUnderTest, startDesk, type Visitor } from './desk-under-test.js';
 
-let delivery: Delivery = { kind: 'delivered' };
+let delivery: TryOutcome = { kind: 'delivered' };
 const { merchant } = recordingMerchant(() => delivery);
 const stack = useStack({ merchant });
 let desk: DeskUnderTest;

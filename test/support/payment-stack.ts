@@ -5,9 +5,9 @@ import { type Clock, scaledClock } from '../../sandbox/clock.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import { createActivities } from '../../src/activities/activities.js';
 import {
-  type Delivery,
   type MerchantNotification,
   type MerchantNotifier,
+  type TryOutcome,
   webhookBody,
 } from '../../src/activities/merchant.js';
 import { createPaymentWorker } from '../../src/payment-worker.js';
@@ -173,7 +173,7 @@ export function useStack(options: StackOptions = {}): PaymentStack {
  * A merchant's address that answers every notification in the same way, and records it. In the end, all of them are compared
  * with the OpenAPI document.
  */
-export function recordingMerchant(answer: () => Delivery = () => ({ kind: 'delivered' })) {
+export function recordingMerchant(answer: () => TryOutcome = () => ({ kind: 'delivered' })) {
   const notified: MerchantNotification[] = [];
   const take = async (notification: MerchantNotification) => {
     notified.push(notification);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import type { Delivery } from '../../src/activities/merchant.js';
+import type { TryOutcome } from '../../src/activities/merchant.js';
 import { PAYMENT_STATUSES } from '../../src/payments/payment.js';
 import { DAY, HOUR, MINUTE } from '../payments/orders.js';
 import { samplesOf, sumOf, withoutFractions } from '../support/metrics-page.js';
@@ -11,7 +11,7 @@ const PHONE = '670000000';
 const PENDING = '670000800';
 
 const registry = new Registry();
-let answer: Delivery = { kind: 'delivered' };
+let answer: TryOutcome = { kind: 'delivered' };
 let world: PaymentWorld;
 let atStart: string;
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Delivery, MerchantNotification } from '../../src/activities/merchant.js';
+import type { MerchantNotification, TryOutcome } from '../../src/activities/merchant.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { DAY, HOUR, MINUTE } from '../payments/orders.js';
 import { PaymentWorld } from './payment-world.js';
 
-const down: Delivery = { kind: 'failed', reason: 'down' };
-let answer: (notification: MerchantNotification) => Delivery | Promise<Delivery>;
+const down: TryOutcome = { kind: 'failed', reason: 'down' };
+let answer: (notification: MerchantNotification) => TryOutcome | Promise<TryOutcome>;
 
 let world: PaymentWorld;
 beforeAll(async () => {
@@ -55,8 +55,8 @@ describe('telling the merchant', () => {
   it('holds up no request that moves money, however many wait for a merchant who never answers', async () => {
     answer = () => down;
     for (let copy = 0; copy < 12; copy++) await world.visit(await link(), 'pay');
-    let release: (delivery: Delivery) => void = () => undefined;
-    const silence = new Promise<Delivery>((resolve) => {
+    let release: (delivery: TryOutcome) => void = () => undefined;
+    const silence = new Promise<TryOutcome>((resolve) => {
       release = resolve;
     });
     answer = () => silence;

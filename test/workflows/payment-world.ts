@@ -14,9 +14,9 @@ import type { Entry } from '../../sandbox/entry.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
 import {
-  type Delivery,
   type MerchantNotification,
   type MerchantNotifier,
+  type TryOutcome,
   webhookBody,
 } from '../../src/activities/merchant.js';
 import { createApp } from '../../src/api/app.js';
@@ -99,7 +99,7 @@ export interface WorldOptions {
   readonly cachedWorkflows?: number;
   /** How long a worker that is stopped waits for its activities, in ms. */
   readonly shutdownGraceMs?: number;
-  readonly notify?: (notification: MerchantNotification) => Promise<Delivery>;
+  readonly notify?: (notification: MerchantNotification) => Promise<TryOutcome>;
   /** The first worker's version, where workers have one. */
   readonly version?: WorkerVersion;
   /** Takes the place of the worker's activities, for one that doesn't do as it should. */

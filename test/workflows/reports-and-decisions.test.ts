@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Delivery } from '../../src/activities/merchant.js';
+import type { TryOutcome } from '../../src/activities/merchant.js';
 import { HOUR, MINUTE } from '../payments/orders.js';
 import { PaymentWorld } from './payment-world.js';
 
 const STAYS_PENDING = '670000800';
 
-let merchant: Delivery;
+let merchant: TryOutcome;
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Delivery } from '../../src/activities/merchant.js';
+import type { TryOutcome } from '../../src/activities/merchant.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { MINUTE } from '../payments/orders.js';
 import { PaymentWorld, SUCCEEDS_LATER } from './payment-world.js';
 
 /** Without workflows in memory, every task of these payments is a replay, as it is after a restart. */
-let answer: Delivery = { kind: 'delivered' };
+let answer: TryOutcome = { kind: 'delivered' };
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({
