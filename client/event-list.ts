@@ -7,7 +7,7 @@ export type EventList = Promise<EventPage> & AsyncIterable<PaymentEvent>;
 /** What you were to be notified of, oldest first. */
 export function listEvents(send: Send, params: EventListParams, options: RequestOptions): EventList {
   const first = readPage(send, params, options);
-  // Whoever awaits it, or iterates, gets its error: until then, it isn't an unhandled one.
+  // Anybody who awaits it, or iterates, gets its error: until then, it isn't an unhandled one.
   first.catch(() => undefined);
   return Object.assign(first, {
     async *[Symbol.asyncIterator](): AsyncGenerator<PaymentEvent> {

@@ -22,7 +22,7 @@ export type PaymentList = Promise<PaymentPage> & AsyncIterable<Payment>;
 export function listPayments(send: Send, params: ListParams, options: PaymentListOptions): PaymentList {
   const { onUnreadable, onIncomplete = refuseIncomplete, ...request } = options;
   const first = readPage(send, params, request);
-  // Whoever awaits it, or iterates, gets its error: until then, it isn't an unhandled one.
+  // Anybody who awaits it, or iterates, gets its error: until then, it isn't an unhandled one.
   first.catch(() => undefined);
   return Object.assign(first, {
     async *[Symbol.asyncIterator](): AsyncGenerator<Payment> {

@@ -42,7 +42,7 @@ try {
 async function runJest(args) {
   const env = { ...process.env, NODE_OPTIONS: options };
   const child = spawn(process.execPath, [jest, ...args], { env, stdio: 'inherit' });
-  // A terminal's Ctrl+C reaches jest by itself; whoever stops us by our id means jest as well.
+  // A terminal's Ctrl+C reaches jest by itself; one who stops us by our id means jest as well.
   const stop = (signal) => child.kill(signal);
   process.on('SIGTERM', stop).on('SIGINT', () => undefined);
   const [code] = await once(child, 'close');

@@ -26,7 +26,7 @@ export interface Reply {
   readonly body: string;
 }
 
-/** Whoever gives no answer within this time gives none, in ms: nothing here takes as long. */
+/** An answer that doesn't come within this time is none, in ms: nothing here takes as long. */
 const ANSWER_LIMIT_MS = 60_000;
 
 /** Sends a JSON body, once. @throws Error of the network, or when there is no answer in time. */

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { LinkParams, Payment, PayoutParams, WebhookEvent } from 'sanaga/client';
 
 export interface Order {
-  /** Random: whoever knows it may see the order. The Idempotency-Keys are made from it. */
+  /** Random: anybody who knows it may see the order. The Idempotency-Keys are made from it. */
   readonly id: string;
   /** For people: 1001, 1002, … */
   readonly number: number;

@@ -196,7 +196,7 @@ function sendError(sessions: Sessions): ErrorRequestHandler {
     const record = recordOf(request);
     const session = sessions.find(sessionIdOf(request));
     if (error instanceof ProblemError && error.problem.status === 401) {
-      // The key was removed or changed: whoever has it is out.
+      // The key was removed or changed: nobody gets in with it.
       if (session !== undefined) sessions.endAllOf(session.key);
       return response.redirect(303, signInAddress(pageOf(request)));
     }

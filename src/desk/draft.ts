@@ -45,7 +45,7 @@ const fieldsSchema = z.object({
   review: z.string().regex(/^[1-9]\d{0,8}$/),
   why: z
     .string()
-    .min(1, 'Say why: the merchant can read it, and so can whoever looks at the payment later.')
+    .min(1, 'Say why: the merchant can read it, and so can anybody who looks at the payment later.')
     .max(500, 'Say it in at most 500 characters.')
     .regex(/^[^\p{Cc}]*$/u, 'Write it in one line, without control characters.'),
 });

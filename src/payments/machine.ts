@@ -428,7 +428,7 @@ function isReleased(waiter: Waiter, { phase }: PaymentState, event: PaymentEvent
   }
 }
 
-/** Whoever has an outcome checked must not take the provider's silence for its word that nothing is wrong. */
+/** Anybody who has an outcome checked must not take the provider's silence for its word that nothing is wrong. */
 function replyTo(waiter: Waiter, before: PaymentState, { phase }: PaymentState, event: PaymentEvent): Reply {
   const { request } = waiter;
   const wasComplete =

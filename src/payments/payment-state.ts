@@ -184,7 +184,7 @@ export interface Deciding {
   readonly alive: readonly TransId[];
   /** How often links were expired for it. */
   readonly rounds: number;
-  /** What notifications had named when the decision was made: whoever insists does so in view of these. */
+  /** What notifications had named when the decision was made: who insists does so in view of these. */
   readonly inView: readonly TransId[];
   /** The provider gave no answer about the payment's own transaction, and the operator insists. */
   readonly isUnanswered?: boolean | undefined;

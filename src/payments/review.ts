@@ -97,7 +97,7 @@ function allNamedIn(payment: PaymentState, now: number): readonly TransId[] {
   return [...named, ...toldIn(payment, now)];
 }
 
-/** Why a decision that is being checked comes too early. Whoever insists has not seen what a notification says meanwhile. */
+/** Why a decision that is being checked comes too early. Who insists has not seen what a notification says meanwhile. */
 function objectionToNews(
   payment: PaymentState,
   { resolution, inView }: Deciding,

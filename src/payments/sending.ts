@@ -53,7 +53,7 @@ export function onSent(
     case 'unauthorized':
       return onUnsent(payment, phase, 'credentials', outcome.message, now);
     case 'throttled': {
-      // It may have been taken: whoever decides in haste is told from when on the list shows that.
+      // It may have been taken: one who decides in haste is told from when on the list shows that.
       const known = { ...payment, sends: { ...payment.sends, lastAt: now } };
       return onUnsent(known, phase, 'throttled', outcome.reason, now, outcome.retryAfterMs);
     }

@@ -135,7 +135,7 @@ export function openDatabase(url: string, logger: Logger): Database {
     try {
       await answered(() => dbClient.connect());
       await begin(queryOf(dbClient), MIGRATION_LOCK, MIGRATION_LIMIT_MS);
-      // Its own lock belongs to a session, and fails whoever comes second: ours waits. Its transaction ends ours.
+      // Its own lock belongs to a session, and fails the one who comes second: ours waits. Its transaction ends ours.
       const options: RunnerOption = {
         dbClient,
         dir: MIGRATIONS,

@@ -164,7 +164,7 @@ function groupedBy<Key>(
   return groups;
 }
 
-/** What it was made for, unless that looks like a phone number or an address: whoever made it may have put one there. */
+/** What it was made for, unless that looks like a phone number or an address: the one who made it may have put one there. */
 function masked({ service, transaction }: Stranger): Stranger {
   const { externalId } = transaction;
   if (externalId === undefined || parsePaymentId(externalId) !== undefined) return { service, transaction };

@@ -83,7 +83,7 @@ export const hintSignal = defineSignal<[Hint]>('hint');
 export const initiationUpdate = defineUpdate<InitiationReply, [InitiationRequest]>('initiation');
 
 /**
- * One id for all who ask for a payment, so that repetitions of a request cost no event. Whoever gets another's answer compares the
+ * One id for all who ask for a payment, so that repetitions of a request cost no event. Anybody who gets another's answer compares the
  * bodies. An id can't tell bodies apart itself: it isn't encrypted, and a digest of a body can be tried out on every phone number.
  */
 export const INITIATION_UPDATE_ID = 'initiation';

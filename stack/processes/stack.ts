@@ -107,7 +107,7 @@ export interface Stack {
 /**
  * Brings up Temporal, the sandbox, a worker, the API and, if they have a place, the records' database, the codec server and the desk,
  * each in a process of its own, and waits until all are ready. An embedded Temporal's Web UI then reads payments by the codec server.
- * That Web UI has no credentials to send, so that its address of the codec server has a secret part: whoever can open the Web UI can
+ * That Web UI has no credentials to send, so that its address of the codec server has a secret part: anybody who can open the Web UI can
  * read payments.
  *
  * @throws Error with the end of a part's log when that part doesn't come up; the reason of `stop` when it is aborted.

@@ -244,7 +244,7 @@ describe('the number of a review', () => {
 
   it("that is no longer the payment's refuses the decision, with what has changed", async () => {
     const id = await reviewed();
-    // What the provider lists by then is of another amount, which is news for whoever decides.
+    // What the provider lists by then is of another amount, which is news for the one who decides.
     await transactionFor(id, 900);
     const { body: changed } = await eventually(
       () => stack.post(`/v1/payments/${id}/refresh`).then(() => stack.read(id)),

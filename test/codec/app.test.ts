@@ -153,7 +153,7 @@ describe('the codec server', () => {
   });
 });
 
-describe('whoever reads payments', () => {
+describe('anybody who reads payments', () => {
   const { ask, decode, signIn, cookieOf, server } = useCodecServer();
 
   it('needs an API key with the scope review', async () => {

@@ -122,7 +122,7 @@ describe('a decision at the desk', () => {
     expect(stack.transactionsOf(id)).toHaveLength(1);
   });
 
-  it('to send again is taken back by whoever made it, as long as it waits', async () => {
+  it('to send again is taken back by the one who made it, as long as it waits', async () => {
     const id = await reviewed();
     const { path } = await draft(id, 'resend');
     stack.sandbox.faults.add({ fault: 'wrongCredentials', endpoint: 'payout' });

@@ -276,7 +276,7 @@ class RandomRun {
     }
   }
 
-  /** Whoever asked for something is answered, or waits for what is under way. */
+  /** Anybody who asked for something is answered, or waits for what is under way. */
   private checkRequests(): void {
     const { phase, waiters } = this.payment;
     const waiting = waiters.map(({ request }) => request);

@@ -63,7 +63,7 @@ describe('a link that a notification calls paid', () => {
     expect(payment.now).toBeLessThan(START + DAY + 38 * MINUTE);
   });
 
-  it('is expired after three such times, whoever forges notifications', () => {
+  it('is expired after three such times, no matter who forges notifications', () => {
     const payment = taken(linkOrder).after(DAY - MINUTE);
     while (payment.todo.kind !== 'expire') {
       payment.hint('T1').asks('askStatus');

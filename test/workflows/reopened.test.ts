@@ -21,7 +21,7 @@ beforeEach(() => {
 afterAll(() => world.stop(), 30_000);
 
 describe('a payment whose outcome the provider takes back', () => {
-  it('is not final any more to whoever waits for it', async () => {
+  it('is not final any more to anybody who waits for it', async () => {
     // Its run lives on, and so does what those who waited before were told.
     merchant = { kind: 'failed', reason: 'down' };
     const payment = await world.begin('payouts', payout);

@@ -118,7 +118,7 @@ export class RequestLimits {
 
   /**
    * Runs something when its turn has come: few of a merchant's requests at a time, in the order in which they came. Workers
-   * take payments in that order, too, whoever's they are. So a merchant who sends hundreds at once has them wait here,
+   * take payments in that order, too, no matter whose they are. So a merchant who sends hundreds at once has them wait here,
    * and not before other merchants' requests.
    *
    * @param group what takes turns with what: a merchant's requests of one method

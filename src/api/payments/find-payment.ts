@@ -290,7 +290,7 @@ async function awaitOutcome(
         found.handle.executeUpdate(outcomeUpdate, { updateId: OUTCOME_UPDATE_ID }),
       );
       if (answer === undefined) return undefined;
-      // Whoever sends the update gets the answer that it was completed with, which may be out of date.
+      // The one who sends the update gets the answer that it was completed with, which may be out of date.
       const now = await latestState(context, found);
       if (now.payment.final) return now;
       const pauseMs = answer.value.payment.final ? REOPENED_PAUSE_MS : NEXT_RUN_PAUSE_MS;

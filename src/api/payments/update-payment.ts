@@ -124,7 +124,7 @@ export class SharedUpdates {
    * Sends an update, or joins the one with this name that is in flight for the payment.
    *
    * @param name what is asked for; requests with one name must mean the same
-   * @param send sends an update with this id, which Temporal carries out once, whoever sends it
+   * @param send sends an update with this id, which Temporal carries out once, no matter who sends it
    * @throws {ApiError} `too_many_requests` when the payment has {@link MAX_UPDATES} others in flight.
    */
   async send<T>(id: PaymentId, name: string, send: (updateId: string) => Promise<T>): Promise<T> {

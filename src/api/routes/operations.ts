@@ -78,7 +78,7 @@ export function sharedReadiness({
 /** How long payments may go unrecorded before it is a warning, in ms. */
 const MAX_LAG_MS = 10 * 60_000;
 
-/** How long the records may take to say how far they are, in ms: whoever asks for readiness doesn't wait for long. */
+/** How long the records may take to say how far they are, in ms: anybody who asks for readiness doesn't wait for long. */
 const RECORDS_LIMIT_MS = 2_000;
 
 /** What is wrong with the records: most of what the API does doesn't need them. */

@@ -152,7 +152,7 @@ export const makeStatement = authenticatedRoute({
   },
 });
 
-/** One at a time for each day: whoever asks meanwhile gets the one that is being made. */
+/** One at a time for each day: anybody who asks meanwhile gets the one that is being made. */
 async function start(client: Client, taskQueue: string, date: string): Promise<void> {
   const input: StatementInput = { day: date };
   await callTemporal(client, () =>

@@ -291,7 +291,7 @@ describe('a payment to be confirmed on the phone', () => {
     expect(body).toContain('••••\u00a0800');
   });
 
-  it('says which number was asked, by its last digits, to whoever has the link', async () => {
+  it('says which number was asked, by its last digits, to anybody who has the link', async () => {
     const { address } = checkout.openLink();
     await pay(address, '+237 677 000 205');
     for (const { body } of [await look(address), await look(`${address}?waiting=1`)]) {
@@ -362,7 +362,7 @@ describe('a link whose time is over', () => {
     expect(late.entry.attempts).toEqual([]);
   });
 
-  it('says so to whoever looks, or sends what is no decision', async () => {
+  it('says so to anybody who looks, or sends what is no decision', async () => {
     const { address } = checkout.openLink();
     checkout.pass(24 * HOUR);
     const { statusCode, body } = await look(address);
