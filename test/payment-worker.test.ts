@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createActivities } from '../src/activities/activities.js';
 import { createPaymentWorker } from '../src/payment-worker.js';
@@ -51,6 +51,22 @@ describe('a worker', () => {
     worker.shutdown();
     await worker.run();
     await connection.close();
+  }, 30_000);
+
+  it('lets Temporal choose how many polls it has for tasks of workflows', async () => {
+    const make = jest.spyOn(Worker, 'create');
+    const connection = await connect();
+    const worker = await create(connection);
+    const made = (await Promise.all(make.mock.results.map(({ value }) => value))) as Worker[];
+    make.mockRestore();
+    worker.shutdown();
+    await worker.run();
+    await connection.close();
+
+    const payments = made.filter(({ options }) => options.taskQueue === TASK_QUEUE);
+    expect(payments.map(({ options }) => options.workflowTaskPollerBehavior)).toEqual([
+      expect.objectContaining({ type: 'autoscaling' }),
+    ]);
   }, 30_000);
 
   it('of which a part can not be made lets go of its connection, too', async () => {

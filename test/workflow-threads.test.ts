@@ -11,8 +11,14 @@ import {
   type WorkflowBundle,
 } from '@temporalio/worker';
 import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
+import { createActivities } from '../src/activities/activities.js';
+import { createPaymentWorker } from '../src/payment-worker.js';
+import { dataConverterOf } from '../src/temporal/encryption.js';
 import { LeanWorker } from '../src/workflow-threads.js';
 import { type DevServer, startDevServer } from '../stack/temporal/start-dev-server.js';
+import { CLOSED_URL, clientOf, closeServers } from './provider/local-servers.js';
+import { noMerchant } from './support/no-merchant.js';
+import { testEncryption } from './support/test-encryption.js';
 import { computeForever, fail, finish, waitTwice } from './support/thread-workflows.js';
 
 const require = createRequire(import.meta.url);
@@ -33,6 +39,7 @@ beforeAll(async () => {
 }, 300_000);
 
 afterAll(async () => {
+  await closeServers();
   await connection?.close();
   await server?.stop();
 }, 30_000);
@@ -56,6 +63,45 @@ describe('a thread that runs workflows', () => {
       });
     expect(await ask(LeanWorker, 'lean')).toMatch(/stack traces are not enabled/);
     expect(await ask(Worker, 'usual')).toMatch(/at .*thread-workflows\.ts:\d+/);
+  }, 60_000);
+
+  it('is what payments run in, unless call stacks are asked for', async () => {
+    const encrypted = new Client({ connection, dataConverter: dataConverterOf(testEncryption) });
+    const ask = async (taskQueue: string, callStacks?: boolean) => {
+      const worker = await createPaymentWorker({
+        connection,
+        namespace: 'default',
+        taskQueue,
+        encryption: testEncryption,
+        activities: createActivities({
+          providers: { collection: clientOf(CLOSED_URL), payout: clientOf(CLOSED_URL) },
+          merchant: noMerchant,
+        }),
+        workflowBundle,
+        limits: {
+          maxCachedWorkflows: 10,
+          maxConcurrentWorkflowTasks: 10,
+          maxConcurrentActivities: 10,
+          maxConcurrentLocalActivities: 10,
+          shutdownGraceMs: 500,
+        },
+        ...(callStacks !== undefined && { callStacks }),
+      });
+      const running = worker.run();
+      try {
+        const options = { taskQueue, workflowId: taskQueue, args: [false] as [boolean] };
+        const handle = await encrypted.workflow.start(waitTwice, options);
+        const stack = await handle.query<string>('__stack_trace').catch((error: Error) => error.message);
+        await handle.signal(finish);
+        await handle.result();
+        return stack;
+      } finally {
+        worker.shutdown();
+        await running;
+      }
+    };
+    expect(await ask('payments-by-default')).toMatch(/stack traces are not enabled/);
+    expect(await ask('payments-with-call-stacks', true)).toMatch(/at .*thread-workflows\.ts:\d+/);
   }, 60_000);
 
   it('ends though the last call went into a workflow that was never dropped', async () => {

@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { built, machine, runToEnd } from './built.js';
@@ -8,6 +8,13 @@ const settings = { ...machine(), ...stackSettings({ api: 3000, sandbox: 4000 }, 
 describe('the commands', () => {
   it('can be run by npx after every build', () => {
     expect(() => accessSync(built('build/cli/main.js'), constants.X_OK)).not.toThrow();
+  });
+
+  it('run workflows whose modules a thread evaluates once, and not for each payment', () => {
+    const bundle = readFileSync(built('lib/workflow-bundle.js'), 'utf8');
+    expect(bundle).toMatch(
+      /preloadModules = function preloadModules\(\) \{[^}]*"\.\/lib\/workflows\/index\.js"/,
+    );
   });
 
   it('help on stdout, with exit code 0', async () => {
