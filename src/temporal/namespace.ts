@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { isGrpcServiceError, type OperatorService, type WorkflowService } from '@temporalio/client';
 // A CommonJS package whose named exports Node can't detect.
 import proto, { type temporal } from '@temporalio/proto';
@@ -105,6 +106,9 @@ export async function ensureRetention(
 /** How long one attempt to check a namespace and set it up may take, in ms. */
 const SETUP_LIMIT_MS = 10_000;
 
+/** Time between two questions whether Temporal takes the search attributes that it was given, in ms. */
+const TAKEN_PAUSE_MS = 200;
+
 /** In ms. */
 function retentionOf(config: temporal.api.namespace.v1.INamespaceConfig | null | undefined): number {
   return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) * 1_000;
@@ -164,7 +168,8 @@ export interface SetupResult {
 
 /**
  * Adds what a namespace lacks, as far as this client may: search attributes and a longer retention, never the namespace
- * itself. It may be called again, and from several processes at once.
+ * itself. It may be called again, and from several processes at once. With new search attributes, it resolves when Temporal takes
+ * them, which is some seconds after it lists them.
  *
  * @throws ServiceError of gRPC when Temporal doesn't answer.
  */
@@ -186,7 +191,11 @@ export async function setUpNamespace(connection: SetupConnection, namespace: str
     if (has('retention')) await attempt(() => ensureRetention(connection, namespace));
     // If one has another type, the namespace is probably used for something else: leave it alone.
     if (has('missing') && !has('type')) await attempt(() => registerSearchAttributes(connection, namespace));
-    return { gaps: await findSetupGaps(connection, namespace), refusals };
+    const gaps = await findSetupGaps(connection, namespace);
+    if (gaps.length === 0 && has('missing')) {
+      while ((await gapsByQuery(connection, namespace)).length > 0) await pause(TAKEN_PAUSE_MS);
+    }
+    return { gaps, refusals };
   });
 }
 

@@ -25,13 +25,13 @@ import { freePort } from '../../stack/processes/ports.js';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { machine, runToEnd } from '../e2e/built.js';
-import { startApi } from '../support/api-under-test.js';
+import { KEYS, startApi } from '../support/api-under-test.js';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const logger = pino({ level: 'silent' });
 
-const [PERMISSION_DENIED, UNIMPLEMENTED, UNAVAILABLE] = [7, 12, 14];
+const [INVALID_ARGUMENT, PERMISSION_DENIED, UNIMPLEMENTED, UNAVAILABLE] = [3, 7, 12, 14];
 
 /** Settings with which a process gets as far as Temporal. */
 const settings = { ...stackSettings({ api: 0, sandbox: 1 }, makeSecrets()), LOG_LEVEL: 'silent' };
@@ -139,6 +139,42 @@ describe('a namespace that payments are to live in', () => {
     expect(await setUpNamespace(native, 'by-a-worker')).toEqual({ gaps: [], refusals: [] });
     await native.close();
     expect(await findSetupGaps(connection, 'by-a-worker')).toEqual([]);
+  }, 30_000);
+
+  it('is ready when Temporal takes the search attributes, which is after it lists them', async () => {
+    await makeNamespace('slow');
+    let untaken = 3;
+    const { workflowService } = connection;
+    const behind: SetupConnection = {
+      ...forbidding([]),
+      workflowService: {
+        describeNamespace: workflowService.describeNamespace.bind(workflowService),
+        updateNamespace: workflowService.updateNamespace.bind(workflowService),
+        countWorkflowExecutions: async (request) => {
+          if (untaken-- > 0) throw refusal(INVALID_ARGUMENT);
+          return await workflowService.countWorkflowExecutions(request);
+        },
+      } as SetupConnection['workflowService'],
+    };
+    expect(await setUpNamespace(behind, 'slow')).toEqual({ gaps: [], refusals: [] });
+    expect(untaken).toBeLessThan(0);
+  }, 30_000);
+
+  it('that does not take them yet has payments wait, and not fail', async () => {
+    await makeNamespace('bare');
+    const api = await startApi({ address: server.address, namespace: 'bare' });
+    const answer = await api.ask('POST', '/v1/collections', {
+      key: KEYS.shop,
+      body: { amount: 500, method: 'link' },
+      headers: { 'idempotency-key': 'early' },
+    });
+    expect([answer.status, answer.body.code, answer.headers.get('retry-after')]).toEqual([
+      503,
+      'temporarily_unavailable',
+      expect.stringMatching(/^\d+$/),
+    ]);
+    expect((await api.ask('GET', '/v1/payments', { key: KEYS.shop })).status).toBe(503);
+    await api.stop();
   }, 30_000);
 
   it('that is not fit, and that this client may not change, comes with every command to run', async () => {

@@ -165,7 +165,8 @@ function isTrouble(error: unknown): boolean {
   // Payments refuse with an ApplicationFailure. A CancelledFailure, say, isn't their answer.
   if (error instanceof WorkflowUpdateFailedError) return failureOf(error) === undefined;
   const grpcError = grpcErrorOf(error);
-  // Wrong in itself, such as a query with a search attribute that isn't registered.
-  if (grpcError) return grpcError.code !== grpc.INVALID_ARGUMENT;
+  // Wrong in itself, unless the namespace lacks a search attribute, which /readyz says, or has it since some seconds ago.
+  if (grpcError)
+    return grpcError.code !== grpc.INVALID_ARGUMENT || /search attribute/i.test(grpcError.message);
   return error instanceof ServiceError || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
 }
