@@ -16,6 +16,7 @@ import {
 } from '../payments/payment-state.js';
 import { needsSecondPerson } from '../payments/second-person.js';
 import { toPayment } from '../payments/to-payment.js';
+import { graceEnd } from '../payments/transitions.js';
 
 /** The Web UI (2.42) makes its frame as high as the list would be if no line wrapped: this is what it cuts off when some do. */
 const SPARE = '\n\n\u00a0\n\n\u00a0';
@@ -35,6 +36,7 @@ export function describePayment(state: PaymentState): string {
     ['Reason', reason && escaped(reason)],
     ['Decide from', review && shown(decideFrom(state))],
     ['Not known', pursuit && openQuestion(pursuit)],
+    ['Grace period ends', review ? undefined : graceEndOf(state, pursuit)],
     ['Waits', phase.kind === 'waiting' ? describeWait(phase, desk) : undefined],
     ['Amount', `${order.amount.toLocaleString('en')} XAF`],
     ['Transaction', describeTransaction(state)],
@@ -44,7 +46,7 @@ export function describePayment(state: PaymentState): string {
     ['Received after fees', revenue === undefined ? undefined : `${revenue.toLocaleString('en')} XAF`],
     ['Merchant still to be notified', nextDue(state.notifications)?.type],
     ['Decided', resolution && decided(resolution)],
-    ['More', review || desk === undefined ? undefined : `[the payment on the desk](${desk})`],
+    ['Can be done', review ? undefined : canBeDone(final, desk)],
   ];
   const list = rows.flatMap(([name, value]) => (value === undefined ? [] : [`- ${name}: ${value}`]));
   return `**${statusOf(state)}**${final ? ', final' : ''}\n\n${list.join('\n')}${SPARE}`;
@@ -60,6 +62,24 @@ function toDo(state: PaymentState, { number, proposed }: Review, desk: string | 
   return desk === undefined
     ? `${what} with the resolve call: resend, fail or match${people}`
     : `[${what} on the desk](${desk}): resend, fail or match${people}`;
+}
+
+/** What an operator can do about a payment that waits for nobody. */
+function canBeDone(final: boolean, desk: string | undefined): string {
+  const what = final ? 'check the outcome again' : 'ask the provider now';
+  return desk === undefined ? `${what}, with the refresh call` : `[${what}, on the desk](${desk})`;
+}
+
+/** Until when an open question may be answered before the payment goes on without its answer, or a person is asked. */
+function graceEndOf(state: PaymentState, pursuit: Pursuit | undefined): string | undefined {
+  switch (pursuit?.kind) {
+    case 'searching':
+      return shown(graceEnd(state, pursuit.doubt));
+    case 'verifying':
+      return shown(graceEnd(state, pursuit));
+    default:
+      return undefined;
+  }
 }
 
 function proposal({ decision, by, why, force, at }: Proposal): string {

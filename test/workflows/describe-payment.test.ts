@@ -26,16 +26,18 @@ describe('the current details of a payment', () => {
       '- Transaction: `T1`',
       '- Link ends: 2026-01-02T00:00:00.000Z',
       '- Next question to the provider: 2026-01-01 00:03:00 UTC, or when notified',
+      '- Can be done: ask the provider now, with the refresh call',
     ]);
   });
 
-  it('of one that has ended say what came of it, and no more', () => {
+  it('of one that has ended say what came of it, and what can still be done', () => {
     expect(lines(paid(payoutOrder))).toEqual([
       '**SUCCESSFUL**, final',
       '',
       '- Amount: 5,000 XAF',
       '- Transaction: `T1`',
       '- Merchant still to be notified: payment.succeeded',
+      '- Can be done: check the outcome again, with the refresh call',
     ]);
   });
 
@@ -50,6 +52,21 @@ describe('the current details of a payment', () => {
       '- Amount: 5,000 XAF',
       '- Merchant still to be notified: payment.review',
     ]);
+  });
+
+  it('of one whose request is in doubt say until when that may stay so', () => {
+    const inDoubt = opened(payoutOrder, { ambiguousGraceMs: HOUR }).sent({
+      kind: 'ambiguous',
+      reason: 'reset',
+    });
+    expect(lines(inDoubt)).toContain('- Grace period ends: 2026-01-01 01:00:00 UTC');
+    inDoubt.listed(transactionOf(payoutOrder, { status: 'PENDING' }));
+    expect(lines(inDoubt).join()).not.toContain('Grace period');
+    expect(lines(inDoubt.after(3 * MINUTE).found('FAILED'))).toContain(
+      '- Grace period ends: 2026-01-01 01:03:01 UTC',
+    );
+    expect(lines(taken(payoutOrder)).join()).not.toContain('Grace period');
+    expect(lines(absent(payoutOrder)).join()).not.toContain('Grace period');
   });
 
   it('of one that waits to be sent once more say that this can be taken back', () => {
@@ -74,7 +91,12 @@ describe('the current details of a payment', () => {
     expect(lines(absent(payoutOrder, DESK))[2]).toBe(
       `- To do: [decide review 1 on the desk]${link}: resend, fail or match`,
     );
-    expect(lines(taken(payoutOrder, DESK)).at(-1)).toBe(`- More: [the payment on the desk]${link}`);
+    expect(lines(taken(payoutOrder, DESK)).at(-1)).toBe(
+      `- Can be done: [ask the provider now, on the desk]${link}`,
+    );
+    expect(lines(paid(payoutOrder, DESK)).at(-1)).toBe(
+      `- Can be done: [check the outcome again, on the desk]${link}`,
+    );
   });
 
   it('have the provider’s last word on each transaction', () => {
