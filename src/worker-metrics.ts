@@ -6,8 +6,8 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { MerchantNotification, MerchantNotifier, TryOutcome } from './activities/merchant.js';
 import { PAYMENT_STATUSES } from './payments/payment.js';
 import {
+  PAYOUT_LIMIT_WORKFLOW_TYPE,
   STATEMENT_WORKFLOW_TYPE,
-  TALLY_WORKFLOW_TYPE,
   UNMATCHED_WORKFLOW,
   WORKFLOW_TYPES,
 } from './workflows/messages.js';
@@ -176,7 +176,12 @@ export async function installMeasuredRuntime(options: RuntimeOptions): Promise<(
  */
 export function startSdkCounters(meter: MetricMeter, namespace: string, taskQueue: string): void {
   const failed = meter.createCounter('temporal_workflow_task_execution_failed', undefined, FAILED_TASKS);
-  const types = [...WORKFLOW_TYPES, UNMATCHED_WORKFLOW.type, TALLY_WORKFLOW_TYPE, STATEMENT_WORKFLOW_TYPE];
+  const types = [
+    ...WORKFLOW_TYPES,
+    UNMATCHED_WORKFLOW.type,
+    PAYOUT_LIMIT_WORKFLOW_TYPE,
+    STATEMENT_WORKFLOW_TYPE,
+  ];
   for (const workflowType of types) {
     for (const reason of ['NonDeterminismError', 'WorkflowError']) {
       failed.add(0, {

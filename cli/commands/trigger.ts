@@ -12,7 +12,7 @@ interface TriggerOptions extends TargetOptions {
 }
 
 /** What can be done at the provider's side of a payment. */
-interface Stage {
+interface Setup {
   readonly sanaga: Sanaga;
   /** Plays the payer at the checkout page. */
   pay(payment: Payment, phone: string): Promise<void>;
@@ -27,10 +27,10 @@ interface Scenario {
   /** Whether it ends with an outcome; otherwise, with the expected status. */
   readonly final: boolean;
   create(
-    stage: Stage,
+    setup: Setup,
     order: { readonly amount: number; readonly externalId?: string },
   ): Promise<CreatedPayment>;
-  act?(payment: Payment, stage: Stage): Promise<unknown>;
+  act?(payment: Payment, setup: Setup): Promise<unknown>;
 }
 
 /** The sandbox's test numbers and addresses: see docs/sandbox.md. Nobody can have an address at example.com. */
@@ -105,9 +105,9 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     summary: 'a payout is carried out, but the answer is lost: Sanaga finds it, and sends nothing twice',
     expected: 'SUCCESSFUL',
     final: true,
-    async create(stage, order) {
-      await stage.loseNextAnswer();
-      return await payout(RECEIVES)(stage, order);
+    async create(setup, order) {
+      await setup.loseNextAnswer();
+      return await payout(RECEIVES)(setup, order);
     },
   },
 };
@@ -115,7 +115,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 /** How long the outcome may take, in ms: a lost answer is looked for at growing intervals. */
 const OUTCOME_LIMIT_MS = 120_000;
 
-/** The command `trigger`: scenarios, played with the sandbox. */
+/** The command `trigger`: scenarios, run with the sandbox. */
 export function addTriggerCommand(program: Command): void {
   const names = Object.keys(SCENARIOS);
   const width = Math.max(...names.map(({ length }) => length));
@@ -124,9 +124,9 @@ export function addTriggerCommand(program: Command): void {
   );
   const trigger = program
     .command('trigger')
-    .summary("play a scenario with the provider's sandbox: a paid link, a failed payout…")
+    .summary("run a scenario with the provider's sandbox: a paid link, a failed payout…")
     .description(
-      "Creates a payment and has the provider's sandbox play what happens to it, so that you can see your own system react. " +
+      "Creates a payment and has the provider's sandbox do the rest, so that you can see your own system react. " +
         'It works with "sanaga start", and never with a real provider.',
     );
   trigger.addArgument(trigger.createArgument('<scenario>', 'see below').choices(names));
@@ -150,20 +150,24 @@ Exit code: 0 when the payment ended as the scenario says, otherwise 1.`,
       untilDone(async (stop) => {
         const scenario = SCENARIOS[name];
         if (scenario === undefined) throw new UsageError(`there is no scenario ${name}`);
-        return await play(scenario, options, stop);
+        return await runScenario(scenario, options, stop);
       }, options),
     );
 }
 
-async function play(scenario: Scenario, options: TriggerOptions, signal: AbortSignal): Promise<number> {
+async function runScenario(
+  scenario: Scenario,
+  options: TriggerOptions,
+  signal: AbortSignal,
+): Promise<number> {
   const { amount, externalId, json } = options;
-  const stage = await setUp(options);
-  const payment = await scenario.create(stage, { amount, ...(externalId !== undefined && { externalId }) });
+  const setup = await setUp(options);
+  const payment = await scenario.create(setup, { amount, ...(externalId !== undefined && { externalId }) });
   if (!json) note(`${payment.id}  ${amountOf(payment)}  ${kindOf(payment)}  ${statusOf(payment)}`);
-  await scenario.act?.(payment, stage);
+  await scenario.act?.(payment, setup);
   const end = scenario.final
-    ? await stage.sanaga.payments.waitForOutcome(payment.id, { timeoutMs: OUTCOME_LIMIT_MS, signal })
-    : await untilStatus(stage.sanaga, payment.id, scenario.expected, signal);
+    ? await setup.sanaga.payments.waitForOutcome(payment.id, { timeoutMs: OUTCOME_LIMIT_MS, signal })
+    : await untilStatus(setup.sanaga, payment.id, scenario.expected, signal);
   if (json) printJson(end);
   else print(describePayment(end));
   const isAsExpected = end.status === scenario.expected && end.final === scenario.final;
@@ -188,7 +192,7 @@ async function untilStatus(
  * Only a sandbox may be played with: that of a running `start`, whose API has no other provider, or one that was named.
  * A payment of a link is checked to be there before anybody pays it.
  */
-async function setUp(options: TriggerOptions): Promise<Stage> {
+async function setUp(options: TriggerOptions): Promise<Setup> {
   const [sanaga, { url }, start] = await Promise.all([clientFor(options), findTarget(options), findStart()]);
   const isStart = start !== undefined && new URL(start.apiUrl).origin === new URL(url).origin;
   const sandboxUrl = (options.sandbox ?? (isStart ? start.sandboxUrl : undefined))?.replace(/\/+$/, '');

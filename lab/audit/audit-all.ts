@@ -3,7 +3,7 @@ import type { ChaosContext } from '../chaos/context.js';
 import type { Counts } from '../counts.js';
 import { eachOf } from '../each-of.js';
 import type { ApiClient, SeenPayment } from '../people/api-client.js';
-import type { PaymentRecord } from '../people/payment-record.js';
+import type { ObservedPayment } from '../people/observed-payment.js';
 import { booksAt, readBooks, type Transaction } from '../world/provider-books.js';
 import { audit } from './audit.js';
 import type { AuditCase, Violation } from './case.js';
@@ -17,7 +17,7 @@ export interface Evidence {
   readonly api: ApiClient;
   /** Counts how payments have ended. */
   readonly actions: Counts;
-  readonly caseOf: (record: PaymentRecord, shown: SeenPayment | undefined) => AuditCase;
+  readonly caseOf: (record: ObservedPayment, shown: SeenPayment | undefined) => AuditCase;
   /** Transactions that were made for no payment of the run, by their ids. */
   readonly strays: readonly string[];
   /** Deliveries to the merchant whose signature or form was wrong. */
@@ -30,7 +30,10 @@ export interface Evidence {
 }
 
 /** Compares the provider's books with every payment and with what the merchant was notified of. */
-export async function auditAll(records: readonly PaymentRecord[], evidence: Evidence): Promise<Violation[]> {
+export async function auditAll(
+  records: readonly ObservedPayment[],
+  evidence: Evidence,
+): Promise<Violation[]> {
   const { actions, caseOf, strays, unreadable, mayLoseTerminated } = evidence;
   const violations: Violation[] = [];
   await eachOf(records, MAX_IN_FLIGHT, async (record) => {
@@ -48,7 +51,7 @@ export async function auditAll(records: readonly PaymentRecord[], evidence: Evid
 
 /** The payment, `undefined` if the API knows none, or why it can't be read. */
 async function read(
-  { planned }: PaymentRecord,
+  { planned }: ObservedPayment,
   { api, maxTries, pauseMs }: Evidence,
 ): Promise<SeenPayment | undefined | string> {
   for (let tries = 1; ; tries++) {
@@ -103,10 +106,10 @@ export async function auditByBooks(
  * too, unless the workflow was terminated: what it had yet to record is lost with it.
  */
 function withTruth(
-  record: PaymentRecord,
+  record: ObservedPayment,
   shown: SeenPayment | undefined,
   transactions: readonly Transaction[],
-): PaymentRecord {
+): ObservedPayment {
   const truthAt = (time: number) => booksAt(transactions, time + MAX_CLOCK_SKEW_MS);
   const ends = new Set(record.shownEnds.map(({ status }) => status));
   const changed = record.terminated ? [] : [...ends].filter((status) => status !== shown?.status);

@@ -3,9 +3,9 @@ import type { ReceivedNotification } from '../people/merchant-endpoint.js';
 import {
   effectiveDecisions,
   type MadeDecision,
-  type PaymentRecord,
+  type ObservedPayment,
   wasReviewedSince,
-} from '../people/payment-record.js';
+} from '../people/observed-payment.js';
 import { type FinalTransaction, statusList } from '../world/provider-books.js';
 import { type AuditCase, agrees, type Finding, isExcused, isOverruled, type Violation } from './case.js';
 
@@ -27,7 +27,7 @@ export function audit(subject: AuditCase): Violation[] {
 }
 
 /** Decisions to send: the order, and each time that an operator had it sent again. */
-function decisionsToSend(record: PaymentRecord): number {
+function decisionsToSend(record: ObservedPayment): number {
   return 1 + effectiveDecisions(record).filter(({ action }) => action === 'resend').length;
 }
 
@@ -138,7 +138,7 @@ function unrecorded({ record, shown, recorded }: AuditCase): Finding[] {
 }
 
 /** Each review is decided once. */
-function decidedWrongly({ decisions }: PaymentRecord): Finding[] {
+function decidedWrongly({ decisions }: ObservedPayment): Finding[] {
   const done = new Map<number, MadeDecision>();
   return decisions.flatMap((decision): Finding[] => {
     if (decision.outcome !== 'done') return [];

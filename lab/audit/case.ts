@@ -1,6 +1,6 @@
 import type { Status } from '../../sandbox/entry.js';
 import type { SeenPayment } from '../people/api-client.js';
-import { effectiveDecisions, type PaymentRecord } from '../people/payment-record.js';
+import { effectiveDecisions, type ObservedPayment } from '../people/observed-payment.js';
 import type { PlannedOrder } from '../plan/planned-payment.js';
 import type { BookedStatus, FinalTransaction } from '../world/provider-books.js';
 import type { Recorded } from './recorded.js';
@@ -30,7 +30,7 @@ export interface Violation {
 
 /** Everything that is known about one payment at the end. */
 export interface AuditCase {
-  readonly record: PaymentRecord;
+  readonly record: ObservedPayment;
   /** What the API shows at the end; `undefined` when it knows no such payment. */
   readonly shown: SeenPayment | undefined;
   /** The provider's transactions that were made for it. */
@@ -76,12 +76,12 @@ export function agrees(way: PlannedOrder['way'], said: string, books: readonly B
  * Whether a person is responsible for what was said at a time: by forcing a decision, or by deciding against the
  * provider's books where its answers hid them. It doesn't excuse the final outcome: the later checks have to correct it.
  */
-export function isExcused(record: PaymentRecord, time: number): boolean {
+export function isExcused(record: ObservedPayment, time: number): boolean {
   return effectiveDecisions(record).some(({ at, forced, isWrong }) => at <= time && (forced || isWrong));
 }
 
 /** The last word was a person's, who took another transaction for the payment's than the books would have. */
-export function isOverruled(record: PaymentRecord): boolean {
+export function isOverruled(record: ObservedPayment): boolean {
   const last = effectiveDecisions(record).at(-1);
   return last?.action === 'match' && last.isWrong;
 }

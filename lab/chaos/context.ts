@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Stack } from '../../stack/processes/stack.js';
 import type { Counts } from '../counts.js';
 import type { MerchantManners, PeopleContext, Timeline } from '../people/context.js';
-import type { PaymentRecord } from '../people/payment-record.js';
+import type { ObservedPayment } from '../people/observed-payment.js';
 
 /** What people and the killer work with in a chaos run. */
 export interface ChaosContext extends PeopleContext {
   readonly timeline: RealTimeline;
   readonly stack: Stack;
-  readonly records: readonly PaymentRecord[];
+  readonly records: readonly ObservedPayment[];
   /** Aborted when the run is over. */
   readonly over: AbortSignal;
   readonly report: (line: string) => void;

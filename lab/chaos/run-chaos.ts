@@ -19,7 +19,12 @@ import { operate } from '../people/chaos-operators.js';
 import type { PayerManners } from '../people/context.js';
 import { askForPayment } from '../people/merchant.js';
 import { MerchantEndpoint, type MerchantFault } from '../people/merchant-endpoint.js';
-import { isEndAcknowledged, type PaymentRecord, recordOf, wasReviewed } from '../people/payment-record.js';
+import {
+  isEndAcknowledged,
+  type ObservedPayment,
+  observedOf,
+  wasReviewed,
+} from '../people/observed-payment.js';
 import { WebUi } from '../people/web-ui.js';
 import { planChaosPayments, planChaosPresses } from '../plan/chaos-payments.js';
 import { type PlannedKill, type PlannedOutage, planKills, planOutages } from '../plan/server-faults.js';
@@ -90,7 +95,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const { payments, kills, seed, folder, report, stop } = options;
   const startedAt = performance.now();
   const lengthMs = Math.max(payments * PER_PAYMENT_MS, kills * PER_KILL_MS);
-  const records = planChaosPayments(payments, lengthMs, seed).map(recordOf);
+  const records = planChaosPayments(payments, lengthMs, seed).map(observedOf);
   const faults = new Counts();
   const merchant = merchantOf(records, seed, faults);
   const address = new LocalServer(merchant.take);
@@ -230,7 +235,7 @@ async function readOnceComplete(
 }
 
 function isRecorded(
-  { planned, notifications, terminated }: PaymentRecord,
+  { planned, notifications, terminated }: ObservedPayment,
   recordedOf: (id: string) => Recorded,
 ): boolean {
   const { payments, events } = recordedOf(planned.id);
@@ -245,7 +250,7 @@ async function failureOf(work: Promise<void>): Promise<never> {
 }
 
 /** The merchant knows the outcome, or the workflow was terminated. */
-function hasEnded(record: PaymentRecord): boolean {
+function hasEnded(record: ObservedPayment): boolean {
   return record.terminated || isEndAcknowledged(record);
 }
 
@@ -257,8 +262,8 @@ function progress({ records, actions }: ChaosContext): string {
 }
 
 /** The merchant's endpoint: it fails at times, but never twice with the same notification, whose third try comes late. */
-function merchantOf(records: readonly PaymentRecord[], seed: number, faults: Counts): MerchantEndpoint {
-  const byId = new Map<string, PaymentRecord>(records.map((record) => [record.planned.id, record]));
+function merchantOf(records: readonly ObservedPayment[], seed: number, faults: Counts): MerchantEndpoint {
+  const byId = new Map<string, ObservedPayment>(records.map((record) => [record.planned.id, record]));
   return new MerchantEndpoint({
     seed,
     secret: MERCHANT_SECRET,

@@ -12,7 +12,7 @@ export const INVARIANTS = {
     'a request that left, or may have left, was decided: by the order, once by the policy, or by an operator',
   noDouble:
     'no money is sent while a transaction of the payment exists that can move or has moved it, unless an operator has insisted',
-  heeded:
+  readFirst:
     'a request is made again only right after the list was read, and not when a notification has named a transaction since',
   inFlight: 'nothing ends, decides or sends the payment while its request is in flight',
   failedTruth:
@@ -22,7 +22,7 @@ export const INVARIANTS = {
   failedNamed:
     'FAILED and EXPIRED are not said by themselves while a notification names another transaction, before the provider was asked about it or its list was read',
   expiredShown: 'no link is expired that the provider has shown to be paid',
-  expiredTold: 'no link is expired for half an hour after the first notification that calls it paid',
+  expiredClaimed: 'no link is expired for half an hour after the first notification that calls it paid',
   succeededTruth: "SUCCESSFUL is said only when the payment's own transaction is SUCCESSFUL",
   secondSeen:
     'what the provider has shown that contradicts the outcome is never forgotten without a decision made with it in view',
@@ -191,11 +191,11 @@ function endViolations({ provider, book, payment, now }: Situation): Violation[]
       what: `the workflow ends, and ${book.outbox[0]?.type} was not delivered`,
     });
   }
-  const told = book.told.find(({ at }) => now < at + TOLD_FOR_MS);
-  if (told !== undefined) {
+  const claim = book.claims.find(({ at }) => now < at + CLAIMED_FOR_MS);
+  if (claim !== undefined) {
     violations.push({
       invariant: 'confirmed',
-      what: `the workflow ends ${book.status}, ${(now - told.at) / 60_000} min after a notification has called ${told.transId} paid`,
+      what: `the workflow ends ${book.status}, ${(now - claim.at) / 60_000} min after a notification has called ${claim.transId} paid`,
     });
   }
   const transId = transIdOf(payment);
@@ -277,7 +277,7 @@ export function sendViolations(
   const isRepeated = book.isThrottled === true || (phase.kind === 'sending' && phase.doubt !== undefined);
   if (isRepeated && (book.lookedAt !== now || book.isNamed)) {
     violations.push({
-      invariant: 'heeded',
+      invariant: 'readFirst',
       what: book.isNamed ? 'a notification has named a transaction' : 'the list was not read just before',
     });
   }
@@ -304,11 +304,13 @@ export function questionViolations({ todo, book, now, provider }: Situation): Vi
     const paid = book.shown.find(({ transId, isPaid }) => transId === todo.transId && isPaid);
     if (paid !== undefined)
       violations.push({ invariant: 'expiredShown', what: `${paid.transId} is expired, and was shown paid` });
-    const told = book.told.find(({ transId, at }) => transId === todo.transId && now < at + TOLD_FOR_MS);
-    if (told !== undefined)
+    const claim = book.claims.find(
+      ({ transId, at }) => transId === todo.transId && now < at + CLAIMED_FOR_MS,
+    );
+    if (claim !== undefined)
       violations.push({
-        invariant: 'expiredTold',
-        what: `${told.transId} is expired, and a notification calls it paid`,
+        invariant: 'expiredClaimed',
+        what: `${claim.transId} is expired, and a notification calls it paid`,
       });
   }
   if (todo.kind === 'askStatus') {
@@ -326,7 +328,7 @@ export function questionViolations({ todo, book, now, provider }: Situation): Vi
 }
 
 /** How long a notification may be ahead of the provider's records, in ms. */
-export const TOLD_FOR_MS = 30 * 60_000;
+export const CLAIMED_FOR_MS = 30 * 60_000;
 
 /** The provider's limit, in its own words: "at most 6 requests per minute for a given transaction identifier". */
 const CALLS_PER_WINDOW = 6;

@@ -74,20 +74,20 @@ export function explore(
     for (const { situation, index } of level) {
       const moves = movesFrom(situation, setting);
       for (const [ordinal, move] of moves.entries()) {
-        const played = model.apply(situation, move);
+        const applied = model.apply(situation, move);
         transitions += 1;
-        const isNew = visited.add(encode(played.situation));
+        const isNew = visited.add(encode(applied.situation));
         const violations = [
-          ...played.violations,
-          ...(isNew && played.violations.length === 0 && isWanted('wayOut')
-            ? liveness.violationsFrom(played.situation)
+          ...applied.violations,
+          ...(isNew && applied.violations.length === 0 && isWanted('wayOut')
+            ? liveness.violationsFrom(applied.situation)
             : []),
         ].filter(({ invariant }) => isWanted(invariant));
         if (violations.length > 0) {
           const story = [...trail.to(index), ordinal];
           return result(false, { moves: replay(model, setting, story), violations });
         }
-        if (isNew) next.push({ situation: played.situation, index: trail.add(index, ordinal) });
+        if (isNew) next.push({ situation: applied.situation, index: trail.add(index, ordinal) });
       }
       const isOver =
         (bounds.states !== undefined && visited.size >= bounds.states) ||

@@ -88,12 +88,12 @@ export function randomWalk(
     const plain = possible.filter(isPlain);
     const move = pick(plain.length > 0 && random() < 0.75 ? plain : possible, random);
     if (move === undefined) return undefined;
-    const played = model.apply(situation, move);
+    const applied = model.apply(situation, move);
     moves.push(move);
     const violations =
-      played.violations.length > 0 ? played.violations : liveness.violationsFrom(played.situation);
+      applied.violations.length > 0 ? applied.violations : liveness.violationsFrom(applied.situation);
     if (violations.length > 0) return { moves, violations };
-    ({ situation } = played);
+    ({ situation } = applied);
   }
   return undefined;
 }

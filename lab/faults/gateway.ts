@@ -2,7 +2,7 @@ import type { Entry } from '../../sandbox/entry.js';
 import type { Ledger } from '../../sandbox/ledger.js';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../durations.js';
 import type { SimulationContext } from '../people/context.js';
-import type { PaymentRecord } from '../people/payment-record.js';
+import type { ObservedPayment } from '../people/observed-payment.js';
 import { seededRandom } from '../plan/seeded-random.js';
 
 /** Of a thousand payments that are sent to a phone, how many the provider's own gateway sends on twice. */
@@ -23,7 +23,7 @@ export class Gateway {
   }
 
   /** Plans whether a payment's request is repeated, when it has been taken. */
-  plan(record: PaymentRecord, arrival: number): void {
+  plan(record: ObservedPayment, arrival: number): void {
     const { id, way } = record.planned;
     const random = seededRandom(this.context.seed, 'gateway', id);
     if (way === 'link' || record.planned.isSilent || !random.chance('doubled', DOUBLED / 1_000)) return;

@@ -1,7 +1,7 @@
 import got, { RequestError } from 'got';
 import { seededRandom } from '../plan/seeded-random.js';
 import type { SimulationContext } from './context.js';
-import type { PaymentRecord } from './payment-record.js';
+import type { ObservedPayment } from './observed-payment.js';
 
 /** How long the API may take, in real ms. */
 const LIMIT_MS = 10_000;
@@ -11,7 +11,7 @@ export class Attacker {
   constructor(
     private readonly context: SimulationContext,
     private readonly webhookUrl: string,
-    private readonly records: readonly PaymentRecord[],
+    private readonly records: readonly ObservedPayment[],
   ) {}
 
   /** Plans `count` forged notifications between two times (ms since the epoch). */

@@ -5,7 +5,7 @@ import { seededRandom } from '../plan/seeded-random.js';
 import { SECRETS } from '../world/credentials.js';
 import { readBooks } from '../world/provider-books.js';
 import { decisionByBooks, putDecision } from './decisions.js';
-import type { PaymentRecord } from './payment-record.js';
+import type { ObservedPayment } from './observed-payment.js';
 
 /** Time between two rounds, in ms. */
 const ROUND_MS = 2_000;
@@ -19,7 +19,7 @@ const listSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
  * its support would let them, and decide by those. Runs until the run is over.
  */
 export async function operate(context: ChaosContext, roundMs = ROUND_MS): Promise<void> {
-  const byId = new Map<string, PaymentRecord>(context.records.map((record) => [record.planned.id, record]));
+  const byId = new Map<string, ObservedPayment>(context.records.map((record) => [record.planned.id, record]));
   for (;;) {
     await wait(roundMs, context);
     for (const id of await listReviews(context)) {
@@ -41,7 +41,7 @@ async function listReviews({ stack }: ChaosContext): Promise<string[]> {
   });
 }
 
-async function review(record: PaymentRecord, context: ChaosContext): Promise<void> {
+async function review(record: ObservedPayment, context: ChaosContext): Promise<void> {
   const { id } = record.planned;
   const { payment } = await context.api.get('operator', `/v1/payments/${id}`);
   if (payment?.review === undefined) return;

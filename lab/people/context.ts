@@ -2,7 +2,7 @@ import type { Entry } from '../../sandbox/entry.js';
 import type { Counts } from '../counts.js';
 import type { BookedStatus, FinalTransaction } from '../world/provider-books.js';
 import type { ApiAnswer, ApiClient } from './api-client.js';
-import type { PaymentRecord } from './payment-record.js';
+import type { ObservedPayment } from './observed-payment.js';
 
 /** When people act, in simulated or in real time. */
 export interface Timeline {
@@ -22,7 +22,7 @@ export interface PeopleContext {
   /** ms since the epoch, simulated or real. */
   readonly now: () => number;
   /** The payment's transactions in the provider's books now; none if the books are only read at the end. */
-  readonly booksOf: (record: PaymentRecord) => readonly BookedStatus[];
+  readonly booksOf: (record: ObservedPayment) => readonly BookedStatus[];
   readonly payers: PayerManners;
   readonly merchants: MerchantManners;
 }
@@ -44,7 +44,7 @@ export interface PayerManners {
 /** How merchants go about their calls. */
 export interface MerchantManners {
   /** Makes one call, or repeats it until there is an answer. */
-  readonly call: (record: PaymentRecord, request: () => Promise<ApiAnswer>) => Promise<ApiAnswer>;
+  readonly call: (record: ObservedPayment, request: () => Promise<ApiAnswer>) => Promise<ApiAnswer>;
   /** How a merchant gets a link that the first answer didn't have: by the same request again, or by reading the payment. */
   readonly getsLinkBy: 'repeating' | 'reading';
   /** The pause before the next attempt to get a payment taken and its link, in ms. */
@@ -58,5 +58,5 @@ export type LedgerTransaction = FinalTransaction &
 /** In the simulation, the provider's ledger can be read at any moment. */
 export interface SimulationContext extends PeopleContext {
   /** The payment's transactions in the ledger: the truth. */
-  readonly transactionsOf: (record: PaymentRecord) => readonly LedgerTransaction[];
+  readonly transactionsOf: (record: ObservedPayment) => readonly LedgerTransaction[];
 }

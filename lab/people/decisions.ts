@@ -4,7 +4,7 @@ import type { SeededRandom } from '../plan/seeded-random.js';
 import type { Transaction } from '../world/provider-books.js';
 import type { ApiAnswer, SeenPayment } from './api-client.js';
 import type { LedgerTransaction, PeopleContext } from './context.js';
-import type { MadeDecision, PaymentRecord } from './payment-record.js';
+import type { MadeDecision, ObservedPayment } from './observed-payment.js';
 
 /** By how much a decision may come late, in ms. */
 const LATE_MS = MINUTE_MS;
@@ -32,7 +32,7 @@ export interface Proposal {
  * @param who the kind of operator, under which it is counted
  */
 export async function putDecision(
-  record: PaymentRecord,
+  record: ObservedPayment,
   shown: Pick<SeenPayment, 'review'>,
   { decision, review, forced, isWrong, why }: Proposal,
   who: string,

@@ -1,7 +1,7 @@
 import type { ApiAnswer, SeenPayment } from './api-client.js';
 import type { PeopleContext } from './context.js';
+import type { ObservedPayment } from './observed-payment.js';
 import { sendPayer } from './payer.js';
-import type { PaymentRecord } from './payment-record.js';
 
 /** Repetitions of a request that was taken, to get its link. */
 const MAX_REPETITIONS_FOR_LINK = 5;
@@ -10,7 +10,7 @@ const MAX_REPETITIONS_FOR_LINK = 5;
  * A merchant's order system: asks for the payment until there is an answer, always with the same key, gives the payer the
  * link, and now and then does what else merchants do.
  */
-export async function askForPayment(record: PaymentRecord, context: PeopleContext): Promise<void> {
+export async function askForPayment(record: ObservedPayment, context: PeopleContext): Promise<void> {
   const { habits } = record.planned;
   await Promise.all(
     habits.twin ? [order(record, context), order(record, context)] : [order(record, context)],
@@ -19,13 +19,13 @@ export async function askForPayment(record: PaymentRecord, context: PeopleContex
   followHabits(record, context);
 }
 
-async function order(record: PaymentRecord, context: PeopleContext): Promise<void> {
+async function order(record: ObservedPayment, context: PeopleContext): Promise<void> {
   const { owner, path, body, key } = record.planned;
   const answer = await context.merchants.call(record, () => context.api.post(owner, path, body, key));
   noteOrder(record, answer, context);
 }
 
-async function look(record: PaymentRecord, context: PeopleContext): Promise<void> {
+async function look(record: ObservedPayment, context: PeopleContext): Promise<void> {
   const { owner, id } = record.planned;
   const wasTaken = record.taken;
   const answer = await context.merchants.call(record, () => context.api.get(owner, `/v1/payments/${id}`));
@@ -37,7 +37,7 @@ async function look(record: PaymentRecord, context: PeopleContext): Promise<void
 }
 
 /** Tries again until the payment is taken, and its link known. */
-function pursue(record: PaymentRecord, context: PeopleContext, tries: number): void {
+function pursue(record: ObservedPayment, context: PeopleContext, tries: number): void {
   const { merchants, timeline, actions } = context;
   const isReading = merchants.getsLinkBy === 'reading';
   const isWanting = isReading ? isLinkMissing(record) : isAnswerMissing(record, tries);
@@ -49,16 +49,16 @@ function pursue(record: PaymentRecord, context: PeopleContext, tries: number): v
   });
 }
 
-function isLinkMissing({ planned, link, shownEnds, terminated }: PaymentRecord): boolean {
+function isLinkMissing({ planned, link, shownEnds, terminated }: ObservedPayment): boolean {
   return planned.way === 'link' && link === undefined && shownEnds.length === 0 && !terminated;
 }
 
-function isAnswerMissing({ planned, link, taken, refused }: PaymentRecord, tries: number): boolean {
+function isAnswerMissing({ planned, link, taken, refused }: ObservedPayment, tries: number): boolean {
   const wantsLink = planned.way === 'link' && link === undefined && tries < MAX_REPETITIONS_FOR_LINK;
   return !refused && (!taken || wantsLink);
 }
 
-function followHabits(record: PaymentRecord, context: PeopleContext): void {
+function followHabits(record: ObservedPayment, context: PeopleContext): void {
   const { owner, id, habits } = record.planned;
   const { repeatsAfter, looksAfter, otherBodyAfter, refreshesAfter, expiresAfter } = habits;
   const { api, timeline, now } = context;
@@ -74,7 +74,7 @@ function followHabits(record: PaymentRecord, context: PeopleContext): void {
 
 /** A refresh, or a request to expire the payment: it may be refused. */
 async function request(
-  record: PaymentRecord,
+  record: ObservedPayment,
   call: () => Promise<ApiAnswer>,
   context: PeopleContext,
 ): Promise<void> {
@@ -87,7 +87,7 @@ async function request(
 }
 
 /** Another body with a key that was used has to be refused. */
-async function orderOtherwise(record: PaymentRecord, context: PeopleContext): Promise<void> {
+async function orderOtherwise(record: ObservedPayment, context: PeopleContext): Promise<void> {
   if (!record.taken) return;
   const { owner, path, body, key } = record.planned;
   const other = { ...body, amount: Number(body.amount) + 1 };
@@ -99,7 +99,7 @@ async function orderOtherwise(record: PaymentRecord, context: PeopleContext): Pr
 }
 
 /** Notes the answer to a request for the payment. */
-function noteOrder(record: PaymentRecord, answer: ApiAnswer, context: PeopleContext): void {
+function noteOrder(record: ObservedPayment, answer: ApiAnswer, context: PeopleContext): void {
   const { status, payment, code } = answer;
   if (!isAnswer(answer)) return;
   if (status === 400) {
@@ -120,7 +120,7 @@ function isAnswer({ status }: ApiAnswer): boolean {
 }
 
 /** Notes the payment as the API shows it. */
-function see(record: PaymentRecord, payment: SeenPayment, context: PeopleContext): void {
+function see(record: ObservedPayment, payment: SeenPayment, context: PeopleContext): void {
   if (payment.id !== record.planned.id) record.wrongAnswers.push(`the key led to payment ${payment.id}`);
   if (payment.final) {
     record.shownEnds.push({ at: context.now(), status: payment.status, truth: context.booksOf(record) });

@@ -11,7 +11,7 @@ import {
   rightDecision,
   wrongDecision,
 } from './decisions.js';
-import type { MadeDecision, PaymentRecord } from './payment-record.js';
+import type { MadeDecision, ObservedPayment } from './observed-payment.js';
 
 /** Time between two rounds of the operators, in ms. */
 const ROUND_MS = 3 * HOUR_MS;
@@ -28,7 +28,7 @@ const MEDDLING_MS = 100 * MINUTE_MS;
  * Beside them there are meddlers, who decide at any moment, on a review that is over, twice at once, by force.
  */
 export class Operators {
-  readonly #inbox = new Map<string, PaymentRecord>();
+  readonly #inbox = new Map<string, ObservedPayment>();
   #rounds = 0;
 
   constructor(
@@ -46,7 +46,7 @@ export class Operators {
   }
 
   /** Adds a payment to those that they go through. */
-  bring(record: PaymentRecord): void {
+  bring(record: ObservedPayment): void {
     const { context } = this;
     const { id } = record.planned;
     this.#inbox.set(id, record);
@@ -58,7 +58,7 @@ export class Operators {
   }
 
   /** Somebody makes any decision at all. */
-  async meddle(record: PaymentRecord, occasion: string): Promise<void> {
+  async meddle(record: ObservedPayment, occasion: string): Promise<void> {
     const { context } = this;
     const random = seededRandom(context.seed, 'meddler', record.planned.id, occasion);
     const payment = await this.#see(record);
@@ -79,13 +79,13 @@ export class Operators {
   }
 
   /** Somebody has a payment compared with the provider's records. */
-  async recheck(record: PaymentRecord): Promise<void> {
+  async recheck(record: ObservedPayment): Promise<void> {
     const answer = await this.context.api.post('operator', `/v1/payments/${record.planned.id}/refresh`);
     this.context.actions.add(`operator: refresh ${answer.status}`);
     if (answer.status === 500) record.wrongAnswers.push('a refresh was answered 500');
   }
 
-  async #review(record: PaymentRecord): Promise<void> {
+  async #review(record: ObservedPayment): Promise<void> {
     const { context } = this;
     const { id } = record.planned;
     const payment = await this.#see(record);
@@ -117,14 +117,14 @@ export class Operators {
     await this.#decide(record, payment, { decision, review, forced }, 'operator');
   }
 
-  async #see(record: PaymentRecord): Promise<SeenPayment | undefined> {
+  async #see(record: ObservedPayment): Promise<SeenPayment | undefined> {
     const { payment } = await this.context.api.get('operator', `/v1/payments/${record.planned.id}`);
     if (payment?.status === 'REVIEW') record.reviewsSeen.push(this.context.now());
     return payment;
   }
 
   async #decide(
-    record: PaymentRecord,
+    record: ObservedPayment,
     shown: SeenPayment,
     proposal: { readonly decision: OperatorDecision; readonly review: number; readonly forced: boolean },
     who: string,

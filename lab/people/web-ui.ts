@@ -8,7 +8,7 @@ import {
 import type { Button, PlannedPress } from '../plan/planned-payment.js';
 import { seededRandom } from '../plan/seeded-random.js';
 import type { PeopleContext } from './context.js';
-import type { PaymentRecord } from './payment-record.js';
+import type { ObservedPayment } from './observed-payment.js';
 
 /**
  * Somebody in Temporal's Web UI: presses Cancel, which must change nothing; Reset, to any point of a payment's history,
@@ -23,7 +23,7 @@ export class WebUi {
   ) {}
 
   /** Plans what is pressed for a payment that arrives at a time (ms since the epoch). */
-  plan(record: PaymentRecord, arrival: number, presses: readonly PlannedPress[]): void {
+  plan(record: ObservedPayment, arrival: number, presses: readonly PlannedPress[]): void {
     for (const { button, afterMs } of presses) {
       this.context.timeline.exactly(arrival + afterMs, async () => {
         const isPressed = await this.#orMissed(() => this.#press(button, record));
@@ -32,7 +32,7 @@ export class WebUi {
     }
   }
 
-  async #press(button: Button, record: PaymentRecord): Promise<boolean> {
+  async #press(button: Button, record: ObservedPayment): Promise<boolean> {
     const { id } = record.planned;
     const handle = this.client.workflow.getHandle(id);
     switch (button) {

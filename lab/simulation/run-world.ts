@@ -4,7 +4,7 @@ import { readRecorded } from '../audit/recorded.js';
 import type { Counts } from '../counts.js';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../durations.js';
 import { eachOf } from '../each-of.js';
-import { isEndAcknowledged, type PaymentRecord, wasReviewed } from '../people/payment-record.js';
+import { isEndAcknowledged, type ObservedPayment, wasReviewed } from '../people/observed-payment.js';
 import { openTasks, StalledError } from '../world/simulated-time.js';
 import { type Setup, type SimulationOptions, setUp } from './set-up.js';
 
@@ -129,7 +129,7 @@ function nextStop({ timeline, world, start }: Setup, lookAt: number): number {
 }
 
 /** The merchant knows the outcome, or was refused. A payment that was reviewed is checked for a day more. */
-function hasEnded(record: PaymentRecord, now: number): boolean {
+function hasEnded(record: ObservedPayment, now: number): boolean {
   if (record.refused || record.terminated) return true;
   const last = record.notifications.findLast(({ acknowledged }) => acknowledged);
   if (last === undefined || !isEndAcknowledged(record)) return false;

@@ -14,8 +14,8 @@ import type {
 } from '../people/context.js';
 import { askForPayment } from '../people/merchant.js';
 import { MerchantEndpoint } from '../people/merchant-endpoint.js';
+import { type ObservedPayment, observedOf } from '../people/observed-payment.js';
 import { Operators } from '../people/operators.js';
-import { type PaymentRecord, recordOf } from '../people/payment-record.js';
 import { WebUi } from '../people/web-ui.js';
 import { planServerFaults } from '../plan/server-faults.js';
 import { planPayments, planPresses } from '../plan/simulation-payments.js';
@@ -51,7 +51,7 @@ export interface Setup {
   readonly world: SimulatedWorld;
   readonly timeline: PlannedTimeline;
   readonly context: SimulationContext;
-  readonly records: readonly PaymentRecord[];
+  readonly records: readonly ObservedPayment[];
   readonly merchant: MerchantEndpoint;
   readonly faultInjector: FaultInjector;
   /** Faults by kind that are not the sandbox's own. */
@@ -87,8 +87,8 @@ const MERCHANTS: MerchantManners = {
 export async function setUp(options: SimulationOptions, workflowBundle: string): Promise<Setup> {
   const { payments: count, seed } = options;
   const plan = planPayments(count, seed);
-  const records = plan.payments.map(recordOf);
-  const byId = new Map<string, PaymentRecord>(records.map((record) => [record.planned.id, record]));
+  const records = plan.payments.map(observedOf);
+  const byId = new Map<string, ObservedPayment>(records.map((record) => [record.planned.id, record]));
   const [actions, faults, crashes] = [new Counts(), new Counts(), new Counts()];
   const traffic = new ProviderTraffic();
 
@@ -130,7 +130,7 @@ export async function setUp(options: SimulationOptions, workflowBundle: string):
   const start = world.clock.now();
   const timeline = new PlannedTimeline(start, TICK_MS);
   const nextTick = (time: number) => start + Math.ceil((time - start) / TICK_MS) * TICK_MS;
-  const transactionsOf = ({ planned }: PaymentRecord): LedgerTransaction[] =>
+  const transactionsOf = ({ planned }: ObservedPayment): LedgerTransaction[] =>
     ledger
       .ofUser(planned.id)
       .filter(({ externalId }) => externalId === planned.id)
@@ -147,7 +147,7 @@ export async function setUp(options: SimulationOptions, workflowBundle: string):
           ({ acknowledged, faults }) => acknowledged && !faults.includes('webhookMalformed'),
         ),
       }));
-  const booksOf = (record: PaymentRecord): BookedStatus[] =>
+  const booksOf = (record: ObservedPayment): BookedStatus[] =>
     transactionsOf(record).map(({ status, isStray }) => ({ status, isStray }));
 
   const api = new ApiClient(world.api.url);

@@ -324,7 +324,7 @@ function deliveries(session: Session, payment: Payment, notifications: Part<Noti
       : notifications.value.data.length === 0
         ? html`<p>The merchant has been notified of nothing yet.</p>`
         : html`<ul class="list">${notifications.value.data.map((one) => html`<li class="item">${notificationOf(session, payment.id, one)}</li>`)}</ul>`;
-  return html`<section class="card" aria-labelledby="notified"><h2 id="notified">What the merchant was told</h2>${body}</section>`;
+  return html`<section class="card" aria-labelledby="notified"><h2 id="notified">Notifications to the merchant</h2>${body}</section>`;
 }
 
 /** One notification, how far its delivery has come, and a button that sends it again. */

@@ -1,3 +1,4 @@
+import { claimedUntil } from './claims.js';
 import { disagreement } from './matching.js';
 import type { ExpiryAnswer, StatusAnswer } from './outcome.js';
 import type { FailureCode } from './payment.js';
@@ -10,7 +11,6 @@ import {
   pursuitOf,
 } from './payment-state.js';
 import { recordPoll, retryDelay } from './polling.js';
-import { toldUntil } from './told.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
 import {
   besides,
@@ -56,7 +56,7 @@ function closed(
   if (closing.next === 'look' && !mayBePaid(payment, of.transId, now))
     return { ...closing, of, next: 'expire' };
   const tries = (of.end?.tries ?? 0) + 1;
-  const at = toldUntil(payment, of.transId, now) ?? now + retryDelay(tries - 1, payment.terms);
+  const at = claimedUntil(payment, of.transId, now) ?? now + retryDelay(tries - 1, payment.terms);
   return { ...of, end: { at, tries } };
 }
 
@@ -111,7 +111,7 @@ export function applyTransaction(payment: PaymentState, transaction: Transaction
     const outcome = { status: status as 'SUCCESSFUL', failureCode: FAILURES[status], reason };
     const of = followedTransaction(known);
     // What a notification says, and the provider hasn't confirmed yet, may be in the list.
-    const isHinted = payment.reports.open.length > 0 || toldUntil(payment, transId, now) !== undefined;
+    const isHinted = payment.reports.open.length > 0 || claimedUntil(payment, transId, now) !== undefined;
     const isDoubtful = payment.sends.isDoubtful || isHinted;
     const isSure = status === 'SUCCESSFUL' || !isDoubtful;
     if (isSure || of === undefined) return end(known, outcome, now);

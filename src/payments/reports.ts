@@ -1,3 +1,4 @@
+import { CONFIRM_PAUSES_MS, claimedIn, claimedUntil, withClaim } from './claims.js';
 import { contradicted, unprovenBy } from './ended.js';
 import { applyTransaction } from './following.js';
 import { disagreement } from './matching.js';
@@ -12,7 +13,6 @@ import {
   transIdOf,
 } from './payment-state.js';
 import { backoff } from './polling.js';
-import { CONFIRM_PAUSES_MS, toldIn, toldUntil, withTold } from './told.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
 import {
   askSoon,
@@ -68,13 +68,13 @@ export function onNotification(
 /** A link that is about to be expired is looked at again when a notification says that it has been paid. */
 function withPaid(payment: PaymentState, transId: TransId, now: number): PaymentState {
   if (hasBeenPaid(payment, transId)) return payment;
-  const told = withTold(payment, transId, now);
+  const claimed = withClaim(payment, transId, now);
   // What was said before puts nothing off again.
-  if (told === payment) return payment;
-  const { phase } = told;
-  const next = transIdOf(told) === undefined ? 'list' : 'status';
+  if (claimed === payment) return payment;
+  const { phase } = claimed;
+  const next = transIdOf(claimed) === undefined ? 'list' : 'status';
   const isExpiring = phase.kind === 'deciding' && phase.next === 'expire';
-  const decided = isExpiring ? inPhase(told, { ...phase, next, alive: [] }) : told;
+  const decided = isExpiring ? inPhase(claimed, { ...phase, next, alive: [] }) : claimed;
   const pursuit = pursuitOf(phase);
   if (pursuit?.kind === 'closing' && pursuit.next === 'expire')
     return pursueOn(decided, { ...pursuit, next: 'look' });
@@ -87,15 +87,17 @@ function withPaid(payment: PaymentState, transId: TransId, now: number): Payment
  * Has the provider asked about what notifications call SUCCESSFUL, as long as it may yet be confirmed: the payment's own
  * transaction, unless it is followed anyway, and those that it has left.
  */
-export function withToldAsked(
+export function withClaimsAsked(
   payment: PaymentState,
   followed: TransId | undefined,
   now: number,
 ): PaymentState {
   const { open, unconfirmed } = payment.reports;
-  const missing = toldIn(payment, now).filter(
-    (told) =>
-      told !== followed && !unconfirmed.includes(told) && !open.some(({ transId }) => transId === told),
+  const missing = claimedIn(payment, now).filter(
+    (claimed) =>
+      claimed !== followed &&
+      !unconfirmed.includes(claimed) &&
+      !open.some(({ transId }) => transId === claimed),
   );
   return missing.reduce((asked, transId) => withReport(asked, transId, now, 1), payment);
 }
@@ -113,7 +115,7 @@ function withReport(payment: PaymentState, transId: TransId, now: number, unknow
   const open = reports.open.find((report) => report.transId === transId);
   if (open !== undefined) {
     // What it says is news: it is asked about as if nobody had before.
-    const isNews = reports.told?.some((one) => one.transId === transId && one.at === now) ?? false;
+    const isNews = reports.claims?.some((one) => one.transId === transId && one.at === now) ?? false;
     const others = reports.open.filter((report) => report !== open);
     return isNews
       ? withOpen(payment, [...others, { ...open, unknown: 0, unanswered: 0, nextAt: now }])
@@ -123,9 +125,9 @@ function withReport(payment: PaymentState, transId: TransId, now: number, unknow
   const added: Report = { transId, nextAt, unanswered: 0, unknown };
   if (reports.open.length < MAX_OPEN) return withOpen(payment, [...reports.open, added]);
   // A report that the provider doesn't know is replaced, so that forged ones can't keep a true one out for good.
-  const told = toldIn(payment, now);
+  const claimed = claimedIn(payment, now);
   const doubtful =
-    reports.open.find((report) => report.unknown > 0 && !told.includes(report.transId)) ??
+    reports.open.find((report) => report.unknown > 0 && !claimed.includes(report.transId)) ??
     (isKnown(payment, transId)
       ? reports.open.find((report) => !isKnown(payment, report.transId))
       : undefined);
@@ -138,11 +140,11 @@ function withReport(payment: PaymentState, transId: TransId, now: number, unknow
 export function withoutSaid(payment: PaymentState, shown: readonly Transaction[]): PaymentState {
   const { reports } = payment;
   const isShown = (named: TransId) => shown.some(({ transId }) => transId === named);
-  const isPaid = (told: TransId) =>
-    shown.some(({ transId, status }) => transId === told && status === 'SUCCESSFUL');
+  const isPaid = (claimed: TransId) =>
+    shown.some(({ transId, status }) => transId === claimed && status === 'SUCCESSFUL');
   const unconfirmed = reports.unconfirmed.filter((named) => !isShown(named));
-  const told = reports.told?.filter(({ transId }) => !isPaid(transId));
-  return { ...payment, reports: { ...reports, unconfirmed, told } };
+  const claims = reports.claims?.filter(({ transId }) => !isPaid(transId));
+  return { ...payment, reports: { ...reports, unconfirmed, claims } };
 }
 
 /** The report to ask about next: the one that is due first. */
@@ -177,7 +179,7 @@ export function onReportStatus(
       if (owner === 'another') return withOpen(asked, others);
       const again = withOpen(asked, [...others, ...notKnownYet(report, now)]);
       if (owner === 'unsaid' || agrees(payment, answer.transaction, now)) return again;
-      const isBehind = toldUntil(payment, transId, now) !== undefined;
+      const isBehind = claimedUntil(payment, transId, now) !== undefined;
       return confirmed(isBehind ? again : withOpen(asked, others), answer.transaction, now);
     }
     case 'unknown':

@@ -1,3 +1,4 @@
+import { allClaimedIn, claimedIn, claimedUntil } from './claims.js';
 import type { Resolution, Resolved } from './decision.js';
 import { unprovenBy } from './ended.js';
 import { applyTransaction } from './following.js';
@@ -17,7 +18,6 @@ import {
 } from './payment-state.js';
 import { namedIn, onListed } from './searching.js';
 import { changedReview, isProposal, objectionToPerson, propose } from './second-person.js';
-import { allToldIn, toldIn, toldUntil } from './told.js';
 import type { Transaction } from './transaction.js';
 import {
   aboutToSend,
@@ -86,7 +86,8 @@ function openIn(payment: PaymentState, now: number): readonly TransId[] {
   const ownId = transIdOf(payment);
   const isShown = ({ transId, unknown }: Report) =>
     unknown > 0 && others.some((other) => other.transId === transId);
-  const isOver = ({ transId }: Report) => transId === ownId && toldUntil(payment, transId, now) === undefined;
+  const isOver = ({ transId }: Report) =>
+    transId === ownId && claimedUntil(payment, transId, now) === undefined;
   return reports.open.filter((report) => !isShown(report) && !isOver(report)).map(({ transId }) => transId);
 }
 
@@ -94,7 +95,7 @@ function openIn(payment: PaymentState, now: number): readonly TransId[] {
 function allNamedIn(payment: PaymentState, now: number): readonly TransId[] {
   const ownId = transIdOf(payment);
   const named = namedIn(payment).filter((transId) => transId !== ownId);
-  return [...named, ...toldIn(payment, now)];
+  return [...named, ...claimedIn(payment, now)];
 }
 
 /** Why a decision that is being checked comes too early. Who insists has not seen what a notification says meanwhile. */
@@ -115,7 +116,7 @@ function newsFor(payment: PaymentState, { decision }: Resolution, now: number): 
     case 'resend':
       return allNamedIn(payment, now);
     case 'fail':
-      return allToldIn(payment, now);
+      return allClaimedIn(payment, now);
     case 'match':
       return [];
   }
@@ -136,7 +137,11 @@ function objectionToHaste(
   );
   if (named !== undefined) {
     // No force expires such a link.
-    if (decision.action === 'fail' && payment.order.method === 'link' && toldIn(payment, now).includes(named))
+    if (
+      decision.action === 'fail' &&
+      payment.order.method === 'link' &&
+      claimedIn(payment, now).includes(named)
+    )
       return `${whyPaid(payment, named)}; try again in a few minutes`;
     return !payment.reports.unconfirmed.includes(named)
       ? `a notification names ${named} for this payment, and the provider hasn't confirmed that yet; try again in a few minutes, or override this with "force": true`
@@ -180,7 +185,7 @@ export function onDecide(
     next: isAboutTransaction ? 'status' : 'list',
     alive: [],
     rounds: 0,
-    inView: [...allNamedIn(payment, now), ...allToldIn(payment, now)],
+    inView: [...allNamedIn(payment, now), ...allClaimedIn(payment, now)],
   };
   return { payment: inPhase(payment, deciding) };
 }
@@ -319,11 +324,11 @@ export function onListedWhileDeciding(
       : back(payment, deciding, `${missing(hidden)}, or override this with "force": true`);
   }
   if (isPaid || payment.order.method !== 'link' || deciding.rounds >= MAX_ROUNDS) {
-    const told = alive.find((transId) => toldUntil(payment, transId, now) !== undefined);
+    const claimed = alive.find((transId) => claimedUntil(payment, transId, now) !== undefined);
     const words =
-      told === undefined || moving.some(({ status }) => status === 'SUCCESSFUL')
+      claimed === undefined || moving.some(({ status }) => status === 'SUCCESSFUL')
         ? `the provider shows ${shown || alive.join(', ')} for this payment`
-        : `${whyPaid(payment, told)}; try again in a few minutes`;
+        : `${whyPaid(payment, claimed)}; try again in a few minutes`;
     return backNoting(payment, deciding, words, own, now);
   }
   // The list may not be there to be read again afterwards.

@@ -1,3 +1,4 @@
+import { claimedUntil } from './claims.js';
 import type { Decision, Rejection, Resolution } from './decision.js';
 import { isOwn } from './matching.js';
 import type { DeliveryOutcome } from './notification.js';
@@ -23,7 +24,6 @@ import {
   type Verifying,
 } from './payment-state.js';
 import { backoff, bringForward, startPolling } from './polling.js';
-import { toldUntil } from './told.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
 
 /** What can happen to a payment. `request` numbers the requests that wait for a reply. */
@@ -450,7 +450,7 @@ export function hasBeenPaid({ others, paidBy }: PaymentState, transId: TransId):
 
 /** Whether a transaction may have been paid: the provider has shown it so, or a notification says so, and may yet be confirmed. */
 export function mayBePaid(payment: PaymentState, transId: TransId, now: number): boolean {
-  return hasBeenPaid(payment, transId) || toldUntil(payment, transId, now) !== undefined;
+  return hasBeenPaid(payment, transId) || claimedUntil(payment, transId, now) !== undefined;
 }
 
 /** Why a transaction may have been paid, though the provider doesn't say so now. */

@@ -1,11 +1,11 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { CountedPayout, CountedPayouts } from '../payments/counted-payouts.js';
 import type { Rejection, Resolution } from '../payments/decision.js';
 import type { PaymentNotification } from '../payments/notification.js';
 import type { PaymentOrder, PaymentTerms, Service } from '../payments/order.js';
 import type { Payment } from '../payments/payment.js';
 import type { PaymentId, TransId } from '../payments/payment-id.js';
 import type { PaymentState } from '../payments/payment-state.js';
-import type { CountedPayout, PayoutTally } from '../payments/payout-tally.js';
 import type { Timeline } from '../payments/timeline.js';
 import type { ProviderStatus } from '../payments/transaction.js';
 
@@ -151,17 +151,17 @@ export const unmatchedSignal = defineSignal<[UnmatchedNotification]>('unmatched'
 export const unmatchedQuery = defineQuery<readonly UnmatchedNotification[]>('unmatched');
 
 /** The workflow that counts a merchant's payouts of one day; it is started with the first. */
-export const TALLY_WORKFLOW_TYPE = 'tallyPayouts';
+export const PAYOUT_LIMIT_WORKFLOW_TYPE = 'limitPayouts';
 
 /** @param day such as `2026-11-21` */
-export const tallyWorkflowId = (merchant: string, day: string) => `payouts-of-${merchant}-on-${day}`;
+export const payoutLimitWorkflowId = (merchant: string, day: string) => `payouts-of-${merchant}-on-${day}`;
 
 /** The one argument of the workflow that counts payouts. */
-export interface TallyInput {
+export interface PayoutLimitInput {
   /** When it may end, in ms since the epoch. */
   readonly until: number;
   /** What the previous run has counted, after a continue-as-new. */
-  readonly carried?: PayoutTally | undefined;
+  readonly carried?: CountedPayouts | undefined;
 }
 
 /** Argument of {@link countPayoutsUpdate}: payouts, and the limit of the day, in XAF. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { dayOf } from '../../src/payments/day.js';
-import { tallyWorkflowId } from '../../src/workflows/messages.js';
+import { payoutLimitWorkflowId } from '../../src/workflows/messages.js';
 import { type Answered, KEYS, merchantsWith } from '../support/api-under-test.js';
 import { link, payout, useStack } from '../support/payment-stack.js';
 
@@ -107,10 +107,12 @@ describe("a merchant's limit of the payouts of a day", () => {
     expect(isMade(await payOut(223))).toBe(true);
   }, 60_000);
 
-  it('stays when its tally is stopped: nothing more is paid that day', async () => {
+  it('stays when its workflow is stopped: nothing more is paid that day', async () => {
     const { payOut } = await apiFor('stopped', { maxPayoutsPerDay: 1_000 });
     expect(isMade(await payOut(600, 'order-1'))).toBe(true);
-    await stack.api.client.workflow.getHandle(tallyWorkflowId('stopped', dayOf(Date.now()))).terminate();
+    await stack.api.client.workflow
+      .getHandle(payoutLimitWorkflowId('stopped', dayOf(Date.now())))
+      .terminate();
     expect((await payOut(100)).status).toBe(503);
     expect((await payOut(600, 'order-1')).status).toBe(200);
   });

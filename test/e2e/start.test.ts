@@ -176,7 +176,7 @@ describe('start', () => {
       ['payout-failed', 'FAILED'],
       ['payout-lost-answer', 'SUCCESSFUL'],
     ])(
-      'has its sandbox play %s',
+      'has its sandbox run %s',
       async (scenario, status) => {
         const { code, stdout } = await sanaga('trigger', scenario, '--json');
         expect(JSON.parse(stdout)).toMatchObject({ status, final: scenario !== 'link-declined' });

@@ -1,7 +1,7 @@
 import { type ChaosContext, persistentMerchants, RealTimeline } from '../../lab/chaos/context.js';
 import { Counts } from '../../lab/counts.js';
 import { ApiClient } from '../../lab/people/api-client.js';
-import type { PaymentRecord } from '../../lab/people/payment-record.js';
+import type { ObservedPayment } from '../../lab/people/observed-payment.js';
 import type { Stack } from '../../stack/processes/stack.js';
 
 const away = (): never => {
@@ -29,7 +29,7 @@ export function stackAt(parts: Partial<Stack>): Stack {
 /** A context around a stack; its reports go to `reports`. */
 export function contextOf(
   stack: Stack,
-  records: readonly PaymentRecord[],
+  records: readonly ObservedPayment[],
   over: AbortSignal = new AbortController().signal,
   reports: string[] = [],
 ): ChaosContext {

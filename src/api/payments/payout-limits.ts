@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import type { MerchantLimits } from '../../merchants.js';
+import type { CountedPayout } from '../../payments/counted-payouts.js';
 import { dayOf, endOfDay } from '../../payments/day.js';
 import type { PaymentOrder } from '../../payments/order.js';
-import type { CountedPayout } from '../../payments/payout-tally.js';
 import {
   countPayoutsUpdate,
+  PAYOUT_LIMIT_WORKFLOW_TYPE,
   type PayoutCount,
-  TALLY_WORKFLOW_TYPE,
-  type TallyInput,
-  tallyWorkflowId,
+  type PayoutLimitInput,
+  payoutLimitWorkflowId,
 } from '../../workflows/messages.js';
 import { ApiError, invalidRequest, temporarilyUnavailable } from '../http/problem.js';
 import { findPayment } from './find-payment.js';
@@ -84,7 +84,7 @@ interface Batch {
   readonly counted: Promise<PayoutCount>;
 }
 
-/** For how long after its day a tally still takes payouts, in ms: API processes' clocks differ a little. */
+/** For how long after its day the workflow still counts payouts, in ms: API processes' clocks differ a little. */
 const LINGER_MS = 60 * 60 * 1_000;
 
 /** How long it may take to count a payout, in ms. It usually takes some milliseconds. */
@@ -93,7 +93,7 @@ const COUNT_LIMIT_MS = 5_000;
 /** Payouts that one update counts. */
 const MAX_BATCH = 200;
 
-/** Tries of an update that is overtaken by the end of the tally's run. */
+/** Tries of an update that is overtaken by the end of the workflow's run. */
 const MAX_TRIES = 4;
 
 /**
@@ -101,7 +101,7 @@ const MAX_TRIES = 4;
  * update is under way go together in the next one, because Temporal takes few updates of one workflow at a time.
  */
 export class PayoutLimits {
-  /** The batch that is being gathered for each tally and limit, and the end of the one before it. */
+  /** The batch that is being gathered for each workflow and limit, and the end of the one before it. */
   readonly #gathering = new Map<string, Batch>();
   readonly #underway = new Map<string, Promise<unknown>>();
 
@@ -117,7 +117,7 @@ export class PayoutLimits {
     max: number,
     now: number,
   ): Promise<Counted> {
-    const workflowId = tallyWorkflowId(owner, dayOf(now));
+    const workflowId = payoutLimitWorkflowId(owner, dayOf(now));
     const key = `${workflowId} ${max}`;
     const gathering = this.#gathering.get(key);
     const batch =
@@ -129,12 +129,12 @@ export class PayoutLimits {
     return { isAccepted: accepted.includes(payout.id), total };
   }
 
-  #begin(context: UpdateContext, key: string, tally: Tally): Batch {
+  #begin(context: UpdateContext, key: string, counter: Counter): Batch {
     const payouts: CountedPayout[] = [];
     const before = this.#underway.get(key) ?? Promise.resolve();
     const counted = before.then(() => {
       if (this.#gathering.get(key) === batch) this.#gathering.delete(key);
-      return send(context, tally, payouts);
+      return send(context, counter, payouts);
     });
     const batch: Batch = { payouts, counted };
     const ended = counted
@@ -148,7 +148,8 @@ export class PayoutLimits {
   }
 }
 
-interface Tally {
+/** The workflow that counts a merchant's payouts of a day, until when, and their limit in XAF. */
+interface Counter {
   readonly workflowId: string;
   readonly max: number;
   readonly until: number;
@@ -156,13 +157,13 @@ interface Tally {
 
 async function send(
   { client, taskQueue, shutdown, answerWithinMs }: UpdateContext,
-  tally: Tally,
+  counter: Counter,
   payouts: readonly CountedPayout[],
 ): Promise<PayoutCount> {
   const limitMs = Math.min(answerWithinMs, COUNT_LIMIT_MS);
   try {
     const count = await shutdown.commands.within(limitMs, (signal) =>
-      waitFor(client, signal, limitMs, () => update(client, taskQueue, tally, payouts)),
+      waitFor(client, signal, limitMs, () => update(client, taskQueue, counter, payouts)),
     );
     if (count !== undefined) return count.value;
   } catch (error) {
@@ -175,7 +176,7 @@ async function send(
 async function update(
   client: Client,
   taskQueue: string,
-  { workflowId, max, until }: Tally,
+  { workflowId, max, until }: Counter,
   payouts: readonly CountedPayout[],
 ): Promise<PayoutCount> {
   for (let tries = 1; ; tries++) {
@@ -183,14 +184,14 @@ async function update(
       return await client.workflow.executeUpdateWithStart(countPayoutsUpdate, {
         updateId: randomUUID(),
         args: [{ payouts, max }],
-        startWorkflowOperation: new WithStartWorkflowOperation<(input: TallyInput) => Promise<void>>(
-          TALLY_WORKFLOW_TYPE,
+        startWorkflowOperation: new WithStartWorkflowOperation<(input: PayoutLimitInput) => Promise<void>>(
+          PAYOUT_LIMIT_WORKFLOW_TYPE,
           {
             workflowId,
             taskQueue,
             args: [{ until }],
             workflowIdConflictPolicy: 'USE_EXISTING',
-            // A tally that has ended can't be begun anew: what it had counted would be forgotten.
+            // One that has ended can't be begun anew: what it had counted would be forgotten.
             workflowIdReusePolicy: 'REJECT_DUPLICATE',
           },
         ),

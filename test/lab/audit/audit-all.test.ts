@@ -3,7 +3,7 @@ import { auditByBooks } from '../../../lab/audit/audit-all.js';
 import type { Recorded } from '../../../lab/audit/recorded.js';
 import type { SeenPayment } from '../../../lab/people/api-client.js';
 import type { ReceivedNotification } from '../../../lab/people/merchant-endpoint.js';
-import { type PaymentRecord, recordOf } from '../../../lab/people/payment-record.js';
+import { type ObservedPayment, observedOf } from '../../../lab/people/observed-payment.js';
 import { planChaosPayments } from '../../../lab/plan/chaos-payments.js';
 import { LocalServer } from '../../../lab/world/local-server.js';
 import {
@@ -43,7 +43,7 @@ describe("comparing the provider's books with everything else", () => {
   let books: Running;
   let api: LocalServer;
   let answer: { status: number; body: object };
-  let record: PaymentRecord;
+  let record: ObservedPayment;
 
   beforeEach(async () => {
     books = await startSandbox();
@@ -52,7 +52,7 @@ describe("comparing the provider's books with everything else", () => {
       response.writeHead(answer.status).end(JSON.stringify(answer.body));
     });
     await api.listen();
-    record = { ...recordOf(planned), taken: true };
+    record = { ...observedOf(planned), taken: true };
   });
 
   afterEach(async () => {

@@ -4,7 +4,7 @@ import type { AuditCase } from '../../../lab/audit/case.js';
 import type { Recorded } from '../../../lab/audit/recorded.js';
 import type { SeenPayment } from '../../../lab/people/api-client.js';
 import type { ReceivedNotification } from '../../../lab/people/merchant-endpoint.js';
-import { type MadeDecision, type PaymentRecord, recordOf } from '../../../lab/people/payment-record.js';
+import { type MadeDecision, type ObservedPayment, observedOf } from '../../../lab/people/observed-payment.js';
 import { planPayments } from '../../../lab/plan/simulation-payments.js';
 import type { FinalTransaction } from '../../../lab/world/provider-books.js';
 
@@ -62,11 +62,11 @@ const decision = (more: Partial<MadeDecision>): MadeDecision => ({
 });
 
 interface Story extends Partial<Omit<AuditCase, 'record'>> {
-  readonly record?: Partial<PaymentRecord>;
+  readonly record?: Partial<ObservedPayment>;
 }
 
 function found({ record, ...story }: Story): string[] {
-  const complete = { ...recordOf(planned as NonNullable<typeof planned>), taken: true, ...record };
+  const complete = { ...observedOf(planned as NonNullable<typeof planned>), taken: true, ...record };
   const seen = 'shown' in story ? story.shown : shown('SUCCESSFUL');
   const told = [...new Set(complete.notifications.map(({ webhookId }) => webhookId))];
   const subject: AuditCase = {

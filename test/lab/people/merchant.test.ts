@@ -2,17 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { askForPayment } from '../../../lab/people/merchant.js';
-import { type PaymentRecord, recordOf } from '../../../lab/people/payment-record.js';
+import { type ObservedPayment, observedOf } from '../../../lab/people/observed-payment.js';
 import { planChaosPayments } from '../../../lab/plan/chaos-payments.js';
 import { LocalServer } from '../../../lab/world/local-server.js';
 import { contextOf, stackAt } from '../chaos-context.js';
 
 const quiet = { twin: false, repeatsAfter: [], looksAfter: [] };
 /** A planned direct payment, of a merchant without habits. */
-const direct = (): PaymentRecord => {
+const direct = (): ObservedPayment => {
   const planned = planChaosPayments(50, 1_000, 1).find(({ way }) => way === 'direct');
   if (planned === undefined) throw new Error('the plan has no direct payment');
-  return recordOf({ ...planned, habits: quiet });
+  return observedOf({ ...planned, habits: quiet });
 };
 
 type Answer = (response: ServerResponse) => void;

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { untilOver } from '../../../lab/chaos/context.js';
 import { operate } from '../../../lab/people/chaos-operators.js';
-import { recordOf } from '../../../lab/people/payment-record.js';
+import { observedOf } from '../../../lab/people/observed-payment.js';
 import { planChaosPayments } from '../../../lab/plan/chaos-payments.js';
 import { LocalServer } from '../../../lab/world/local-server.js';
 import { payDirectly, phones, type Running, startSandbox } from '../../sandbox/running-sandbox.js';
@@ -53,7 +53,7 @@ describe('the operators of a chaos run', () => {
 
   async function decision() {
     const home = new AbortController();
-    const record = recordOf(order);
+    const record = observedOf(order);
     const context = contextOf(stackAt({ apiUrl: api.url, sandboxUrl: books.url }), [record], home.signal);
     const operating = untilOver(operate(context, 10));
     const what = await decided;

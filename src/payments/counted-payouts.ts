@@ -4,7 +4,7 @@ import type { PaymentId } from './payment-id.js';
  * The payouts that a merchant has ordered on one day, counted against the merchant's limit for a day. Each counts on the day
  * it was ordered, whatever becomes of it.
  */
-export interface PayoutTally {
+export interface CountedPayouts {
   /** The sum of all that were counted, in XAF. */
   readonly total: number;
   /** The latest that were counted. One of them that is counted again, because its request is repeated, adds nothing. */
@@ -17,7 +17,7 @@ export interface CountedPayout {
   readonly amount: number;
 }
 
-export const EMPTY_TALLY: PayoutTally = { total: 0, latest: [] };
+export const NO_PAYOUTS: CountedPayouts = { total: 0, latest: [] };
 
 /**
  * How many payouts are remembered. A request is repeated soon, if at all; one that is repeated after so many others, and has
@@ -29,16 +29,20 @@ const REMEMBERED = 1_000;
  * Counts a payout, if the limit leaves room for it.
  *
  * @param max the limit of the day's payouts, in XAF
- * @returns the tally with it; `undefined` when it would exceed the limit
+ * @returns those counted with it; `undefined` when it would exceed the limit
  */
-export function withPayout(tally: PayoutTally, payout: CountedPayout, max: number): PayoutTally | undefined {
-  const before = tally.latest.find(({ id }) => id === payout.id);
+export function withPayout(
+  payouts: CountedPayouts,
+  payout: CountedPayout,
+  max: number,
+): CountedPayouts | undefined {
+  const before = payouts.latest.find(({ id }) => id === payout.id);
   const counted = before?.amount ?? 0;
   // Repeated with another amount, it may be either of the two that is paid.
   const amount = Math.max(counted, payout.amount);
-  if (before !== undefined && amount === counted) return tally;
-  const total = tally.total - counted + amount;
+  if (before !== undefined && amount === counted) return payouts;
+  const total = payouts.total - counted + amount;
   if (total > max) return undefined;
-  const others = tally.latest.filter(({ id }) => id !== payout.id);
+  const others = payouts.latest.filter(({ id }) => id !== payout.id);
   return { total, latest: [...others, { id: payout.id, amount }].slice(-REMEMBERED) };
 }

@@ -26,7 +26,7 @@ export interface ShownEnd {
 }
 
 /** What is known of one payment outside of Sanaga: what its merchant asked, and was answered and notified of. */
-export interface PaymentRecord {
+export interface ObservedPayment {
   readonly planned: PlannedPayment;
   /** The API has answered that it has the payment. */
   taken: boolean;
@@ -48,7 +48,7 @@ export interface PaymentRecord {
   readonly wrongAnswers: string[];
 }
 
-export function recordOf(planned: PlannedPayment): PaymentRecord {
+export function observedOf(planned: PlannedPayment): ObservedPayment {
   return {
     planned,
     taken: false,
@@ -64,12 +64,12 @@ export function recordOf(planned: PlannedPayment): PaymentRecord {
 }
 
 /** Whether operators have reviewed it, or its merchant was notified of a review. */
-export function wasReviewed({ reviews, notifications }: PaymentRecord): boolean {
+export function wasReviewed({ reviews, notifications }: ObservedPayment): boolean {
   return reviews > 0 || notifications.some(({ content }) => content.type === 'payment.review');
 }
 
 /** Whether it was seen under review at or after a time (ms since the epoch). */
-export function wasReviewedSince({ notifications, reviewsSeen }: PaymentRecord, time: number): boolean {
+export function wasReviewedSince({ notifications, reviewsSeen }: ObservedPayment, time: number): boolean {
   return (
     reviewsSeen.some((at) => at >= time) ||
     notifications.some(
@@ -79,11 +79,11 @@ export function wasReviewedSince({ notifications, reviewsSeen }: PaymentRecord, 
 }
 
 /** Whether the last notification that the merchant acknowledged says that the payment has ended. */
-export function isEndAcknowledged({ notifications }: PaymentRecord): boolean {
+export function isEndAcknowledged({ notifications }: ObservedPayment): boolean {
   return notifications.findLast(({ acknowledged }) => acknowledged)?.content.data.final === true;
 }
 
 /** Decisions that were carried out, or may have been. */
-export function effectiveDecisions({ decisions }: PaymentRecord): MadeDecision[] {
+export function effectiveDecisions({ decisions }: ObservedPayment): MadeDecision[] {
   return decisions.filter(({ outcome }) => outcome !== 'refused');
 }

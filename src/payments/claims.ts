@@ -1,5 +1,5 @@
 import type { TransId } from './payment-id.js';
-import { isKnown, type PaymentState, type Told } from './payment-state.js';
+import { type Claim, isKnown, type PaymentState } from './payment-state.js';
 
 const MINUTE_MS = 60_000;
 
@@ -19,40 +19,40 @@ const MAX_TIMES = 3;
 const MAX_UNKNOWN = 20;
 
 /** Remembers a notification that calls a transaction SUCCESSFUL, unless an earlier one may still be confirmed. */
-export function withTold(payment: PaymentState, transId: TransId, now: number): PaymentState {
+export function withClaim(payment: PaymentState, transId: TransId, now: number): PaymentState {
   const { reports } = payment;
-  const before = reports.told?.find((one) => one.transId === transId);
+  const before = reports.claims?.find((one) => one.transId === transId);
   const times = (before?.times ?? 0) + 1;
-  if (toldUntil(payment, transId, now) !== undefined || times > MAX_TIMES) return payment;
-  const kept = (reports.told ?? []).filter((one) => one !== before);
+  if (claimedUntil(payment, transId, now) !== undefined || times > MAX_TIMES) return payment;
+  const kept = (reports.claims ?? []).filter((one) => one !== before);
   const unknown = kept.filter((one) => !isKnown(payment, one.transId));
   // One that the provider has said nothing of yet is the last to make room.
-  const isUnasked = (one: Told) =>
+  const isUnasked = (one: Claim) =>
     reports.open.some((report) => report.transId === one.transId && report.unknown === 0);
   const least = unknown.find((one) => !isUnasked(one)) ?? unknown[0];
-  const told = unknown.length < MAX_UNKNOWN ? kept : kept.filter((one) => one !== least);
-  return { ...payment, reports: { ...reports, told: [...told, { transId, at: now, times }] } };
+  const claims = unknown.length < MAX_UNKNOWN ? kept : kept.filter((one) => one !== least);
+  return { ...payment, reports: { ...reports, claims: [...claims, { transId, at: now, times }] } };
 }
 
 /**
  * Until when the provider may still confirm that a transaction is SUCCESSFUL, as a notification has said, in ms since the epoch;
  * `undefined` when none has, or that is over.
  */
-export function toldUntil({ reports }: PaymentState, transId: TransId, now: number): number | undefined {
-  const told = reports.told?.find((one) => one.transId === transId);
-  const until = told && told.at + CONFIRMED_WITHIN_MS;
+export function claimedUntil({ reports }: PaymentState, transId: TransId, now: number): number | undefined {
+  const claim = reports.claims?.find((one) => one.transId === transId);
+  const until = claim && claim.at + CONFIRMED_WITHIN_MS;
   return until !== undefined && now < until ? until : undefined;
 }
 
 /** The transactions that notifications have called SUCCESSFUL, and that the provider may still confirm. */
-export function allToldIn(payment: PaymentState, now: number): readonly TransId[] {
-  const { told = [] } = payment.reports;
-  return told
+export function allClaimedIn(payment: PaymentState, now: number): readonly TransId[] {
+  const { claims = [] } = payment.reports;
+  return claims
     .map(({ transId }) => transId)
-    .filter((transId) => toldUntil(payment, transId, now) !== undefined);
+    .filter((transId) => claimedUntil(payment, transId, now) !== undefined);
 }
 
 /** Those of them that are the payment's, by what the provider has said. */
-export function toldIn(payment: PaymentState, now: number): readonly TransId[] {
-  return allToldIn(payment, now).filter((transId) => isKnown(payment, transId));
+export function claimedIn(payment: PaymentState, now: number): readonly TransId[] {
+  return allClaimedIn(payment, now).filter((transId) => isKnown(payment, transId));
 }
