@@ -1,14 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { WithStartWorkflowOperation } from '@temporalio/client';
 import { DefaultLogger, Worker } from '@temporalio/worker';
 import { stopTracingPromises } from '../../lab/explore/workflow-vm.js';
 import { paymentSinks } from '../../src/payment-worker.js';
 import { dataConverterOf } from '../../src/temporal/encryption.js';
-import { hintSignal } from '../../src/workflows/messages.js';
-import { MINUTE, transId } from '../payments/orders.js';
+import {
+  countPayoutsUpdate,
+  hintSignal,
+  PAYOUT_LIMIT_WORKFLOW_TYPE,
+  type PayoutLimitInput,
+  UNMATCHED_WORKFLOW,
+  unmatchedQuery,
+  unmatchedSignal,
+} from '../../src/workflows/messages.js';
+import { HOUR, MINUTE, paymentId, transId } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
 import { testEncryption } from '../support/test-encryption.js';
 import { PaymentWorld } from './payment-world.js';
-import { savedHistories } from './saved-histories.js';
+import { savedHistories, saveHistory } from './saved-histories.js';
 
 let world: PaymentWorld;
 beforeAll(async () => {
@@ -82,6 +91,49 @@ describe("a link collection's history", () => {
       .filter((event) => event.payment.id === payment.id)
       .map(({ id, type }) => `${id} ${type}`);
     expect(new Set(notified)).toEqual(new Set([`evt_${payment.id}_succeeded_1 payment.succeeded`]));
+  });
+});
+
+describe('a workflow beside payments', () => {
+  it('counts the payouts of a day, whose history is kept', async () => {
+    const workflowId = 'payouts-of-shop-on-2026-11-21';
+    const now = world.clock.now();
+    const count = (amount: number) =>
+      world.client.workflow.executeUpdateWithStart(countPayoutsUpdate, {
+        args: [{ payouts: [{ id: paymentId(`pay_${amount}`), amount }], max: 1_000 }],
+        startWorkflowOperation: new WithStartWorkflowOperation<(input: PayoutLimitInput) => Promise<void>>(
+          PAYOUT_LIMIT_WORKFLOW_TYPE,
+          {
+            workflowId,
+            taskQueue: 'payments',
+            args: [{ until: now + HOUR }],
+            workflowIdConflictPolicy: 'USE_EXISTING',
+          },
+        ),
+      });
+    expect(await count(600)).toEqual({ accepted: ['pay_600'], total: 600 });
+    expect(await count(500)).toEqual({ accepted: [], total: 600 });
+    await world.pass(2 * HOUR);
+    expect((await world.ended(workflowId, 'payouts-of-a-day')).at(-1)).toBe('WORKFLOW_EXECUTION_COMPLETED');
+  });
+
+  it('keeps notifications that match no payment, whose history is kept', async () => {
+    const { type, id: workflowId } = UNMATCHED_WORKFLOW;
+    const notification = {
+      transId: transId('T404'),
+      status: 'SUCCESSFUL',
+      at: '2026-11-21T10:00:00.000Z',
+    } as const;
+    const handle = await world.client.workflow.signalWithStart(type, {
+      workflowId,
+      taskQueue: 'payments',
+      signal: unmatchedSignal,
+      signalArgs: [notification],
+    });
+    expect(await handle.query(unmatchedQuery)).toEqual([notification]);
+    await handle.signal(unmatchedSignal, { ...notification, externalId: 'by-hand' });
+    expect(await handle.query(unmatchedQuery)).toHaveLength(2);
+    await saveHistory('unmatched-notifications', await handle.fetchHistory());
   });
 });
 

@@ -14,6 +14,7 @@ import {
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
 import { HOUR, MINUTE } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
+import { saveHistory } from './saved-histories.js';
 
 const QUEUE = 'payments';
 
@@ -76,12 +77,15 @@ const SILENT = {
 };
 
 let started = 0;
-function make(input: StatementInput): Promise<MadeStatement> {
-  return env.client.workflow.execute(STATEMENT_WORKFLOW_TYPE, {
+async function make(input: StatementInput, scenario?: string): Promise<MadeStatement> {
+  const handle = await env.client.workflow.start(STATEMENT_WORKFLOW_TYPE, {
     workflowId: `statement-${started++}`,
     taskQueue: QUEUE,
     args: [input],
   });
+  const made = await handle.result();
+  if (scenario !== undefined) await saveHistory(scenario, await handle.fetchHistory());
+  return made;
 }
 
 const names = () => taken.map(({ step }) => step);
@@ -98,7 +102,7 @@ describe('the workflow that makes a statement', () => {
   it('asks for the balances at midnight, and makes the statement of the day before when that has settled', async () => {
     const today = await untilMidnight();
     const day = dayAfter(today, -1);
-    expect(await make({})).toMatchObject({ date: day });
+    expect(await make({}, 'statement-of-the-night')).toMatchObject({ date: day });
     expect(names()).toEqual([
       `balances ${today}`,
       `payments ${day}`,
@@ -115,7 +119,7 @@ describe('the workflow that makes a statement', () => {
 
   it('that somebody has asked for asks for no balance, and waits until the day is over', async () => {
     const today = dayOf(await env.currentTimeMs());
-    expect(await make({ day: today })).toMatchObject({ date: today });
+    expect(await make({ day: today }, 'statement-on-demand')).toMatchObject({ date: today });
     expect(names()[0]).toBe(`payments ${today}`);
     expect(at(`payments ${today}`)).toBeGreaterThanOrEqual(startOf(dayAfter(today)) + 15 * MINUTE);
   });
@@ -124,7 +128,7 @@ describe('the workflow that makes a statement', () => {
     const today = await untilMidnight();
     const day = dayAfter(today, -1);
     failing = [`balances ${today}`, `search collection ${day}`, 'look up'];
-    expect(await make({})).toMatchObject({ date: day });
+    expect(await make({}, 'statement-without-answers')).toMatchObject({ date: day });
     expect(names().slice(-3)).toEqual(['compare', 'follow up', 'publish']);
   });
 

@@ -420,8 +420,7 @@ export class PaymentWorld {
       ),
     ]);
     const history = await handle.fetchHistory();
-    if (scenario !== undefined && process.env.SAVE_HISTORIES !== undefined)
-      await saveHistory(scenario, history);
+    if (scenario !== undefined) await saveHistory(scenario, history);
     return (
       history.events?.map(({ eventType }) => EventType[eventType ?? 0]?.replace('EVENT_TYPE_', '') ?? '?') ??
       []

@@ -3,10 +3,12 @@ import { fileURLToPath } from 'node:url';
 
 import { type History, historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 
-/** One history for each scenario, saved from the tests with SAVE_HISTORIES=1 and replayed on every run. */
+/** One history for each scenario, saved from the tests and replayed on every run. */
 const FOLDER = fileURLToPath(new URL('../histories/', import.meta.url));
 
+/** Saves a history when SAVE_HISTORIES is set. */
 export async function saveHistory(scenario: string, history: History): Promise<void> {
+  if (process.env.SAVE_HISTORIES === undefined) return;
   await mkdir(FOLDER, { recursive: true });
   // Where a failure was thrown from tells of the machine that recorded it, and of nothing that a replay needs.
   const json = historyToJSON(history).replace(/"stackTrace": "(?:[^"\\]|\\.)+"/g, '"stackTrace": ""');
