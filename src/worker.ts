@@ -24,6 +24,7 @@ import { createStatementSteps } from './statements/steps.js';
 import {
   connectClient,
   connectWorker,
+  endingWith,
   loadTemporalTarget,
   type TemporalTarget,
 } from './temporal/connection.js';
@@ -235,15 +236,15 @@ async function keepRecords(
   const recording = runRecorder({ ...keeping, logger }, stop).catch((error: unknown) => {
     logger.error({ err: error }, 'the recorder has ended: payments go on, and are not recorded');
   });
-  const scheduling = keeping.client
-    .withAbortSignal(stop, () => scheduleStatements(keeping.client, taskQueue))
-    .catch((error: unknown) => {
-      if (stop.aborted) return;
-      logger.error(
-        { err: error },
-        'the daily statement could not be scheduled: unless it was before, none is made until a worker that starts can do so',
-      );
-    });
+  const scheduling = endingWith(keeping.client, stop, () =>
+    scheduleStatements(keeping.client, taskQueue),
+  ).catch((error: unknown) => {
+    if (stop.aborted) return;
+    logger.error(
+      { err: error },
+      'the daily statement could not be scheduled: unless it was before, none is made until a worker that starts can do so',
+    );
+  });
   await Promise.all([recording, scheduling]);
 }
 

@@ -11,6 +11,7 @@ import type { PaymentStatus } from '../payments/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '../payments/payment-id.js';
 import { openPayment } from '../payments/payment-state.js';
 import { toPayment } from '../payments/to-payment.js';
+import { endingWith } from '../temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
 import { type EndedPayment, type PaymentInput, recordQuery, WORKFLOW_TYPES } from '../workflows/messages.js';
 import { orphaned, type PaymentRun, type RecordContent } from './payment-record.js';
@@ -69,12 +70,17 @@ export const OPEN_AND_TELLING = `${PAYMENTS} AND ExecutionStatus = "Running" AND
 ).join(', ')})`;
 
 /** The runs that a query finds, a call's worth at a time. */
-export async function* listRuns(client: Client, query: string): AsyncGenerator<readonly ListedRun[]> {
+export async function* listRuns(
+  client: Client,
+  query: string,
+  stop?: AbortSignal,
+): AsyncGenerator<readonly ListedRun[]> {
   const { namespace } = client.options;
   let nextPageToken: Uint8Array | null = null;
   do {
     const request: object = { namespace, query, pageSize: RUNS_PER_CALL, nextPageToken };
-    const page: Page = await called(client, () => client.workflowService.listWorkflowExecutions(request));
+    const list = () => client.workflowService.listWorkflowExecutions(request);
+    const page: Page = await called(client, stop, list);
     yield page.executions.map(toRun).filter((run) => run !== undefined);
     nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : null;
   } while (nextPageToken !== null);
@@ -124,12 +130,16 @@ function toMs(time: { seconds?: unknown; nanos?: number | null } | null | undefi
  *
  * @throws Error when it can't be read.
  */
-export async function readRun(client: Client, run: ListedRun): Promise<RecordContent | undefined> {
+export async function readRun(
+  client: Client,
+  run: ListedRun,
+  stop?: AbortSignal,
+): Promise<RecordContent | undefined> {
   const { namespace, loadedDataConverter } = client.options;
   const context = { type: 'workflow', namespace, workflowId: run.id } as const;
   const memo = await decodeMapFromPayloads(loadedDataConverter, run.memo?.fields, context);
   const { requestId, fingerprint } = memoSchema.parse(memo);
-  const ended = await readEnded(client, run);
+  const ended = await readEnded(client, run, stop);
   return (
     ended && {
       ...ended,
@@ -140,27 +150,35 @@ export async function readRun(client: Client, run: ListedRun): Promise<RecordCon
   );
 }
 
-async function readEnded(client: Client, run: ListedRun): Promise<EndedPayment | undefined> {
+async function readEnded(
+  client: Client,
+  run: ListedRun,
+  stop: AbortSignal | undefined,
+): Promise<EndedPayment | undefined> {
   const handle = client.workflow.getHandle<(input: PaymentInput) => Promise<EndedPayment>>(run.id, run.runId);
   try {
     if (run.closedAt === undefined) {
-      const { raw, status } = await called(client, () => handle.describe());
+      const { raw, status } = await called(client, stop, () => handle.describe());
       if (status.name !== 'RUNNING' || raw.pendingWorkflowTask) return undefined;
-      return await called(client, () => handle.query(recordQuery));
+      return await called(client, stop, () => handle.query(recordQuery));
     }
-    if (!run.stopped) return await called(client, () => handle.result());
-    return await called(client, () => handle.query(recordQuery));
+    if (!run.stopped) return await called(client, stop, () => handle.result());
+    return await called(client, stop, () => handle.query(recordQuery));
   } catch (error) {
     if (error instanceof WorkflowNotFoundError && run.closedAt === undefined) return undefined;
     // It was stopped before any worker had taken it.
-    if (run.stopped && codeOf(error) === grpc.FAILED_PRECONDITION) return await readStart(client, run);
+    if (run.stopped && codeOf(error) === grpc.FAILED_PRECONDITION) return await readStart(client, run, stop);
     throw error;
   }
 }
 
-async function readStart(client: Client, { id, runId, indexed }: ListedRun): Promise<EndedPayment> {
+async function readStart(
+  client: Client,
+  { id, runId, indexed }: ListedRun,
+  stop: AbortSignal | undefined,
+): Promise<EndedPayment> {
   const handle = client.workflow.getHandle(id, runId);
-  const { events } = await called(client, () => handle.fetchHistory());
+  const { events } = await called(client, stop, () => handle.fetchHistory());
   const started = events?.[0]?.workflowExecutionStartedEventAttributes;
   const { order, terms, carried, timeline } = await decodeFromPayloadsAtIndex<PaymentInput>(
     client.options.loadedDataConverter,
@@ -171,8 +189,9 @@ async function readStart(client: Client, { id, runId, indexed }: ListedRun): Pro
   return { payment: toPayment(state), state, timeline };
 }
 
-function called<T>(client: Client, call: () => Promise<T>): Promise<T> {
-  return client.withDeadline(Date.now() + CALL_LIMIT_MS, call);
+async function called<T>(client: Client, stop: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+  const limited = () => client.withDeadline(Date.now() + CALL_LIMIT_MS, call);
+  return await (stop === undefined ? limited() : endingWith(client, stop, limited));
 }
 
 function codeOf(error: unknown): number | undefined {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { endingWith } from '../temporal/connection.js';
 import { RecordsUnavailableError } from './database.js';
 import type { PaymentRecord } from './payment-record.js';
 import {
@@ -115,9 +116,7 @@ class Recorder {
 
   async run(stop: AbortSignal): Promise<void> {
     while (!stop.aborted) {
-      const isBehind = await this.#client
-        .withAbortSignal(stop, () => this.#round(stop))
-        .catch((error: unknown) => this.#fail(error, stop));
+      const isBehind = await this.#round(stop).catch((error: unknown) => this.#fail(error, stop));
       if (!isBehind) await pause(this.#pace.roundMs, undefined, { signal: stop }).catch(() => undefined);
     }
     await this.#records.release(this.#holder).catch(() => undefined);
@@ -147,7 +146,7 @@ class Recorder {
 
   /** Records the next window of ends. @returns whether another is to follow at once */
   async #recordEnded(now: number, stop: AbortSignal): Promise<boolean> {
-    const from = this.#recordedUntil ?? (await this.#oldest(now));
+    const from = this.#recordedUntil ?? (await this.#oldest(now, stop));
     const to = Math.min(now, from + this.#widthMs);
     const count = await this.#recordAll(endedBetween(from, to), now, stop);
     if (count === undefined) return false;
@@ -172,7 +171,7 @@ class Recorder {
       if (now < this.#sweepAgainAt) return;
       this.#sweepBegunAt = now;
     }
-    const { from, widthMs } = this.#sweep ?? { from: await this.#oldest(now), widthMs: WINDOW_MS };
+    const { from, widthMs } = this.#sweep ?? { from: await this.#oldest(now, stop), widthMs: WINDOW_MS };
     const to = from + widthMs;
     const count = await this.#recordAll(endedBetween(from, to), now, stop);
     if (count === undefined) return;
@@ -181,21 +180,24 @@ class Recorder {
   }
 
   /** When the oldest of the payments that Temporal still has may have ended. */
-  async #oldest(now: number): Promise<number> {
+  async #oldest(now: number, stop: AbortSignal): Promise<number> {
     const { workflowService, options } = this.#client;
-    const { config } = await workflowService.describeNamespace({ namespace: options.namespace });
+    const describe = () => workflowService.describeNamespace({ namespace: options.namespace });
+    const { config } = await endingWith(this.#client, stop, describe);
     return now - Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) * 1_000 - BEYOND_RETENTION_MS;
   }
 
   /** Records the runs that a query finds. @returns how many these are; `undefined` when it was interrupted */
   async #recordAll(query: string, now: number, stop: AbortSignal): Promise<number | undefined> {
     let count = 0;
-    for await (const runs of listRuns(this.#client, query)) {
+    for await (const runs of listRuns(this.#client, query, stop)) {
       count += runs.length;
       const missing = await this.#records.missing(runs, now - this.#pace.againMs);
       for (let first = 0; first < missing.length; first += BATCH) {
         if (stop.aborted || !(await this.#lease())) return undefined;
-        const read = await Promise.all(missing.slice(first, first + BATCH).map((run) => this.#read(run)));
+        const read = await Promise.all(
+          missing.slice(first, first + BATCH).map((run) => this.#read(run, stop)),
+        );
         await this.#write(read.filter((record) => record !== undefined));
       }
     }
@@ -225,9 +227,9 @@ class Recorder {
   }
 
   /** A payment that has ended and can't be read is recorded all the same: its key must hold. It is tried again. */
-  async #read({ memo, ...run }: ListedRun): Promise<PaymentRecord | undefined> {
+  async #read({ memo, ...run }: ListedRun, stop: AbortSignal): Promise<PaymentRecord | undefined> {
     try {
-      const content = await readRun(this.#client, { memo, ...run });
+      const content = await readRun(this.#client, { memo, ...run }, stop);
       return content && { ...run, content };
     } catch (error) {
       if (isTemporalAway(error)) throw error;

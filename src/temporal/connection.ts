@@ -157,6 +157,25 @@ function failedCall(details: string): ConstructorParameters<typeof grpc.Intercep
 }
 
 /**
+ * Makes a call to Temporal that ends when `stop` is aborted, for a signal that outlives the call. The SDK's own `withAbortSignal`
+ * leaves a listener on its signal, which keeps the call with all that was answered for as long as there is the signal.
+ */
+export async function endingWith<T>(
+  client: Pick<Client, 'withAbortSignal'>,
+  stop: AbortSignal,
+  call: () => Promise<T>,
+): Promise<T> {
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  stop.addEventListener('abort', end, { once: true });
+  try {
+    return await client.withAbortSignal(ending.signal, call);
+  } finally {
+    stop.removeEventListener('abort', end);
+  }
+}
+
+/**
  * Connects a worker to Temporal, at once: without Temporal a worker has nothing to do.
  *
  * @throws TransportError when the server is away.

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -11,6 +11,7 @@ import { ConfigError, withTemporalApiKey } from '../../src/config.js';
 import {
   connectClient,
   connectWorker,
+  endingWith,
   loadTemporalTarget,
   plainTargetEnvironment,
   probeTemporal,
@@ -20,6 +21,7 @@ import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-s
 import { testEncryption } from '../support/test-encryption.js';
 
 const CANCELLED = 1;
+const DEADLINE_EXCEEDED = 4;
 const UNAVAILABLE = 14;
 
 describe('a client of a Temporal server that is down', () => {
@@ -76,6 +78,34 @@ describe('a client that is closed', () => {
     expect(later.code).toBe(CANCELLED);
     await new Promise((resolve) => server.close(resolve));
   });
+});
+
+describe('a call that ends with a signal', () => {
+  it('is given up when the signal is aborted, and leaves nothing on it', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const client = connectClient({ address, namespace: 'default' }, testEncryption);
+    const stop = new AbortController();
+    const call = () => client.connection.workflowService.getSystemInfo({});
+    try {
+      const limited = () => client.withDeadline(Date.now() + 100, call);
+      for (let calls = 0; calls < 3; calls++) {
+        await expect(endingWith(client, stop.signal, limited)).rejects.toMatchObject({
+          code: DEADLINE_EXCEEDED,
+        });
+      }
+      expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
+
+      const unlimited = endingWith(client, stop.signal, call);
+      setTimeout(() => stop.abort(), 50);
+      await expect(unlimited).rejects.toMatchObject({ code: CANCELLED });
+      expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
+    } finally {
+      await client.connection.close();
+      silent.close();
+    }
+  }, 10_000);
 });
 
 describe('a worker', () => {
