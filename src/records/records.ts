@@ -228,7 +228,7 @@ export class Records {
   async lease(holder: string, forMs: number): Promise<RecorderState | undefined> {
     const [row] = await this.database.query(
       `UPDATE recorder SET holder = $1, held_until = now() + $2 * interval '1 millisecond'
-        WHERE holder IS NULL OR holder = $1 OR held_until < now() RETURNING recorded_until`,
+        WHERE holder IS NULL OR holder = $1 OR held_until <= now() RETURNING recorded_until`,
       [holder, forMs],
     );
     return row && toRecorderState(row);
