@@ -106,8 +106,9 @@ export async function ensureRetention(
 /** How long one attempt to check a namespace and set it up may take, in ms. */
 const SETUP_LIMIT_MS = 10_000;
 
-/** Time between two questions whether Temporal takes the search attributes that it was given, in ms. */
-const TAKEN_PAUSE_MS = 200;
+/** How long to wait for Temporal to take search attributes that it lists, and how long between two questions, in ms. */
+const TAKEN_LIMIT_MS = 5_000;
+const TAKEN_PAUSE_MS = 500;
 
 /** In ms. */
 function retentionOf(config: temporal.api.namespace.v1.INamespaceConfig | null | undefined): number {
@@ -168,8 +169,8 @@ export interface SetupResult {
 
 /**
  * Adds what a namespace lacks, as far as this client may: search attributes and a longer retention, never the namespace
- * itself. It may be called again, and from several processes at once. With new search attributes, it resolves when Temporal takes
- * them, which is some seconds after it lists them.
+ * itself. It may be called again, and from several processes at once. It waits some seconds for Temporal to take search attributes
+ * that it lists already, which were added a moment ago; until then it would refuse payments.
  *
  * @throws ServiceError of gRPC when Temporal doesn't answer.
  */
@@ -177,6 +178,7 @@ export async function setUpNamespace(connection: SetupConnection, namespace: str
   return await connection.withDeadline(Date.now() + SETUP_LIMIT_MS, async () => {
     const before = await findSetupGaps(connection, namespace);
     const has = (kind: SetupGap['kind']) => before.some((gap) => gap.kind === kind);
+    if (before.length === 0) await untilTaken(connection, namespace);
     if (before.length === 0 || has('namespace')) return { gaps: before, refusals: [] };
 
     const refusals: string[] = [];
@@ -192,9 +194,7 @@ export async function setUpNamespace(connection: SetupConnection, namespace: str
     // If one has another type, the namespace is probably used for something else: leave it alone.
     if (has('missing') && !has('type')) await attempt(() => registerSearchAttributes(connection, namespace));
     const gaps = await findSetupGaps(connection, namespace);
-    if (gaps.length === 0 && has('missing')) {
-      while ((await gapsByQuery(connection, namespace)).length > 0) await pause(TAKEN_PAUSE_MS);
-    }
+    if (gaps.length === 0) await untilTaken(connection, namespace);
     return { gaps, refusals };
   });
 }
@@ -297,22 +297,44 @@ async function attributeGaps(connection: CheckedConnection, namespace: string): 
   }
 }
 
-/** Finds missing attributes by queries, since a query that names one is refused. One call when none is missing. */
+/** Finds missing attributes by queries. One call when none is missing. */
 async function gapsByQuery(connection: CheckedConnection, namespace: string): Promise<SetupGap[]> {
-  const isKnown = async (asked: typeof attributes): Promise<boolean> => {
-    const query = asked.map(({ name, type }) => `${name} = ${type === 'Int' ? '0' : "'0'"}`).join(' AND ');
-    try {
-      await connection.workflowService.countWorkflowExecutions({ namespace, query });
-      return true;
-    } catch (error) {
-      if (isGrpc(error, [INVALID_ARGUMENT])) return false;
-      throw error;
-    }
-  };
-  if (await isKnown(attributes)) return [];
+  if (await takes(connection, namespace, attributes)) return [];
   const gaps: SetupGap[] = [];
   for (const attribute of attributes) {
-    if (!(await isKnown([attribute]))) gaps.push({ kind: 'missing', ...attribute });
+    if (!(await takes(connection, namespace, [attribute]))) gaps.push({ kind: 'missing', ...attribute });
   }
   return gaps;
+}
+
+/** A value of each type. Elasticsearch refuses one of another type. */
+const VALUES: Readonly<Record<string, string>> = { Bool: 'false', Int: '0', Keyword: "'0'" };
+
+/** Whether Temporal takes these search attributes: a query that names one that it doesn't know is refused. */
+async function takes(
+  { workflowService }: CheckedConnection,
+  namespace: string,
+  asked: typeof attributes,
+): Promise<boolean> {
+  const query = asked.map(({ name, type }) => `${name} = ${VALUES[type]}`).join(' AND ');
+  try {
+    await workflowService.countWorkflowExecutions({ namespace, query });
+    return true;
+  } catch (error) {
+    if (isGrpc(error, [INVALID_ARGUMENT])) return false;
+    throw error;
+  }
+}
+
+/**
+ * Resolves when Temporal takes the search attributes, after {@link TAKEN_LIMIT_MS} at the latest, or when it doesn't say. A
+ * payment that comes too early all the same is refused as unavailable, and not begun.
+ */
+async function untilTaken(connection: CheckedConnection, namespace: string): Promise<void> {
+  const end = Date.now() + TAKEN_LIMIT_MS;
+  try {
+    while (!(await takes(connection, namespace, attributes)) && Date.now() < end) await pause(TAKEN_PAUSE_MS);
+  } catch (error) {
+    if (!isGrpcServiceError(error)) throw error;
+  }
 }

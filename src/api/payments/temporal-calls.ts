@@ -154,6 +154,10 @@ function isDropped(error: unknown): boolean {
   return failed.message.includes('workflow task');
 }
 
+/** What Temporal says of a search attribute that it doesn't know, in the start of a workflow or in a query. */
+const UNKNOWN_ATTRIBUTE =
+  /no mapping defined for search attribute|search attribute \S+ is not defined|is not a valid search attribute|invalid search attribute: /;
+
 /** Whether the call itself failed and may succeed later. Temporal's answers have types of their own. */
 function isTrouble(error: unknown): boolean {
   // Every payment knows our queries: its worker could not make it answer.
@@ -166,7 +170,6 @@ function isTrouble(error: unknown): boolean {
   if (error instanceof WorkflowUpdateFailedError) return failureOf(error) === undefined;
   const grpcError = grpcErrorOf(error);
   // Wrong in itself, unless the namespace lacks a search attribute, which /readyz says, or has it since some seconds ago.
-  if (grpcError)
-    return grpcError.code !== grpc.INVALID_ARGUMENT || /search attribute/i.test(grpcError.message);
+  if (grpcError) return grpcError.code !== grpc.INVALID_ARGUMENT || UNKNOWN_ATTRIBUTE.test(grpcError.message);
   return error instanceof ServiceError || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
 }
