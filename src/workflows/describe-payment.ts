@@ -28,7 +28,8 @@ export function describePayment(state: PaymentState): string {
   const review = reviewOf(state);
   const pursuit = pursuitOf(phase);
   const desk = deskOf(state);
-  const nextAt = pursuit?.kind === 'verifying' ? pursuit.nextAt : followedBy(pursuit)?.polling.nextAt;
+  const isLookedFor = pursuit?.kind === 'searching' || pursuit?.kind === 'verifying';
+  const nextAt = isLookedFor ? pursuit.nextAt : followedBy(pursuit)?.polling.nextAt;
   const isAsked = nextAt !== undefined && review?.held !== true;
   const rows: [string, string | undefined][] = [
     ['To do', review && toDo(state, review, desk)],
@@ -36,7 +37,7 @@ export function describePayment(state: PaymentState): string {
     ['Reason', reason && escaped(reason)],
     ['Decide from', review && shown(decideFrom(state))],
     ['Not known', pursuit && openQuestion(pursuit)],
-    ['Grace period ends', review ? undefined : graceEndOf(state, pursuit)],
+    ['Grace period', review ? undefined : graceOf(state, pursuit)],
     ['Waits', phase.kind === 'waiting' ? describeWait(phase, desk) : undefined],
     ['Amount', `${order.amount.toLocaleString('en')} XAF`],
     ['Transaction', describeTransaction(state)],
@@ -46,7 +47,7 @@ export function describePayment(state: PaymentState): string {
     ['Received after fees', revenue === undefined ? undefined : `${revenue.toLocaleString('en')} XAF`],
     ['Merchant still to be notified', nextDue(state.notifications)?.type],
     ['Decided', resolution && decided(resolution)],
-    ['Can be done', review ? undefined : canBeDone(final, desk)],
+    ['Can be done', review ? undefined : canBeDone(state, desk)],
   ];
   const list = rows.flatMap(([name, value]) => (value === undefined ? [] : [`- ${name}: ${value}`]));
   return `**${statusOf(state)}**${final ? ', final' : ''}\n\n${list.join('\n')}${SPARE}`;
@@ -64,19 +65,20 @@ function toDo(state: PaymentState, { number, proposed }: Review, desk: string | 
     : `[${what} on the desk](${desk}): resend, fail or match${people}`;
 }
 
-/** What an operator can do about a payment that waits for nobody. */
-function canBeDone(final: boolean, desk: string | undefined): string {
-  const what = final ? 'check the outcome again' : 'ask the provider now';
+/** What an operator can do about a payment that waits for nobody: of one that isn't sent yet, there is nothing to ask. */
+function canBeDone({ phase }: PaymentState, desk: string | undefined): string | undefined {
+  if (phase.kind === 'sending' || phase.kind === 'waiting') return undefined;
+  const what = phase.kind === 'ended' ? 'check the outcome again' : 'ask the provider now';
   return desk === undefined ? `${what}, with the refresh call` : `[${what}, on the desk](${desk})`;
 }
 
-/** Until when an open question may be answered before the payment goes on without its answer, or a person is asked. */
-function graceEndOf(state: PaymentState, pursuit: Pursuit | undefined): string | undefined {
+/** Until when an open question is waited for before the payment goes on without its answer, or a person is asked. */
+function graceOf(state: PaymentState, pursuit: Pursuit | undefined): string | undefined {
   switch (pursuit?.kind) {
     case 'searching':
-      return shown(graceEnd(state, pursuit.doubt));
+      return `until ${shown(graceEnd(state, pursuit.doubt))}`;
     case 'verifying':
-      return shown(graceEnd(state, pursuit));
+      return `until ${shown(graceEnd(state, pursuit))}`;
     default:
       return undefined;
   }

@@ -50,6 +50,7 @@ describe('the current details of a payment', () => {
       '- Decide from: 2026-01-01 01:00:00 UTC',
       expect.stringMatching(/^- Not known: whether the provider took it: no answer within 15 s/),
       '- Amount: 5,000 XAF',
+      '- Next question to the provider: 2026-01-01 01:15:00 UTC, or when notified',
       '- Merchant still to be notified: payment.review',
     ]);
   });
@@ -59,11 +60,11 @@ describe('the current details of a payment', () => {
       kind: 'ambiguous',
       reason: 'reset',
     });
-    expect(lines(inDoubt)).toContain('- Grace period ends: 2026-01-01 01:00:00 UTC');
+    expect(lines(inDoubt)).toContain('- Grace period: until 2026-01-01 01:00:00 UTC');
     inDoubt.listed(transactionOf(payoutOrder, { status: 'PENDING' }));
     expect(lines(inDoubt).join()).not.toContain('Grace period');
     expect(lines(inDoubt.after(3 * MINUTE).found('FAILED'))).toContain(
-      '- Grace period ends: 2026-01-01 01:03:01 UTC',
+      '- Grace period: until 2026-01-01 01:03:01 UTC',
     );
     expect(lines(taken(payoutOrder)).join()).not.toContain('Grace period');
     expect(lines(absent(payoutOrder)).join()).not.toContain('Grace period');
@@ -71,6 +72,7 @@ describe('the current details of a payment', () => {
 
   it('of one that waits to be sent once more say that this can be taken back', () => {
     const waiting = (given = {}) => absent(payoutOrder, given).resend().listed().sent(UNAUTHORIZED);
+    expect(lines(waiting()).join()).not.toContain('Can be done');
     expect(lines(waiting())).toContainEqual(
       expect.stringMatching(/^- Waits: .*; the resend can be taken back with `reject`$/),
     );
