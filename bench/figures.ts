@@ -82,6 +82,9 @@ const COMPARED = [
   ['sanaga', 'dbos'],
   ['sanaga', 'restate'],
   ['sanaga-doubled', 'sanaga'],
+  ['sanaga-unencrypted', 'sanaga'],
+  ['sanaga-unrecorded', 'sanaga'],
+  ['sanaga-call-stacks', 'sanaga'],
 ] as const;
 
 /** Ratios of payments a second, as `one/other`; those of systems that weren't measured are left out. */

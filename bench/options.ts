@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { SYSTEM_NAMES, type SystemName } from './systems/system.js';
+import { SYSTEM_NAMES, type SystemName, VARIANT_NAMES } from './systems/system.js';
 
 /** What `npm run bench` is asked to do. */
 export interface BenchOptions {
@@ -56,11 +56,13 @@ export function loadsOf(
   }));
 }
 
+const NAMES = [...SYSTEM_NAMES, ...VARIANT_NAMES];
+
 function systemNames(text: string): SystemName[] {
   return text.split(',').map((name) => {
-    const known = SYSTEM_NAMES.find((one) => one === name);
+    const known = NAMES.find((one) => one === name);
     if (known !== undefined) return known;
-    throw new InvalidArgumentError(`There is no system ${name}. Choose from ${SYSTEM_NAMES.join(', ')}.`);
+    throw new InvalidArgumentError(`There is no system ${name}. Choose from ${NAMES.join(', ')}.`);
   });
 }
 
@@ -85,9 +87,9 @@ export function readOptions(args: readonly string[]): BenchOptions {
     )
     .option('--repeats <n>', 'runs of each system; the result has their medians', wholeNumber(100), 3)
     .addOption(
-      new Option('--systems <names>', `some of ${SYSTEM_NAMES.join(', ')}`)
+      new Option('--systems <names>', `some of ${NAMES.join(', ')}`)
         .argParser(systemNames)
-        .default([...SYSTEM_NAMES], 'all'),
+        .default([...SYSTEM_NAMES], `all but ${VARIANT_NAMES.join(', ')}`),
     )
     .option('--json', 'print the result alone, as JSON: a line for each concurrency', false)
     .option('--write-docs', 'write the tables to docs/performance.md', false)

@@ -10,11 +10,14 @@ import { temporalTextbook } from './systems/temporal-textbook.js';
 
 const SYSTEMS: Readonly<Record<SystemName, System>> = {
   sanaga: sanaga(),
-  'sanaga-doubled': sanaga({ isDoubled: true }),
+  'sanaga-doubled': sanaga({ isDoubled: true }, 'sanaga-doubled'),
   'sanaga-postgres': sanagaPostgres(),
   'temporal-textbook': temporalTextbook,
   dbos,
   restate,
+  'sanaga-unencrypted': sanaga({ settings: { ENCRYPTION: 'off' } }, 'sanaga-unencrypted'),
+  'sanaga-unrecorded': sanaga({ isRecorded: false }, 'sanaga-unrecorded'),
+  'sanaga-call-stacks': sanaga({ settings: { WORKER_CALL_STACKS: 'true' } }, 'sanaga-call-stacks'),
 };
 
 /** What was measured at one concurrency. */

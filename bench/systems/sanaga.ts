@@ -14,7 +14,7 @@ import {
 } from '../servers/temporal.js';
 import { buildTemporalServer } from '../servers/temporal-on-postgres.js';
 import { answers } from './peer.js';
-import { Started, type System, type SystemContext } from './system.js';
+import { Started, type System, type SystemContext, type SystemName } from './system.js';
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
 const TASK_QUEUE = 'payments';
@@ -39,6 +39,8 @@ export interface SanagaOptions {
    * false, one of each.
    */
   readonly isDoubled?: boolean;
+  /** Keep records of ended payments. Default: true. */
+  readonly isRecorded?: boolean;
   /** Settings, beside those that it needs to run. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Options of Node for the API and the worker. */
@@ -46,9 +48,9 @@ export interface SanagaOptions {
 }
 
 /** The API and the worker with all that production switches on, on the embedded Temporal and database of records. */
-export function sanaga(options: SanagaOptions = {}): System {
+export function sanaga(options: SanagaOptions = {}, name: SystemName = 'sanaga'): System {
   return {
-    name: options.isDoubled ? 'sanaga-doubled' : 'sanaga',
+    name,
     missing: async () => undefined,
     prepare: async () => undefined,
     start: (context) =>
@@ -71,14 +73,14 @@ export function sanagaPostgres(options: SanagaOptions = {}): System {
 
 function startSanaga(
   context: SystemContext,
-  { isDoubled = false, settings = {}, nodeOptions = [] }: SanagaOptions,
+  { isDoubled = false, isRecorded = true, settings = {}, nodeOptions = [] }: SanagaOptions,
   startTemporal: () => Promise<BenchTemporal>,
 ) {
   return Started.while(async (started) => {
     const temporal = await startTemporal();
     started.add(temporal.stop);
-    const records = await temporal.startRecords();
-    started.add(records.stop);
+    const records = isRecorded ? await temporal.startRecords() : undefined;
+    if (records !== undefined) started.add(records.stop);
     const { provider, merchant, folder } = context;
     const secrets = makeSecrets();
     const start = async (program: string, name: string, port: number) => {
@@ -93,7 +95,7 @@ function startSanaga(
           ...temporal.env,
           ...LIMITS,
           TEMPORAL_TASK_QUEUE: TASK_QUEUE,
-          RECORDS_URL: records.url,
+          ...(records !== undefined && { RECORDS_URL: records.url }),
           API_METRICS_ADDRESS: metricsAddress,
           WORKER_METRICS_ADDRESS: metricsAddress,
           PROVIDER_COLLECTION_URL: provider.url,
@@ -133,12 +135,12 @@ function startSanaga(
           [...apis.map(({ child }) => child), ...workers].map((one) => [one.name, one.pid]),
         ),
         ...temporal.processes,
-        ...records.processes,
+        ...records?.processes,
       },
-      bytes: async () => (await temporal.bytes()) + (await records.bytes()),
+      bytes: async () => (await temporal.bytes()) + ((await records?.bytes()) ?? 0),
       async events(payments) {
         const events = await countEvents(temporal.target, payments);
-        await records.untilRecorded(payments);
+        await records?.untilRecorded(payments);
         return events;
       },
       stop: () => started.stop(),

@@ -32,6 +32,7 @@ export interface System {
   start(context: SystemContext): Promise<RunningSystem>;
 }
 
+/** What is compared, unless `--systems` names others. */
 export const SYSTEM_NAMES = [
   'sanaga',
   'sanaga-doubled',
@@ -40,7 +41,11 @@ export const SYSTEM_NAMES = [
   'dbos',
   'restate',
 ] as const;
-export type SystemName = (typeof SYSTEM_NAMES)[number];
+
+/** Sanaga without something that it does, or with something that it leaves out, to see what that costs. */
+export const VARIANT_NAMES = ['sanaga-unencrypted', 'sanaga-unrecorded', 'sanaga-call-stacks'] as const;
+
+export type SystemName = (typeof SYSTEM_NAMES | typeof VARIANT_NAMES)[number];
 
 /** Stops everything that was started, the last first, even if one of them fails. @throws what failed first */
 export class Started {

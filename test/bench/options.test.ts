@@ -32,6 +32,11 @@ describe('the arguments of the benchmark', () => {
     ]);
   });
 
+  it('take parts of the comparison, and what Sanaga is without something', () => {
+    const { systems } = readOptions(['--systems', 'sanaga,sanaga-unencrypted,sanaga-call-stacks']);
+    expect(systems).toEqual(['sanaga', 'sanaga-unencrypted', 'sanaga-call-stacks']);
+  });
+
   it.each([
     ['--payments', '0'],
     ['--payments', '8x'],
