@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createActivities } from '../src/activities/activities.js';
 import { createPaymentWorker } from '../src/payment-worker.js';
@@ -19,6 +19,9 @@ describe('a worker', () => {
     server = await startDevServer({ ui: false, report: () => undefined });
   }, 60_000);
 
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
   afterAll(async () => {
     await closeServers();
     await server.stop();
@@ -54,11 +57,10 @@ describe('a worker', () => {
   }, 30_000);
 
   it('lets Temporal choose how many polls it has for tasks of workflows', async () => {
-    const make = jest.spyOn(Worker, 'create');
     const connection = await connect();
+    const make = jest.spyOn(Worker, 'create');
     const worker = await create(connection);
     const made = (await Promise.all(make.mock.results.map(({ value }) => value))) as Worker[];
-    make.mockRestore();
     worker.shutdown();
     await worker.run();
     await connection.close();

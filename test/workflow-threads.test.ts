@@ -87,14 +87,17 @@ describe('a thread that runs workflows', () => {
         },
         ...(callStacks !== undefined && { callStacks }),
       });
-      const running = worker.run();
-      try {
+      const stackOf = async () => {
         const options = { taskQueue, workflowId: taskQueue, args: [false] as [boolean] };
         const handle = await encrypted.workflow.start(waitTwice, options);
         const stack = await handle.query<string>('__stack_trace').catch((error: Error) => error.message);
         await handle.signal(finish);
         await handle.result();
         return stack;
+      };
+      const running = worker.run();
+      try {
+        return await Promise.race([stackOf(), running]);
       } finally {
         worker.shutdown();
         await running;

@@ -10,7 +10,7 @@ describe('the commands', () => {
     expect(() => accessSync(built('build/cli/main.js'), constants.X_OK)).not.toThrow();
   });
 
-  it('run workflows whose modules a thread evaluates once, and not for each payment', () => {
+  it('have a bundle of workflows that preloads its modules, so that a thread evaluates them once', () => {
     const bundle = readFileSync(built('lib/workflow-bundle.js'), 'utf8');
     expect(bundle).toMatch(
       /preloadModules = function preloadModules\(\) \{[^}]*"\.\/lib\/workflows\/index\.js"/,
