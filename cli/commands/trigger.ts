@@ -189,7 +189,7 @@ async function untilStatus(
 }
 
 /**
- * Only a sandbox may be played with: that of a running `start`, whose API has no other provider, or one that was named.
+ * Only a sandbox may be used: that of a running `start`, whose API has no other provider, or one that was named.
  * A payment of a link is checked to be there before anybody pays it.
  */
 async function setUp(options: TriggerOptions): Promise<Setup> {

@@ -17,7 +17,7 @@ export const EMPTY_BOOK: Book = {
   open: [],
   isNamed: false,
   named: [],
-  claims: [],
+  reportedPaid: [],
   isSearched: true,
   shown: [],
   quietUntil: 0,
@@ -53,7 +53,7 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   const isAsked = before.payment.reports.open.length > 0;
   if (event.kind === 'notification' && !isAsked) book = { ...book, unconfirmed: 0 };
   book = withToAsk(book, before, event, now, violations);
-  book = withClaim(book, before, event, now);
+  book = withPaidReport(book, before, event, now);
   checkReview(before, event, step, shown.news, replied.sent, violations);
   checkJudged(before, event, step, shown.isKnown, violations);
   const { todo } = step;
@@ -99,15 +99,15 @@ function withNamed(
 }
 
 /** The first notification that calls one of the payment's transactions SUCCESSFUL counts, until the provider says so, too. */
-function withClaim(book: Book, { provider }: Situation, event: PaymentEvent, now: number): Book {
-  const open = book.claims.filter(({ transId }) => !isShownPaid(book, transId));
+function withPaidReport(book: Book, { provider }: Situation, event: PaymentEvent, now: number): Book {
+  const open = book.reportedPaid.filter(({ transId }) => !isShownPaid(book, transId));
   const isNew =
     event.kind === 'notification' &&
     event.status === 'SUCCESSFUL' &&
     transactionOf(provider, event.transId) !== undefined &&
     !isShownPaid(book, event.transId) &&
     !open.some(({ transId }) => transId === event.transId);
-  return { ...book, claims: isNew ? [...open, { transId: event.transId, at: now }] : open };
+  return { ...book, reportedPaid: isNew ? [...open, { transId: event.transId, at: now }] : open };
 }
 
 function isShownPaid({ shown }: Book, transId: TransId): boolean {

@@ -22,7 +22,7 @@ export const INVARIANTS = {
   failedNamed:
     'FAILED and EXPIRED are not said by themselves while a notification names another transaction, before the provider was asked about it or its list was read',
   expiredShown: 'no link is expired that the provider has shown to be paid',
-  expiredClaimed: 'no link is expired for half an hour after the first notification that calls it paid',
+  expiredReported: 'no link is expired for half an hour after the first notification that calls it paid',
   succeededTruth: "SUCCESSFUL is said only when the payment's own transaction is SUCCESSFUL",
   secondSeen:
     'what the provider has shown that contradicts the outcome is never forgotten without a decision made with it in view',
@@ -191,11 +191,11 @@ function endViolations({ provider, book, payment, now }: Situation): Violation[]
       what: `the workflow ends, and ${book.outbox[0]?.type} was not delivered`,
     });
   }
-  const claim = book.claims.find(({ at }) => now < at + CLAIMED_FOR_MS);
-  if (claim !== undefined) {
+  const report = book.reportedPaid.find(({ at }) => now < at + REPORTED_FOR_MS);
+  if (report !== undefined) {
     violations.push({
       invariant: 'confirmed',
-      what: `the workflow ends ${book.status}, ${(now - claim.at) / 60_000} min after a notification has called ${claim.transId} paid`,
+      what: `the workflow ends ${book.status}, ${(now - report.at) / 60_000} min after a notification has called ${report.transId} paid`,
     });
   }
   const transId = transIdOf(payment);
@@ -304,13 +304,13 @@ export function questionViolations({ todo, book, now, provider }: Situation): Vi
     const paid = book.shown.find(({ transId, isPaid }) => transId === todo.transId && isPaid);
     if (paid !== undefined)
       violations.push({ invariant: 'expiredShown', what: `${paid.transId} is expired, and was shown paid` });
-    const claim = book.claims.find(
-      ({ transId, at }) => transId === todo.transId && now < at + CLAIMED_FOR_MS,
+    const report = book.reportedPaid.find(
+      ({ transId, at }) => transId === todo.transId && now < at + REPORTED_FOR_MS,
     );
-    if (claim !== undefined)
+    if (report !== undefined)
       violations.push({
-        invariant: 'expiredClaimed',
-        what: `${claim.transId} is expired, and a notification calls it paid`,
+        invariant: 'expiredReported',
+        what: `${report.transId} is expired, and a notification calls it paid`,
       });
   }
   if (todo.kind === 'askStatus') {
@@ -328,7 +328,7 @@ export function questionViolations({ todo, book, now, provider }: Situation): Vi
 }
 
 /** How long a notification may be ahead of the provider's records, in ms. */
-export const CLAIMED_FOR_MS = 30 * 60_000;
+export const REPORTED_FOR_MS = 30 * 60_000;
 
 /** The provider's limit, in its own words: "at most 6 requests per minute for a given transaction identifier". */
 const CALLS_PER_WINDOW = 6;

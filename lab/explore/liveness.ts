@@ -1,5 +1,5 @@
 import type { PaymentEvent, Todo } from '../../src/payments/transitions.js';
-import { CLAIMED_FOR_MS, type Violation } from './invariants.js';
+import { REPORTED_FOR_MS, type Violation } from './invariants.js';
 import { Model } from './model.js';
 import type { DecideMove, Move } from './move.js';
 import { reachable } from './provider-moves.js';
@@ -105,8 +105,8 @@ export class Liveness {
       ({ status }) => status !== 'SUCCESSFUL' && status !== 'PENDING',
     );
     // What a notification calls paid may yet be confirmed, for a while.
-    const hasClaims = situation.book.claims.length > 0;
-    const later = { ...answered, now: answered.now + (hasClaims ? 2 * CLAIMED_FOR_MS : 0) };
+    const isReported = situation.book.reportedPaid.length > 0;
+    const later = { ...answered, now: answered.now + (isReported ? 2 * REPORTED_FOR_MS : 0) };
     if (this.#setting.method === 'link' && isUnpaid && !this.#isDecided(later, fail)) {
       return [stuck('`fail` does not end a link that nobody has paid')];
     }

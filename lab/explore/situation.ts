@@ -108,7 +108,7 @@ export interface Book {
   /** Transactions that notifications have named since the list was read, and that the provider has not shown. */
   readonly named: readonly TransId[];
   /** Those of the payment that a notification has called SUCCESSFUL, when the first did, until the provider has shown it, too. */
-  readonly claims: readonly { readonly transId: TransId; readonly at: number }[];
+  readonly reportedPaid: readonly { readonly transId: TransId; readonly at: number }[];
   /** The list was read since the last request that may have been taken. */
   readonly isSearched: boolean;
   /** What the provider has shown of the payment's transactions. */

@@ -49,7 +49,7 @@ export function encode(situation: Situation): string {
     for (const one of view) text += `${one.transId}${one.status}`;
   }
   if (book.proposed !== undefined) text += `p${Object.values(book.proposed).join()}`;
-  text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed, book.isNamed, book.isSearched, book.isThrottled ?? false, book.lookedAt === now)}${book.named.join()}${claimsText(now, book.claims)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
+  text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed, book.isNamed, book.isSearched, book.isThrottled ?? false, book.lookedAt === now)}${book.named.join()}${paidText(now, book.reportedPaid)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
   text += `${book.orphans.join()}${past(book.refusedSince ?? now, now, HOUR_MS)}${past(book.unsentSince ?? now, now, 5 * MINUTE_MS)}`;
   if (book.toAsk !== undefined) text += `a${book.toAsk.transId}${past(book.toAsk.since, now, HOUR_MS)}`;
   if (recorded !== undefined && left.troubles > 0 && !recorded.isFresh) {
@@ -92,12 +92,12 @@ function past(at: number, now: number, forMs: number): string {
   return `-${Math.min(now - at, forMs)}`;
 }
 
-function claimsText(
+function paidText(
   now: number,
-  claims: readonly { readonly transId: TransId; readonly at: number; readonly times?: number }[] = [],
+  reports: readonly { readonly transId: TransId; readonly at: number; readonly times?: number }[] = [],
 ): string {
   let text = '';
-  for (const { transId, at, times = 0 } of claims)
+  for (const { transId, at, times = 0 } of reports)
     text += `t${transId}${times}${past(at, now, 36 * MINUTE_MS)}`;
   return text;
 }
@@ -114,7 +114,7 @@ export function encodePayment(payment: PaymentState, now: number): string {
   text += `|${payment.reviews},${numberOf(payment.tolerated)},${numberOf(payment.difference?.words)},${payment.paidBy ?? ''}${future(payment.quietUntil ?? 0, now)}|${future(reports.notBefore, now)}`;
   for (const one of reports.open)
     text += `;${one.transId}${future(one.nextAt, now)},${one.unanswered},${one.unknown}`;
-  text += `|${reports.unconfirmed.join()}|${claimsText(now, reports.claims)}`;
+  text += `|${reports.unconfirmed.join()}|${paidText(now, reports.paid)}`;
   for (const one of payment.others) text += `${one.transId}${one.status}/${one.judged ?? ''};`;
   text += '|';
   for (const { transId, at } of payment.recentQuestions)

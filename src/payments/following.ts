@@ -1,6 +1,6 @@
-import { claimedUntil } from './claims.js';
 import { disagreement } from './matching.js';
 import type { ExpiryAnswer, StatusAnswer } from './outcome.js';
+import { reportedPaidUntil } from './paid-reports.js';
 import type { FailureCode } from './payment.js';
 import {
   type Closing,
@@ -56,7 +56,7 @@ function closed(
   if (closing.next === 'look' && !mayBePaid(payment, of.transId, now))
     return { ...closing, of, next: 'expire' };
   const tries = (of.end?.tries ?? 0) + 1;
-  const at = claimedUntil(payment, of.transId, now) ?? now + retryDelay(tries - 1, payment.terms);
+  const at = reportedPaidUntil(payment, of.transId, now) ?? now + retryDelay(tries - 1, payment.terms);
   return { ...of, end: { at, tries } };
 }
 
@@ -111,7 +111,8 @@ export function applyTransaction(payment: PaymentState, transaction: Transaction
     const outcome = { status: status as 'SUCCESSFUL', failureCode: FAILURES[status], reason };
     const of = followedTransaction(known);
     // What a notification says, and the provider hasn't confirmed yet, may be in the list.
-    const isHinted = payment.reports.open.length > 0 || claimedUntil(payment, transId, now) !== undefined;
+    const isHinted =
+      payment.reports.open.length > 0 || reportedPaidUntil(payment, transId, now) !== undefined;
     const isDoubtful = payment.sends.isDoubtful || isHinted;
     const isSure = status === 'SUCCESSFUL' || !isDoubtful;
     if (isSure || of === undefined) return end(known, outcome, now);

@@ -25,8 +25,8 @@ import {
   onNotification,
   onReportStatus,
   reportDueAt,
-  withClaimsAsked,
   withoutSaid,
+  withPaidReportsAsked,
 } from './reports.js';
 import {
   askedAbout,
@@ -90,7 +90,7 @@ export interface Step {
 export function step(payment: PaymentState, event: PaymentEvent, now: number): Step {
   const { payment: changed, replies = [] } = apply(noted(payment, event, now), event, now);
   const paid = withPaidBy(changed, event);
-  const moved = inTime(withClaimsAsked(paid, polled(paid.phase)?.transId, now), now);
+  const moved = inTime(withPaidReportsAsked(paid, polled(paid.phase)?.transId, now), now);
   const notified = eventOf(payment, moved);
   const released = moved.waiters.filter((waiter) => isReleased(waiter, moved, event));
   const after: PaymentState = {

@@ -269,11 +269,11 @@ export interface Reports {
   /** The latest that the provider gave no answer about, however often it was asked. */
   readonly unconfirmed: readonly TransId[];
   /** Those that were called SUCCESSFUL before the provider had shown it, of all the payment's transactions. */
-  readonly claims?: readonly Claim[] | undefined;
+  readonly paid?: readonly PaidReport[] | undefined;
 }
 
 /** That a notification has called a transaction SUCCESSFUL. */
-export interface Claim {
+export interface PaidReport {
   readonly transId: TransId;
   /** When it did; another counts once this one can't be confirmed any more. ms since the epoch. */
   readonly at: number;

@@ -1,8 +1,8 @@
-import { CONFIRM_PAUSES_MS, claimedIn, claimedUntil, withClaim } from './claims.js';
 import { contradicted, unprovenBy } from './ended.js';
 import { applyTransaction } from './following.js';
 import { disagreement } from './matching.js';
 import type { StatusAnswer } from './outcome.js';
+import { CONFIRM_PAUSES_MS, ownReportedPaid, reportedPaidUntil, withPaidReport } from './paid-reports.js';
 import type { TransId } from './payment-id.js';
 import {
   type Ended,
@@ -68,13 +68,13 @@ export function onNotification(
 /** A link that is about to be expired is looked at again when a notification says that it has been paid. */
 function withPaid(payment: PaymentState, transId: TransId, now: number): PaymentState {
   if (hasBeenPaid(payment, transId)) return payment;
-  const claimed = withClaim(payment, transId, now);
+  const noted = withPaidReport(payment, transId, now);
   // What was said before puts nothing off again.
-  if (claimed === payment) return payment;
-  const { phase } = claimed;
-  const next = transIdOf(claimed) === undefined ? 'list' : 'status';
+  if (noted === payment) return payment;
+  const { phase } = noted;
+  const next = transIdOf(noted) === undefined ? 'list' : 'status';
   const isExpiring = phase.kind === 'deciding' && phase.next === 'expire';
-  const decided = isExpiring ? inPhase(claimed, { ...phase, next, alive: [] }) : claimed;
+  const decided = isExpiring ? inPhase(noted, { ...phase, next, alive: [] }) : noted;
   const pursuit = pursuitOf(phase);
   if (pursuit?.kind === 'closing' && pursuit.next === 'expire')
     return pursueOn(decided, { ...pursuit, next: 'look' });
@@ -87,17 +87,17 @@ function withPaid(payment: PaymentState, transId: TransId, now: number): Payment
  * Has the provider asked about what notifications call SUCCESSFUL, as long as it may yet be confirmed: the payment's own
  * transaction, unless it is followed anyway, and those that it has left.
  */
-export function withClaimsAsked(
+export function withPaidReportsAsked(
   payment: PaymentState,
   followed: TransId | undefined,
   now: number,
 ): PaymentState {
   const { open, unconfirmed } = payment.reports;
-  const missing = claimedIn(payment, now).filter(
-    (claimed) =>
-      claimed !== followed &&
-      !unconfirmed.includes(claimed) &&
-      !open.some(({ transId }) => transId === claimed),
+  const missing = ownReportedPaid(payment, now).filter(
+    (transId) =>
+      transId !== followed &&
+      !unconfirmed.includes(transId) &&
+      !open.some((report) => report.transId === transId),
   );
   return missing.reduce((asked, transId) => withReport(asked, transId, now, 1), payment);
 }
@@ -115,7 +115,7 @@ function withReport(payment: PaymentState, transId: TransId, now: number, unknow
   const open = reports.open.find((report) => report.transId === transId);
   if (open !== undefined) {
     // What it says is news: it is asked about as if nobody had before.
-    const isNews = reports.claims?.some((one) => one.transId === transId && one.at === now) ?? false;
+    const isNews = reports.paid?.some((one) => one.transId === transId && one.at === now) ?? false;
     const others = reports.open.filter((report) => report !== open);
     return isNews
       ? withOpen(payment, [...others, { ...open, unknown: 0, unanswered: 0, nextAt: now }])
@@ -125,9 +125,9 @@ function withReport(payment: PaymentState, transId: TransId, now: number, unknow
   const added: Report = { transId, nextAt, unanswered: 0, unknown };
   if (reports.open.length < MAX_OPEN) return withOpen(payment, [...reports.open, added]);
   // A report that the provider doesn't know is replaced, so that forged ones can't keep a true one out for good.
-  const claimed = claimedIn(payment, now);
+  const reportedPaid = ownReportedPaid(payment, now);
   const doubtful =
-    reports.open.find((report) => report.unknown > 0 && !claimed.includes(report.transId)) ??
+    reports.open.find((report) => report.unknown > 0 && !reportedPaid.includes(report.transId)) ??
     (isKnown(payment, transId)
       ? reports.open.find((report) => !isKnown(payment, report.transId))
       : undefined);
@@ -140,11 +140,11 @@ function withReport(payment: PaymentState, transId: TransId, now: number, unknow
 export function withoutSaid(payment: PaymentState, shown: readonly Transaction[]): PaymentState {
   const { reports } = payment;
   const isShown = (named: TransId) => shown.some(({ transId }) => transId === named);
-  const isPaid = (claimed: TransId) =>
-    shown.some(({ transId, status }) => transId === claimed && status === 'SUCCESSFUL');
+  const isPaid = (reported: TransId) =>
+    shown.some(({ transId, status }) => transId === reported && status === 'SUCCESSFUL');
   const unconfirmed = reports.unconfirmed.filter((named) => !isShown(named));
-  const claims = reports.claims?.filter(({ transId }) => !isPaid(transId));
-  return { ...payment, reports: { ...reports, unconfirmed, claims } };
+  const paid = reports.paid?.filter(({ transId }) => !isPaid(transId));
+  return { ...payment, reports: { ...reports, unconfirmed, paid } };
 }
 
 /** The report to ask about next: the one that is due first. */
@@ -179,7 +179,7 @@ export function onReportStatus(
       if (owner === 'another') return withOpen(asked, others);
       const again = withOpen(asked, [...others, ...notKnownYet(report, now)]);
       if (owner === 'unsaid' || agrees(payment, answer.transaction, now)) return again;
-      const isBehind = claimedUntil(payment, transId, now) !== undefined;
+      const isBehind = reportedPaidUntil(payment, transId, now) !== undefined;
       return confirmed(isBehind ? again : withOpen(asked, others), answer.transaction, now);
     }
     case 'unknown':

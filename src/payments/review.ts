@@ -1,9 +1,9 @@
-import { allClaimedIn, claimedIn, claimedUntil } from './claims.js';
 import type { Resolution, Resolved } from './decision.js';
 import { unprovenBy } from './ended.js';
 import { applyTransaction } from './following.js';
 import { disagreement, findOwn, ownAmong } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
+import { allReportedPaid, ownReportedPaid, reportedPaidUntil } from './paid-reports.js';
 import type { TransId } from './payment-id.js';
 import {
   type Deciding,
@@ -87,7 +87,7 @@ function openIn(payment: PaymentState, now: number): readonly TransId[] {
   const isShown = ({ transId, unknown }: Report) =>
     unknown > 0 && others.some((other) => other.transId === transId);
   const isOver = ({ transId }: Report) =>
-    transId === ownId && claimedUntil(payment, transId, now) === undefined;
+    transId === ownId && reportedPaidUntil(payment, transId, now) === undefined;
   return reports.open.filter((report) => !isShown(report) && !isOver(report)).map(({ transId }) => transId);
 }
 
@@ -95,7 +95,7 @@ function openIn(payment: PaymentState, now: number): readonly TransId[] {
 function allNamedIn(payment: PaymentState, now: number): readonly TransId[] {
   const ownId = transIdOf(payment);
   const named = namedIn(payment).filter((transId) => transId !== ownId);
-  return [...named, ...claimedIn(payment, now)];
+  return [...named, ...ownReportedPaid(payment, now)];
 }
 
 /** Why a decision that is being checked comes too early. Who insists has not seen what a notification says meanwhile. */
@@ -116,7 +116,7 @@ function newsFor(payment: PaymentState, { decision }: Resolution, now: number): 
     case 'resend':
       return allNamedIn(payment, now);
     case 'fail':
-      return allClaimedIn(payment, now);
+      return allReportedPaid(payment, now);
     case 'match':
       return [];
   }
@@ -140,7 +140,7 @@ function objectionToHaste(
     if (
       decision.action === 'fail' &&
       payment.order.method === 'link' &&
-      claimedIn(payment, now).includes(named)
+      ownReportedPaid(payment, now).includes(named)
     )
       return `${whyPaid(payment, named)}; try again in a few minutes`;
     return !payment.reports.unconfirmed.includes(named)
@@ -185,7 +185,7 @@ export function onDecide(
     next: isAboutTransaction ? 'status' : 'list',
     alive: [],
     rounds: 0,
-    inView: [...allNamedIn(payment, now), ...allClaimedIn(payment, now)],
+    inView: [...allNamedIn(payment, now), ...allReportedPaid(payment, now)],
   };
   return { payment: inPhase(payment, deciding) };
 }
@@ -324,11 +324,11 @@ export function onListedWhileDeciding(
       : back(payment, deciding, `${missing(hidden)}, or override this with "force": true`);
   }
   if (isPaid || payment.order.method !== 'link' || deciding.rounds >= MAX_ROUNDS) {
-    const claimed = alive.find((transId) => claimedUntil(payment, transId, now) !== undefined);
+    const reported = alive.find((transId) => reportedPaidUntil(payment, transId, now) !== undefined);
     const words =
-      claimed === undefined || moving.some(({ status }) => status === 'SUCCESSFUL')
+      reported === undefined || moving.some(({ status }) => status === 'SUCCESSFUL')
         ? `the provider shows ${shown || alive.join(', ')} for this payment`
-        : `${whyPaid(payment, claimed)}; try again in a few minutes`;
+        : `${whyPaid(payment, reported)}; try again in a few minutes`;
     return backNoting(payment, deciding, words, own, now);
   }
   // The list may not be there to be read again afterwards.

@@ -1,8 +1,8 @@
-import { claimedUntil } from './claims.js';
 import type { Decision, Rejection, Resolution } from './decision.js';
 import { isOwn } from './matching.js';
 import type { DeliveryOutcome } from './notification.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from './outcome.js';
+import { reportedPaidUntil } from './paid-reports.js';
 import type { TransId } from './payment-id.js';
 import {
   type Check,
@@ -450,7 +450,7 @@ export function hasBeenPaid({ others, paidBy }: PaymentState, transId: TransId):
 
 /** Whether a transaction may have been paid: the provider has shown it so, or a notification says so, and may yet be confirmed. */
 export function mayBePaid(payment: PaymentState, transId: TransId, now: number): boolean {
-  return hasBeenPaid(payment, transId) || claimedUntil(payment, transId, now) !== undefined;
+  return hasBeenPaid(payment, transId) || reportedPaidUntil(payment, transId, now) !== undefined;
 }
 
 /** Why a transaction may have been paid, though the provider doesn't say so now. */

@@ -148,7 +148,7 @@ export class PayoutLimits {
   }
 }
 
-/** The workflow that counts a merchant's payouts of a day, until when, and their limit in XAF. */
+/** The workflow that counts a merchant's payouts of a day, their limit in XAF, and until when, in ms since the epoch. */
 interface Counter {
   readonly workflowId: string;
   readonly max: number;

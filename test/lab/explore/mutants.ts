@@ -609,7 +609,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a notification is not dropped on the first "unknown"',
-    file: 'claims.ts',
+    file: 'paid-reports.ts',
     find: 'CONFIRM_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;',
     replace: 'CONFIRM_PAUSES_MS = [] as readonly number[];',
     setting: afterTheEnd,
@@ -1475,10 +1475,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a link that a notification calls paid is not expired before the provider was asked again',
     file: 'transitions.ts',
-    find: '  return hasBeenPaid(payment, transId) || claimedUntil(payment, transId, now) !== undefined;\n',
+    find: '  return hasBeenPaid(payment, transId) || reportedPaidUntil(payment, transId, now) !== undefined;\n',
     replace: '  return hasBeenPaid(payment, transId);\n',
     setting: world({ method: 'link', allowance: { notifications: 1 } }),
-    breaks: 'expiredClaimed',
+    breaks: 'expiredReported',
     story: [/a notification/, /status of T1/, /expire T1/],
   },
   {
@@ -1487,13 +1487,13 @@ export const MUTANTS: readonly Mutant[] = [
     find: "  if (pursuit?.kind === 'closing' && pursuit.next === 'expire')\n",
     replace: "  if (pursuit?.kind === 'closing' && now < 0)\n",
     setting: world({ method: 'link', allowance: { notifications: 1 } }),
-    breaks: 'expiredClaimed',
+    breaks: 'expiredReported',
     story: [/status of T1/, /a notification/, /expire T1/],
   },
   {
     rule: 'what a notification calls paid against the outcome is asked about again after the end',
     file: 'machine.ts',
-    find: '  const moved = inTime(withClaimsAsked(paid, polled(paid.phase)?.transId, now), now);\n',
+    find: '  const moved = inTime(withPaidReportsAsked(paid, polled(paid.phase)?.transId, now), now);\n',
     replace: '  const moved = inTime(paid, now);\n',
     setting: world({ method: 'payout', allowance: { notifications: 1 } }),
     breaks: 'confirmed',

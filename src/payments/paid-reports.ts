@@ -1,5 +1,5 @@
 import type { TransId } from './payment-id.js';
-import { type Claim, isKnown, type PaymentState } from './payment-state.js';
+import { isKnown, type PaidReport, type PaymentState } from './payment-state.js';
 
 const MINUTE_MS = 60_000;
 
@@ -19,40 +19,44 @@ const MAX_TIMES = 3;
 const MAX_UNKNOWN = 20;
 
 /** Remembers a notification that calls a transaction SUCCESSFUL, unless an earlier one may still be confirmed. */
-export function withClaim(payment: PaymentState, transId: TransId, now: number): PaymentState {
+export function withPaidReport(payment: PaymentState, transId: TransId, now: number): PaymentState {
   const { reports } = payment;
-  const before = reports.claims?.find((one) => one.transId === transId);
+  const before = reports.paid?.find((one) => one.transId === transId);
   const times = (before?.times ?? 0) + 1;
-  if (claimedUntil(payment, transId, now) !== undefined || times > MAX_TIMES) return payment;
-  const kept = (reports.claims ?? []).filter((one) => one !== before);
+  if (reportedPaidUntil(payment, transId, now) !== undefined || times > MAX_TIMES) return payment;
+  const kept = (reports.paid ?? []).filter((one) => one !== before);
   const unknown = kept.filter((one) => !isKnown(payment, one.transId));
   // One that the provider has said nothing of yet is the last to make room.
-  const isUnasked = (one: Claim) =>
+  const isUnasked = (one: PaidReport) =>
     reports.open.some((report) => report.transId === one.transId && report.unknown === 0);
   const least = unknown.find((one) => !isUnasked(one)) ?? unknown[0];
-  const claims = unknown.length < MAX_UNKNOWN ? kept : kept.filter((one) => one !== least);
-  return { ...payment, reports: { ...reports, claims: [...claims, { transId, at: now, times }] } };
+  const others = unknown.length < MAX_UNKNOWN ? kept : kept.filter((one) => one !== least);
+  return { ...payment, reports: { ...reports, paid: [...others, { transId, at: now, times }] } };
 }
 
 /**
  * Until when the provider may still confirm that a transaction is SUCCESSFUL, as a notification has said, in ms since the epoch;
  * `undefined` when none has, or that is over.
  */
-export function claimedUntil({ reports }: PaymentState, transId: TransId, now: number): number | undefined {
-  const claim = reports.claims?.find((one) => one.transId === transId);
-  const until = claim && claim.at + CONFIRMED_WITHIN_MS;
+export function reportedPaidUntil(
+  { reports }: PaymentState,
+  transId: TransId,
+  now: number,
+): number | undefined {
+  const report = reports.paid?.find((one) => one.transId === transId);
+  const until = report && report.at + CONFIRMED_WITHIN_MS;
   return until !== undefined && now < until ? until : undefined;
 }
 
 /** The transactions that notifications have called SUCCESSFUL, and that the provider may still confirm. */
-export function allClaimedIn(payment: PaymentState, now: number): readonly TransId[] {
-  const { claims = [] } = payment.reports;
-  return claims
+export function allReportedPaid(payment: PaymentState, now: number): readonly TransId[] {
+  const { paid = [] } = payment.reports;
+  return paid
     .map(({ transId }) => transId)
-    .filter((transId) => claimedUntil(payment, transId, now) !== undefined);
+    .filter((transId) => reportedPaidUntil(payment, transId, now) !== undefined);
 }
 
 /** Those of them that are the payment's, by what the provider has said. */
-export function claimedIn(payment: PaymentState, now: number): readonly TransId[] {
-  return allClaimedIn(payment, now).filter((transId) => isKnown(payment, transId));
+export function ownReportedPaid(payment: PaymentState, now: number): readonly TransId[] {
+  return allReportedPaid(payment, now).filter((transId) => isKnown(payment, transId));
 }

@@ -38,14 +38,14 @@ function minutesUntilEnd(payment: Scenario, status: 'FAILED' | 'EXPIRED'): numbe
 
 describe('a link that a notification calls paid', () => {
   /** The notification comes a minute before the link's end, and the provider's records are behind it. */
-  const claimed = () =>
+  const reportedPaid = () =>
     taken(linkOrder)
       .after(DAY - MINUTE)
       .hint('T1')
       .found('PENDING');
 
   it('is not expired at its end before the provider had the time to confirm it', () => {
-    const payment = claimed();
+    const payment = reportedPaid();
     while (payment.now < START + DAY + 10 * MINUTE) {
       payment.asks('askStatus');
       payment.found('PENDING');
@@ -54,7 +54,7 @@ describe('a link that a notification calls paid', () => {
   });
 
   it('is expired when nothing has confirmed that for 36 minutes, however often it was said', () => {
-    const payment = claimed();
+    const payment = reportedPaid();
     while (payment.todo.kind !== 'expire') {
       payment.hint('T1').asks('askStatus');
       payment.found('PENDING');
@@ -117,7 +117,7 @@ describe('a link that a notification calls paid', () => {
     expect(payment.reply).toMatchObject(
       refused('ResolutionRefused', 'a notification says that T2 has been paid'),
     );
-    expect(payment.payment.reports.claims).toHaveLength(20);
+    expect(payment.payment.reports.paid).toHaveLength(20);
   });
 
   it('is asked about in a held review, whatever notifications have named before', () => {
@@ -160,7 +160,7 @@ describe('a link that a notification calls paid', () => {
   });
 
   it('is not the merchant’s to expire until then, who is told why', () => {
-    const payment = claimed().request('expire');
+    const payment = reportedPaid().request('expire');
     expect(payment.reply).toMatchObject(refused('NotExpirable', NOT_CONFIRMED));
     expect(
       payment
