@@ -176,27 +176,30 @@ export interface SetupResult {
  */
 export async function setUpNamespace(connection: SetupConnection, namespace: string): Promise<SetupResult> {
   return await connection.withDeadline(Date.now() + SETUP_LIMIT_MS, async () => {
-    const before = await findSetupGaps(connection, namespace);
-    const has = (kind: SetupGap['kind']) => before.some((gap) => gap.kind === kind);
-    if (before.length === 0) await untilTaken(connection, namespace);
-    if (before.length === 0 || has('namespace')) return { gaps: before, refusals: [] };
-
-    const refusals: string[] = [];
-    const attempt = async (change: () => Promise<unknown>) => {
-      try {
-        await change();
-      } catch (error) {
-        if (!isGrpcServiceError(error) || !REFUSED.includes(error.code)) throw error;
-        refusals.push(error.details);
-      }
-    };
-    if (has('retention')) await attempt(() => ensureRetention(connection, namespace));
-    // If one has another type, the namespace is probably used for something else: leave it alone.
-    if (has('missing') && !has('type')) await attempt(() => registerSearchAttributes(connection, namespace));
-    const gaps = await findSetupGaps(connection, namespace);
-    if (gaps.length === 0) await untilTaken(connection, namespace);
-    return { gaps, refusals };
+    const result = await closeGaps(connection, namespace);
+    if (result.gaps.length === 0) await untilTaken(connection, namespace);
+    return result;
   });
+}
+
+async function closeGaps(connection: SetupConnection, namespace: string): Promise<SetupResult> {
+  const before = await findSetupGaps(connection, namespace);
+  const has = (kind: SetupGap['kind']) => before.some((gap) => gap.kind === kind);
+  if (before.length === 0 || has('namespace')) return { gaps: before, refusals: [] };
+
+  const refusals: string[] = [];
+  const attempt = async (change: () => Promise<unknown>) => {
+    try {
+      await change();
+    } catch (error) {
+      if (!isGrpcServiceError(error) || !REFUSED.includes(error.code)) throw error;
+      refusals.push(error.details);
+    }
+  };
+  if (has('retention')) await attempt(() => ensureRetention(connection, namespace));
+  // If one has another type, the namespace is probably used for something else: leave it alone.
+  if (has('missing') && !has('type')) await attempt(() => registerSearchAttributes(connection, namespace));
+  return { gaps: await findSetupGaps(connection, namespace), refusals };
 }
 
 /** What a namespace lacks, in a sentence. */
