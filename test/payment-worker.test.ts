@@ -1,13 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { createActivities } from '../src/activities/activities.js';
-import { createPaymentWorker } from '../src/payment-worker.js';
 import { notificationsQueue } from '../src/workflows/messages.js';
 import { type DevServer, startDevServer } from '../stack/temporal/start-dev-server.js';
-import { CLOSED_URL, clientOf, closeServers } from './provider/local-servers.js';
+import { closeServers } from './provider/local-servers.js';
 import { workflowBundle } from './support/bundle-workflows.js';
-import { noMerchant } from './support/no-merchant.js';
-import { testEncryption } from './support/test-encryption.js';
+import { createLonelyWorker } from './support/payment-worker.js';
 
 const TASK_QUEUE = 'payments';
 
@@ -29,24 +26,7 @@ describe('a worker', () => {
 
   const connect = () => NativeConnection.connect({ address: server.address });
   const create = (connection: NativeConnection) =>
-    createPaymentWorker({
-      connection,
-      namespace: 'default',
-      taskQueue: TASK_QUEUE,
-      encryption: testEncryption,
-      activities: createActivities({
-        providers: { collection: clientOf(CLOSED_URL), payout: clientOf(CLOSED_URL) },
-        merchant: noMerchant,
-      }),
-      workflowBundle: workflowBundle(),
-      limits: {
-        maxCachedWorkflows: 10,
-        maxConcurrentWorkflowTasks: 10,
-        maxConcurrentActivities: 10,
-        maxConcurrentLocalActivities: 10,
-        shutdownGraceMs: 500,
-      },
-    });
+    createLonelyWorker({ connection, taskQueue: TASK_QUEUE, workflowBundle: workflowBundle() });
 
   it('that is shut down before it runs stops at once, and lets go of its connection', async () => {
     const connection = await connect();

@@ -11,13 +11,11 @@ import {
   type WorkflowBundle,
 } from '@temporalio/worker';
 import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
-import { createActivities } from '../src/activities/activities.js';
-import { createPaymentWorker } from '../src/payment-worker.js';
 import { dataConverterOf } from '../src/temporal/encryption.js';
 import { LeanWorker } from '../src/workflow-threads.js';
 import { type DevServer, startDevServer } from '../stack/temporal/start-dev-server.js';
-import { CLOSED_URL, clientOf, closeServers } from './provider/local-servers.js';
-import { noMerchant } from './support/no-merchant.js';
+import { closeServers } from './provider/local-servers.js';
+import { createLonelyWorker } from './support/payment-worker.js';
 import { testEncryption } from './support/test-encryption.js';
 import { computeForever, fail, finish, waitTwice } from './support/thread-workflows.js';
 
@@ -50,61 +48,40 @@ async function withWorker<T>(kind: typeof Worker, taskQueue: string, task: () =>
   return await worker.runUntil(task());
 }
 
+/** What Temporal's Web UI would show as the call stack of a workflow that waits, or why it shows none. */
+async function callStackOf(asking: Client, taskQueue: string): Promise<string> {
+  const options = { taskQueue, workflowId: taskQueue, args: [false] as [boolean] };
+  const handle = await asking.workflow.start(waitTwice, options);
+  const stack = await handle.query<string>('__stack_trace').catch((error: Error) => error.message);
+  await handle.signal(finish);
+  await handle.result();
+  return stack;
+}
+
 describe('a thread that runs workflows', () => {
   it("keeps no call stacks, and says so; the SDK's own does", async () => {
     const ask = (kind: typeof Worker, taskQueue: string) =>
-      withWorker(kind, taskQueue, async () => {
-        const options = { taskQueue, workflowId: taskQueue, args: [false] as [boolean] };
-        const handle = await client.workflow.start(waitTwice, options);
-        const stack = await handle.query<string>('__stack_trace').catch((error: Error) => error.message);
-        await handle.signal(finish);
-        await handle.result();
-        return stack;
-      });
+      withWorker(kind, taskQueue, () => callStackOf(client, taskQueue));
     expect(await ask(LeanWorker, 'lean')).toMatch(/stack traces are not enabled/);
     expect(await ask(Worker, 'usual')).toMatch(/at .*thread-workflows\.ts:\d+/);
   }, 60_000);
 
   it('is what payments run in, unless call stacks are asked for', async () => {
     const encrypted = new Client({ connection, dataConverter: dataConverterOf(testEncryption) });
-    const ask = async (taskQueue: string, callStacks?: boolean) => {
-      const worker = await createPaymentWorker({
-        connection,
-        namespace: 'default',
-        taskQueue,
-        encryption: testEncryption,
-        activities: createActivities({
-          providers: { collection: clientOf(CLOSED_URL), payout: clientOf(CLOSED_URL) },
-          merchant: noMerchant,
-        }),
-        workflowBundle,
-        limits: {
-          maxCachedWorkflows: 10,
-          maxConcurrentWorkflowTasks: 10,
-          maxConcurrentActivities: 10,
-          maxConcurrentLocalActivities: 10,
-          shutdownGraceMs: 500,
-        },
-        ...(callStacks !== undefined && { callStacks }),
-      });
-      const stackOf = async () => {
-        const options = { taskQueue, workflowId: taskQueue, args: [false] as [boolean] };
-        const handle = await encrypted.workflow.start(waitTwice, options);
-        const stack = await handle.query<string>('__stack_trace').catch((error: Error) => error.message);
-        await handle.signal(finish);
-        await handle.result();
-        return stack;
-      };
+    const ask = async (taskQueue: string, given: { readonly callStacks?: boolean } = {}) => {
+      const worker = await createLonelyWorker({ connection, taskQueue, workflowBundle, ...given });
       const running = worker.run();
       try {
-        return await Promise.race([stackOf(), running]);
+        return await Promise.race([callStackOf(encrypted, taskQueue), running]);
       } finally {
         worker.shutdown();
         await running;
       }
     };
     expect(await ask('payments-by-default')).toMatch(/stack traces are not enabled/);
-    expect(await ask('payments-with-call-stacks', true)).toMatch(/at .*thread-workflows\.ts:\d+/);
+    expect(await ask('payments-with-call-stacks', { callStacks: true })).toMatch(
+      /at .*thread-workflows\.ts:\d+/,
+    );
   }, 60_000);
 
   it('ends though the last call went into a workflow that was never dropped', async () => {
