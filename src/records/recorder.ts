@@ -25,8 +25,12 @@ export interface RecorderPace {
   readonly roundMs: number;
   /** How long another recorder waits for one that has died. */
   readonly leaseMs: number;
-  /** By how much each round goes back: Temporal's index may show a payment's end that late. */
+  /** By how much a round goes back: Temporal's index shows nearly all ends that soon. */
+  readonly soonMs: number;
+  /** By how much it goes back now and then: the index may show an end that late. */
   readonly overlapMs: number;
+  /** How often it does. To go back so far each time would read each payment some thirty times. */
+  readonly overlapEveryMs: number;
   /** How often all that Temporal still has is compared with the records, for what the index showed later than that. */
   readonly sweepMs: number;
   /** How often open payments are looked through. */
@@ -38,7 +42,9 @@ export interface RecorderPace {
 const USUAL_PACE: RecorderPace = {
   roundMs: 2_000,
   leaseMs: 30_000,
+  soonMs: 5_000,
   overlapMs: MINUTE_MS,
+  overlapEveryMs: 15_000,
   sweepMs: HOUR_MS,
   openMs: 10_000,
   againMs: HOUR_MS,
@@ -100,6 +106,9 @@ class Recorder {
   #leasedUntil = 0;
   /** Up to when all ends are recorded; `undefined` before the first round. */
   #recordedUntil: number | undefined;
+  /** Up to when they are but for those that the index shows late. */
+  #lookedUntil = 0;
+  #overlapAgainAt = Number.NEGATIVE_INFINITY;
   #widthMs = WINDOW_MS;
   #sweep: Walk | undefined;
   #sweepBegunAt = 0;
@@ -146,6 +155,8 @@ class Recorder {
 
   /** Records the next window of ends. @returns whether another is to follow at once */
   async #recordEnded(now: number, stop: AbortSignal): Promise<boolean> {
+    if (now < this.#overlapAgainAt) return await this.#recordLatest(now, stop);
+
     const from = this.#recordedUntil ?? (await this.#oldest(now, stop));
     const to = Math.min(now, from + this.#widthMs);
     const count = await this.#recordAll(endedBetween(from, to), now, stop);
@@ -154,8 +165,19 @@ class Recorder {
     const recordedUntil = Math.max(from, Math.min(to, now - this.#pace.overlapMs));
     await this.#records.advance(recordedUntil);
     this.#recordedUntil = recordedUntil;
+    this.#lookedUntil = to;
     this.#widthMs = widened(this.#widthMs, count);
-    return to < now;
+    if (to < now) return true;
+    this.#overlapAgainAt = now + this.#pace.overlapEveryMs;
+    return false;
+  }
+
+  /** Records the ends since the last look. */
+  async #recordLatest(now: number, stop: AbortSignal): Promise<false> {
+    const from = this.#lookedUntil - this.#pace.soonMs;
+    const count = await this.#recordAll(endedBetween(from, now), now, stop);
+    if (count !== undefined) this.#lookedUntil = now;
+    return false;
   }
 
   /** Records what open payments tell their merchants. A payment is read when its status changes, and now and then. */

@@ -52,7 +52,7 @@ whereInstalled('the records, backed up and restored as the runbook says', () => 
   async function record(into: Records, runs: readonly Run[]): Promise<void> {
     const stop = new AbortController();
     const pace = {
-      ...{ roundMs: 20, leaseMs: 30_000, overlapMs: 60_000 },
+      ...{ roundMs: 20, leaseMs: 30_000, soonMs: 5_000, overlapMs: 60_000, overlapEveryMs: 0 },
       ...{ sweepMs: 50, openMs: 60_000, againMs: HOUR_MS },
     };
     const recording = runRecorder({ client: temporalWith(runs), records: into, logger, pace }, stop.signal);

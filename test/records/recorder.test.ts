@@ -15,7 +15,9 @@ const DAY_MS = 24 * HOUR_MS;
 const PACE: RecorderPace = {
   roundMs: 20,
   leaseMs: 30_000,
+  soonMs: 5_000,
   overlapMs: 60_000,
+  overlapEveryMs: 0,
   sweepMs: 50,
   openMs: 60_000,
   againMs: HOUR_MS,
@@ -103,6 +105,24 @@ describe('the recorder', () => {
     );
     expect(hours.slice(0, 10)).toEqual([6, 12, 24, 24, 24, 24, 6, 12, 24, 24]);
     expect(Math.max(...hours)).toBe(24);
+  });
+
+  it('asks for what has just ended, and now and then for the last minute', async () => {
+    const seconds: number[] = [];
+    const runs = [paid(1, Date.now() - 1_000)];
+    record(runs, { sweepMs: 2 * DAY_MS, soonMs: 1_000, overlapEveryMs: 500 }, (from, to) => {
+      seconds.push(Math.round((to - from) / 1_000));
+    });
+    await untilRecorded(1);
+    runs.push(paid(2, Date.now() - 30_000));
+    await untilRecorded(2);
+
+    const minutes = () => seconds.filter((each) => each >= 60 && each < 70).length;
+    const latest = () => seconds.filter((each) => each < 10).length;
+    await eventually(
+      async () => ({ minutes: minutes(), latest: latest() }),
+      (asked) => asked.minutes > 3 && asked.latest > 2 * asked.minutes,
+    );
   });
 
   it('finds what the index shows only after its time is over', async () => {

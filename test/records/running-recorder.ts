@@ -7,7 +7,9 @@ import type { Records } from '../../src/records/records.js';
 export const PACE: RecorderPace = {
   roundMs: 100,
   leaseMs: 2_000,
+  soonMs: 5_000,
   overlapMs: 60_000,
+  overlapEveryMs: 0,
   sweepMs: 60_000,
   openMs: 100,
   againMs: 60_000,
