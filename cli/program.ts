@@ -34,7 +34,8 @@ export function createProgram(): Command {
     .command('demo')
     .summary('take payments of every kind to their outcomes, and show them')
     .description(
-      "Starts Temporal, the provider's sandbox, a worker and the API, takes payments of every kind through them, and " +
+      "Starts Temporal, the records' database, the provider's sandbox, a worker, the API and the codec server, takes " +
+        'payments of every kind through them, and ' +
         "shows each with its outcome and a link to it in Temporal's Web UI. Then it stops everything and leaves nothing " +
         'behind. A day of the sandbox takes 15 seconds, so that you can see a link expire.',
     )
@@ -54,7 +55,7 @@ ledger agrees, otherwise 1.`,
 
   program
     .command('start')
-    .summary('run the same processes until Ctrl-C, with their state in .sanaga/')
+    .summary('run the same processes and the desk until Ctrl-C, with their state in .sanaga/')
     .description(
       "Starts Temporal, the provider's sandbox, the records' database, a worker, the API, the desk and the codec server, prints their addresses, and runs until you press " +
         "Ctrl-C. Temporal's database, the records, all that the sandbox knows, the generated secrets and the logs are kept in " +
@@ -134,6 +135,7 @@ Exit code: that of "start".`,
       name: 'worker',
       what: "the worker's process",
       settings: [...temporal, ...settingNames('worker')],
+      stopsWithin: 'two seconds more than WORKER_SHUTDOWN_GRACE',
       run: () => import('../src/worker.js'),
     },
     {
@@ -143,18 +145,24 @@ Exit code: that of "start".`,
       run: () => import('../src/codec-server.js'),
     },
     {
+      name: 'desk',
+      what: 'the pages on which operators decide',
+      settings: settingNames('desk'),
+      run: () => import('../src/desk.js'),
+    },
+    {
       name: 'sandbox',
       what: "the provider's sandbox",
       settings: SETTING_NAMES,
       run: () => import('../sandbox/main.js'),
     },
   ];
-  for (const { name, what, settings, run } of processes) {
+  for (const { name, what, settings, stopsWithin = '10 seconds', run } of processes) {
     program
       .command(name)
       .summary(`run ${what} alone`)
       .description(`Runs ${what} alone. Its settings come from the environment; see docs/settings.md.`)
-      .addHelpText('after', settingsHelp(settings))
+      .addHelpText('after', settingsHelp(settings, stopsWithin))
       .action(() => run().then(() => undefined));
   }
   program.commandsGroup('Other:');
@@ -173,13 +181,14 @@ Examples, for the "sanaga" on your PATH:
   return program;
 }
 
-function settingsHelp(settings: readonly string[]): string {
+function settingsHelp(settings: readonly string[], stopsWithin: string): string {
   return `
 Environment:
 ${inLines(settings)}
 
 Exit code: 0 when it was asked to stop, 78 when a setting is wrong, with a line
-for each mistake. SIGTERM and SIGINT stop it gracefully, within 10 seconds.`;
+for each mistake. SIGTERM and SIGINT stop it gracefully, within
+${stopsWithin}.`;
 }
 
 /** The words, indented, in lines of less than 80 characters. */

@@ -379,8 +379,8 @@ export interface ServiceStatement {
     readonly fees: number;
     readonly withoutFee: number;
   };
-  readonly opening?: BalanceAtTurn;
-  readonly closing?: BalanceAtTurn;
+  readonly opening?: MidnightBalance;
+  readonly closing?: MidnightBalance;
   readonly change?: { readonly balance: number; readonly payments: number; readonly rest: number };
   readonly coverage: {
     readonly complete: boolean;
@@ -390,7 +390,7 @@ export interface ServiceStatement {
   };
 }
 
-export interface BalanceAtTurn {
+export interface MidnightBalance {
   readonly balance: number;
   readonly asOf: string;
 }

@@ -4,24 +4,17 @@
  */
 import { hostname } from 'node:os';
 import { readConfig, withTemporalApiKey } from '../lib/config.js';
-import { lazyConnection, loadTemporalTarget } from '../lib/temporal/connection.js';
+import { lazyConnection, loadTemporalTarget, workflowPollers } from '../lib/temporal/connection.js';
 
 /** A poll lasts a minute at most, so that a worker which is well is seen at least as often. */
 const FRESH_MS = 2 * 60 * 1000;
-
-/** Temporal's code for a queue of workflow tasks, which every worker asks at. */
-const WORKFLOW_TASKS = 1;
 
 const { TEMPORAL_TASK_QUEUE: name } = readConfig('worker', process.env);
 const target = loadTemporalTarget(withTemporalApiKey(process.env));
 const connection = lazyConnection(target);
 try {
-  const { pollers } = await connection.withDeadline(Date.now() + 5_000, () =>
-    connection.workflowService.describeTaskQueue({
-      namespace: target.namespace,
-      taskQueue: { name },
-      taskQueueType: WORKFLOW_TASKS,
-    }),
+  const pollers = await connection.withDeadline(Date.now() + 5_000, () =>
+    workflowPollers(connection, target.namespace, name),
   );
   const seen = pollers
     .filter(({ identity }) => identity.endsWith(`@${hostname()}`))

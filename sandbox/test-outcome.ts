@@ -6,9 +6,9 @@ export type TestOutcome =
   | { readonly kind: 'settles'; readonly status: 'SUCCESSFUL' | 'FAILED'; readonly after: 'atOnce' | number }
   | { readonly kind: 'stays' };
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
 
 /** The last digit but two of a number, which selects its rule. */
 export type TestDigit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9';
@@ -26,12 +26,12 @@ type Rule = { readonly digit: TestDigit; readonly pattern: string } & (
 export const TEST_NUMBERS: readonly Rule[] = [
   { digit: '0', pattern: '0xx', status: 'SUCCESSFUL' },
   { digit: '1', pattern: '1xx', status: 'FAILED' },
-  { digit: '2', pattern: '2SS', status: 'SUCCESSFUL', unitMs: SECOND },
-  { digit: '3', pattern: '3SS', status: 'FAILED', unitMs: SECOND },
-  { digit: '4', pattern: '4MM', status: 'SUCCESSFUL', unitMs: MINUTE },
-  { digit: '5', pattern: '5MM', status: 'FAILED', unitMs: MINUTE },
-  { digit: '6', pattern: '6HH', status: 'SUCCESSFUL', unitMs: HOUR },
-  { digit: '7', pattern: '7HH', status: 'FAILED', unitMs: HOUR },
+  { digit: '2', pattern: '2SS', status: 'SUCCESSFUL', unitMs: SECOND_MS },
+  { digit: '3', pattern: '3SS', status: 'FAILED', unitMs: SECOND_MS },
+  { digit: '4', pattern: '4MM', status: 'SUCCESSFUL', unitMs: MINUTE_MS },
+  { digit: '5', pattern: '5MM', status: 'FAILED', unitMs: MINUTE_MS },
+  { digit: '6', pattern: '6HH', status: 'SUCCESSFUL', unitMs: HOUR_MS },
+  { digit: '7', pattern: '7HH', status: 'FAILED', unitMs: HOUR_MS },
   { digit: '8', pattern: '8xx', status: 'PENDING' },
   { digit: '9', pattern: '9xx', status: 'SUCCESSFUL' },
 ];

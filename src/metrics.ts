@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { SERVICES } from './payments/order.js';
 import { PROVIDER_CALL_OUTCOMES, PROVIDER_ENDPOINTS, type ProviderCall } from './provider/client.js';
 import { CODEC_OPERATIONS, CODEC_RESULTS, type CodecCall } from './temporal/encryption.js';
 
@@ -79,7 +80,7 @@ export function providerMetrics(registry: Registry): (call: ProviderCall) => voi
     buckets: PROVIDER_BUCKETS,
     registers,
   });
-  for (const service of ['collection', 'payout'] as const) {
+  for (const service of SERVICES) {
     for (const endpoint of PROVIDER_ENDPOINTS[service]) {
       durations.zero({ service, endpoint });
       for (const outcome of PROVIDER_CALL_OUTCOMES) requests.inc({ service, endpoint, outcome }, 0);

@@ -1,5 +1,5 @@
 /*
- * What the API and worker processes share: signals stop them, wrong settings are reported, the exit code shows how they
+ * What all processes share: signals stop them, wrong settings are reported, the exit code shows how they
  * ended, the Temporal namespace is checked first, and the clients of the provider's two services are made.
  */
 import { once } from 'node:events';

@@ -8,7 +8,6 @@ import { createMerchantNotifier } from './activities/merchant.js';
 import { type Config, readConfig, withTemporalApiKey } from './config.js';
 import { createLogger } from './logger.js';
 import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './metrics.js';
-import { createPaymentWorker } from './payment-worker.js';
 import {
   closeAll,
   createProviderServices,
@@ -30,13 +29,14 @@ import {
 } from './temporal/connection.js';
 import { type Encryption, encryptionOf } from './temporal/encryption.js';
 import { startTracing } from './tracing.js';
-import { loggingRuntime } from './worker-log.js';
+import { loggingRuntime } from './worker/log.js';
 import {
   installMeasuredRuntime,
   measuredNotifier,
   paymentMetrics,
   startSdkCounters,
-} from './worker-metrics.js';
+} from './worker/metrics.js';
+import { createPaymentWorker } from './worker/payment-worker.js';
 
 /** The workflows, bundled when the project was built. */
 const WORKFLOW_BUNDLE = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url));
@@ -220,7 +220,7 @@ function openKeeping(
     // Its own: the worker's can't give up a call when it has to stop.
     return records && { records, client: connectClient(target, encryption) };
   } catch (error) {
-    logger.error({ err: error }, 'the records can not be opened: payments go on, and are not recorded');
+    logger.error({ err: error }, "the records can't be opened: payments go on, and are not recorded");
     return undefined;
   }
 }

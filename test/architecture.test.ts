@@ -19,10 +19,6 @@ const PROCESS: Readonly<Record<string, string | undefined>> = {
   'desk.ts': 'desk',
   'worker.ts': 'worker',
   'codec-server.ts': 'codecServer',
-  'payment-worker.ts': 'worker',
-  'worker-metrics.ts': 'worker',
-  'worker-traces.ts': 'worker',
-  'workflow-threads.ts': 'worker',
 };
 
 /** The room of a file, seen from within the product or from outside of it. */

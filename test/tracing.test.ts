@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { PaymentId } from '../src/payments/payment-id.js';
 import { startTracing, traceProviderCalls, traceTo } from '../src/tracing.js';
-import { clientOf, closeServers, json, serveHttp } from './provider/local-servers.js';
+import { clientOf, closeServers, json, serveHttp } from './support/local-servers.js';
 
 const id = `pay_${'0'.repeat(31)}1` as PaymentId;
 const work = {

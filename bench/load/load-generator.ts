@@ -12,13 +12,13 @@ const PATIENCE_MS = 60_000;
 const REPEAT_MS = 1_000;
 /** After the last payment, the engine still writes what the merchant no longer waits for, and a notification may come again. */
 const SETTLE_MS = 500;
-/** Failures that are told; the rest are counted. */
-const MAX_TOLD = 5;
+/** Failures that are shown; the rest are counted. */
+const MAX_SHOWN = 5;
 
 /** A system that can't give the link in time may answer 202 without it, and go on. */
 const createdSchema = z.object({ id: z.string(), link: z.url().optional() });
 
-interface World {
+interface LoadParties {
   readonly provider: ProviderStub;
   readonly merchant: MerchantReceiver;
 }
@@ -42,30 +42,30 @@ interface Notified extends Created {
 }
 
 /** Does what it is ordered to, and checks each payment. */
-export async function runLoad(world: World, order: LoadOrder): Promise<LoadResult> {
-  const { provider, merchant } = world;
+export async function runLoad(parties: LoadParties, order: LoadOrder): Promise<LoadResult> {
+  const { provider, merchant } = parties;
   provider.clear();
   merchant.clear();
   closeConnections();
   provider.webhookUrls = order.target.apis.map(({ webhookUrl }) => webhookUrl);
-  if (order.kind === 'pay') return await payWaiting(world, order);
+  if (order.kind === 'pay') return await payWaiting(parties, order);
   provider.payer = order.payer;
-  return order.payer === 'pays' ? await makePayments(world, order) : await prepare(world, order);
+  return order.payer === 'pays' ? await makePayments(parties, order) : await prepare(parties, order);
 }
 
 /**
  * Makes payments that are paid. Each is checked: one link was made, the status was confirmed before the merchant was
  * notified, and the merchant was told SUCCESSFUL, of one event alone.
  */
-async function makePayments(world: World, order: MakeOrder): Promise<LoadResult> {
-  const { provider, merchant } = world;
+async function makePayments(parties: LoadParties, order: MakeOrder): Promise<LoadResult> {
+  const { provider, merchant } = parties;
   const startedAt = performance.now();
   const { done, failures } = await each(order.payments, order.pace, async (index, begun) => {
     const created = await create(order, index, begun);
-    return await whenNotified(world, created, 'SUCCESSFUL');
+    return await whenNotified(parties, created, 'SUCCESSFUL');
   });
   await pause(SETTLE_MS);
-  const why = complaints(world, failures);
+  const why = complaints(parties, failures);
   if (why !== undefined) return { kind: 'failed', why };
 
   const seconds = (Math.max(...done.map(({ arrivedAt }) => arrivedAt)) - startedAt) / 1_000;
@@ -90,12 +90,12 @@ async function makePayments(world: World, order: MakeOrder): Promise<LoadResult>
 }
 
 /** Makes payments that stay open: they wait for their payer, or are under review. */
-async function prepare(world: World, order: MakeOrder): Promise<LoadResult> {
-  const { provider } = world;
+async function prepare(parties: LoadParties, order: MakeOrder): Promise<LoadResult> {
+  const { provider } = parties;
   const before = provider.waiting;
   const { done, failures } = await each(order.payments, order.pace, async (index, begun) => {
     const created = await create(order, index, begun);
-    if (order.payer === 'disputes') await whenNotified(world, created, 'REVIEW');
+    if (order.payer === 'disputes') await whenNotified(parties, created, 'REVIEW');
   });
   const missing = () => before + order.payments - provider.waiting;
   // A POST that was answered without a link goes on.
@@ -104,7 +104,7 @@ async function prepare(world: World, order: MakeOrder): Promise<LoadResult> {
     await pause(REPEAT_MS);
   }
   const unmade = order.payer === 'waits' && missing() > 0 ? [`${missing()} links were never made`] : [];
-  const why = complaints(world, [...failures, ...unmade]);
+  const why = complaints(parties, [...failures, ...unmade]);
   const inReview = order.payer === 'disputes' ? done.length : 0;
   return {
     kind: 'prepared',
@@ -115,16 +115,16 @@ async function prepare(world: World, order: MakeOrder): Promise<LoadResult> {
 }
 
 /** Has the payments paid that have waited for longest, and checks the outcome of each. */
-async function payWaiting(world: World, { payments, concurrency }: PayOrder): Promise<LoadResult> {
-  const { provider } = world;
+async function payWaiting(parties: LoadParties, { payments, concurrency }: PayOrder): Promise<LoadResult> {
+  const { provider } = parties;
   const { done, failures } = await each(payments, { concurrency }, async (_, begun) => {
     const id = provider.payOldest();
     if (id === undefined) throw new Error('no payment waits for its payer');
     const created = { id, sentAt: begun, answeredAt: begun, hasLink: true, refusals: 0 };
-    return await whenNotified(world, created, 'SUCCESSFUL');
+    return await whenNotified(parties, created, 'SUCCESSFUL');
   });
   await pause(SETTLE_MS);
-  const why = complaints(world, failures);
+  const why = complaints(parties, failures);
   if (why !== undefined) return { kind: 'failed', why };
   const outcome = done.map(({ arrivedAt, notifiedAt }) => arrivedAt - notifiedAt);
   return {
@@ -206,7 +206,7 @@ async function create(order: MakeOrder, index: number, sentAt: number): Promise<
 type Outcome = 'SUCCESSFUL' | 'REVIEW';
 
 async function whenNotified(
-  { provider, merchant }: World,
+  { provider, merchant }: LoadParties,
   created: Created,
   expected: Outcome,
 ): Promise<Notified> {
@@ -225,9 +225,9 @@ async function whenNotified(
 }
 
 /** What was wrong, of all payments together; `undefined` when nothing was. */
-function complaints({ provider, merchant }: World, failures: readonly string[]): string | undefined {
+function complaints({ provider, merchant }: LoadParties, failures: readonly string[]): string | undefined {
   const all = [...failures, ...provider.complaints, ...merchant.complaints];
   if (all.length === 0) return undefined;
-  const told = all.slice(0, MAX_TOLD).join('; ');
-  return all.length > MAX_TOLD ? `${told}; and ${all.length - MAX_TOLD} more` : told;
+  const shown = all.slice(0, MAX_SHOWN).join('; ');
+  return all.length > MAX_SHOWN ? `${shown}; and ${all.length - MAX_SHOWN} more` : shown;
 }

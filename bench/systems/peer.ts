@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import got from 'got';
 import { type Child, startChild } from '../../stack/processes/child.js';
 import { lastLine, runCommand } from '../../stack/processes/run-command.js';
 import { cleanEnvironment } from '../environment.js';
@@ -13,8 +12,6 @@ import type { SystemContext } from './system.js';
 
 const PEERS = fileURLToPath(new URL('../../../bench/peers', import.meta.url));
 const INSTALL_LIMIT_MS = 20 * 60_000;
-const PROBE_LIMIT_MS = 5_000;
-
 /** The folder of a peer. */
 export const peerFolder = (name: string) => join(PEERS, name);
 
@@ -73,14 +70,4 @@ export function peerTarget(port: number): LoadTarget {
     apis: [{ createUrl: `${apiUrl}/v1/collections`, webhookUrl: `${apiUrl}/webhooks/provider` }],
     apiKey: PEER_API_KEY,
   };
-}
-
-/** Whether a GET of this URL is answered with a 2xx. */
-export async function answers(url: string): Promise<boolean> {
-  const { ok } = await got(url, {
-    retry: { limit: 0 },
-    throwHttpErrors: false,
-    timeout: { request: PROBE_LIMIT_MS },
-  });
-  return ok;
 }

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import got from 'got';
 import { z } from 'zod';
-import { startChild, untilReady } from '../../stack/processes/child.js';
+import { answers, startChild, untilReady } from '../../stack/processes/child.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { cleanEnvironment } from '../environment.js';
-import { answers, installPeer, peerFolder, peerSettings, peerTarget, startPeer } from './peer.js';
+import { installPeer, peerFolder, peerSettings, peerTarget, startPeer } from './peer.js';
 import { Started, type System } from './system.js';
 
 const NAME = 'restate';

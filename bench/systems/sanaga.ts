@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Child, startChild, untilReady } from '../../stack/processes/child.js';
+import { answers, type Child, startChild, untilReady } from '../../stack/processes/child.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { workerPolls } from '../../stack/processes/stack.js';
@@ -13,7 +13,6 @@ import {
   startPostgresTemporal,
 } from '../servers/temporal.js';
 import { buildTemporalServer } from '../servers/temporal-on-postgres.js';
-import { answers } from './peer.js';
 import { Started, type System, type SystemContext, type SystemName } from './system.js';
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));

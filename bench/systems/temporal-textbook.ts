@@ -1,8 +1,8 @@
-import { untilReady } from '../../stack/processes/child.js';
+import { answers, untilReady } from '../../stack/processes/child.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { workerPolls } from '../../stack/processes/stack.js';
 import { countEvents, startEmbeddedTemporal } from '../servers/temporal.js';
-import { answers, installPeer, peerSettings, peerTarget, startPeer } from './peer.js';
+import { installPeer, peerSettings, peerTarget, startPeer } from './peer.js';
 import { Started, type System } from './system.js';
 
 const NAME = 'temporal-textbook';

@@ -1,6 +1,10 @@
-import proto from '@temporalio/proto';
 import { withTemporalApiKey } from '../../src/config.js';
-import { lazyConnection, loadTemporalTarget, type TemporalTarget } from '../../src/temporal/connection.js';
+import {
+  lazyConnection,
+  loadTemporalTarget,
+  type TemporalTarget,
+  workflowPollers,
+} from '../../src/temporal/connection.js';
 import { describeGaps, findSetupGaps, setupCommands } from '../../src/temporal/namespace.js';
 import { type Finding, fail, ok, reasonOf } from './finding.js';
 
@@ -28,13 +32,7 @@ export async function checkTemporal(env: NodeJS.ProcessEnv, taskQueue: string): 
       const todo = `Run:\n${setupCommands(namespace, gaps).join('\n')}`;
       return [...found, fail('namespace', describeGaps(namespace, gaps), todo)];
     }
-    const { pollers } = await within(() =>
-      connection.workflowService.describeTaskQueue({
-        namespace,
-        taskQueue: { name: taskQueue },
-        taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-      }),
-    );
+    const pollers = await within(() => workflowPollers(connection, namespace, taskQueue));
     const names = [...new Set(pollers.map(({ identity }) => identity ?? 'unnamed'))];
     return [
       ...found,

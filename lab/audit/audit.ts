@@ -1,4 +1,4 @@
-import { DAY_MS } from '../durations.js';
+import { DAY_MS } from '../../src/payments/time.js';
 import type { ReceivedNotification } from '../people/merchant-endpoint.js';
 import {
   effectiveDecisions,
@@ -15,7 +15,7 @@ export function audit(subject: AuditCase): Violation[] {
   return [
     ...doublePaid(subject),
     ...oversent(subject),
-    ...lost(subject),
+    ...lostPayments(subject),
     ...wrongOutcome(subject),
     ...unnoticed(subject),
     ...overLimit(subject),
@@ -49,7 +49,7 @@ function oversent({ record, posts }: AuditCase): Finding[] {
   return [{ invariant: 'oversent', what: `${posts} requests for ${decisions} decisions to send it` }];
 }
 
-function lost({ record, shown, transactions }: AuditCase): Finding[] {
+function lostPayments({ record, shown, transactions }: AuditCase): Finding[] {
   if (shown === undefined) {
     const isKnown = record.taken || transactions.length > 0;
     return isKnown

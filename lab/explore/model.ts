@@ -1,7 +1,7 @@
 import type { Step } from '../../src/payments/machine.js';
 import type { TransId } from '../../src/payments/payment-id.js';
+import { MINUTE_MS } from '../../src/payments/time.js';
 import type { PaymentEvent, RequestEvent, Todo } from '../../src/payments/transitions.js';
-import { MINUTE_MS } from '../durations.js';
 import { EMPTY_BOOK, given, record } from './book.js';
 import { questionViolations, sendViolations, type Violation, violationsOf } from './invariants.js';
 import type { DecideMove, Move, PostMove } from './move.js';

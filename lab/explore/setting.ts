@@ -1,6 +1,6 @@
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
 import type { PaymentId } from '../../src/payments/payment-id.js';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../durations.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/time.js';
 
 export type Method = 'link' | 'direct' | 'payout';
 

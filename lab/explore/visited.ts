@@ -8,8 +8,8 @@ import type {
   Review,
   Unsent,
 } from '../../src/payments/payment-state.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/time.js';
 import { matchedTransId } from '../../src/payments/transitions.js';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../durations.js';
 import type { Situation } from './situation.js';
 
 /** Texts of which only the equality matters for what happens next. */

@@ -1,6 +1,7 @@
 import { notificationId } from '../../src/payments/notification.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
 import type { PaymentState } from '../../src/payments/payment-state.js';
+import { MINUTE_MS, SECOND_MS } from '../../src/payments/time.js';
 import { forMerchant, toPayment } from '../../src/payments/to-payment.js';
 import type { Reply, Todo } from '../../src/payments/transitions.js';
 import type { EndedState, PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
@@ -33,9 +34,6 @@ interface Limits {
   readonly waitsMs?: number | undefined;
   readonly attempts?: number | undefined;
 }
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
 
 /** What is asked of the provider, or of Temporal: its worker counts as lost 5 s after the provider's time is up. */
 export function askingLimits({ providerTimeoutMs }: PaymentTerms): Limits {

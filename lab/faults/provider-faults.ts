@@ -1,6 +1,6 @@
 import type { FaultRequest } from '../../sandbox/faults/fault-rule.js';
 import type { PaymentId } from '../../src/payments/payment-id.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../durations.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/time.js';
 
 /** Real ms for which a connection is held before it is cut without an answer. */
 const HELD_MS = 15;

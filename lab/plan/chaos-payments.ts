@@ -1,4 +1,4 @@
-import { SECOND_MS } from '../durations.js';
+import { SECOND_MS } from '../../src/payments/time.js';
 import {
   type Button,
   identityOf,

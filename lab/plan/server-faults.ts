@@ -1,5 +1,5 @@
+import { HOUR_MS, MINUTE_MS } from '../../src/payments/time.js';
 import type { PaymentProcess } from '../../stack/processes/stack.js';
-import { HOUR_MS, MINUTE_MS } from '../durations.js';
 import { type SeededRandom, seededRandom } from './seeded-random.js';
 
 /** A fault of a server, or of all of a kind; times in ms from the start. */

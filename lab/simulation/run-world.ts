@@ -1,8 +1,8 @@
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/payments/time.js';
 import { auditAll } from '../audit/audit-all.js';
 import type { Violation } from '../audit/case.js';
 import { readRecorded } from '../audit/recorded.js';
 import type { Counts } from '../counts.js';
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../durations.js';
 import { eachOf } from '../each-of.js';
 import { isEndAcknowledged, type ObservedPayment, wasReviewed } from '../people/observed-payment.js';
 import { openTasks, StalledError } from '../world/simulated-time.js';

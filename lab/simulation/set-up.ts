@@ -1,6 +1,6 @@
 import got from 'got';
+import { HOUR_MS, MINUTE_MS } from '../../src/payments/time.js';
 import { Counts } from '../counts.js';
-import { HOUR_MS, MINUTE_MS } from '../durations.js';
 import { FaultInjector } from '../faults/fault-injector.js';
 import { Gateway } from '../faults/gateway.js';
 import { faultRules, silence } from '../faults/provider-faults.js';

@@ -1,6 +1,6 @@
 import { NativeConnection } from '@temporalio/worker';
-import { createPaymentWorker } from '../../src/payment-worker.js';
 import { runProcess } from '../../src/process.js';
+import { createPaymentWorker } from '../../src/worker/payment-worker.js';
 import { connectionOptions, quietRuntime, workerParts, workerSettingsSchema } from './worker.js';
 
 /** A worker in a process of its own, so that it can be killed. Its settings are its one argument, as JSON. */

@@ -8,9 +8,9 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime } from '@t
 import { z } from 'zod';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
 import { createMerchantNotifier } from '../../src/activities/merchant.js';
-import { createPaymentWorker, type PaymentWorkerOptions } from '../../src/payment-worker.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import { type Encryption, keysOf } from '../../src/temporal/encryption.js';
+import { createPaymentWorker, type PaymentWorkerOptions } from '../../src/worker/payment-worker.js';
 import { CREDENTIALS, MERCHANT_SECRET } from './credentials.js';
 
 /** The settings of a simulated worker, passed to its process as JSON. */

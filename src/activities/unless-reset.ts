@@ -1,3 +1,4 @@
+import { status as grpc } from '@grpc/grpc-js';
 import { Context } from '@temporalio/activity';
 import { isGrpcServiceError } from '@temporalio/client';
 import type { InitiationOutcome } from '../payments/outcome.js';
@@ -139,9 +140,6 @@ function readStart({ history }: HistoryPage): RunStart {
   };
 }
 
-/** gRPC's status code NOT_FOUND. */
-const NOT_FOUND = 5;
-
 function isNotFound(error: unknown): boolean {
-  return isGrpcServiceError(error) && error.code === NOT_FOUND;
+  return isGrpcServiceError(error) && error.code === grpc.NOT_FOUND;
 }

@@ -23,7 +23,6 @@ import { type ApiContext, mountRoutes, type ProviderReader, type Route } from '.
 import { createCollection, expireCollection } from './routes/collections.js';
 import { getErrors, getOpenApi, getReference, getReferenceScript } from './routes/documentation.js';
 import { listEvents } from './routes/events.js';
-import { listFeed } from './routes/feed.js';
 import { listDueDeliveries, listNotifications, resendNotification } from './routes/notifications.js';
 import {
   getBalance,
@@ -39,6 +38,7 @@ import { cancelPayout, createPayout } from './routes/payouts.js';
 import { getProviderRecords } from './routes/provider-records.js';
 import { providerWebhook } from './routes/provider-webhook.js';
 import { getStatement, listStatements, makeStatement, measureStatements } from './routes/statements.js';
+import { getTimeline } from './routes/timeline.js';
 
 /** Every route of the API. */
 export const routes: readonly Route[] = [
@@ -50,8 +50,8 @@ export const routes: readonly Route[] = [
   cancelPayout,
   refreshPayment,
   resolvePayment,
+  getTimeline,
   listEvents,
-  listFeed,
   getProviderRecords,
   listNotifications,
   resendNotification,

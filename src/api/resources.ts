@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SCOPES } from '../merchants.js';
-import { TIME_ZONE } from '../payments/day.js';
 import { CURRENCY } from '../payments/limits.js';
+import { SERVICES } from '../payments/order.js';
 import {
   FAILURE_CODES,
   PAYMENT_EVENT_TYPES,
@@ -13,18 +13,20 @@ import {
   type ProposedDecision,
   type RejectedDecision,
 } from '../payments/payment.js';
+import { PAYMENT_KINDS } from '../payments/payment-id.js';
 import { DIFFERENCE_KINDS, type StatementLine } from '../payments/reconciliation.js';
 import {
-  type BalanceAtTurn,
   type BalanceChange,
   type Coverage,
   type Difference,
   HANDLINGS,
+  type MidnightBalance,
   type ServiceStatement,
   type Statement,
   type Sum,
   type Totals,
 } from '../payments/statement.js';
+import { TIME_ZONE } from '../payments/time.js';
 import { MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../payments/transaction.js';
 import type { UnmatchedNotification } from '../workflows/messages.js';
 import { type FieldError, PROBLEMS, type ProblemCode } from './http/problem.js';
@@ -168,7 +170,7 @@ export const examplePayment = {
 export const paymentSchema = schemaOf<PaymentResource>()({
   id: paymentId,
   object: z.literal('payment'),
-  kind: z.enum(['collection', 'payout']),
+  kind: z.enum(PAYMENT_KINDS),
   method: described(z.enum(['link', 'direct']).optional(), 'How a collection reaches the payer'),
   status: described(
     z.enum(PAYMENT_STATUSES),
@@ -423,7 +425,7 @@ const feedEventSchema = z
     paymentId,
     data: described(
       paymentSchema.optional(),
-      'The payment as it was recorded last, which can be ahead of `type`: act on it. Missing when its record can not be read',
+      "The payment as it was recorded last, which can be ahead of `type`: act on it. Missing when its record can't be read",
     ),
   })
   .meta({ id: 'Event', description: 'Something that you were to be notified of' });
@@ -566,7 +568,7 @@ export type ProviderRecordsResource = z.output<typeof providerRecordsSchema>;
 export const balanceSchema = z
   .object({
     object: z.literal('balance'),
-    service: z.enum(['collection', 'payout']),
+    service: z.enum(SERVICES),
     serviceName: described(z.string(), "The service's name at the provider"),
     balance: described(z.int(), 'In `currency`'),
     currency: z.string(),
@@ -650,19 +652,19 @@ const totalsSchema = schemaOf<Totals>()({
   withoutFee: described(z.int(), "SUCCESSFUL payments whose fee the provider didn't tell"),
 }).meta({ id: 'StatementTotals' });
 
-const turnBalanceSchema = schemaOf<BalanceAtTurn>()({
+const midnightBalanceSchema = schemaOf<MidnightBalance>()({
   balance: xaf('What the provider said'),
   asOf: described(time, 'When it was asked, within minutes of midnight in Douala'),
-}).meta({ id: 'BalanceAtTurn' });
+}).meta({ id: 'MidnightBalance' });
 
 const serviceStatementSchema = schemaOf<ServiceStatement>()({
   totals: totalsSchema,
-  opening: turnBalanceSchema
+  opening: midnightBalanceSchema
     .optional()
     .describe(
       'For operators: the balance at the beginning of the day. Missing when nobody could ask for it then',
     ),
-  closing: turnBalanceSchema.optional().describe('For operators: the same at its end'),
+  closing: midnightBalanceSchema.optional().describe('For operators: the same at its end'),
   change: schemaOf<BalanceChange>()({
     balance: xaf('The closing balance less the opening one'),
     payments: xaf(

@@ -14,11 +14,9 @@ import { z } from 'zod';
 import { createAuthenticator, requireScope, sameSecret } from '../api/http/auth.js';
 import { ApiError, PROBLEMS, unauthenticated } from '../api/http/problem.js';
 import { RequestLimits } from '../api/http/request-limits.js';
-import { isPrivate, plainTextWarning } from '../api/http/server.js';
 import type { Merchant } from '../merchants.js';
 import { DecryptionError } from '../temporal/encryption.js';
-import { type PageState, page, STYLE_SOURCE } from './page.js';
-import { Sessions } from './sessions.js';
+import { type Reader, Sessions, STYLE_SOURCE, signInPages } from './sign-in.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
@@ -91,10 +89,7 @@ export function createCodecServer({
   };
   const byToken = (token: string): Reader => {
     if (uiToken !== undefined && sameSecret(token, uiToken)) return { owner: 'web-ui', key: 'token' };
-    throw new ApiError(
-      'unauthenticated',
-      'The address of this codec server is another by now: reload the page.',
-    );
+    throw new ApiError('unauthenticated', 'The address of this codec server has changed: reload the page.');
   };
   /** Attempts with wrong credentials count. The Web UI makes dozens of requests without any before its operator signs in. */
   const guarded = (request: Request, find: () => Reader): Promise<Reader> =>
@@ -145,43 +140,8 @@ export function createCodecServer({
     decode,
   );
 
-  app.get('/', (request, response) => {
-    const reader = signedIn(request);
-    if (!isPrivate(request)) response.status(403);
-    const state =
-      reader === undefined
-        ? signedOutOf(request)
-        : ({ kind: 'signedIn', owner: reader.owner, uiUrl } as const);
-    response.type('html').send(page(state));
-  });
-  app.post(
-    ['/sign-in', '/sign-out'],
-    refuseOtherSites,
-    express.urlencoded({ extended: false, limit: 4_096 }),
-  );
-  app.post('/sign-in', async (request, response) => {
-    if (!isPrivate(request)) {
-      response
-        .status(403)
-        .type('html')
-        .send(page(signedOutOf(request)));
-      return;
-    }
-    const form = z.object({ key: z.string() }).safeParse(request.body);
-    try {
-      const { key } = await guarded(request, () => byKey(`Bearer ${form.data?.key.trim() ?? ''}`));
-      sessions.begin(request, response, key);
-      response.redirect(303, '/');
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      response.status(PROBLEMS[error.code].status).type('html');
-      response.send(page({ kind: 'signedOut', problem: error.message }));
-    }
-  });
-  app.post('/sign-out', (request, response) => {
-    sessions.end(request, response);
-    response.redirect(303, '/');
-  });
+  const byForm = (request: Request, key: string) => guarded(request, () => byKey(`Bearer ${key}`));
+  app.use(signInPages({ sessions, signedIn, byForm, uiUrl }));
 
   app.use((_, response) => {
     response.status(404).json({ message: 'Nothing exists at this address: it is POST /decode.' });
@@ -194,17 +154,6 @@ export function createCodecServer({
       readers = readersAmong(next);
     },
   };
-}
-
-/** Who reads. */
-interface Reader {
-  readonly owner: string;
-  /** The SHA-256 of the key, in hex. */
-  readonly key: string;
-}
-
-function signedOutOf(request: Request): PageState {
-  return { kind: 'signedOut', ...(!isPrivate(request) && { problem: plainTextWarning('this page') }) };
 }
 
 const SECURITY = {
@@ -258,26 +207,6 @@ function allowOrigins(origins: readonly string[]): RequestHandler {
     });
     next();
   };
-}
-
-/** Refuses a form of another page than ours. */
-const refuseOtherSites: RequestHandler = (request, response, next) => {
-  const { origin, host, 'sec-fetch-site': site } = request.headers;
-  // Older browsers say only from where, and a proxy may have changed the name that they came to.
-  const isOurs =
-    site === undefined ? origin === undefined || hostOf(origin) === host : OUR_SITE.has(String(site));
-  if (!isOurs) {
-    response.status(403).json({ message: 'Open this page itself, and sign in there.' });
-    return;
-  }
-  next();
-};
-
-/** What a browser says of a form on the very page that it is sent to, or of an address that somebody has typed. */
-const OUR_SITE: ReadonlySet<string> = new Set(['same-origin', 'none']);
-
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
 function readerIn(response: Response): Reader {

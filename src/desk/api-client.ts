@@ -34,7 +34,7 @@ export type Proposed = NonNullable<NonNullable<Payment['review']>['proposed']>;
 export type PaymentPage = z.output<typeof paymentPageSchema>;
 export type Timeline = z.output<typeof timelineSchema>;
 export type Notifications = z.output<typeof notificationListSchema>;
-export type Records = z.output<typeof providerRecordsSchema>;
+export type ProviderView = z.output<typeof providerRecordsSchema>;
 export type Unmatched = z.output<typeof unmatchedListSchema>;
 export type DueDeliveries = z.output<typeof dueDeliveryListSchema>;
 export type StatementList = z.output<typeof statementListSchema>;
@@ -90,7 +90,7 @@ export interface OperatorApi {
   payment(id: string): Promise<Answer<Payment>>;
   timeline(id: string): Promise<Answer<Timeline>>;
   notifications(id: string): Promise<Answer<Notifications>>;
-  records(id: string): Promise<Answer<Records>>;
+  records(id: string): Promise<Answer<ProviderView>>;
   refresh(id: string): Promise<Answer<Payment>>;
   resolve(id: string, decision: DecisionRequest): Promise<Answer<Payment>>;
   resend(id: string, number: string): Promise<Answer<Payment>>;

@@ -1,6 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
 import type { Logger } from 'pino';
+import { sameToken } from '../api/http/browser.js';
 import { logRequests, recordOf } from '../api/http/request-log.js';
 import type { Shutdown } from '../api/http/server.js';
 import { parsePaymentId } from '../payments/payment-id.js';
@@ -13,8 +14,7 @@ import { type Session, type SessionLimits, Sessions } from './sessions.js';
 import { SignIn, sessionIdOf, signInAddress } from './sign-in.js';
 import { makeStatement, statementFile, statementPage, statementsPage } from './statements.js';
 import { STYLE, STYLE_PATH } from './style.js';
-import { sameToken } from './token.js';
-import { ProblemError, type Reply, textOf, type Visit } from './visit.js';
+import { type PageReply, ProblemError, textOf, type Visit } from './visit.js';
 import { sentence } from './words.js';
 
 export interface DeskOptions {
@@ -27,7 +27,7 @@ export interface DeskOptions {
   readonly shutdown: Shutdown;
 }
 
-type Handler = (visit: Visit) => Promise<Reply>;
+type Handler = (visit: Visit) => Promise<PageReply>;
 
 /** The pages, by their addresses. */
 const PAGES: readonly (readonly [method: 'get' | 'post', path: string, handle: Handler])[] = [

@@ -1,10 +1,10 @@
+import { type Html, html } from '../api/http/html.js';
 import { ApiAway, type Payment } from './api-client.js';
 import { ACTIONS, type Action, type Draft, findDraft, keepDraft } from './draft.js';
-import { type Html, html } from './html.js';
 import { csrfField, errorPage, facts, noticeBox, page } from './page.js';
 import type { Session } from './sessions.js';
-import { leaveNotice, ProblemError, type Reply, requireValue, type Visit } from './visit.js';
-import { amount, nameOf, personOf, sentence, time } from './words.js';
+import { leaveNotice, type PageReply, ProblemError, requireValue, type Visit } from './visit.js';
+import { amount, nameOf, paymentAddress, personOf, sentence, time } from './words.js';
 
 /** What each decision is, for the person who makes it. */
 export const DECISIONS: Readonly<
@@ -75,14 +75,12 @@ const FORCE_WORD = 'force';
 /** How the machine says that a refusal can be overruled. */
 const CAN_BE_FORCED = '"force": true';
 
-const addressOf = (payment: string) => `/desk/payments/${encodeURIComponent(payment)}`;
-
 function actionOf(text: string): Action | undefined {
   return ACTIONS.find((action) => action === text);
 }
 
 /** GET /desk/payments/:id/decide/:action: the form, empty or as it was typed. */
-export async function decisionForm(visit: Visit): Promise<Reply> {
+export async function decisionForm(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const id = visit.param('id');
   const action = actionOf(visit.param('action'));
@@ -95,7 +93,7 @@ export async function decisionForm(visit: Visit): Promise<Reply> {
 }
 
 /** POST /desk/payments/:id/decide/:action: keeps what was typed, and has it confirmed. */
-export async function draftDecision(visit: Visit): Promise<Reply> {
+export async function draftDecision(visit: Visit): Promise<PageReply> {
   const { session } = visit;
   const id = visit.param('id');
   const action = actionOf(visit.param('action'));
@@ -107,16 +105,16 @@ export async function draftDecision(visit: Visit): Promise<Reply> {
   };
   const draft = keepDraft(session, id, action, fields);
   return draft.decision === undefined
-    ? { to: `${addressOf(id)}/decide/${action}?draft=${draft.id}` }
-    : { to: `${addressOf(id)}/confirm/${draft.id}` };
+    ? { to: `${paymentAddress(id)}/decide/${action}?draft=${draft.id}` }
+    : { to: `${paymentAddress(id)}/confirm/${draft.id}` };
 }
 
 /** GET /desk/payments/:id/confirm/:draft: what is about to be done, in words. */
-export async function confirmation(visit: Visit): Promise<Reply> {
+export async function confirmation(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const id = visit.param('id');
   const draft = findDraft(session, id, visit.param('draft'));
-  if (draft?.decision === undefined) return lost(session, id);
+  if (draft?.decision === undefined) return draftIsGone(session, id);
   const payment = requireValue(await api.payment(id));
   const { review } = draft.fields;
   if (isOld(payment, draft.action, review)) return oldView(session, payment, review);
@@ -124,13 +122,13 @@ export async function confirmation(visit: Visit): Promise<Reply> {
 }
 
 /** POST /desk/payments/:id/confirm/:draft: has Sanaga carry the decision out. */
-export async function carryOut(visit: Visit): Promise<Reply> {
+export async function carryOut(visit: Visit): Promise<PageReply> {
   const { session } = visit;
   const id = visit.param('id');
   const draft = findDraft(session, id, visit.param('draft'));
-  if (draft?.decision === undefined) return lost(session, id);
+  if (draft?.decision === undefined) return draftIsGone(session, id);
   if (draft.carriedOut === undefined && draft.refusal !== undefined && visit.field('force') !== FORCE_WORD) {
-    return { to: `${addressOf(id)}/confirm/${draft.id}` };
+    return { to: `${paymentAddress(id)}/confirm/${draft.id}` };
   }
   draft.carriedOut ??= decide(visit, draft);
   return { to: await draft.carriedOut };
@@ -139,10 +137,10 @@ export async function carryOut(visit: Visit): Promise<Reply> {
 /** @returns where to go next: the payment, or back to the confirmation when the refusal can be overruled */
 async function decide({ session, api }: Visit, draft: Draft): Promise<string> {
   const { payment: id, decision, refusal } = draft;
-  if (decision === undefined) return addressOf(id);
+  if (decision === undefined) return paymentAddress(id);
   const say = (kind: 'done' | 'refused' | 'unknown', text: string) => {
     leaveNotice(session, id, { kind, text });
-    return addressOf(id);
+    return paymentAddress(id);
   };
   try {
     const answer = await api.resolve(id, { ...decision, ...(refusal !== undefined && { force: true }) });
@@ -159,7 +157,7 @@ async function decide({ session, api }: Visit, draft: Draft): Promise<string> {
     if (code === 'resolution_refused' && refusal === undefined && detail.includes(CAN_BE_FORCED)) {
       draft.refusal = detail;
       draft.carriedOut = undefined;
-      return `${addressOf(id)}/confirm/${draft.id}`;
+      return `${paymentAddress(id)}/confirm/${draft.id}`;
     }
     if (status >= 500) return say('unknown', `${LOST_ANSWER} ${detail}`);
     return say('refused', `${sentence(detail)} This is the payment as it is now.`);
@@ -196,22 +194,22 @@ export function reviewNumber(payment: Payment, action: Action): number | undefin
 }
 
 /** Leads to the payment as it is now, which says why. */
-function oldView(session: Session, { id, status, review }: Payment, seen: string): Reply {
+function oldView(session: Session, { id, status, review }: Payment, seen: string): PageReply {
   const text =
     review === undefined
       ? `The payment is ${status}, and not under review: there is nothing to decide.`
       : `You looked at review ${seen || '(none)'}. There is new evidence since, and this is review ${review.number}: read it before you decide.`;
   leaveNotice(session, id, { kind: 'refused', text });
-  return { to: addressOf(id) };
+  return { to: paymentAddress(id) };
 }
 
-function lost(session: Session, id: string): Reply {
+function draftIsGone(session: Session, id: string): PageReply {
   const text = 'The form is no longer there, and nothing was decided. Begin again.';
   leaveNotice(session, id, { kind: 'refused', text });
-  return { to: addressOf(id) };
+  return { to: paymentAddress(id) };
 }
 
-function notFound(session: Session): Reply {
+function notFound(session: Session): PageReply {
   return { status: 404, page: errorPage('Not found', 'There is no such decision.', session) };
 }
 
@@ -236,12 +234,12 @@ ${count > 0 && html`<div class="notice refused" role="alert"><strong>Not yet</st
 <p><strong>Refused when</strong> ${refusedWhen}</p>
 ${payment.review?.secondPerson && action !== 'reject' && html`<p>${takesTwo(session, payment)}</p>`}
 </div>
-<form class="card" method="post" action="${addressOf(payment.id)}/decide/${action}">
+<form class="card" method="post" action="${paymentAddress(payment.id)}/decide/${action}">
 ${csrfField(session.csrf)}
 <input type="hidden" name="review" value="${review}">
 ${action === 'match' && field({ name: 'transId', label: "The transaction's id", value: typed.transId, hint: "As the provider's portal or list shows it.", error: errors.transId, focus: count === 0 || errors.transId !== undefined })}
 ${field({ name: 'why', label: 'Why', value: typed.why, hint: action === 'reject' ? 'Operators see it.' : 'Who reads the payment later sees it, its merchant too. Name the ticket or the call.', error: errors.why, isLong: true, focus: action !== 'match' && count === 0 ? true : errors.why !== undefined && errors.transId === undefined })}
-<div class="actions"><button class="button">Go on to the confirmation</button><a class="button plain" href="${addressOf(payment.id)}">Don't decide</a></div>
+<div class="actions"><button class="button">Go on to the confirmation</button><a class="button plain" href="${paymentAddress(payment.id)}">Don't decide</a></div>
 </form>`;
   return page({ title: `${count > 0 ? 'Error: ' : ''}${name}`, session, narrow: true, main });
 }
@@ -309,10 +307,10 @@ ${facts([
   ],
 ])}
 </div>
-<form class="card" method="post" action="${addressOf(payment.id)}/confirm/${draft.id}">
+<form class="card" method="post" action="${paymentAddress(payment.id)}/confirm/${draft.id}">
 ${csrfField(session.csrf)}
 ${isForced && forceField(action)}
-<div class="actions"><button class="button ${(isForced || action === 'resend') && 'danger'}">${yesOf(session, payment, draft)}</button><a class="button plain" href="${addressOf(payment.id)}">Don't decide</a></div>
+<div class="actions"><button class="button ${(isForced || action === 'resend') && 'danger'}">${yesOf(session, payment, draft)}</button><a class="button plain" href="${paymentAddress(payment.id)}">Don't decide</a></div>
 </form>`;
   return page({ title, session, narrow: true, main });
 }

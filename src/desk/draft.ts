@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { randomToken } from '../api/http/browser.js';
 import type { DecisionRequest } from './api-client.js';
-import { randomToken } from './token.js';
 
 /** The decisions, in the order in which pages show them. */
 export const DECIDED = ['match', 'fail', 'resend'] as const;

@@ -1,10 +1,10 @@
+import { type Content, type Html, html } from '../api/http/html.js';
 import { parsePaymentId } from '../payments/payment-id.js';
 import type { OperatorApi, Payment, PaymentPage, Unmatched } from './api-client.js';
-import { type Content, type Html, html } from './html.js';
 import { facts, noticeBox, page } from './page.js';
 import { notificationOf, proposedWords } from './payment-page.js';
-import { type Part, partOf, type Reply, requireValue, takeNotice, type Visit } from './visit.js';
-import { age, badge, count, nameOf, personOf, sentence, time } from './words.js';
+import { type PageReply, type Part, partOf, requireValue, takeNotice, type Visit } from './visit.js';
+import { age, badge, count, counted, nameOf, paymentAddress, personOf, sentence, time } from './words.js';
 
 type Summary = PaymentPage['data'][number];
 
@@ -18,10 +18,8 @@ const MAX_LISTED = 1_000;
 /** What the API means by `incomplete`. */
 const INCOMPLETE = "The records can't be read at the moment: payments that Temporal has deleted are missing.";
 
-const paymentAddress = (id: string) => `/desk/payments/${encodeURIComponent(id)}`;
-
 /** GET /desk: the payments that a person has to decide, oldest first. */
-export async function reviewQueue(visit: Visit): Promise<Reply> {
+export async function reviewQueue(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const filter = { merchant: visit.query('merchant').trim(), kind: visit.query('kind') };
   const begun = Date.now();
@@ -33,7 +31,6 @@ export async function reviewQueue(visit: Visit): Promise<Reply> {
   const main = html`
 <div class="title"><h1>Payments in REVIEW</h1>
 <p>${counted(payments.length, 'payment needs', 'payments need')} a person's decision. Oldest first, listed ${time(begun)}; the index can lag behind by a moment.</p></div>
-${noticeBox(takeNotice(session, 'queue'))}
 ${isCutOff && html`<div class="notice" role="alert"><p>There are more than ${count(MAX_LISTED)}. These are the newest of them: narrow the list by merchant or kind to see older ones.</p></div>`}
 ${isIncomplete && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${INCOMPLETE}</p></div>`}
 ${filterForm(filter)}
@@ -118,7 +115,7 @@ ${number < pages && html`<a class="button plain" href="${address(number + 1)}" r
 }
 
 /** GET /desk/deliveries: what merchants have not acknowledged yet. */
-export async function deliveriesPage({ session, api }: Visit): Promise<Reply> {
+export async function deliveriesPage({ session, api }: Visit): Promise<PageReply> {
   const { data, checked, unread, hasMore } = requireValue(await api.due());
   const incomplete = [
     unread > 0 && `${counted(unread, 'payment', 'payments')} could not answer in time.`,
@@ -143,7 +140,7 @@ ${notificationOf(session, payment.id, notification, 'deliveries')}</li>`,
 }
 
 /** GET /desk/unmatched: the provider's notifications that match no payment. */
-export async function unmatchedPage({ session, api }: Visit): Promise<Reply> {
+export async function unmatchedPage({ session, api }: Visit): Promise<PageReply> {
   const { data } = requireValue(await api.unmatched());
   const main = html`
 <div class="title"><h1>Notifications that match no payment</h1>
@@ -177,7 +174,7 @@ const REFERENCE = /^[!-~]{1,200}$/;
 const MAX_FOUND = 20;
 
 /** GET /desk/search?q=…: payments by any identifier. */
-export async function searchPage(visit: Visit): Promise<Reply> {
+export async function searchPage(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const wanted = visit.query('q').trim();
   const results = wanted === '' ? undefined : await search(api, wanted);
@@ -235,7 +232,7 @@ async function search(api: OperatorApi, wanted: string): Promise<Results> {
         ? unmatchedPart.value.data.filter((one) => one.transId === wanted || one.externalId === wanted)
         : [],
     missing: lists.flatMap(({ by, part }) => {
-      // Nobody can mend in a moment that there are no records; the page says what isn't found without them.
+      // That there are no records won't change in a moment; the page says what isn't found without them.
       if (part?.kind === 'missing') return part.code === 'no_records' ? [] : [`${by}: ${part.why}`];
       return part?.value.incomplete ? [`${by}: ${INCOMPLETE}`] : [];
     }),
@@ -257,8 +254,4 @@ ${isNothing && html`<p>No payment has ${wanted} as its id, externalId, userId, t
   )}</ul>
 ${kept.length > 0 && html`<h2>Notifications that match no payment</h2><ul class="list">${kept.map((one) => html`<li class="item">${unmatched(one)}</li>`)}</ul>`}
 </section>`;
-}
-
-function counted(many: number, one: string, several: string): string {
-  return `${count(many)} ${many === 1 ? one : several}`;
 }

@@ -1,24 +1,24 @@
-import { type Content, type Html, html } from './html.js';
+import { type Content, type Html, html } from '../api/http/html.js';
 import type { Notice, Session } from './sessions.js';
 import { STYLE_PATH } from './style.js';
 import { time } from './words.js';
 
 /** The pages that every page leads to. */
-const PLACES = [
+const SECTIONS = [
   ['review', '/desk', 'Review'],
   ['deliveries', '/desk/deliveries', 'Deliveries'],
   ['unmatched', '/desk/unmatched', 'Unmatched'],
   ['statements', '/desk/statements', 'Statements'],
   ['search', '/desk/search', 'Search'],
 ] as const;
-export type Place = (typeof PLACES)[number][0];
+export type Section = (typeof SECTIONS)[number][0];
 
 interface PageOptions {
   /** What tabs and screen readers say first. */
   readonly title: string;
   /** Who is signed in; without it, nobody is. */
   readonly session?: Session | undefined;
-  readonly place?: Place | undefined;
+  readonly place?: Section | undefined;
   /** One narrow column, for forms. */
   readonly narrow?: boolean;
   readonly main: Content;
@@ -48,10 +48,10 @@ ${session && navigation(session, place)}
 `.text;
 }
 
-function navigation({ name, csrf }: Session, place: Place | undefined): Html {
-  const link = ([key, address, text]: (typeof PLACES)[number]) =>
+function navigation({ name, csrf }: Session, place: Section | undefined): Html {
+  const link = ([key, address, text]: (typeof SECTIONS)[number]) =>
     html`<li>${key === place ? html`<a href="${address}" aria-current="page">${text}</a>` : html`<a href="${address}">${text}</a>`}</li>`;
-  return html`<nav aria-label="Desk"><ul>${PLACES.map(link)}</ul></nav>
+  return html`<nav aria-label="Desk"><ul>${SECTIONS.map(link)}</ul></nav>
 <div class="who"><span>Signed in as <strong>${name}</strong></span>
 <form class="inline" method="post" action="/desk/sign-out">${csrfField(csrf)}<button class="button plain">Sign out</button></form></div>`;
 }

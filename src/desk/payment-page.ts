@@ -1,25 +1,34 @@
-import type { Notifications, Payment, Proposed, Records, Timeline } from './api-client.js';
+import { type Html, html } from '../api/http/html.js';
+import { isFinal, type ProviderStatus } from '../payments/transaction.js';
+import type { Notifications, Payment, Proposed, ProviderView, Timeline } from './api-client.js';
 import { DECISIONS, reviewNumber, waitingResend } from './decisions.js';
 import { type Action, DECIDED } from './draft.js';
-import { type Html, html } from './html.js';
 import { csrfField, facts, noticeBox, page } from './page.js';
 import type { Notice, Session } from './sessions.js';
-import { leaveNotice, type Part, partOf, type Reply, requireValue, takeNotice, type Visit } from './visit.js';
-import { age, amount, badge, duration, nameOf, personOf, sentence, time } from './words.js';
+import {
+  leaveNotice,
+  type PageReply,
+  type Part,
+  partOf,
+  requireValue,
+  takeNotice,
+  type Visit,
+} from './visit.js';
+import { age, amount, badge, duration, nameOf, paymentAddress, personOf, sentence, time } from './words.js';
 
 type TimelineEntry = Timeline['data'][number];
 type Notification = Notifications['data'][number];
-type Transaction = Records['list']['transactions'][number];
+type Transaction = ProviderView['list']['transactions'][number];
 
 interface Shown {
   readonly payment: Payment;
   readonly timeline: Part<Timeline>;
   readonly notifications: Part<Notifications>;
-  readonly records: Part<Records>;
+  readonly records: Part<ProviderView>;
 }
 
 /** GET /desk/payments/:id: all that is known of a payment, with what the provider shows at this moment. */
-export async function paymentPage(visit: Visit): Promise<Reply> {
+export async function paymentPage(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const id = visit.param('id');
   const payment = requireValue(await api.payment(id));
@@ -33,12 +42,12 @@ export async function paymentPage(visit: Visit): Promise<Reply> {
 }
 
 /** POST /desk/payments/:id/refresh: has the payment itself ask the provider, or compare a final one with its records. */
-export async function refreshPayment(visit: Visit): Promise<Reply> {
+export async function refreshPayment(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const id = visit.param('id');
   const answer = await api.refresh(id);
   leaveNotice(session, id, refreshNotice(answer));
-  return { to: `/desk/payments/${encodeURIComponent(id)}` };
+  return { to: paymentAddress(id) };
 }
 
 function refreshNotice(answer: Awaited<ReturnType<Visit['api']['refresh']>>): Notice {
@@ -55,7 +64,7 @@ function refreshNotice(answer: Awaited<ReturnType<Visit['api']['refresh']>>): No
 }
 
 /** POST /desk/payments/:id/notifications/:number: has a notification delivered again. */
-export async function resendNotification(visit: Visit): Promise<Reply> {
+export async function resendNotification(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const [id, number] = [visit.param('id'), visit.param('number')];
   const answer = await api.resend(id, number);
@@ -67,7 +76,7 @@ export async function resendNotification(visit: Visit): Promise<Reply> {
       ? { kind: 'done', text: `Notification ${number} of ${id} is being sent again.` }
       : { kind: answer.problem.status >= 500 ? 'unknown' : 'refused', text: answer.problem.detail },
   );
-  return { to: isBack ? '/desk/deliveries' : `/desk/payments/${encodeURIComponent(id)}` };
+  return { to: isBack ? '/desk/deliveries' : paymentAddress(id) };
 }
 
 function render(session: Session, shown: Shown, notice: Notice | undefined): string {
@@ -180,18 +189,18 @@ ${facts([
 }
 
 /** What the provider shows at this moment, or that it isn't known. */
-function evidence(payment: Payment, records: Part<Records>): Html {
+function evidence(payment: Payment, records: Part<ProviderView>): Html {
   return html`<section class="card" aria-labelledby="provider"><h2 id="provider">What the provider shows now</h2>
 ${records.kind === 'ok' ? recordsOf(payment, records.value) : html`<p class="differs">Not known. ${records.why}</p>`}
 <p class="quiet">Only the provider's interface is asked: look in its portal as well. What is shown here decides nothing; each decision is checked with the provider again.</p>
 </section>`;
 }
 
-function recordsOf(payment: Payment, { list, status }: Records): Html {
+function recordsOf(payment: Payment, { list, status }: ProviderView): Html {
   return html`${listOf(payment, list)}${status && statusOf(payment, status)}`;
 }
 
-function listOf(payment: Payment, { answer, transactions, asOf, message }: Records['list']): Html {
+function listOf(payment: Payment, { answer, transactions, asOf, message }: ProviderView['list']): Html {
   if (answer !== 'listed') {
     return html`<p><span class="differs">Its list isn't known</span>, asked ${time(asOf)}: ${message ?? answer}.</p>`;
   }
@@ -205,7 +214,7 @@ function listOf(payment: Payment, { answer, transactions, asOf, message }: Recor
 <ul class="list">${transactions.map((one) => html`<li>${transactionOf(payment, one)}</li>`)}</ul>`;
 }
 
-function statusOf(payment: Payment, status: NonNullable<Records['status']>): Html {
+function statusOf(payment: Payment, status: NonNullable<ProviderView['status']>): Html {
   const { answer, transId, transaction, asOf, message } = status;
   if (transaction !== undefined) {
     return html`<p>Asked for the payment's own transaction ${time(asOf)}:</p>${transactionOf(payment, transaction)}`;
@@ -247,10 +256,10 @@ ${payment.review && html`<p><a class="button plain" href="${decideAddress(paymen
 }
 
 function decideAddress(payment: Payment, action: Action): string {
-  return `/desk/payments/${encodeURIComponent(payment.id)}/decide/${action}?review=${reviewNumber(payment, action) ?? ''}`;
+  return `${paymentAddress(payment.id)}/decide/${action}?review=${reviewNumber(payment, action) ?? ''}`;
 }
 
-function decisions(payment: Payment, records: Part<Records>): Html | undefined {
+function decisions(payment: Payment, records: Part<ProviderView>): Html | undefined {
   const { review } = payment;
   if (review === undefined) return undefined;
   return html`<section class="card" aria-labelledby="decide"><h2 id="decide">Decide on review ${review.number}</h2>
@@ -265,7 +274,7 @@ ${review.secondPerson && html`<p>A decision on this payout <strong>takes two peo
 }
 
 /** What stands against a decision at this moment, as far as the page knows. */
-function objections({ review, kind, method }: Payment, action: Action, records: Part<Records>): Html[] {
+function objections({ review, method }: Payment, action: Action, records: Part<ProviderView>): Html[] {
   if (action === 'match' || review === undefined) return [];
   const found: Html[] = [];
   const waitMs = Date.parse(review.decideFrom) - Date.now();
@@ -276,8 +285,7 @@ function objections({ review, kind, method }: Payment, action: Action, records: 
   }
   const list =
     records.kind === 'ok' && records.value.list.answer === 'listed' ? records.value.list : undefined;
-  const isOver = (status: string) =>
-    kind === 'collection' && method === 'link' ? status === 'EXPIRED' : status === 'FAILED';
+  const isOver = (status: ProviderStatus) => status !== 'SUCCESSFUL' && isFinal({ method }, status);
   const inTheWay = list?.transactions.filter(({ status }) => action === 'resend' || !isOver(status)) ?? [];
   if (inTheWay.length > 0) {
     const shown = inTheWay.map(({ transId, status }) => `${transId} (${status})`).join(', ');
@@ -334,7 +342,7 @@ export function notificationOf(
   { number, type, at, delivery }: Notification,
   from?: 'deliveries',
 ): Html {
-  const action = `/desk/payments/${encodeURIComponent(payment)}/notifications/${number}`;
+  const action = `${paymentAddress(payment)}/notifications/${number}`;
   return html`<h3>${number}. ${type}</h3>
 <p class="quiet">${time(at)}</p><p>${deliveryWords(delivery)}</p>
 <form method="post" action="${action}">${csrfField(session.csrf)}
@@ -362,7 +370,7 @@ function deliveryWords(delivery: Notification['delivery']): Html {
 function actions(session: Session, { id, final, temporalUrl }: Payment): Html {
   const isWeb = temporalUrl !== undefined && /^https?:\/\//.test(temporalUrl);
   return html`<section class="card" aria-labelledby="more"><h2 id="more">More</h2>
-<form method="post" action="/desk/payments/${encodeURIComponent(id)}/refresh">${csrfField(session.csrf)}
+<form method="post" action="${paymentAddress(id)}/refresh">${csrfField(session.csrf)}
 <p class="quiet">${final ? "Compares the outcome with the provider's records again. If they contradict it, the payment goes to REVIEW." : 'Has the payment itself ask the provider, within the limit on questions.'}</p>
 <div class="actions"><button class="button plain">${final ? 'Check the outcome again' : 'Ask the provider'}</button>
 ${isWeb && html`<a class="button plain" href="${temporalUrl}" rel="noreferrer">Workflow in Temporal</a>`}</div></form></section>`;

@@ -1,5 +1,5 @@
+import { randomToken } from '../api/http/browser.js';
 import type { Draft } from './draft.js';
-import { randomToken } from './token.js';
 
 /** What a page says once, after a redirect. */
 export interface Notice {

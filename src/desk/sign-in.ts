@@ -1,13 +1,20 @@
-import type { CookieOptions, Request, RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import {
+  cookieName,
+  cookieOf,
+  cookieOptions,
+  isPrivate,
+  plainTextWarning,
+  randomToken,
+  sameToken,
+} from '../api/http/browser.js';
+import { html } from '../api/http/html.js';
 import { KnownCallers, networkOf } from '../api/http/request-limits.js';
 import { recordOf } from '../api/http/request-log.js';
-import { isPrivate, plainTextWarning } from '../api/http/server.js';
 import type { ConnectApi, OperatorApi } from './api-client.js';
-import { html } from './html.js';
 import { csrfField, errorPage, page } from './page.js';
 import type { Sessions } from './sessions.js';
-import { randomToken, sameToken } from './token.js';
 import { textOf } from './visit.js';
 
 /** Attempts to sign in with a wrong key, from one address and from all together, in this many seconds. */
@@ -53,7 +60,7 @@ export class SignIn {
     if (!isPrivate(request)) return refuseUnsafe(response);
     const [csrf, typed] = [textOf(request.body, 'csrf'), textOf(request.body, 'key')];
     const next = nextOf(textOf(request.body, 'next'));
-    const kept = cookieOf(request, nameOf(FORM_COOKIE, request));
+    const kept = cookieOf(request, FORM_COOKIE);
     if (kept === undefined || !sameToken(kept, csrf)) {
       return this.#show(request, response, 403, next, 'The form was open for too long. Try again.');
     }
@@ -86,9 +93,9 @@ export class SignIn {
     }
     recordOf(request).caller = name;
     const id = this.options.sessions.begin(name, key);
-    response.clearCookie(nameOf(FORM_COOKIE, request), optionsFor(request));
-    response.cookie(nameOf(SESSION_COOKIE, request), id, {
-      ...optionsFor(request),
+    response.clearCookie(cookieName(FORM_COOKIE, request), cookieOptions(request));
+    response.cookie(cookieName(SESSION_COOKIE, request), id, {
+      ...cookieOptions(request),
       maxAge: this.options.maxAgeMs,
     });
     response.redirect(303, next);
@@ -98,13 +105,16 @@ export class SignIn {
   signOut(request: Request, response: Response): void {
     const id = sessionIdOf(request);
     if (id !== undefined) this.options.sessions.end(id);
-    response.clearCookie(nameOf(SESSION_COOKIE, request), optionsFor(request));
+    response.clearCookie(cookieName(SESSION_COOKIE, request), cookieOptions(request));
     response.redirect(303, '/desk/sign-in');
   }
 
   #show(request: Request, response: Response, status: number, next: string, error?: string): void {
     const token = randomToken();
-    response.cookie(nameOf(FORM_COOKIE, request), token, { ...optionsFor(request), maxAge: FORM_AGE_MS });
+    response.cookie(cookieName(FORM_COOKIE, request), token, {
+      ...cookieOptions(request),
+      maxAge: FORM_AGE_MS,
+    });
     response.status(status).send(signInPage(token, next, error));
   }
 
@@ -128,7 +138,7 @@ export class SignIn {
 
 /** The id of the session that a request's cookie names. */
 export function sessionIdOf(request: Request): string | undefined {
-  return cookieOf(request, nameOf(SESSION_COOKIE, request));
+  return cookieOf(request, SESSION_COOKIE);
 }
 
 /** The sign-in page that leads back to where somebody wanted to go. */
@@ -139,21 +149,6 @@ export function signInAddress(wanted: string): string {
 /** Only our own pages: any other address could be a copy of them. */
 function nextOf(address: string): string {
   return /^\/desk(?:[/?][\w\-./?=&%~+]*)?$/.test(address) ? address : '/desk';
-}
-
-/** With the prefix, browsers take the cookie over https from this host alone. */
-function nameOf(name: string, request: Request): string {
-  return request.secure ? `__Host-${name}` : name;
-}
-
-function optionsFor(request: Request): CookieOptions {
-  return { httpOnly: true, sameSite: 'strict', secure: request.secure, path: '/' };
-}
-
-function cookieOf(request: Request, name: string): string | undefined {
-  const pairs = (request.headers.cookie ?? '').split(/; */).map((pair) => pair.split('='));
-  const value = pairs.find(([one]) => one === name)?.[1];
-  return value !== undefined && /^[\w-]{20,100}$/.test(value) ? value : undefined;
 }
 
 function refuseUnsafe(response: Response): void {

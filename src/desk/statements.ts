@@ -1,10 +1,10 @@
-import { dayAfter, dayOf, isDay } from '../payments/day.js';
+import { type Content, type Html, html } from '../api/http/html.js';
+import { dayAfter, dayOf, isDay } from '../payments/time.js';
 import type { Statement, StatementFormat, StatementList } from './api-client.js';
-import { type Content, type Html, html } from './html.js';
 import { csrfField, errorPage, facts, noticeBox, page } from './page.js';
 import type { Session } from './sessions.js';
-import { leaveNotice, type Reply, requireValue, takeNotice, type Visit } from './visit.js';
-import { amount, badge, count, sentence, time } from './words.js';
+import { leaveNotice, type PageReply, requireValue, takeNotice, type Visit } from './visit.js';
+import { amount, badge, count, counted, paymentAddress, sentence, time } from './words.js';
 
 type Difference = Statement['differences'][number];
 type ServiceStatement = Statement['services']['payout'];
@@ -28,7 +28,7 @@ const TAKES = 'That takes from some seconds to an hour, depending on how many pa
 const latestDay = () => dayAfter(dayOf(Date.now()), -1);
 
 /** GET /desk/statements: the statements of days. */
-export async function statementsPage(visit: Visit): Promise<Reply> {
+export async function statementsPage(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const before = visit.query('before');
   const notice = takeNotice(session, LIST_ADDRESS);
@@ -76,7 +76,7 @@ ${about}
 }
 
 /** POST /desk/statements: has the statement of a day made, or made again. */
-export async function makeStatement(visit: Visit): Promise<Reply> {
+export async function makeStatement(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const date = visit.field('date').trim();
   const error = errorIn(date);
@@ -98,7 +98,7 @@ function errorIn(date: string): string | undefined {
 }
 
 /** GET /desk/statements/:date: what a day came to, and what differs. */
-export async function statementPage(visit: Visit): Promise<Reply> {
+export async function statementPage(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const [asked, wanted] = [visit.param('date'), visit.query('version')];
   if (!isDay(asked)) return noDay(session);
@@ -131,7 +131,7 @@ const fileAddress = (date: string, format: StatementFormat, version: number) =>
   `${statementAddress(date)}/${format}?version=${version}`;
 
 /** GET /desk/statements/:date/csv, or /json: the statement as the API has written it, to save. */
-export function statementFile(format: StatementFormat): (visit: Visit) => Promise<Reply> {
+export function statementFile(format: StatementFormat): (visit: Visit) => Promise<PageReply> {
   return async (visit) => {
     const [date, version] = [visit.param('date'), visit.query('version')];
     if (!isDay(date)) return noDay(visit.session);
@@ -140,14 +140,14 @@ export function statementFile(format: StatementFormat): (visit: Visit) => Promis
   };
 }
 
-function noDay(session: Session): Reply {
+function noDay(session: Session): PageReply {
   const text = `The address has no day of the calendar, such as ${latestDay()}.`;
   const back = { href: LIST_ADDRESS, text: 'All statements' };
   return { status: 404, page: errorPage('There is no such day', text, session, back) };
 }
 
 /** Says that there is no such statement, and how to get it. A version that was asked for has this page until it is there. */
-function missing(session: Session, date: string, version: string): Reply {
+function missing(session: Session, date: string, version: string): PageReply {
   const main = html`
 <div class="title"><h1>Statement of ${date}</h1></div>
 ${version === '' ? noneYet(session, date) : notThereYet(date, version)}
@@ -196,7 +196,7 @@ function differing(difference: Difference): Html {
   return html`<div class="title-line"><h3>${KINDS[kind]}</h3>${statusAfter && html`<span class="quiet">now</span> ${badge(statusAfter)}`}</div>
 <p class="why">${sentence(text)}</p>
 ${facts([
-  ['Payment', paymentId && html`<a href="/desk/payments/${encodeURIComponent(paymentId)}">${paymentId}</a>`],
+  ['Payment', paymentId && html`<a href="${paymentAddress(paymentId)}">${paymentId}</a>`],
   ['Merchant', merchant],
   ['As it is here', ours],
   ['As the provider shows it', theirs],
@@ -236,8 +236,4 @@ ${
 
 function xaf(value: number | undefined): string {
   return value === undefined ? '' : amount(value);
-}
-
-function counted(many: number, what: string): string {
-  return `${count(many)} ${what}${many === 1 ? '' : 's'}`;
 }

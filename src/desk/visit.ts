@@ -15,7 +15,7 @@ export interface Visit {
 }
 
 /** What a request is answered with: a page, where to go next, or a file to save under a name, whose end says what it is. */
-export type Reply =
+export type PageReply =
   | { readonly page: string; readonly status?: number }
   | { readonly to: string }
   | { readonly file: string; readonly name: string };

@@ -1,5 +1,6 @@
+import { type Html, html } from '../api/http/html.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../payments/time.js';
 import type { Payment } from './api-client.js';
-import { type Html, html } from './html.js';
 
 const numbers = new Intl.NumberFormat('en-GB');
 
@@ -30,10 +31,6 @@ export function time(at: string | number): Html {
   if (Number.isNaN(date.getTime())) return html`${String(at)}`;
   return html`<time datetime="${date.toISOString()}">${dates.format(date)}</time>`;
 }
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /** How long something takes, such as `3 h 12 min`, to the minute. */
 export function duration(ms: number): string {
@@ -75,4 +72,14 @@ export function badge(status: string, final = false): Html {
 export function sentence(text: string): string {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}
+
+/** A number of things, in words. */
+export function counted(many: number, one: string, several = `${one}s`): string {
+  return `${count(many)} ${many === 1 ? one : several}`;
+}
+
+/** The address of a payment's page. */
+export function paymentAddress(id: string): string {
+  return `/desk/payments/${encodeURIComponent(id)}`;
 }

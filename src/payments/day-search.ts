@@ -1,6 +1,6 @@
-import { isDay } from './day.js';
 import { MAX_SEARCH_LIMIT } from './limits.js';
 import type { TransId } from './payment-id.js';
+import { isDay } from './time.js';
 import type { PhoneMedium, ProviderStatus } from './transaction.js';
 
 /**
@@ -45,7 +45,7 @@ export interface Gap {
   readonly why: 'full' | 'unreadable' | 'limit' | 'unanswered';
 }
 
-/** How far the search for a day's transactions has come: plain data, so that it can be kept and gone on with. */
+/** How far the search for a day's transactions has come: plain data, so that it can be kept and continued. */
 export interface DaySearch {
   /**
    * The dates that are asked for: the day alone or, if the provider shows nothing of it that way, those around it as well. Its

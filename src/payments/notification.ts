@@ -1,5 +1,6 @@
 import type { PaymentEventType } from './payment.js';
 import type { PaymentId } from './payment-id.js';
+import { HOUR_MS, MINUTE_MS } from './time.js';
 
 /** One event of a payment that its merchant is notified of; times in ms since the epoch. */
 export interface PaymentNotification {
@@ -41,9 +42,6 @@ export type DeliveryOutcome =
       readonly reason: string;
       readonly takenBy?: readonly string[] | undefined;
     };
-
-const MINUTE_MS = 60 * 1000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** For how long a notification is tried, in ms: three days from its own first try, whatever was before it. */
 export const DELIVERY_PATIENCE_MS = 72 * HOUR_MS;

@@ -1,4 +1,4 @@
-import type { PaymentId, PaymentKind } from './payment-id.js';
+import { PAYMENT_KINDS, type PaymentId, type PaymentKind } from './payment-id.js';
 import type { Medium, PhoneMedium } from './transaction.js';
 
 /** How a collection reaches the payer: a hosted checkout page, or a request on the payer's phone. */
@@ -75,3 +75,5 @@ export interface PaymentTerms {
 
 /** Which of the merchant's two provider services a kind of payment goes through. */
 export type Service = PaymentKind;
+
+export const SERVICES = PAYMENT_KINDS;

@@ -1,7 +1,6 @@
 import type { TransId } from './payment-id.js';
 import { isKnown, type PaidReport, type PaymentState } from './payment-state.js';
-
-const MINUTE_MS = 60_000;
+import { MINUTE_MS } from './time.js';
 
 /**
  * Pauses before the provider is asked again about a transaction that it doesn't know or doesn't confirm, in ms: a

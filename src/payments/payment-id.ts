@@ -9,8 +9,10 @@ export type PaymentId = string & { readonly __brand: 'PaymentId' };
 /** Names one transaction at the provider. Never interchangeable with a {@link PaymentId}. */
 export type TransId = string & { readonly __brand: 'TransId' };
 
+export const PAYMENT_KINDS = ['collection', 'payout'] as const;
+
 /** The two directions money can take. */
-export type PaymentKind = 'collection' | 'payout';
+export type PaymentKind = (typeof PAYMENT_KINDS)[number];
 
 export const PAYMENT_ID_PREFIX: Readonly<Record<PaymentKind, string>> = {
   collection: 'col_',

@@ -38,6 +38,7 @@ import {
   noteOther,
   type Refusal,
   refuse,
+  resolutionRefused,
   whyPaid,
   withNoted,
   withOther,
@@ -53,7 +54,8 @@ const MAX_ROUNDS = 2;
 /** Why a decision is refused without asking the provider; `undefined` when it has to be asked. */
 export function objectionTo(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {
   const { phase } = payment;
-  if (phase.kind === 'deciding') return no('another decision is being checked; try again in a moment');
+  if (phase.kind === 'deciding')
+    return resolutionRefused('another decision is being checked; try again in a moment');
   if (phase.kind !== 'review') {
     return { type: 'NotUnderReview', words: 'the payment is not under review' };
   }
@@ -63,7 +65,7 @@ export function objectionTo(payment: PaymentState, resolution: Resolution, now: 
     objectionToSending(phase, resolution) ??
     objectionToHaste(payment, resolution, now) ??
     (isProposal(payment, phase, resolution) ? undefined : objectionToQuiet(payment, now));
-  return words === undefined ? undefined : no(words);
+  return words === undefined ? undefined : resolutionRefused(words);
 }
 
 function objectionToNumber(phase: Review, { review }: Resolution): string | undefined {
@@ -171,7 +173,7 @@ export function onDecide(
 ): Change {
   const refusal = objectionTo(payment, resolution, now);
   if (refusal !== undefined || payment.phase.kind !== 'review') {
-    return refuse(payment, request, refusal ?? no('the payment is not under review'));
+    return refuse(payment, request, refusal ?? resolutionRefused('the payment is not under review'));
   }
   if (isProposal(payment, payment.phase, resolution)) {
     return propose(payment, payment.phase, request, resolution, now);
@@ -351,7 +353,7 @@ function asks(payment: PaymentState, deciding: Deciding): Change {
 
 /** Refuses the decision; the review stays as it was. */
 function back(payment: PaymentState, { review, request }: Deciding, words: string): Change {
-  return refuse(inPhase(payment, review), request, no(words));
+  return refuse(inPhase(payment, review), request, resolutionRefused(words));
 }
 
 /** As {@link back}, but keeps what the provider has shown meanwhile: a further transaction begins a new review. */
@@ -525,8 +527,4 @@ function markJudged(
   judgedAs = ({ status }: OtherTransaction) => status,
 ): PaymentState {
   return { ...payment, others: payment.others.map((other) => ({ ...other, judged: judgedAs(other) })) };
-}
-
-function no(words: string): Refusal {
-  return { type: 'ResolutionRefused', words };
 }

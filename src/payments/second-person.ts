@@ -1,6 +1,14 @@
 import type { Decision, Rejection, Resolution } from './decision.js';
 import type { PaymentState, Review } from './payment-state.js';
-import { type Change, done, inPhase, matchedTransId, type Refusal, refuse } from './transitions.js';
+import {
+  type Change,
+  done,
+  inPhase,
+  matchedTransId,
+  type Refusal,
+  refuse,
+  resolutionRefused,
+} from './transitions.js';
 
 /*
  * Decisions that take two people. The first person's is kept with the review as a proposal, and does nothing. It is carried
@@ -61,10 +69,13 @@ export function propose(
 
 /** Why a decision can't be rejected that waits for a second person. */
 export function objectionToRejection({ phase }: PaymentState, { review }: Rejection): Refusal | undefined {
-  if (phase.kind === 'deciding') return no('a decision is being checked; try again in a moment');
+  if (phase.kind === 'deciding')
+    return resolutionRefused('a decision is being checked; try again in a moment');
   if (phase.kind !== 'review') return { type: 'NotUnderReview', words: 'the payment is not under review' };
-  if (review !== phase.number) return no(changedReview(phase));
-  return phase.proposed === undefined ? no('no decision waits for a second person') : undefined;
+  if (review !== phase.number) return resolutionRefused(changedReview(phase));
+  return phase.proposed === undefined
+    ? resolutionRefused('no decision waits for a second person')
+    : undefined;
 }
 
 /** Voids the decision that waits for a second person: who made it withdraws it, anybody else rejects it. */
@@ -76,7 +87,7 @@ export function onReject(
 ): Change {
   const { phase } = payment;
   if (phase.kind !== 'review' || phase.proposed === undefined) {
-    return refuse(payment, request, no('no decision waits for a second person'));
+    return refuse(payment, request, resolutionRefused('no decision waits for a second person'));
   }
   const rejected = { proposed: phase.proposed, by, why, at: now };
   return done(inPhase(payment, { ...phase, proposed: undefined, rejected }), request);
@@ -85,8 +96,4 @@ export function onReject(
 /** Why a decision on an earlier review is refused. */
 export function changedReview({ number, why }: Review): string {
   return `the review has changed: it is now number ${number} (${why}); read the payment again`;
-}
-
-function no(words: string): Refusal {
-  return { type: 'ResolutionRefused', words };
 }

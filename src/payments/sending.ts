@@ -14,6 +14,7 @@ import {
   LISTED_AFTER_MS,
   lookUpDelay,
   type Refusal,
+  resolutionRefused,
   review,
   search,
   withOthers,
@@ -25,7 +26,7 @@ export const NOT_SENT_PATIENCE_MS = 5 * 60 * 1000;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
-/** First and longest pause while the provider refuses our credentials, in ms. Only an operator can mend that. */
+/** First and longest pause while the provider refuses our credentials, in ms. Only an operator can correct that. */
 const CREDENTIALS_PAUSE_MS = 60_000;
 const MAX_CREDENTIALS_PAUSE_MS = 10 * 60_000;
 
@@ -275,11 +276,11 @@ export function objectionToRecall(
     return { type: 'NotUnderReview', words: 'the payment is not under review' };
   }
   if (resolved?.review !== number) {
-    return { type: 'ResolutionRefused', words: `no decision on review ${number} waits to be carried out` };
+    return resolutionRefused(`no decision on review ${number} waits to be carried out`);
   }
   // Once it is about to leave, the list has been read for what was throttled.
   const mayHaveLeft = kind === 'waiting' && unsent.hold === 'throttled';
-  return mayHaveLeft ? { type: 'ResolutionRefused', words: NOT_KNOWN.words } : undefined;
+  return mayHaveLeft ? resolutionRefused(NOT_KNOWN.words) : undefined;
 }
 
 /** Takes back that the payment is sent once more, as an operator has decided: it is under review again. */

@@ -1,9 +1,9 @@
-import { dayAfter, startOf, TIME_ZONE } from './day.js';
 import { describeGap, type Gap } from './day-search.js';
-import type { Service } from './order.js';
+import { SERVICES, type Service } from './order.js';
 import { PAYMENT_STATUSES, type PaymentStatus } from './payment.js';
 import type { PaymentKind } from './payment-id.js';
 import type { Finding, StatementLine } from './reconciliation.js';
+import { dayAfter, isoTime, MINUTE_MS, startOf, TIME_ZONE } from './time.js';
 
 /** The statement of a day: every payment that was created on it, what the provider shows, and what doesn't agree. Amounts are in XAF. */
 export interface Statement {
@@ -48,14 +48,17 @@ export interface Difference extends Finding {
 export interface ServiceStatement {
   readonly totals: Totals;
   /** What the provider said at the beginning of the day, and at its end; missing when nobody could ask it then. */
-  readonly opening?: BalanceAtTurn | undefined;
-  readonly closing?: BalanceAtTurn | undefined;
+  readonly opening?: MidnightBalance | undefined;
+  readonly closing?: MidnightBalance | undefined;
   readonly change?: BalanceChange | undefined;
   readonly coverage: Coverage;
 }
 
-/** A balance as the provider said it, and when. */
-export interface BalanceAtTurn {
+/** How long after midnight a balance may be asked for and still count as midnight's, in ms. */
+export const BALANCE_WINDOW_MS = 15 * MINUTE_MS;
+
+/** A balance as the provider said it at midnight, and when. */
+export interface MidnightBalance {
   readonly balance: number;
   readonly asOf: string;
 }
@@ -109,8 +112,6 @@ export interface StatementParts {
   readonly cutOff: boolean;
 }
 
-const SERVICES = ['collection', 'payout'] as const satisfies readonly Service[];
-
 export function toStatement(parts: StatementParts): Statement {
   const { date, version, madeAt, payments, differences } = parts;
   const services = {
@@ -120,10 +121,10 @@ export function toStatement(parts: StatementParts): Statement {
   return {
     date,
     version,
-    madeAt: iso(madeAt),
+    madeAt: isoTime(madeAt),
     timeZone: TIME_ZONE,
-    from: iso(startOf(date)),
-    to: iso(startOf(dayAfter(date))),
+    from: isoTime(startOf(date)),
+    to: isoTime(startOf(dayAfter(date))),
     complete: SERVICES.every((service) => services[service].coverage.complete),
     services,
     payments,
@@ -174,8 +175,8 @@ function totalsOf(lines: readonly StatementLine[]): Totals {
 function changeOf(
   service: Service,
   { byStatus, revenue, withoutFee }: Totals,
-  opening: BalanceAtTurn | undefined,
-  closing: BalanceAtTurn | undefined,
+  opening: MidnightBalance | undefined,
+  closing: MidnightBalance | undefined,
 ): BalanceChange | undefined {
   if (opening === undefined || closing === undefined) return undefined;
   if (service === 'collection' && withoutFee > 0) return undefined;
@@ -206,8 +207,4 @@ export function statementOf(statement: Statement, merchant: string): Statement {
 
 function sumOf(amounts: readonly number[]): number {
   return amounts.reduce((sum, amount) => sum + amount, 0);
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }

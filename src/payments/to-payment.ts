@@ -19,6 +19,7 @@ import {
   transIdOf,
 } from './payment-state.js';
 import { needsSecondPerson } from './second-person.js';
+import { isoTime } from './time.js';
 import { matchedTransId } from './transitions.js';
 
 /** The payment as the API shows it to operators. */
@@ -52,9 +53,9 @@ export function toPayment(state: PaymentState): Payment {
     externalId: order.externalId,
     userId: order.userId,
     metadata: order.metadata,
-    createdAt: iso(state.createdAt),
-    updatedAt: iso(state.updatedAt),
-    expiresAt: facts.expiresAt === undefined ? undefined : iso(facts.expiresAt),
+    createdAt: isoTime(state.createdAt),
+    updatedAt: isoTime(state.updatedAt),
+    expiresAt: facts.expiresAt === undefined ? undefined : isoTime(facts.expiresAt),
   };
 }
 
@@ -74,8 +75,8 @@ export function forMerchant<Shown extends Pick<Payment, 'id'> & Partial<Pick<Pay
 function toReview(state: PaymentState, { number, since, proposed, rejected }: Review): PaymentReview {
   return {
     number,
-    since: iso(since),
-    decideFrom: iso(decideFrom(state)),
+    since: isoTime(since),
+    decideFrom: isoTime(decideFrom(state)),
     secondPerson: needsSecondPerson(state) ? true : undefined,
     proposed: proposed && toProposed(proposed),
     rejected: rejected && toRejected(rejected),
@@ -84,12 +85,12 @@ function toReview(state: PaymentState, { number, since, proposed, rejected }: Re
 
 function toProposed({ decision, by, why, force, at }: Proposal): ProposedDecision {
   const transId = matchedTransId(decision);
-  return { action: decision.action, transId, by, why, forced: force ? true : undefined, at: iso(at) };
+  return { action: decision.action, transId, by, why, forced: force ? true : undefined, at: isoTime(at) };
 }
 
 function toRejected({ proposed, by, why, at }: Rejected): RejectedDecision {
   const { decision, by: proposedBy } = proposed;
-  return { action: decision.action, transId: matchedTransId(decision), proposedBy, by, why, at: iso(at) };
+  return { action: decision.action, transId: matchedTransId(decision), proposedBy, by, why, at: isoTime(at) };
 }
 
 /** Not known when the transaction is of another amount than the order: `revenue` is what is left of the transaction's. */
@@ -113,11 +114,7 @@ function toResolution({ decision, review, by, why, force, at, approval }: Resolv
     by,
     why,
     forced: force ? true : undefined,
-    at: iso(at),
+    at: isoTime(at),
     approval,
   };
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }

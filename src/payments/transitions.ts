@@ -24,6 +24,7 @@ import {
   type Verifying,
 } from './payment-state.js';
 import { backoff, bringForward, startPolling } from './polling.js';
+import { HOUR_MS } from './time.js';
 import { isFinal, type ProviderStatus, type Transaction } from './transaction.js';
 
 /** What can happen to a payment. `request` numbers the requests that wait for a reply. */
@@ -122,6 +123,11 @@ export type RefusalType = (typeof REFUSAL_TYPES)[number];
 export interface Refusal {
   readonly type: RefusalType;
   readonly words: string;
+}
+
+/** A decision of operators that can't be carried out as it is. */
+export function resolutionRefused(words: string): Refusal {
+  return { type: 'ResolutionRefused', words };
 }
 
 /** A payment after an event, and the replies to requests. */
@@ -360,8 +366,6 @@ function pursuitFor({ phase, createdAt, terms }: PaymentState, now: number): Pur
     polling: startPolling(false, terms, now),
   };
 }
-
-const HOUR_MS = 60 * 60 * 1000;
 
 /** When an outcome in doubt is checked again, in ms after the end. */
 export const CHECKS_AFTER_MS = [0, HOUR_MS, 24 * HOUR_MS] as const;

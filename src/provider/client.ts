@@ -158,7 +158,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
   const credentials = [options.apiUser, options.apiKey];
 
   /** Sends a request by `send`, which holds it back by resolving to `undefined`, and reports what came of it. */
-  const observed = async (
+  const reporting = async (
     request: ExchangeRequest,
     confidential: Confidential,
     send: (request: ExchangeRequest) => Promise<Exchange | undefined>,
@@ -177,7 +177,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
 
   /** Sends a question, unless the provider hangs. */
   const ask = (request: ExchangeRequest): Promise<ProviderAnswer> =>
-    observed(request, { credentials }, (sent) => questions.call(() => exchange(http, sent)));
+    reporting(request, { credentials }, (sent) => questions.call(() => exchange(http, sent)));
 
   const get = (path: string, bodyMax: number, call?: CallOptions) =>
     ask({ method: 'GET', path, bodyMax, signal: call?.signal });
@@ -220,7 +220,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     const { phone, name, email } = body;
     const confidential = { credentials, phone, name, email };
     const send = path === 'initiate-pay' ? sendLink : sendOrder;
-    return await observed(postOf(path, body, call), confidential, send);
+    return await reporting(postOf(path, body, call), confidential, send);
   };
 
   return {

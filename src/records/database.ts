@@ -225,7 +225,7 @@ function queryOf(connection: pg.Pool | pg.Client | pg.PoolClient): Query {
 }
 
 /**
- * SQLSTATEs of a mistake of ours: invalid data, a broken constraint, wrong SQL. All others can be mended without us: connections,
+ * SQLSTATEs of a mistake of ours: invalid data, a broken constraint, wrong SQL. All others can be put right without us: connections,
  * passwords, missing rights, a database or tables that aren't there yet, a server that is full or is stopping.
  */
 const MISTAKES = /^(22|23|42601|42703|42804|42883)/;
@@ -235,6 +235,6 @@ async function answered<T>(call: () => Promise<T>): Promise<T> {
     return await call();
   } catch (error) {
     if (error instanceof pg.DatabaseError && MISTAKES.test(error.code ?? '')) throw error;
-    throw new RecordsUnavailableError('the records can not be reached', { cause: error });
+    throw new RecordsUnavailableError("the records can't be reached", { cause: error });
   }
 }

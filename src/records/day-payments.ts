@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { endOfDay, startOf } from '../payments/day.js';
 import type { PaymentId } from '../payments/payment-id.js';
 import type { DayPayment } from '../payments/reconciliation.js';
+import { endOfDay, startOf } from '../payments/time.js';
 import type { PaymentRun } from './payment-record.js';
 import { createdBetween, listRuns, runsOf } from './read-run.js';
 import type { Records } from './records.js';

@@ -1,5 +1,6 @@
 import { status as grpc } from '@grpc/grpc-js';
-import { type Client, isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { TypedSearchAttributes } from '@temporalio/common';
 import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import {
   decodeFromPayloadsAtIndex,
@@ -11,7 +12,7 @@ import type { PaymentStatus } from '../payments/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '../payments/payment-id.js';
 import { openPayment } from '../payments/payment-state.js';
 import { toPayment } from '../payments/to-payment.js';
-import { endingWith } from '../temporal/connection.js';
+import { endingWith, grpcErrorOf } from '../temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
 import { type EndedPayment, type PaymentInput, recordQuery, WORKFLOW_TYPES } from '../workflows/messages.js';
 import { orphaned, type PaymentRun, type RecordContent } from './payment-record.js';
@@ -95,10 +96,7 @@ export function toRun(info: RunInfo): ListedRun | undefined {
   const createdAt = indexed.get(attributes.createdAt);
   if (id === undefined || !runId || merchant === undefined) return undefined;
   if (amount === undefined || createdAt === undefined) return undefined;
-  const isOpen = info.status === Status.WORKFLOW_EXECUTION_STATUS_RUNNING;
-  const stopped = !isOpen && info.status !== Status.WORKFLOW_EXECUTION_STATUS_COMPLETED;
-  const final = indexed.get(attributes.final) ?? false;
-  const status = stopped && !final ? 'REVIEW' : (indexed.get(attributes.status) as PaymentStatus);
+  const { isOpen, stopped, status, final } = outcomeOf(info, indexed);
   return {
     id,
     merchant,
@@ -118,6 +116,15 @@ export function toRun(info: RunInfo): ListedRun | undefined {
     },
     memo: info.memo,
   };
+}
+
+/** How a run stands, by the index. Without an outcome, a person must look at a payment whose workflow was stopped. */
+export function outcomeOf(info: RunInfo, indexed: TypedSearchAttributes) {
+  const isOpen = info.status === Status.WORKFLOW_EXECUTION_STATUS_RUNNING;
+  const stopped = !isOpen && info.status !== Status.WORKFLOW_EXECUTION_STATUS_COMPLETED;
+  const final = indexed.get(attributes.final) ?? false;
+  const status = stopped && !final ? 'REVIEW' : (indexed.get(attributes.status) as PaymentStatus);
+  return { isOpen, stopped, status, final };
 }
 
 function toMs(time: { seconds?: unknown; nanos?: number | null } | null | undefined): number {
@@ -167,7 +174,8 @@ async function readEnded(
   } catch (error) {
     if (error instanceof WorkflowNotFoundError && run.closedAt === undefined) return undefined;
     // It was stopped before any worker had taken it.
-    if (run.stopped && codeOf(error) === grpc.FAILED_PRECONDITION) return await readStart(client, run, stop);
+    if (run.stopped && grpcErrorOf(error)?.code === grpc.FAILED_PRECONDITION)
+      return await readStart(client, run, stop);
     throw error;
   }
 }
@@ -194,13 +202,8 @@ async function called<T>(client: Client, stop: AbortSignal | undefined, call: ()
   return await (stop === undefined ? limited() : endingWith(client, stop, limited));
 }
 
-function codeOf(error: unknown): number | undefined {
-  const { cause } = error instanceof ServiceError ? error : { cause: error };
-  return isGrpcServiceError(cause) ? cause.code : undefined;
-}
-
 /** Whether Temporal as a whole can't be reached, rather than one payment not be read. */
 export function isTemporalAway(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = grpcErrorOf(error)?.code;
   return code === grpc.UNAVAILABLE || code === grpc.CANCELLED || code === grpc.RESOURCE_EXHAUSTED;
 }

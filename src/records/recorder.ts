@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../payments/time.js';
 import { endingWith } from '../temporal/connection.js';
 import { RecordsUnavailableError } from './database.js';
 import type { PaymentRecord } from './payment-record.js';
@@ -14,10 +15,6 @@ import {
   readRun,
 } from './read-run.js';
 import type { Records } from './records.js';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /** When the recorder does what, in ms. Tests have it do so more often. */
 export interface RecorderPace {
@@ -243,7 +240,7 @@ class Recorder {
       if (error instanceof RecordsUnavailableError) throw error;
       this.#logger.error(
         { err: error, paymentId: record.id },
-        'a payment can not be recorded; it is tried again every hour, until Temporal deletes it and its key no longer holds',
+        "a payment can't be recorded; it is tried again every hour, until Temporal deletes it and its key no longer holds",
       );
     }
   }
@@ -257,7 +254,7 @@ class Recorder {
       if (isTemporalAway(error)) throw error;
       this.#logger.warn(
         { err: error, paymentId: run.id },
-        'a payment can not be read, and is recorded without its content',
+        "a payment can't be read, and is recorded without its content",
       );
       return run.closedAt === undefined ? undefined : { ...run, content: undefined };
     }

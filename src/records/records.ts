@@ -8,7 +8,7 @@ import {
   type PaymentEventType,
   type PaymentStatus,
 } from '../payments/payment.js';
-import type { PaymentId, PaymentKind, TransId } from '../payments/payment-id.js';
+import { PAYMENT_KINDS, type PaymentId, type PaymentKind, type TransId } from '../payments/payment-id.js';
 import type { Encryption } from '../temporal/encryption.js';
 import { RecordCipher } from './cipher.js';
 import {
@@ -424,7 +424,7 @@ export class Records {
       if (content.payment.id !== id) throw new Error("it is another payment's");
       return content;
     } catch (error) {
-      this.logger.error({ err: error, paymentId: id }, 'a record can not be read');
+      this.logger.error({ err: error, paymentId: id }, "a record can't be read");
       return undefined;
     }
   }
@@ -470,7 +470,7 @@ const content = optional(z.instanceof(Buffer));
 const runRow = z.object({
   id: paymentId,
   merchant: z.string(),
-  kind: z.enum(['collection', 'payout']),
+  kind: z.enum(PAYMENT_KINDS),
   status: z.enum(PAYMENT_STATUSES),
   final: z.boolean(),
   amount: z.coerce.number(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Service } from '../payments/order.js';
-import type { BalanceAtTurn, Statement } from '../payments/statement.js';
+import type { MidnightBalance, Statement } from '../payments/statement.js';
 import type { RecordCipher } from './cipher.js';
 import type { Database } from './database.js';
 
@@ -41,7 +41,7 @@ export class Statements {
     private readonly cipher: RecordCipher,
   ) {}
 
-  /** Keeps what the provider said at the turn to this day. The first answer counts. */
+  /** Keeps what the provider said at the beginning of this day. The first answer counts. */
   async saveBalance(day: string, service: Service, balance: number, askedAt: number): Promise<void> {
     await this.database.query(
       'INSERT INTO balances (day, service, balance, asked_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
@@ -49,8 +49,8 @@ export class Statements {
     );
   }
 
-  /** The balance at the turn to this day; `undefined` when nobody could ask for it then. */
-  async balance(day: string, service: Service): Promise<BalanceAtTurn | undefined> {
+  /** The balance at the beginning of this day; `undefined` when nobody could ask for it then. */
+  async balance(day: string, service: Service): Promise<MidnightBalance | undefined> {
     const text = 'SELECT balance, asked_at FROM balances WHERE day = $1 AND service = $2';
     const [row] = await this.database.query(text, [day, service]);
     if (row === undefined) return undefined;

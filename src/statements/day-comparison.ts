@@ -1,3 +1,4 @@
+import { SERVICES } from '../payments/order.js';
 import { type PaymentId, parsePaymentId } from '../payments/payment-id.js';
 import {
   compare,
@@ -135,7 +136,7 @@ export class ShownTransactions {
     const ids = new Set<string | undefined>(payments.map(({ id }) => id));
     const transIds = new Set<string | undefined>(payments.map(({ transId }) => transId));
     const isOwn = (one: SearchedTransaction) => ids.has(ownerOf(one)) || transIds.has(one.transId);
-    const rest = (['collection', 'payout'] as const).flatMap((service) =>
+    const rest = SERVICES.flatMap((service) =>
       this.found[service].filter((one) => !isOwn(one)).map((transaction) => ({ service, transaction })),
     );
     const owners = rest.map(({ transaction }) => parsePaymentId(ownerOf(transaction)));

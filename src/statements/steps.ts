@@ -5,7 +5,6 @@ import { Shutdown } from '../api/http/server.js';
 import { Descriptions } from '../api/payments/descriptions.js';
 import { SharedUpdates, type UpdateContext } from '../api/payments/update-payment.js';
 import { findByTransId } from '../api/payments/visibility.js';
-import { dayAfter, startOf } from '../payments/day.js';
 import {
   afterAnswer,
   BEGUN_SEARCH,
@@ -16,10 +15,11 @@ import {
   unanswered,
 } from '../payments/day-search.js';
 import { MAX_SEARCH_LIMIT } from '../payments/limits.js';
-import type { Service } from '../payments/order.js';
+import { SERVICES, type Service } from '../payments/order.js';
 import type { PaymentId } from '../payments/payment-id.js';
 import type { DayPayment } from '../payments/reconciliation.js';
-import { type Difference, toStatement } from '../payments/statement.js';
+import { BALANCE_WINDOW_MS, type Difference, toStatement } from '../payments/statement.js';
+import { dayAfter, startOf } from '../payments/time.js';
 import type { SearchedTransaction, Transaction } from '../payments/transaction.js';
 import type { SearchQuery } from '../provider/client.js';
 import { type DayPayments, paymentsOfDay, paymentsWith } from '../records/day-payments.js';
@@ -46,13 +46,8 @@ export interface StatementOptions {
   readonly pauseMs?: number;
 }
 
-const SERVICES = ['collection', 'payout'] as const satisfies readonly Service[];
-
 /** Ten questions a second at most: far below what payments ask on a busy day. */
 const PAUSE_MS = 100;
-
-/** How late a balance may be asked for and still count as that of the day's turn, in ms. */
-const MAX_TURN_MS = 15 * 60_000;
 
 /** Payments in a statement. */
 const MAX_PAYMENTS = 50_000;
@@ -113,7 +108,7 @@ export function createStatementSteps(options: StatementOptions): StatementSteps 
       for (const service of SERVICES) {
         if ((await statements.balance(day, service)) !== undefined) continue;
         const askedAt = Date.now();
-        if (askedAt < startOf(day) || askedAt > startOf(day) + MAX_TURN_MS) continue;
+        if (askedAt < startOf(day) || askedAt > startOf(day) + BALANCE_WINDOW_MS) continue;
         try {
           await statements.saveBalance(day, service, await questions.balance(service), askedAt);
         } catch (error) {
@@ -178,7 +173,7 @@ export function createStatementSteps(options: StatementOptions): StatementSteps 
       const comparison = await compareDay(payments, await foundIn(runId), await listsOf(runId), {
         paymentsWith: (ids) => paymentsWith(client, records, ids),
         isHeld: async ({ transId }) => (await findByTransId(context, transId)).length > 0,
-        list: ({ kind, id }) => questions.transactionsOf(kind, id).catch(unheard),
+        list: ({ kind, id }) => questions.transactionsOf(kind, id).catch(ignoreNoAnswer),
       });
       await statements.savePart(runId, 'comparison', { ...comparison, cutOff });
     },
@@ -220,7 +215,7 @@ function heartbeat(): void {
 }
 
 /** A second look that gets no answer leaves what the first one found. */
-function unheard(error: unknown): undefined {
+function ignoreNoAnswer(error: unknown): undefined {
   if (!(error instanceof ApplicationFailure)) throw error;
 }
 

@@ -4,12 +4,18 @@ import {
   type ClientOptions,
   Connection,
   defaultGrpcRetryOptions,
+  isGrpcServiceError,
   makeGrpcRetryInterceptor,
+  ServiceError,
   type TLSConfig,
 } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
+// A CommonJS package whose named exports Node can't detect.
+import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import { dataConverterOf, type Encryption } from './encryption.js';
+
+const { TaskQueueType } = proto.temporal.api.enums.v1;
 
 /** The namespace that Temporal creates by itself, used when none is set. */
 export const DEFAULT_NAMESPACE = 'default';
@@ -198,4 +204,21 @@ export async function probeTemporal(connection: Connection, namespace: string): 
   await connection.withDeadline(Date.now() + PROBE_LIMIT_MS, async () => {
     await connection.workflowService.describeNamespace({ namespace });
   });
+}
+
+/** The gRPC error that an error is or was caused by. */
+export function grpcErrorOf(error: unknown) {
+  const { cause } = error instanceof ServiceError ? error : { cause: error };
+  return isGrpcServiceError(cause) ? cause : undefined;
+}
+
+/** Who has lately asked a task queue for workflow tasks: every worker does. */
+export async function workflowPollers(
+  { workflowService }: Pick<Connection, 'workflowService'>,
+  namespace: string,
+  taskQueue: string,
+) {
+  const taskQueueType = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW;
+  const request = { namespace, taskQueue: { name: taskQueue }, taskQueueType };
+  return (await workflowService.describeTaskQueue(request)).pollers;
 }

@@ -119,7 +119,7 @@ export class EncryptionCodec implements PayloadCodec {
   async encode(payloads: Payload[]): Promise<Payload[]> {
     const { keys, isOn } = this.encryption;
     if (!isOn || payloads.length === 0) return payloads;
-    return await this.#told('encrypt', payloads.length, async () => {
+    return await this.#measured('encrypt', payloads.length, async () => {
       const key = await keys.current();
       return payloads.map((payload) => encrypt(payload, key));
     });
@@ -129,7 +129,7 @@ export class EncryptionCodec implements PayloadCodec {
   async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     const encrypted = payloads.filter(isEncrypted).length;
     if (encrypted === 0) return payloads;
-    return await this.#told('decrypt', encrypted, () =>
+    return await this.#measured('decrypt', encrypted, () =>
       Promise.all(
         payloads.map((payload) =>
           isEncrypted(payload) ? this.#decrypt(payload, context?.workflowId) : payload,
@@ -138,7 +138,7 @@ export class EncryptionCodec implements PayloadCodec {
     );
   }
 
-  async #told(
+  async #measured(
     operation: CodecCall['operation'],
     payloads: number,
     work: () => Promise<Payload[]>,

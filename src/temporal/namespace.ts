@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { status as grpc } from '@grpc/grpc-js';
 import { isGrpcServiceError, type OperatorService, type WorkflowService } from '@temporalio/client';
 // A CommonJS package whose named exports Node can't detect.
 import proto, { type temporal } from '@temporalio/proto';
@@ -247,19 +248,18 @@ function describeGap(gap: SetupGap): string {
   }
 }
 
-/** gRPC's status codes. */
-const [INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, UNIMPLEMENTED] = [3, 5, 7, 12] as const;
-
-/**
- * Status codes of lasting refusals: those above, ALREADY_EXISTS, FAILED_PRECONDITION and UNAUTHENTICATED. Any other may be
- * temporary.
- */
-const REFUSED: readonly number[] = [
-  ...[INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, UNIMPLEMENTED],
-  ...[6, 9, 16],
+/** Status codes of lasting refusals. Any other may be temporary. */
+const REFUSED: readonly grpc[] = [
+  grpc.INVALID_ARGUMENT,
+  grpc.NOT_FOUND,
+  grpc.ALREADY_EXISTS,
+  grpc.PERMISSION_DENIED,
+  grpc.FAILED_PRECONDITION,
+  grpc.UNIMPLEMENTED,
+  grpc.UNAUTHENTICATED,
 ];
 
-function isGrpc(error: unknown, codes: readonly number[]): boolean {
+function isGrpc(error: unknown, codes: readonly grpc[]): boolean {
   return isGrpcServiceError(error) && codes.includes(error.code);
 }
 
@@ -268,7 +268,7 @@ async function describe({ workflowService }: CheckedConnection, namespace: strin
   try {
     return await workflowService.describeNamespace({ namespace });
   } catch (error) {
-    if (isGrpc(error, [NOT_FOUND])) return undefined;
+    if (isGrpc(error, [grpc.NOT_FOUND])) return undefined;
     throw error;
   }
 }
@@ -295,7 +295,8 @@ async function attributeGaps(connection: CheckedConnection, namespace: string): 
     });
   } catch (error) {
     // An authorizer may deny the operator service to ordinary clients.
-    if (isGrpc(error, [PERMISSION_DENIED, UNIMPLEMENTED])) return await gapsByQuery(connection, namespace);
+    if (isGrpc(error, [grpc.PERMISSION_DENIED, grpc.UNIMPLEMENTED]))
+      return await gapsByQuery(connection, namespace);
     throw error;
   }
 }
@@ -324,7 +325,7 @@ async function takes(
     await workflowService.countWorkflowExecutions({ namespace, query });
     return true;
   } catch (error) {
-    if (isGrpc(error, [INVALID_ARGUMENT])) return false;
+    if (isGrpc(error, [grpc.INVALID_ARGUMENT])) return false;
     throw error;
   }
 }

@@ -64,15 +64,17 @@ export function activityCalls(terms: PaymentTerms) {
         workflowInfo().firstExecutionRunId,
       ),
     );
-  const sent = (request: Promise<InitiationOutcome>) => initiation(request, mayHaveBeenReset);
+  const toInitiation = (request: Promise<InitiationOutcome>) => initiation(request, mayHaveBeenReset);
 
   return {
     createLink: (order: LinkOrder) =>
-      sent(question('Create the payment link').initiatePay(order, workflowInfo().firstExecutionRunId)),
+      toInitiation(
+        question('Create the payment link').initiatePay(order, workflowInfo().firstExecutionRunId),
+      ),
     mayHaveBeenReset,
     requestOnPhone: (order: DirectOrder) =>
-      sent(atMostOnce("Send the request to the payer's phone").directPay(order)),
-    sendPayout: (order: PayoutOrder) => sent(atMostOnce('Send the payout').payOut(order)),
+      toInitiation(atMostOnce("Send the request to the payer's phone").directPay(order)),
+    sendPayout: (order: PayoutOrder) => toInitiation(atMostOnce('Send the payout').payOut(order)),
 
     askStatus: (order: PaymentOrder, transId: TransId): Promise<StatusAnswer> =>
       answer(question('Ask the provider for the status').paymentStatus(order.kind, transId, Date.now())),
@@ -159,7 +161,7 @@ async function delivery(outcome: Promise<DeliveryOutcome>): Promise<DeliveryOutc
 /** Logs refused credentials: they hold up every payment, and only an operator can correct them. */
 function reportUnauthorized<Answer extends { readonly kind: string }>(answer: Answer): Answer {
   if (answer.kind === 'unauthorized') {
-    log.error('the provider refuses our credentials: payments wait until they are mended', { ...answer });
+    log.error('the provider refuses our credentials: payments wait until they are corrected', { ...answer });
   }
   return answer;
 }

@@ -109,7 +109,7 @@ class Interpreter {
     this.timeline = input.timeline ?? EMPTY_TIMELINE;
     this.calls = activityCalls(input.terms);
     this.steps = stepsOf(this.calls);
-    this.hear();
+    this.setHandlers();
   }
 
   async run(): Promise<EndedPayment> {
@@ -331,7 +331,7 @@ class Interpreter {
   }
 
   /** Each handler posts to the inbox, or waits for the payment to change; none calls the provider itself. */
-  private hear(): void {
+  private setHandlers(): void {
     setHandler(paymentQuery, () => this.result());
     setHandler(notificationsQuery, () => this.payment.notifications);
     setHandler(timelineQuery, () => ({ createdAt: this.payment.createdAt, timeline: this.timeline }));
@@ -359,15 +359,15 @@ class Interpreter {
         return this.result();
       }),
     );
-    this.hearRequest(expireUpdate, () => ({ kind: 'expire' }));
-    this.hearRequest(refreshUpdate, () => ({ kind: 'refresh' }));
-    this.hearRequest(recheckUpdate, (by) => ({
+    this.handleRequest(expireUpdate, () => ({ kind: 'expire' }));
+    this.handleRequest(refreshUpdate, () => ({ kind: 'refresh' }));
+    this.handleRequest(recheckUpdate, (by) => ({
       kind: 'recheck',
       by: by === 'statement' ? by : undefined,
     }));
-    this.hearRequest(resolveUpdate, (resolution) => ({ kind: 'decide', resolution }));
-    this.hearRequest(rejectUpdate, (rejection) => ({ kind: 'reject', rejection }));
-    this.hearRequest(resendNotificationUpdate, (number) => ({ kind: 'resendNotification', number }));
+    this.handleRequest(resolveUpdate, (resolution) => ({ kind: 'decide', resolution }));
+    this.handleRequest(rejectUpdate, (rejection) => ({ kind: 'reject', rejection }));
+    this.handleRequest(resendNotificationUpdate, (number) => ({ kind: 'resendNotification', number }));
   }
 
   /** Whether requests that wait for the outcome can be answered: nothing more of it is to come in this run. */
@@ -376,7 +376,7 @@ class Interpreter {
   }
 
   /** Refuses a request that is clearly wrong before it is recorded; any other waits for the machine's reply. */
-  private hearRequest<Args extends unknown[]>(
+  private handleRequest<Args extends unknown[]>(
     update: ReturnType<typeof import('@temporalio/workflow').defineUpdate<PaymentResult, Args>>,
     requestOf: (...args: Args) => Request,
   ): void {

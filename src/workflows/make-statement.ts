@@ -7,7 +7,9 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { dayAfter, dayOf, startOf } from '../payments/day.js';
+import { SERVICES } from '../payments/order.js';
+import { BALANCE_WINDOW_MS } from '../payments/statement.js';
+import { dayAfter, dayOf, HOUR_MS, MINUTE_MS, startOf } from '../payments/time.js';
 import {
   type MadeStatement,
   type StatementInput,
@@ -16,17 +18,11 @@ import {
   statementsQueue,
 } from './messages.js';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-
 /**
  * How long after its end a day is left to settle: what was begun in its last minutes is listed then, and most of what was open has
  * come to its end. Somebody who asks for a statement waits for the first alone.
  */
 const SETTLING_MS = { scheduled: 3 * HOUR_MS, asked: 15 * MINUTE_MS } as const;
-
-/** How long a balance is asked for: later, it is no longer that of the turn. */
-const TURN_MS = 15 * MINUTE_MS;
 
 /** How long the provider is asked again and again for one thing, before the statement says that it isn't covered. */
 const PROVIDER_PATIENCE_MS = 4 * HOUR_MS;
@@ -52,7 +48,9 @@ export async function makeStatement({ day: asked }: StatementInput = {}): Promis
   const run: StatementRun = { runId, day };
 
   if (asked === undefined)
-    await orElse('its balances', () => steps('Ask for the balances', TURN_MS).readBalances(dayAfter(day)));
+    await orElse('its balances', () =>
+      steps('Ask for the balances', BALANCE_WINDOW_MS).readBalances(dayAfter(day)),
+    );
   const settled = end + (asked === undefined ? SETTLING_MS.scheduled : SETTLING_MS.asked);
   if (Date.now() < settled) {
     setCurrentDetails(`Waits until ${day} has settled, at ${new Date(settled).toISOString()}.`);
@@ -61,7 +59,7 @@ export async function makeStatement({ day: asked }: StatementInput = {}): Promis
 
   setCurrentDetails(`Makes the statement of ${day}.`);
   await steps("Read the day's payments", RECORDS_PATIENCE_MS).readPayments(run);
-  for (const service of ['collection', 'payout'] as const) {
+  for (const service of SERVICES) {
     const search = steps(`Search the ${service} service`, PROVIDER_PATIENCE_MS);
     await orElse(`the search of the ${service} service`, () => search.searchDay(run, service));
   }

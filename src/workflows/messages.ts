@@ -209,7 +209,7 @@ export interface StatementRun {
  * worker that takes it up goes on from there.
  */
 export interface StatementSteps {
-  /** Asks for the balances at the turn to this day, unless that is too long ago. */
+  /** Asks for the balances at the beginning of this day, unless that is too long ago. */
   readBalances(day: string): Promise<void>;
   /** Reads the day's payments. */
   readPayments(run: StatementRun): Promise<void>;

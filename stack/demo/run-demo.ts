@@ -53,7 +53,7 @@ export async function runDemo({ json, stop }: DemoOptions): Promise<number> {
     const secrets = makeSecrets();
     const ports = { api: await freePort(), sandbox: await freePort(), codec: await freePort() };
     const env = demoSettings(process.env, ports, secrets, hook);
-    report('demo: starting Temporal, the records, the sandbox, a worker and the API');
+    report('demo: starting Temporal, the records, the sandbox, a worker, the API and the codec server');
     // On a Temporal server that others use, too, a task queue of its own keeps this demo's worker apart from theirs.
     const stack = await bringUpStack({
       ports,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { open, readFile, rename } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import got from 'got';
 
 /** A long-running process that this one has started. */
 export interface Child {
@@ -166,4 +167,17 @@ export async function untilReady(
     }
     await pause(TRY_EVERY_MS);
   }
+}
+
+/** How long an answer may take, in ms. */
+const ANSWER_LIMIT_MS = 5_000;
+
+/** Whether a GET of this URL is answered with a 2xx. */
+export async function answers(url: string): Promise<boolean> {
+  const { ok } = await got(url, {
+    retry: { limit: 0 },
+    throwHttpErrors: false,
+    timeout: { request: ANSWER_LIMIT_MS },
+  });
+  return ok;
 }

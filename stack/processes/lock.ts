@@ -60,7 +60,8 @@ async function readHolder(file: string): Promise<number | 'released'> {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process with this id runs. */
+export function isAlive(pid: number): boolean {
   if (Number.isNaN(pid)) return false;
   try {
     process.kill(pid, 0);

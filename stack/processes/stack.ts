@@ -2,13 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import proto from '@temporalio/proto';
-import got from 'got';
 import { settingNames } from '../../src/config.js';
-import { lazyConnection, type TemporalTarget } from '../../src/temporal/connection.js';
+import { lazyConnection, type TemporalTarget, workflowPollers } from '../../src/temporal/connection.js';
 import { bringUpTemporal, type TemporalServer } from '../temporal/bring-up-temporal.js';
 import type { StartDevServerOptions } from '../temporal/start-dev-server.js';
-import { type Child, startChild, untilReady } from './child.js';
+import { answers, type Child, startChild, untilReady } from './child.js';
 import { listens, steadyPort } from './ports.js';
 import { addressesOf, type StackPorts, withoutSettings } from './settings.js';
 
@@ -251,16 +249,6 @@ function known(child: Child | undefined, name: StackPart): Child {
   return child;
 }
 
-/** Whether a GET of this URL is answered with a 2xx. */
-async function answers(url: string): Promise<boolean> {
-  const { ok } = await got(url, {
-    retry: { limit: 0 },
-    throwHttpErrors: false,
-    timeout: { request: PROBE_LIMIT_MS },
-  });
-  return ok;
-}
-
 /**
  * A probe for whether the worker with this process id polls the task queue: from then on, it takes up payments. Temporal
  * identifies a worker by its process id and host.
@@ -269,12 +257,8 @@ export function workerPolls(target: TemporalTarget, taskQueue: string, pid: numb
   return async () => {
     const connection = lazyConnection(target);
     try {
-      const { pollers } = await connection.withDeadline(Date.now() + PROBE_LIMIT_MS, () =>
-        connection.workflowService.describeTaskQueue({
-          namespace: target.namespace,
-          taskQueue: { name: taskQueue },
-          taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-        }),
+      const pollers = await connection.withDeadline(Date.now() + PROBE_LIMIT_MS, () =>
+        workflowPollers(connection, target.namespace, taskQueue),
       );
       return pollers.some(({ identity }) => identity?.startsWith(`${pid}@`));
     } finally {

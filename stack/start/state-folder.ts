@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { isAlive } from '../processes/lock.js';
 
 /** The folder, in the current one, that keeps everything a restart needs. */
 export const STATE_FOLDER = '.sanaga';
@@ -34,6 +35,7 @@ export async function findRunning(folder: string): Promise<Running | undefined> 
   const text = await readFile(fileIn(folder), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
   const running = runningSchema.safeParse(parse(text)).data;
+  // A `start` that was killed leaves its note behind.
   return running !== undefined && isAlive(running.pid) ? running : undefined;
 }
 
@@ -42,16 +44,5 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
-  }
-}
-
-/** A `start` that was killed leaves its note behind. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it is running, as another user.
-    return typeof error === 'object' && error !== null && 'code' in error && error.code === 'EPERM';
   }
 }

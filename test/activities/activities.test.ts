@@ -7,8 +7,8 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
 import { createProviderClient } from '../../src/provider/client.js';
-import { directOrder, linkOrder, payoutOrder, START, transId } from '../payments/orders.js';
 import { noMerchant } from '../support/no-merchant.js';
+import { directOrder, linkOrder, payoutOrder, START, transId } from '../support/orders.js';
 
 /** A provider that notes what it is asked, and answers as told. */
 const asked: { line: string; user: string | string[] | undefined; body: unknown }[] = [];

@@ -11,10 +11,10 @@ import {
   type MerchantNotification,
 } from '../../src/activities/merchant.js';
 import { toPayment } from '../../src/payments/to-payment.js';
-import { begun, linkOrder } from '../payments/orders.js';
-import { closeServers, serveTls } from '../provider/local-servers.js';
-import { selfSigned } from '../provider/self-signed.js';
 import { expectDocumentedWebhook } from '../support/documented.js';
+import { closeServers, serveTls } from '../support/local-servers.js';
+import { begun, linkOrder } from '../support/orders.js';
+import { selfSigned } from '../support/self-signed.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const notification: MerchantNotification = {

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createMerchantNotifier } from '../../src/activities/merchant.js';
 import { isPublicAddress } from '../../src/activities/public-addresses.js';
 import { toPayment } from '../../src/payments/to-payment.js';
-import { begun, linkOrder } from '../payments/orders.js';
+import { begun, linkOrder } from '../support/orders.js';
 
 describe('a public address', () => {
   it.each(['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'])('is %s', (address) => {

@@ -8,7 +8,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { unlessReset } from '../../src/activities/unless-reset.js';
 import type { InitiationOutcome } from '../../src/payments/outcome.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
-import { transId } from '../payments/orders.js';
+import { transId } from '../support/orders.js';
 import { handOverThenSend } from './hand-over-workflow.js';
 
 const require = createRequire(import.meta.url);

@@ -70,7 +70,7 @@ describe('a new payment', () => {
     expect((await stack.read(body.id)).body.transId).toEqual(expect.any(String));
   });
 
-  it('by a link that takes long to make is answered 202 as well, though the payment is deaf till then', async () => {
+  it("by a link that takes long to make is answered 202 as well, though the payment can't answer till then", async () => {
     stack.sandbox.faults.add({ fault: 'slow', endpoint: 'initiate-pay', delayMs: 6_000 });
     const { status, body, ms } = await stack.post('/v1/collections', link);
     expect([status, body.status, body.final]).toEqual([202, 'CREATED', false]);

@@ -6,11 +6,11 @@ import { Records } from '../../src/records/records.js';
 import { type Encryption, keysOf } from '../../src/temporal/encryption.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
-import { startHanging } from '../records/databases.js';
-import { PACE, startRecorder } from '../records/running-recorder.js';
 import { type Answered, type ApiUnderTest, KEYS, merchantsWith, terms } from '../support/api-under-test.js';
+import { startHanging } from '../support/databases.js';
 import { sumOf } from '../support/metrics-page.js';
 import { eventually, link, payout, useStack } from '../support/payment-stack.js';
+import { PACE, startRecorder } from '../support/running-recorder.js';
 import { freshKey, testEncryption } from '../support/test-encryption.js';
 
 const stack = useStack({

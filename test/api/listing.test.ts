@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { workflowOptions } from '../../src/api/payments/start-payment.js';
-import { paymentId, payoutOrder } from '../payments/orders.js';
 import { type Answered, KEYS, terms } from '../support/api-under-test.js';
+import { paymentId, payoutOrder } from '../support/orders.js';
 import { eventually, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { dayOf } from '../../src/payments/day.js';
+import { dayOf } from '../../src/payments/time.js';
 import { payoutLimitWorkflowId } from '../../src/workflows/messages.js';
 import { type Answered, KEYS, merchantsWith } from '../support/api-under-test.js';
 import { link, payout, useStack } from '../support/payment-stack.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Payment } from '../../src/payments/payment.js';
-import { DAY, HOUR, MINUTE } from '../payments/orders.js';
-import { PaymentWorld } from '../workflows/payment-world.js';
+import { DAY, HOUR, MINUTE } from '../support/orders.js';
+import { PaymentWorld } from '../support/payment-world.js';
 
 let world: PaymentWorld;
 beforeAll(async () => {

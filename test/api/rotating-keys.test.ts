@@ -10,10 +10,10 @@ import { type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
 import { UNMATCHED_WORKFLOW } from '../../src/workflows/messages.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
-import { readPage } from '../docs/pages.js';
-import { startRecorder } from '../records/running-recorder.js';
 import { type ApiUnderTest, KEYS, terms, WEBHOOK_TOKEN } from '../support/api-under-test.js';
+import { readPage } from '../support/pages.js';
 import { eventually, useStack } from '../support/payment-stack.js';
+import { startRecorder } from '../support/running-recorder.js';
 import { freshKey } from '../support/test-encryption.js';
 
 const { Payload } = proto.temporal.api.common.v1;

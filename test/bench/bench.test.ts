@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { machine, runToEnd } from '../e2e/built.js';
+import { machine, runToEnd } from '../support/built.js';
 import { readBudgets } from './cost-tables.js';
 
 /** It takes some ten seconds when nothing else runs: Temporal, the API, the worker and the load are started once. */

@@ -1,7 +1,7 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { temporal } from '@temporalio/proto';
 import { DefaultLogger } from '@temporalio/worker';
-import { PaymentWorld, type WorldOptions } from '../workflows/payment-world.js';
+import { PaymentWorld, type WorldOptions } from '../support/payment-world.js';
 import { billableActions, eventName } from './cloud-bill.js';
 
 /** What one payment makes its surroundings do, from its request until its workflow has ended. */

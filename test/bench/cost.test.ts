@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { withGenerated } from '../../bench/document.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { freePort } from '../../stack/processes/ports.js';
-import { DAY, MINUTE } from '../payments/orders.js';
+import { DAY, MINUTE } from '../support/orders.js';
 import { eventually } from '../support/payment-stack.js';
-import type { PaymentWorld, WorldOptions } from '../workflows/payment-world.js';
+import type { PaymentWorld, WorldOptions } from '../support/payment-world.js';
 import { CostMeter, meteredActions, type PaymentCost } from './cost-meter.js';
 import { costTables, expectedBudget, readBudgets, WRITTEN_BY } from './cost-tables.js';
 

@@ -12,8 +12,8 @@ import {
   type WorkflowRun,
   WorkflowVm,
 } from '../../lab/explore/workflow-vm.js';
-import { linkOrder, START, terms, transId } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
+import { linkOrder, START, terms, transId } from '../support/orders.js';
 
 const fingerprint = 'a fingerprint';
 const input = { order: linkOrder, terms, fingerprint, requestId: 'a request' };

@@ -1,12 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import {
-  type CheckoutServer,
-  HOUR,
-  listen,
-  startCheckout,
-  statusesOf,
-} from '../sandbox/checkout/checkout-server.js';
+import { type CheckoutServer, HOUR, listen, startCheckout, statusesOf } from '../support/checkout-server.js';
 import { launchBrowser } from './browser.js';
 import { arrive, declineButton, PHONE, payButton, phoneField, visit } from './visit.js';
 

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { type DeskUnderTest, startDesk } from '../desk/desk-under-test.js';
-import { ID, problem, startStubApi } from '../desk/stub-api.js';
 import { KEYS, merchantsWith, terms } from '../support/api-under-test.js';
+import { type DeskUnderTest, startDesk } from '../support/desk-under-test.js';
 import { eventually, useStack } from '../support/payment-stack.js';
+import { ID, problem, startStubApi } from '../support/stub-api.js';
 import { launchBrowser } from './browser.js';
 import { arrive, visit } from './visit.js';
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { readLedger } from '../../stack/demo/ledger.js';
 import { isPortFree } from '../../stack/processes/ports.js';
-import { freePorts, machine, runToEnd, START_PORTS, startToRun } from '../e2e/built.js';
+import { freePorts, machine, runToEnd, START_PORTS, startToRun } from '../support/built.js';
 import { launchBrowser } from './browser.js';
 import { arrive, declineButton, PHONE, payButton, phoneField, visit } from './visit.js';
 

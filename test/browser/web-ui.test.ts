@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { z } from 'zod';
 import { findTemporal } from '../../stack/temporal/temporal-cli.js';
-import { machine } from '../e2e/built.js';
-import { bringUp, type RunningStack } from '../e2e/running-stack.js';
+import { machine } from '../support/built.js';
+import { bringUp, type RunningStack } from '../support/running-stack.js';
 import { launchBrowser } from './browser.js';
 import { recommendedViews, saveView } from './saved-views.js';
 

@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { Payment } from '../../client/index.js';
-import { built, runToEnd } from '../e2e/built.js';
-import { closeServers, type HttpServer, type Seen, serveHttp } from '../provider/local-servers.js';
+import { built, runToEnd } from '../support/built.js';
+import { closeServers, type HttpServer, type Seen, serveHttp } from '../support/local-servers.js';
 
 afterEach(closeServers);
 

@@ -57,13 +57,16 @@ describe('the command line', () => {
         'trigger',
         'doctor',
       ],
-      ...['server', 'worker', 'codec-server', 'sandbox', 'completion', 'complete'],
+      ...['server', 'worker', 'codec-server', 'desk', 'sandbox', 'completion', 'complete'],
     ]);
   });
 
-  it.each(['start', 'shop', 'server', 'worker', 'codec-server', 'sandbox'])('runs %s', async (command) => {
-    expect(await read(command)).toEqual({ run: { command }, stdout: '', stderr: '', exitCode: undefined });
-  });
+  it.each(['start', 'shop', 'server', 'worker', 'codec-server', 'desk', 'sandbox'])(
+    'runs %s',
+    async (command) => {
+      expect(await read(command)).toEqual({ run: { command }, stdout: '', stderr: '', exitCode: undefined });
+    },
+  );
 
   it.each([
     ['demo', undefined],
@@ -129,10 +132,11 @@ describe('the help', () => {
   it('has --json for every command but those that run processes', async () => {
     const texts = await Promise.all(names.map(async (name) => ({ name, text: await help(name) })));
     const without = texts.filter(({ text }) => !text.includes('--json')).map(({ name }) => name);
-    expect(without).toEqual(['start', 'shop', 'server', 'worker', 'codec-server', 'sandbox', 'completion']);
+    const processes = ['server', 'worker', 'codec-server', 'desk', 'sandbox'];
+    expect(without).toEqual(['start', 'shop', ...processes, 'completion']);
   });
 
-  it.each(names.slice(3, -5))('of %s has an example', async (name) => {
+  it.each(names.slice(3, -6))('of %s has an example', async (name) => {
     expect(await help(name)).toMatch(new RegExp(`Examples?:\\n(.*\\n)*?.*sanaga ${name}`));
   });
 
@@ -140,6 +144,7 @@ describe('the help', () => {
     ['server', settingNames('api')],
     ['worker', settingNames('worker')],
     ['codec-server', settingNames('codec')],
+    ['desk', settingNames('desk')],
     ['sandbox', SETTING_NAMES],
   ])('of %s names every setting of the process', async (name, settings) => {
     const words = new Set((await help(name)).match(/\b[A-Z_]{4,}\b/g));

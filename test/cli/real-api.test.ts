@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { built, machine, runToEnd } from '../e2e/built.js';
 import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
+import { built, machine, runToEnd } from '../support/built.js';
 import { eventually, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();

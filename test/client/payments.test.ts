@@ -6,7 +6,7 @@ import {
   Sanaga,
   WaitTimeoutError,
 } from '../../client/index.js';
-import { closeServers, type HttpServer, type Seen, serveHttp } from '../provider/local-servers.js';
+import { closeServers, type HttpServer, type Seen, serveHttp } from '../support/local-servers.js';
 
 afterEach(closeServers);
 

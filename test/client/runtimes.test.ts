@@ -7,8 +7,8 @@ import { SourceTextModule } from 'node:vm';
 import { EdgeVM } from '@edge-runtime/vm';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { built } from '../e2e/built.js';
-import { closeServers, serveHttp } from '../provider/local-servers.js';
+import { built } from '../support/built.js';
+import { closeServers, serveHttp } from '../support/local-servers.js';
 
 afterEach(closeServers);
 

@@ -20,7 +20,7 @@ import {
   type Reply,
   serveHttp,
   serveSockets,
-} from '../provider/local-servers.js';
+} from '../support/local-servers.js';
 
 afterEach(closeServers);
 

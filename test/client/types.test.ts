@@ -12,7 +12,7 @@ import { toCursor } from '../../src/api/routes/payments.js';
 import type { payoutBody } from '../../src/api/routes/payouts.js';
 import type { Payment, PaymentEventType } from '../../src/payments/payment.js';
 import type { UnmatchedNotification } from '../../src/workflows/messages.js';
-import { paymentId } from '../payments/orders.js';
+import { paymentId } from '../support/orders.js';
 
 /*
  * The client has types of its own, so that it needs nothing of the server's. Here the compiler compares them with the

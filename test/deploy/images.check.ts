@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { readConfig } from '../../src/config.js';
 import { runCommand } from '../../stack/processes/run-command.js';
 import { findOnPath } from '../../stack/temporal/executables.js';
-import { PROJECT } from '../e2e/built.js';
+import { PROJECT } from '../support/built.js';
 
 const LIMIT_MS = 120_000;
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type DeskUnderTest, startDesk, type Visitor } from './desk-under-test.js';
-import { ID, OPERATOR, problem, READER, startStubApi } from './stub-api.js';
+import { type DeskUnderTest, startDesk, type Visitor } from '../support/desk-under-test.js';
+import { ID, OPERATOR, problem, READER, startStubApi } from '../support/stub-api.js';
 
 /** What would run, load, submit elsewhere, break out of an attribute, or turn the direction of a page. */
 const HOSTILE = `"'><script>alert(1)</script><img src=x onerror=alert(2)></textarea></style>\u202E{{7*7}}`;

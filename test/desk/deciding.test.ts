@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { TryOutcome } from '../../src/activities/merchant.js';
 import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
+import { type DeskUnderTest, startDesk, type Visitor } from '../support/desk-under-test.js';
 import { eventually, link, recordingMerchant, useStack } from '../support/payment-stack.js';
-import { type DeskUnderTest, startDesk, type Visitor } from './desk-under-test.js';
 
 let delivery: TryOutcome = { kind: 'delivered' };
 const { merchant } = recordingMerchant(() => delivery);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
+import { type DeskUnderTest, startDesk, type Visitor } from '../support/desk-under-test.js';
 import { eventually, useStack } from '../support/payment-stack.js';
-import { type DeskUnderTest, startDesk, type Visitor } from './desk-under-test.js';
 
 const stack = useStack();
 const keys = [

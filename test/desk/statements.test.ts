@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { dayAfter, dayOf } from '../../src/payments/day.js';
-import { type DeskUnderTest, startDesk, type Visitor } from './desk-under-test.js';
-import { OPERATOR, problem, startStubApi } from './stub-api.js';
+import { dayAfter, dayOf } from '../../src/payments/time.js';
+import { type DeskUnderTest, startDesk, type Visitor } from '../support/desk-under-test.js';
+import { OPERATOR, problem, startStubApi } from '../support/stub-api.js';
 
 /** A day that is over. Every text of the API's is this one, so that its statement is of this day. */
 const DAY = '2025-11-21';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { parsePage } from '../support/pages.js';
 import { asMerchantsSee, likenessOf } from './likeness.js';
-import { parsePage } from './pages.js';
 
 const example = {
   id: 'col_2775d55233b9d4be2a8db3491967ed92',

@@ -6,7 +6,7 @@ import { createProgram } from '../../cli/program.js';
 import { findTarget } from '../../cli/target.js';
 import { routes } from '../../src/api/app.js';
 import { settingNames } from '../../src/config.js';
-import { readPage } from './pages.js';
+import { readPage } from '../support/pages.js';
 
 /*
  * The operators' pages can't be followed by a test as the others are: they stop servers, and need a cluster. What they name must

@@ -8,10 +8,10 @@ import { findPostgres, type Postgres, startPostgres } from '../../bench/servers/
 import { toStatement } from '../../src/payments/statement.js';
 import { runRecorder } from '../../src/records/recorder.js';
 import { Records } from '../../src/records/records.js';
-import { idOf, paid, type Run, temporalWith } from '../records/ended-runs.js';
+import { idOf, paid, type Run, temporalWith } from '../support/ended-runs.js';
+import { readPage } from '../support/pages.js';
 import { eventually } from '../support/payment-stack.js';
 import { testEncryption } from '../support/test-encryption.js';
-import { readPage } from './pages.js';
 import { Shell } from './shell.js';
 
 const HOUR_MS = 3_600_000;

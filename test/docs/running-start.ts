@@ -3,7 +3,7 @@ import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { freePort } from '../../stack/processes/ports.js';
 import { keptSecrets, keptWebhookSecret, type Secrets } from '../../stack/processes/settings.js';
-import { built, machine, PROJECT, startToRun } from '../e2e/built.js';
+import { built, machine, PROJECT, startToRun } from '../support/built.js';
 
 /** The ports that the guides name. */
 const PORTS = {

@@ -20,11 +20,11 @@ import { freePort, isPortFree } from '../../stack/processes/ports.js';
 import { stackSettings } from '../../stack/processes/settings.js';
 import { launchBrowser } from '../browser/browser.js';
 import { arrive, payButton, phoneField, visit } from '../browser/visit.js';
-import { machine, PROJECT } from '../e2e/built.js';
+import { machine, PROJECT } from '../support/built.js';
 import { expectInSchema } from '../support/documented.js';
+import { type Block, type Page, readPages } from '../support/pages.js';
 import { encryptionWith } from '../support/test-encryption.js';
 import { asMerchantsSee, likenessOf } from './likeness.js';
-import { type Block, type Page, readPages } from './pages.js';
 import { type RunningStart, runStart } from './running-start.js';
 import { Shell } from './shell.js';
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
-import { built, machine, runToEnd } from './built.js';
+import { built, machine, runToEnd } from '../support/built.js';
 
 const settings = { ...machine(), ...stackSettings({ api: 3000, sandbox: 4000 }, makeSecrets()) };
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { type Ended, machine, runToEnd } from './built.js';
+import { type Ended, machine, runToEnd } from '../support/built.js';
 
 const lineSchema = z.strictObject({
   id: z.string().regex(/^(col|pay)_/),

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { built, machine, runToEnd } from './built.js';
+import { built, machine, runToEnd } from '../support/built.js';
 
 it('schemathesis finds nothing that the OpenAPI document does not say', async () => {
   built('build/stack/processes/stack.js');

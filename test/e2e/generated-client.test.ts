@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { atCheckout } from '../../stack/demo/payer.js';
-import { machine, runToEnd } from './built.js';
-import { bringUp, type RunningStack } from './running-stack.js';
+import { machine, runToEnd } from '../support/built.js';
+import { bringUp, type RunningStack } from '../support/running-stack.js';
 
 /** What a merchant would write with the generated client. */
 const PROGRAM = `

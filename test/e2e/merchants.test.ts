@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256Of } from '../../src/merchants.js';
 import type { MerchantHook } from '../../stack/demo/merchant.js';
 import type { StackPart } from '../../stack/processes/stack.js';
-import { bringUp, openDocumentedHook, type RunningStack } from './running-stack.js';
+import { bringUp, openDocumentedHook, type RunningStack } from '../support/running-stack.js';
 
 describe("the merchants' file", () => {
   let folder: string;

@@ -9,7 +9,7 @@ import { atCheckout } from '../../stack/demo/payer.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type Sample, samplesOf, sumOf, withoutFractions } from '../support/metrics-page.js';
 import { alerts, namedSeries, queries } from '../support/monitoring.js';
-import { bringUp, type RunningStack } from './running-stack.js';
+import { bringUp, type RunningStack } from '../support/running-stack.js';
 
 /** Durations that the SDK has measured only once there was something to measure; no alert goes by them. */
 const MEASURED_LATER = /^temporal_\w+_latency_seconds_bucket$/;

@@ -4,8 +4,8 @@ import { loseNotifications } from '../../stack/demo/ledger.js';
 import type { PaymentAnswer } from '../../stack/demo/merchant.js';
 import { atCheckout } from '../../stack/demo/payer.js';
 import { stackSettings } from '../../stack/processes/settings.js';
-import { machine, runToEnd } from './built.js';
-import { bringUp, type RunningStack } from './running-stack.js';
+import { machine, runToEnd } from '../support/built.js';
+import { bringUp, type RunningStack } from '../support/running-stack.js';
 
 const PAYER = { phone: '677123000', name: 'Ngo Bassa', email: 'ngo.bassa@example.com' };
 const isFinal = ({ final }: PaymentAnswer) => final;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { StackPart } from '../../stack/processes/stack.js';
-import { bringUp, type RunningStack } from './running-stack.js';
+import { bringUp, type RunningStack } from '../support/running-stack.js';
 
 /** Succeeds after five seconds. */
 const SLOW = '677000205';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { dayAfter, dayOf } from '../../src/payments/day.js';
+import { dayAfter, dayOf } from '../../src/payments/time.js';
 import { STATEMENT_SCHEDULE_ID, STATEMENT_WORKFLOW_TYPE } from '../../src/workflows/messages.js';
+import { machine, runToEnd } from '../support/built.js';
 import { eventually } from '../support/payment-stack.js';
-import { machine, runToEnd } from './built.js';
-import { bringUp, type RunningStack } from './running-stack.js';
+import { bringUp, type RunningStack } from '../support/running-stack.js';
 
 let running: RunningStack;
 beforeAll(async () => {

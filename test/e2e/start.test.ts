@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createMerchant } from '../../stack/demo/merchant.js';
 import { isPortFree } from '../../stack/processes/ports.js';
 import { keptSecrets } from '../../stack/processes/settings.js';
+import { built, freePorts, machine, runToEnd, START_PORTS, startToRun } from '../support/built.js';
 import { documentedFetch, expectDocumented, expectDocumentedWebhook } from '../support/documented.js';
-import { built, freePorts, machine, runToEnd, START_PORTS, startToRun } from './built.js';
 
 const SETTINGS = [...START_PORTS, 'LISTEN_PORT'] as const;
 

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
-import { machine, PROJECT, startToRun } from './built.js';
+import { machine, PROJECT, startToRun } from '../support/built.js';
 
 /** Starts a program, sends it a SIGTERM at some time after its first line, and says how it ended, and how many ms it took. */
 async function terminate(

@@ -24,7 +24,7 @@ type Fetch = typeof fetch;
 /** The request never arrives. */
 const unreachable: Fetch = () => Promise.reject(new TypeError('fetch failed'));
 /** The request is carried out, and its answer lost. */
-const deaf: Fetch = async (...request) => {
+const losesAnswers: Fetch = async (...request) => {
   await (await fetch(...request)).text();
   throw new TypeError('fetch failed');
 };
@@ -239,7 +239,7 @@ describe("the example shop's orders", () => {
 describe('a payment whose answer was lost', () => {
   it.each([
     ['never arrived', unreachable],
-    ['was carried out', deaf],
+    ['was carried out', losesAnswers],
   ])('is asked for again with the same key after a crash: its request %s', async (_, reach) => {
     await reopen(reach);
     const order = await place();
@@ -261,7 +261,7 @@ describe('a payment whose answer was lost', () => {
   });
 
   it('is asked for again by the customer, too, with the same key', async () => {
-    await reopen(deaf);
+    await reopen(losesAnswers);
     const order = await place();
     await reopen();
     await submit(`/orders/${order.id}/pay`);
@@ -269,7 +269,7 @@ describe('a payment whose answer was lost', () => {
   });
 
   it('is not asked for again when Sanaga may have forgotten the key: a person looks into it', async () => {
-    await reopen(deaf);
+    await reopen(losesAnswers);
     const order = await place();
     await close();
     const db = new DatabaseSync(file);
@@ -431,7 +431,7 @@ describe("the example shop's webhook", () => {
   });
 
   it('knows a payment whose creation has not been answered yet', async () => {
-    await reopen(deaf);
+    await reopen(losesAnswers);
     const order = await place();
     const sanaga = new Sanaga({ apiKey: KEYS.shop, baseUrl: stack.api.url });
     const { key, params } = lastOf(order);
@@ -568,7 +568,7 @@ describe('a refund', () => {
 
   it('whose answer was lost is asked for again with the same key, and paid once', async () => {
     const { id: orderId } = await paid();
-    await reopen(deaf);
+    await reopen(losesAnswers);
     expect((await refund(known(orderId), '6000')).status).toBe(303);
     expect(lastOf(known(orderId))).not.toHaveProperty('payment');
     expect((await refund(known(orderId), '6000')).status).toBe(422);

@@ -1,7 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { CHECKS_AFTER_MS } from '../../src/payments/transitions.js';
-import { DAY, directOrder, HOUR, MINUTE, payoutOrder, transactionOf, transId } from './orders.js';
-import { absent, ambiguous, paid, type Scenario, SILENT, taken, throttled, UNKNOWN } from './scenario.js';
+import { DAY, directOrder, HOUR, MINUTE, payoutOrder, transactionOf, transId } from '../support/orders.js';
+import {
+  absent,
+  ambiguous,
+  paid,
+  type Scenario,
+  SILENT,
+  taken,
+  throttled,
+  UNKNOWN,
+} from '../support/scenario.js';
 
 const own = transactionOf(payoutOrder, { status: 'SUCCESSFUL' });
 const second = { ...own, transId: transId('T2') };

@@ -12,8 +12,8 @@ import {
   START,
   transactionOf,
   transId,
-} from './orders.js';
-import { paid, type Scenario, SILENT, taken, throttled, UNKNOWN } from './scenario.js';
+} from '../support/orders.js';
+import { paid, type Scenario, SILENT, taken, throttled, UNKNOWN } from '../support/scenario.js';
 
 describe('following a transaction', () => {
   it('begins after the quiet time', () => {

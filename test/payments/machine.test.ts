@@ -15,7 +15,7 @@ import {
   terms,
   transactionOf,
   transId,
-} from './orders.js';
+} from '../support/orders.js';
 import {
   absent,
   ambiguous,
@@ -29,7 +29,7 @@ import {
   UNAUTHORIZED,
   UNCHECKED,
   UNKNOWN,
-} from './scenario.js';
+} from '../support/scenario.js';
 
 describe('the payment machine', () => {
   it('refuses an answer that was not asked for', () => {

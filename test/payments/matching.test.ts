@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { disagreement, findOwn, isOwn, ownAmong, transTypeOf } from '../../src/payments/matching.js';
-import { directOrder, linkOrder, orders, payoutOrder, transactionOf, transId } from './orders.js';
+import { directOrder, linkOrder, orders, payoutOrder, transactionOf, transId } from '../support/orders.js';
 
 describe.each(orders)('a transaction of the payment $id', (order) => {
   const own = transactionOf(order);

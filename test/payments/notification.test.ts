@@ -11,8 +11,8 @@ import {
   withDelivery,
   withNotification,
 } from '../../src/payments/notification.js';
-import { HOUR, linkOrder, MINUTE, paymentId, payoutOrder, START } from './orders.js';
-import { paid, type Scenario, SILENT, taken } from './scenario.js';
+import { HOUR, linkOrder, MINUTE, paymentId, payoutOrder, START } from '../support/orders.js';
+import { paid, type Scenario, SILENT, taken } from '../support/scenario.js';
 
 const delivered = { kind: 'delivered', at: START } as const;
 

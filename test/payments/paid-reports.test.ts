@@ -10,8 +10,8 @@ import {
   START,
   transactionOf,
   transId,
-} from './orders.js';
-import { absent, ambiguous, type Scenario, SILENT, taken, UNKNOWN } from './scenario.js';
+} from '../support/orders.js';
+import { absent, ambiguous, type Scenario, SILENT, taken, UNKNOWN } from '../support/scenario.js';
 
 const NOT_CONFIRMED = "a notification says that T1 has been paid, and the provider hasn't confirmed that yet";
 const L1 = transactionOf(linkOrder, { status: 'PENDING' });

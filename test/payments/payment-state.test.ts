@@ -7,8 +7,8 @@ import {
   statusOf,
   transIdOf,
 } from '../../src/payments/payment-state.js';
-import { HOUR, linkOrder, payoutOrder, START, terms } from './orders.js';
-import { absent, ambiguous, NOT_SENT, opened, paid, type Scenario, taken } from './scenario.js';
+import { HOUR, linkOrder, payoutOrder, START, terms } from '../support/orders.js';
+import { absent, ambiguous, NOT_SENT, opened, paid, type Scenario, taken } from '../support/scenario.js';
 
 const facts = ({ payment }: Scenario) => [
   payment.phase.kind,

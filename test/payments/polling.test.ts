@@ -15,8 +15,17 @@ import {
   STATUS_CALLS_BUDGETED,
   startPolling,
 } from '../../src/payments/polling.js';
-import { HOUR, linkOrder, MINUTE, payoutOrder, START, terms, transactionOf, transId } from './orders.js';
-import { SILENT, taken, throttled, UNAUTHORIZED, UNKNOWN } from './scenario.js';
+import {
+  HOUR,
+  linkOrder,
+  MINUTE,
+  payoutOrder,
+  START,
+  terms,
+  transactionOf,
+  transId,
+} from '../support/orders.js';
+import { SILENT, taken, throttled, UNAUTHORIZED, UNKNOWN } from '../support/scenario.js';
 
 const fresh: Polling = { asked: 0, unanswered: 0, nextAt: START, hinted: false };
 const found = { kind: 'found', transaction: transactionOf(linkOrder) } as const;

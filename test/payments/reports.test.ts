@@ -9,7 +9,7 @@ import {
   START,
   transactionOf,
   transId,
-} from './orders.js';
+} from '../support/orders.js';
 import {
   absent,
   ambiguous,
@@ -22,7 +22,7 @@ import {
   throttled,
   UNAUTHORIZED,
   UNKNOWN,
-} from './scenario.js';
+} from '../support/scenario.js';
 
 const openOf = ({ payment }: Scenario) => payment.reports.open.map(({ transId: id }) => id);
 

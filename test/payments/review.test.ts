@@ -11,7 +11,7 @@ import {
   START,
   transactionOf,
   transId,
-} from './orders.js';
+} from '../support/orders.js';
 import {
   absent,
   ambiguous,
@@ -25,7 +25,7 @@ import {
   throttled,
   UNAUTHORIZED,
   UNKNOWN,
-} from './scenario.js';
+} from '../support/scenario.js';
 
 const own = transactionOf(payoutOrder, { status: 'SUCCESSFUL' });
 
@@ -954,7 +954,7 @@ describe('what a refused decision has read', () => {
   const second = { ...own, transId: transId('T2') };
   const refusedFor = () => absent(payoutOrder).resend().listed(first);
 
-  it('is gone on with by the search, though the list leaves it out', () => {
+  it('is taken up by the search, though the list leaves it out', () => {
     const payment = refusedFor().listed();
     expect(payment.phase('following').transId).toBe('T1');
     expect(payment.found('SUCCESSFUL').phase('ended').checks).toHaveLength(3);
@@ -998,7 +998,7 @@ describe('money that the provider has shown as moved', () => {
     ['with a wrong amount', () => taken(payoutOrder).found('SUCCESSFUL', { amount: 1 })],
     ['in the answer to a decision', () => undecided().fail().found('SUCCESSFUL', { amount: 1 })],
     [
-      'in the list before it was gone on with',
+      'in the list before it was taken up',
       () => {
         const payment = ambiguous(payoutOrder).listed(own);
         while (payment.status !== 'REVIEW') payment.answered(SILENT);

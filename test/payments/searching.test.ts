@@ -9,8 +9,8 @@ import {
   START,
   transactionOf,
   transId,
-} from './orders.js';
-import { absent, ambiguous, type Scenario, SILENT, throttled, UNAUTHORIZED } from './scenario.js';
+} from '../support/orders.js';
+import { absent, ambiguous, type Scenario, SILENT, throttled, UNAUTHORIZED } from '../support/scenario.js';
 
 const graceOver = START + 15 * MINUTE;
 
@@ -27,7 +27,7 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
     expect(ambiguous(order).todo).toMatchObject({ kind: 'wait', until: START + 1_000 });
   });
 
-  it('is gone on with when its transaction is found, and asked about at once', () => {
+  it('goes on when its transaction is found, and asked about at once', () => {
     const payment = ambiguous(order).listed(own);
     expect(payment.phase('following').transId).toBe('T1');
     expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isReport: false });

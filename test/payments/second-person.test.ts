@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { objectionTo, step } from '../../src/payments/machine.js';
 import { forMerchant, toPayment } from '../../src/payments/to-payment.js';
 import { describePayment } from '../../src/workflows/describe-payment.js';
-import { directOrder, HOUR, MINUTE, payoutOrder, transactionOf, transId } from './orders.js';
-import { absent, paid, Scenario, SILENT, throttled } from './scenario.js';
+import { directOrder, HOUR, MINUTE, payoutOrder, transactionOf, transId } from '../support/orders.js';
+import { absent, paid, Scenario, SILENT, throttled } from '../support/scenario.js';
 
 const [ann, bob] = [{ by: 'ann' }, { by: 'bob' }];
 const large = { secondPersonAbove: payoutOrder.amount - 1 };

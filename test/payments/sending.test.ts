@@ -14,7 +14,7 @@ import {
   terms,
   transactionOf,
   transId,
-} from './orders.js';
+} from '../support/orders.js';
 import {
   absent,
   ambiguous,
@@ -26,7 +26,7 @@ import {
   throttled,
   UNAUTHORIZED,
   UNCHECKED,
-} from './scenario.js';
+} from '../support/scenario.js';
 
 const own = transactionOf(payoutOrder, { status: 'SUCCESSFUL' });
 
@@ -250,7 +250,7 @@ describe('a request that the provider throttled', () => {
     expect(payment.asks('lookUp') && payment.now).toBe(START + 1_000);
   });
 
-  it('is gone on with when it was taken after all', () => {
+  it('goes on when it was taken after all', () => {
     const payment = waiting().listed(own);
     expect(payment.phase('following').transId).toBe('T1');
     expect(payment.todo).toMatchObject({ kind: 'askStatus', transId: 'T1' });

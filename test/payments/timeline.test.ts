@@ -12,7 +12,15 @@ import {
   type TimelineEntry,
 } from '../../src/payments/timeline.js';
 import type { PaymentEvent } from '../../src/payments/transitions.js';
-import { directOrder, HOUR, linkOrder, MINUTE, payoutOrder, START, transactionOf } from './orders.js';
+import {
+  directOrder,
+  HOUR,
+  linkOrder,
+  MINUTE,
+  payoutOrder,
+  START,
+  transactionOf,
+} from '../support/orders.js';
 import {
   absent,
   ambiguous,
@@ -23,7 +31,7 @@ import {
   SILENT,
   taken,
   UNKNOWN,
-} from './scenario.js';
+} from '../support/scenario.js';
 
 /** The entries without their times. */
 function told({ timeline }: Scenario) {

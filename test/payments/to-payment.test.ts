@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { toPayment } from '../../src/payments/to-payment.js';
-import { directOrder, HOUR, linkOrder, MINUTE, payoutOrder } from './orders.js';
-import { absent, ambiguous, NOT_SENT, opened, paid, type Scenario, taken } from './scenario.js';
+import { directOrder, HOUR, linkOrder, MINUTE, payoutOrder } from '../support/orders.js';
+import { absent, ambiguous, NOT_SENT, opened, paid, type Scenario, taken } from '../support/scenario.js';
 
 describe('the payment that a merchant sees', () => {
   it('has the merchant’s own words, and those of the provider', () => {

@@ -11,8 +11,8 @@ import {
   START,
   transactionOf,
   transId,
-} from './orders.js';
-import { ambiguous, opened, type Scenario, SILENT, throttled } from './scenario.js';
+} from '../support/orders.js';
+import { ambiguous, opened, type Scenario, SILENT, throttled } from '../support/scenario.js';
 
 describe.each([directOrder, payoutOrder])(
   'a payment that was found in the list, and has failed ($kind)',

@@ -10,7 +10,7 @@ import {
   json,
   type Reply,
   serveHttp,
-} from './local-servers.js';
+} from '../support/local-servers.js';
 
 const answered: Exchange = { kind: 'answered', statusCode: 502, body: undefined };
 const timedOut: Exchange = { kind: 'failed', sent: 'perhaps', timedOut: true, reason: 'no answer' };

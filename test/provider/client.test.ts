@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { ZodError } from 'zod';
 import { toDirectPay, toInitiatePay, toPayout } from '../../src/activities/activities.js';
 import { type ProviderClient, pathSegment, searchPath } from '../../src/provider/client.js';
-import { directOrder, linkOrder, payoutOrder } from '../payments/orders.js';
-import { clientOf, closeServers, json, serveHttp } from './local-servers.js';
+import { clientOf, closeServers, json, serveHttp } from '../support/local-servers.js';
+import { directOrder, linkOrder, payoutOrder } from '../support/orders.js';
 
 afterEach(closeServers);
 

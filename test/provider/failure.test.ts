@@ -11,8 +11,8 @@ import {
   serveHttp,
   serveSockets,
   serveTls,
-} from './local-servers.js';
-import { selfSigned } from './self-signed.js';
+} from '../support/local-servers.js';
+import { selfSigned } from '../support/self-signed.js';
 
 afterEach(closeServers);
 

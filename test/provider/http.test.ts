@@ -10,7 +10,7 @@ import {
   type ProviderHttp,
   readRetryAfter,
 } from '../../src/provider/http.js';
-import { closeServers, json, type Reply, serveHttp, text } from './local-servers.js';
+import { closeServers, json, type Reply, serveHttp, text } from '../support/local-servers.js';
 
 const settings = { url: 'http://127.0.0.1:1', apiUser: 'user', apiKey: 'secret', timeoutMs: 200 };
 

@@ -12,7 +12,7 @@ import {
   serveHttp,
   serveSockets,
   text,
-} from './local-servers.js';
+} from '../support/local-servers.js';
 
 afterEach(closeServers);
 

@@ -5,9 +5,9 @@ import { type RecorderPace, runRecorder } from '../../src/records/recorder.js';
 import { Records } from '../../src/records/records.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
+import { idOf, paid, type Run, temporalWith } from '../support/ended-runs.js';
 import { eventually } from '../support/payment-stack.js';
 import { testEncryption } from '../support/test-encryption.js';
-import { idOf, paid, type Run, temporalWith } from './ended-runs.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -144,7 +144,7 @@ describe('the recorder', () => {
     await untilRecorded(3);
     await expect(records.has(idOf(1))).resolves.toBe(false);
     expect(logged.join('')).toContain(`"paymentId":"${idOf(1)}"`);
-    expect(logged.join('')).toContain('can not be recorded');
+    expect(logged.join('')).toContain("can't be recorded");
   });
 
   it('records that there is a payment which can not be read, and reads it again', async () => {

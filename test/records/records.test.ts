@@ -10,9 +10,9 @@ import type { PaymentRecord } from '../../src/records/payment-record.js';
 import { Records } from '../../src/records/records.js';
 import { type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
 import { terms } from '../support/api-under-test.js';
+import { type RecordsServer, recordsServers, startHanging } from '../support/databases.js';
 import { eventually } from '../support/payment-stack.js';
 import { freshKey } from '../support/test-encryption.js';
-import { type RecordsServer, recordsServers, startHanging } from './databases.js';
 
 const logger = pino({ level: 'silent' });
 const key = freshKey('one');

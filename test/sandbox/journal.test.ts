@@ -6,8 +6,8 @@ import { type ManualClock, manualClock } from '../../sandbox/clock.js';
 import type { Entry } from '../../sandbox/entry.js';
 import { type Journal, openJournal } from '../../sandbox/journal.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
+import { credentials, DAY, phones, SECOND, START, services } from '../support/running-sandbox.js';
 import { type MerchantHook, startMerchantHook } from './merchant-hook.js';
-import { credentials, DAY, phones, SECOND, START, services } from './running-sandbox.js';
 
 interface Life {
   readonly sandbox: Sandbox;

@@ -5,7 +5,7 @@ import { keyedRandom } from '../../sandbox/keyed-random.js';
 import { Ledger } from '../../sandbox/ledger.js';
 import type { TestOutcome } from '../../sandbox/test-outcome.js';
 import { LedgerFullError } from '../../sandbox/transaction-store.js';
-import { DAY, HOUR, MINUTE, phones, SECOND, START } from './running-sandbox.js';
+import { DAY, HOUR, MINUTE, phones, SECOND, START } from '../support/running-sandbox.js';
 
 const open = (options: { capacity?: number; settleDelayMs?: number } = {}) => {
   const clock = manualClock(START);

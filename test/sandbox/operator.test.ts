@@ -11,7 +11,7 @@ import {
   statusOf,
   textOf,
   transactionOf,
-} from './running-sandbox.js';
+} from '../support/running-sandbox.js';
 
 describe('GET /_sandbox/ledger', () => {
   it('tells all of a transaction: what it is, its statuses with their times, and who asked how often', async () => {

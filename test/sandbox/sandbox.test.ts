@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { credentials, openLink, startSandbox, textOf } from './running-sandbox.js';
+import { credentials, openLink, startSandbox, textOf } from '../support/running-sandbox.js';
 
 const headers = { ...credentials('collection'), 'content-type': 'application/json' };
 

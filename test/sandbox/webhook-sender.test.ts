@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { SandboxOptions } from '../../sandbox/sandbox.js';
 import { transactionSchema } from '../../src/provider/schemas.js';
-import { startMerchantHook } from './merchant-hook.js';
 import {
   DAY,
   openLink,
@@ -13,7 +12,8 @@ import {
   services,
   startSandbox,
   transactionOf,
-} from './running-sandbox.js';
+} from '../support/running-sandbox.js';
+import { startMerchantHook } from './merchant-hook.js';
 
 async function withHook(answers: number[] = [200], options: Partial<SandboxOptions> = {}) {
   const hook = await startMerchantHook(...answers);

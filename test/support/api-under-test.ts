@@ -16,8 +16,8 @@ import {
 import type { PaymentTerms, Service } from '../../src/payments/order.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import type { Encryption } from '../../src/temporal/encryption.js';
-import { CLOSED_URL } from '../provider/local-servers.js';
 import { expectDocumented } from './documented.js';
+import { CLOSED_URL } from './local-servers.js';
 import { testEncryption } from './test-encryption.js';
 
 export const WEBHOOK_TOKEN = 'hook-token-0123456789';

@@ -10,9 +10,9 @@ import {
   type TryOutcome,
   webhookBody,
 } from '../../src/activities/merchant.js';
-import { createPaymentWorker } from '../../src/payment-worker.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import type { Encryption } from '../../src/temporal/encryption.js';
+import { createPaymentWorker } from '../../src/worker/payment-worker.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';
 import {
   type Answered,

@@ -3,8 +3,8 @@ import {
   createPaymentWorker,
   type PaymentWorker,
   type PaymentWorkerOptions,
-} from '../../src/payment-worker.js';
-import { CLOSED_URL, clientOf } from '../provider/local-servers.js';
+} from '../../src/worker/payment-worker.js';
+import { CLOSED_URL, clientOf } from './local-servers.js';
 import { noMerchant } from './no-merchant.js';
 import { testEncryption } from './test-encryption.js';
 

@@ -24,8 +24,8 @@ import { paymentSearchAttributes as keys } from '../../src/temporal/search-attri
 import { freePort } from '../../stack/processes/ports.js';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
-import { machine, runToEnd } from '../e2e/built.js';
 import { KEYS, startApi } from '../support/api-under-test.js';
+import { machine, runToEnd } from '../support/built.js';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 const DAY_MS = 24 * 60 * 60 * 1_000;

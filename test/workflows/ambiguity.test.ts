@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { FaultRequest } from '../../sandbox/faults/fault-rule.js';
 import type { Payment } from '../../src/payments/payment.js';
-import { HOUR, MINUTE } from '../payments/orders.js';
-import { PaymentWorld, SUCCEEDS_LATER } from './payment-world.js';
+import { HOUR, MINUTE } from '../support/orders.js';
+import { PaymentWorld, SUCCEEDS_LATER } from '../support/payment-world.js';
 
 const SUCCEEDS = '670000000';
 const FAILS = '670000100';

@@ -10,8 +10,8 @@ import {
   WorkflowVm,
 } from '../../lab/explore/workflow-vm.js';
 import { initiationUpdate, outcomeUpdate } from '../../src/workflows/messages.js';
-import { payoutOrder, START, terms } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
+import { payoutOrder, START, terms } from '../support/orders.js';
 
 let vm: WorkflowVm;
 beforeAll(async () => {

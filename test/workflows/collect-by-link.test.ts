@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Payment } from '../../src/payments/payment.js';
-import { DAY, HOUR, MINUTE } from '../payments/orders.js';
-import { PaymentWorld } from './payment-world.js';
+import { DAY, HOUR, MINUTE } from '../support/orders.js';
+import { PaymentWorld } from '../support/payment-world.js';
 
 const SECOND = 1_000;
 const POLL_FIRST = 3 * MINUTE;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DefaultLogger } from '@temporalio/worker';
 import { Registry } from 'prom-client';
-import { MINUTE } from '../payments/orders.js';
 import { sumOf } from '../support/metrics-page.js';
-import { PaymentWorld } from './payment-world.js';
+import { MINUTE } from '../support/orders.js';
+import { PaymentWorld } from '../support/payment-world.js';
 
 const errors: string[] = [];
 const registry = new Registry();

@@ -8,8 +8,8 @@ import {
   payoutOrder,
   transactionOf,
   transId,
-} from '../payments/orders.js';
-import { absent, backoff, opened, paid, type Scenario, taken, UNAUTHORIZED } from '../payments/scenario.js';
+} from '../support/orders.js';
+import { absent, backoff, opened, paid, type Scenario, taken, UNAUTHORIZED } from '../support/scenario.js';
 
 /** What would be a link in Markdown. */
 const EVIL = '[pay](http://evil.example)';

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { DefaultLogger, Worker } from '@temporalio/worker';
 import { stopTracingPromises } from '../../lab/explore/workflow-vm.js';
-import { paymentSinks } from '../../src/payment-worker.js';
 import { dataConverterOf } from '../../src/temporal/encryption.js';
+import { paymentSinks } from '../../src/worker/payment-worker.js';
 import {
   countPayoutsUpdate,
   hintSignal,
@@ -13,10 +13,10 @@ import {
   unmatchedQuery,
   unmatchedSignal,
 } from '../../src/workflows/messages.js';
-import { HOUR, MINUTE, paymentId, transId } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
+import { HOUR, MINUTE, paymentId, transId } from '../support/orders.js';
+import { PaymentWorld } from '../support/payment-world.js';
 import { testEncryption } from '../support/test-encryption.js';
-import { PaymentWorld } from './payment-world.js';
 import { savedHistories, saveHistory } from './saved-histories.js';
 
 let world: PaymentWorld;

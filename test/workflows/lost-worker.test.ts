@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Context } from '@temporalio/activity';
 import type { Activities } from '../../src/activities/activities.js';
-import { HOUR, MINUTE } from '../payments/orders.js';
-import { PaymentWorld } from './payment-world.js';
+import { HOUR, MINUTE } from '../support/orders.js';
+import { PaymentWorld } from '../support/payment-world.js';
 
 const SUCCEEDS = '670000000';
 

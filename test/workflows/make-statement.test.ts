@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { ApplicationFailure } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import { paymentSinks } from '../../src/payment-worker.js';
-import { dayAfter, dayOf, endOfDay, startOf } from '../../src/payments/day.js';
+import { dayAfter, dayOf, endOfDay, startOf } from '../../src/payments/time.js';
+import { paymentSinks } from '../../src/worker/payment-worker.js';
 import {
   type MadeStatement,
   STATEMENT_WORKFLOW_TYPE,
@@ -12,8 +12,8 @@ import {
   statementsQueue,
 } from '../../src/workflows/messages.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
-import { HOUR, MINUTE } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
+import { HOUR, MINUTE } from '../support/orders.js';
 import { saveHistory } from './saved-histories.js';
 
 const QUEUE = 'payments';

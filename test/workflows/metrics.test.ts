@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Registry } from 'prom-client';
 import type { TryOutcome } from '../../src/activities/merchant.js';
 import { PAYMENT_STATUSES } from '../../src/payments/payment.js';
-import { DAY, HOUR, MINUTE } from '../payments/orders.js';
 import { samplesOf, sumOf, withoutFractions } from '../support/metrics-page.js';
-import { PaymentWorld, SUCCEEDS_LATER } from './payment-world.js';
+import { DAY, HOUR, MINUTE } from '../support/orders.js';
+import { PaymentWorld, SUCCEEDS_LATER } from '../support/payment-world.js';
 
 const PHONE = '670000000';
 /** Stays pending until a test settles it. */

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { derivePaymentId } from '../../src/payments/derive-payment-id.js';
 import { type Encryption, type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
-import { loggingRuntime } from '../../src/worker-log.js';
-import { MINUTE } from '../payments/orders.js';
+import { loggingRuntime } from '../../src/worker/log.js';
+import { MINUTE } from '../support/orders.js';
 import { eventually } from '../support/payment-stack.js';
+import { PaymentWorld } from '../support/payment-world.js';
 import { freshKey } from '../support/test-encryption.js';
-import { PaymentWorld } from './payment-world.js';
 
 const STAYS_PENDING = '670000800';
 

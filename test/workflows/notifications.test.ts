@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { MerchantNotification, TryOutcome } from '../../src/activities/merchant.js';
 import type { Payment } from '../../src/payments/payment.js';
-import { DAY, HOUR, MINUTE } from '../payments/orders.js';
-import { PaymentWorld } from './payment-world.js';
+import { DAY, HOUR, MINUTE } from '../support/orders.js';
+import { PaymentWorld } from '../support/payment-world.js';
 
 const down: TryOutcome = { kind: 'failed', reason: 'down' };
 let answer: (notification: MerchantNotification) => TryOutcome | Promise<TryOutcome>;

@@ -6,8 +6,8 @@ import { temporal } from '@temporalio/proto';
 import { isEncrypted, NO_KEYS } from '../../src/temporal/encryption.js';
 import { UNMATCHED_WORKFLOW } from '../../src/workflows/messages.js';
 import { eventually } from '../support/payment-stack.js';
+import { PaymentWorld } from '../support/payment-world.js';
 import { testEncryption } from '../support/test-encryption.js';
-import { PaymentWorld } from './payment-world.js';
 
 const { History } = temporal.api.history.v1;
 const { WorkflowExecutionInfo, WorkflowExecutionConfig } = temporal.api.workflow.v1;

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { temporal } from '@temporalio/proto';
 import type { Payment } from '../../src/payments/payment.js';
-import { MINUTE } from '../payments/orders.js';
-import { PaymentWorld } from './payment-world.js';
+import { MINUTE } from '../support/orders.js';
+import { PaymentWorld } from '../support/payment-world.js';
 
 let world: PaymentWorld;
 /** A link that has expired before its workflow was reset, before all tests: it takes a minute to expire again. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { TryOutcome } from '../../src/activities/merchant.js';
-import { HOUR, MINUTE } from '../payments/orders.js';
-import { PaymentWorld } from './payment-world.js';
+import { HOUR, MINUTE } from '../support/orders.js';
+import { PaymentWorld } from '../support/payment-world.js';
 
 const STAYS_PENDING = '670000800';
 

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Payment } from '../../src/payments/payment.js';
 import { STATUS_CALLS_BUDGETED } from '../../src/payments/polling.js';
-import { MINUTE } from '../payments/orders.js';
-import { PaymentWorld } from './payment-world.js';
+import { MINUTE } from '../support/orders.js';
+import { PaymentWorld } from '../support/payment-world.js';
 
 const STAYS_PENDING = '670000800';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { TryOutcome } from '../../src/activities/merchant.js';
 import type { Payment } from '../../src/payments/payment.js';
-import { MINUTE } from '../payments/orders.js';
-import { PaymentWorld, SUCCEEDS_LATER } from './payment-world.js';
+import { MINUTE } from '../support/orders.js';
+import { PaymentWorld, SUCCEEDS_LATER } from '../support/payment-world.js';
 
 /** Without workflows in memory, every task of these payments is a replay, as it is after a restart. */
 let answer: TryOutcome = { kind: 'delivered' };

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Decision } from '../../src/payments/decision.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { rejectUpdate, resolveUpdate } from '../../src/workflows/messages.js';
-import { MINUTE } from '../payments/orders.js';
-import { PaymentWorld } from './payment-world.js';
+import { MINUTE } from '../support/orders.js';
+import { PaymentWorld } from '../support/payment-world.js';
 
 let world: PaymentWorld;
 beforeAll(async () => {

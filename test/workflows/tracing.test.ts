@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace';
 import { traceTo } from '../../src/tracing.js';
-import { MINUTE } from '../payments/orders.js';
-import { PaymentWorld } from './payment-world.js';
+import { MINUTE } from '../support/orders.js';
+import { PaymentWorld } from '../support/payment-world.js';
 
 const PAYER = { phone: '670000000', name: 'Ngo Bassa', email: 'ngo.bassa@example.com' };
 

@@ -22,8 +22,8 @@ import {
 } from '../../lab/explore/workflow-vm.js';
 import type { PaymentState } from '../../src/payments/payment-state.js';
 import type { EndedState } from '../../src/workflows/messages.js';
-import { directOrder, MINUTE, payoutOrder, START, terms } from '../payments/orders.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
+import { directOrder, MINUTE, payoutOrder, START, terms } from '../support/orders.js';
 
 const SECOND = 1_000;
 /** When Temporal gives up waiting for a worker. */

@@ -196,7 +196,7 @@ export const PROBLEMS = {
   },
   record_unreadable: {
     status: 500,
-    title: 'The record can not be read',
+    title: "The record can't be read",
     cause:
       "there is such a payment, or such a statement, but its record can't be decrypted or is damaged. The payment was made, and may have been paid",
     cure: "don't pay by other means or with another Idempotency-Key: give your operator the `paymentId`, and repeat with the same key once the record can be read",
@@ -227,7 +227,7 @@ export const PROBLEMS = {
   },
   records_unavailable: {
     status: 503,
-    title: 'The records can not be read at the moment',
+    title: "The records can't be read at the moment",
     cause:
       "the database of the records doesn't answer. A payout or a direct collection isn't made then, because its Idempotency-Key may be an old one; a payment of long ago can't be read, nor can payments be looked for by `financialTransId`. Nothing was sent",
     cure: 'repeat after `Retry-After`, with the same Idempotency-Key',

@@ -1,6 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Request } from 'express';
 
 /** How long a request that changes something may still wait for its outcome after the shutdown has begun. */
 const COMMAND_GRACE_MS = 6_000;
@@ -127,14 +126,4 @@ async function close(server: Server, shutdown: Shutdown, graceMs: number): Promi
   });
   clearInterval(sweep);
   clearTimeout(force);
-}
-
-/** Whether an API key may travel with a request: over https, or within one machine. */
-export function isPrivate({ secure, hostname }: Request): boolean {
-  return secure || /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(hostname ?? '');
-}
-
-/** What a form that asks for an API key says where it would be read on its way. `page` is what to open instead. */
-export function plainTextWarning(page: string): string {
-  return `Your key would be sent over the network for everybody to read. Open ${page} by https. If you have, the proxy must send X-Forwarded-Proto, and TRUSTED_PROXIES must count it.`;
 }

@@ -14,6 +14,7 @@ import type { PaymentId } from '../../payments/payment-id.js';
 import { openPayment } from '../../payments/payment-state.js';
 import { toPayment } from '../../payments/to-payment.js';
 import { orphaned } from '../../records/payment-record.js';
+import { grpcErrorOf } from '../../temporal/connection.js';
 import { paymentSearchAttributes } from '../../temporal/search-attributes.js';
 import {
   type EndedPayment,
@@ -32,7 +33,7 @@ import {
   type RecordsContext,
   recordedContent,
 } from './recorded-payments.js';
-import { callTemporal, grpcErrorOf, hasEnded, waitFor } from './temporal-calls.js';
+import { callTemporal, hasEnded, waitFor } from './temporal-calls.js';
 
 const { EVENT_TYPE_WORKFLOW_TASK_COMPLETED: TASK_COMPLETED } = proto.temporal.api.enums.v1.EventType;
 

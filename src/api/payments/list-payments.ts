@@ -2,20 +2,19 @@ import type { Client } from '@temporalio/client';
 import type { TypedSearchAttributes } from '@temporalio/common';
 import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import proto from '@temporalio/proto';
+import type proto from '@temporalio/proto';
 import { CURRENCY } from '../../payments/limits.js';
-import type { Payment, PaymentStatus, PaymentSummary } from '../../payments/payment.js';
+import type { Payment, PaymentSummary } from '../../payments/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { RecordsUnavailableError } from '../../records/database.js';
 import { orphaned, type PaymentRecord } from '../../records/payment-record.js';
+import { outcomeOf } from '../../records/read-run.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { noRecords } from '../http/problem.js';
 import { memoSchema } from './find-payment.js';
 import { askRecords, isOver, type RecordsContext } from './recorded-payments.js';
 import { callTemporal } from './temporal-calls.js';
 import { type PaymentFilter, queryByIds, visibilityQuery } from './visibility.js';
-
-const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
 
 /** Which payments to list. */
 interface ListFilter extends PaymentFilter {
@@ -371,7 +370,7 @@ async function toRun(client: Client, info: RunInfo): Promise<Run[]> {
     createdAt,
     merchant: indexed.get(attributes.merchant),
     startedAt: Number(info.startTime?.seconds ?? 0) * 1_000 + (info.startTime?.nanos ?? 0) / 1e6,
-    isOpen: info.status === Status.WORKFLOW_EXECUTION_STATUS_RUNNING,
+    isOpen: outcomeOf(info, indexed).isOpen,
   };
   return [{ ...run, summary: await summaryOf(client, run, indexed, info) }];
 }
@@ -379,7 +378,7 @@ async function toRun(client: Client, info: RunInfo): Promise<Run[]> {
 /** What a list shows of a run; `undefined` when its memo can't be decoded, or isn't a payment's. */
 async function summaryOf(
   client: Client,
-  { id, createdAt, isOpen }: Run,
+  { id, createdAt }: Run,
   indexed: TypedSearchAttributes,
   info: RunInfo,
 ): Promise<PaymentSummary | undefined> {
@@ -391,15 +390,13 @@ async function summaryOf(
   const memo = memoSchema.safeParse(decoded);
   const amount = indexed.get(attributes.amount);
   if (amount === undefined || !memo.success) return undefined;
-  const final = indexed.get(attributes.final) ?? false;
-  // Without an outcome, a person must look at a payment whose workflow was stopped.
-  const isStopped = !isOpen && info.status !== Status.WORKFLOW_EXECUTION_STATUS_COMPLETED;
+  const { status, final } = outcomeOf(info, indexed);
   return {
     id,
     object: 'payment',
     kind: indexed.get(attributes.kind) as PaymentKind,
     method: memo.data.method,
-    status: isStopped && !final ? 'REVIEW' : (indexed.get(attributes.status) as PaymentStatus),
+    status,
     final,
     amount,
     currency: CURRENCY,

@@ -3,6 +3,7 @@ import type proto from '@temporalio/proto';
 import { Gauge, type Registry } from 'prom-client';
 import { type PaymentId, parsePaymentId } from '../../payments/payment-id.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
+import { shareAnswers } from '../shared-answers.js';
 import { currentState, findPayment, type ReadContext } from './find-payment.js';
 import { callTemporal } from './temporal-calls.js';
 import { OPEN_REVIEWS } from './visibility.js';
@@ -74,18 +75,13 @@ export function measureOpenReviews(registry: Registry, context: ReadContext): vo
 /** Reads the open reviews for all who ask, at most once in {@link REUSED_MS}. */
 class ReviewReader {
   readonly #since = new Map<PaymentId, { readonly at: number; readonly readAt: number }>();
-  #shared: Promise<OpenReviews> | undefined;
-  #freshUntil = 0;
 
   constructor(private readonly context: ReadContext) {}
 
-  read(): Promise<OpenReviews> {
-    if (this.#shared === undefined || Date.now() >= this.#freshUntil) {
-      this.#freshUntil = Date.now() + REUSED_MS;
-      this.#shared = this.#readNow().catch(() => ({ count: Number.NaN, oldest: Number.NaN }));
-    }
-    return this.#shared;
-  }
+  readonly read = shareAnswers(
+    () => this.#readNow().catch((): OpenReviews => ({ count: Number.NaN, oldest: Number.NaN })),
+    REUSED_MS,
+  );
 
   async #readNow(): Promise<OpenReviews> {
     const deadline = Date.now() + READING_LIMIT_MS;

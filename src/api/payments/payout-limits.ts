@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import type { MerchantLimits } from '../../merchants.js';
 import type { CountedPayout } from '../../payments/counted-payouts.js';
-import { dayOf, endOfDay } from '../../payments/day.js';
 import type { PaymentOrder } from '../../payments/order.js';
+import { dayOf, endOfDay } from '../../payments/time.js';
 import {
   countPayoutsUpdate,
   PAYOUT_LIMIT_WORKFLOW_TYPE,

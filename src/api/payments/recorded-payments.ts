@@ -100,7 +100,7 @@ export async function askRecords<T>(ask: () => Promise<T> | T, detail: string): 
 export function measureRecords(registry: Registry, { records }: RecordsContext): void {
   new Gauge({
     name: 'sanaga_records_lag_seconds',
-    help: 'How long ago the payments ended up to which all are recorded, about a minute when all is well; +Inf when the records can not be read or nothing was recorded yet, NaN without records. Every API process shows the same: take the minimum',
+    help: "How long ago the payments ended up to which all are recorded, about a minute when all is well; +Inf when the records can't be read or nothing was recorded yet, NaN without records. Every API process shows the same: take the minimum",
     registers: [registry],
     async collect() {
       this.set(records === undefined ? Number.NaN : await lagOf(records));

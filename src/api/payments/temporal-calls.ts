@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { status as grpc } from '@grpc/grpc-js';
 import {
   type Client,
-  isGrpcServiceError,
   QueryNotRegisteredError,
   ServiceError,
   WorkflowExecutionAlreadyStartedError,
@@ -11,6 +10,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure, NamespaceNotFoundError } from '@temporalio/common';
+import { grpcErrorOf } from '../../temporal/connection.js';
 import { DecryptionError } from '../../temporal/encryption.js';
 import { temporarilyUnavailable } from '../http/problem.js';
 
@@ -138,12 +138,6 @@ export function hasEnded(error: unknown): boolean {
 /** The workflow's run ended, or another one began, in the moment of the call. */
 export function wasOvertaken(error: unknown): boolean {
   return error instanceof WorkflowExecutionAlreadyStartedError || hasEnded(error);
-}
-
-/** The gRPC error that an error is or was caused by. */
-export function grpcErrorOf(error: unknown) {
-  const { cause } = error instanceof ServiceError ? error : { cause: error };
-  return isGrpcServiceError(cause) ? cause : undefined;
 }
 
 /** Whether a failed workflow task took the update with it. */

@@ -2,10 +2,11 @@ import { status as grpc } from '@grpc/grpc-js';
 import type { Client } from '@temporalio/client';
 import type { PaymentStatus } from '../../payments/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId } from '../../payments/payment-id.js';
+import { grpcErrorOf } from '../../temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { WORKFLOW_TYPES } from '../../workflows/messages.js';
 import { askRecords, type RecordsContext } from './recorded-payments.js';
-import { callTemporal, grpcErrorOf } from './temporal-calls.js';
+import { callTemporal } from './temporal-calls.js';
 
 /** Which payments to list; times in ms since the epoch. */
 export interface PaymentFilter {

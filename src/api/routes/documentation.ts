@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { type Html, html } from '../http/html.js';
 import { notFound, PROBLEMS } from '../http/problem.js';
 import { publicRoute } from '../route.js';
 
@@ -73,7 +74,7 @@ export const getReference = publicRoute({
 const TEXT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Each problem's `type` leads to its paragraph. */
-const ERRORS_PAGE = `<!doctype html>
+const ERRORS_PAGE = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -90,29 +91,23 @@ blockquote { margin: .5rem 0; padding-left: .75rem; border-left: 3px solid #0b6b
 <h1>Errors</h1>
 <p>Every error is a problem document (RFC 9457). Let programs act on its <code>code</code>, which is stable, and show
 <code>detail</code> to people. <a href="/docs">The API's reference</a> says which call can give which.</p>
-${Object.entries(PROBLEMS)
-  .map(
-    ([
-      code,
-      { status, title, cause, cure, example },
-    ]) => `<h2 id="${code}"><code>${code}</code>, ${status}</h2>
-<p>${escaped(title)}.</p>
+${Object.entries(PROBLEMS).map(
+  ([code, { status, title, cause, cure, example }]) => html`
+<h2 id="${code}"><code>${code}</code>, ${status}</h2>
+<p>${title}.</p>
 <p>Cause: ${withCode(cause)}.</p>
 <p>What to do: ${withCode(cure)}.</p>
-<blockquote>${escaped(example)}</blockquote>`,
-  )
-  .join('\n')}
+<blockquote>${example}</blockquote>`,
+)}
 </body>
 </html>
-`;
+`.text;
 
-function escaped(text: string): string {
-  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
-}
-
-/** Markdown of words and code, as HTML. */
-function withCode(markdown: string): string {
-  return escaped(markdown).replace(/`([^`]+)`/g, '<code>$1</code>');
+/** Markdown of words and code, as HTML: what stands between backticks is code. */
+function withCode(markdown: string): readonly Html[] {
+  return markdown
+    .split('`')
+    .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 }
 
 export const getErrors = publicRoute({

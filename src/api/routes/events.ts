@@ -1,76 +1,77 @@
-import { FIRST_KEPT, type Occurrence, type TimelineEntry } from '../../payments/timeline.js';
+import { z } from 'zod';
+import { PAYMENT_EVENT_TYPES } from '../../payments/payment.js';
 import { isOperator } from '../http/auth.js';
-import { type ReadTimeline, readTimeline } from '../payments/read-timeline.js';
-import { type ShownOccurrence, sourceOf, summaryOf } from '../payments/timeline-words.js';
-import { type TimelineResource, timelineSchema } from '../resources.js';
+import { noRecords } from '../http/problem.js';
+import { askRecords } from '../payments/recorded-payments.js';
+import { eventPageSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
-import { ownPayment } from './payment-resource.js';
+import { ownerOf, viewerOf } from './payment-resource.js';
+import { cursorOf, merchantName, time, wholeNumber } from './payments.js';
 
-/** What has happened to the payment, oldest first. */
+const PAGE_SIZE = 100;
+
+const UNREAD = "The events can't be read at the moment. Try again shortly.";
+
+/** A position in the feed as an opaque string. */
+function toCursor(position: number): string {
+  return Buffer.from(String(position)).toString('base64url');
+}
+
+/** The position that a cursor stands for; `undefined` when it isn't a valid cursor. */
+function readCursor(cursor: string): number | undefined {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const isPosition = /^(0|[1-9]\d{0,14})$/.test(text) && toCursor(Number(text)) === cursor;
+  return isPosition ? Number(text) : undefined;
+}
+
+/**
+ * All that a merchant was to be notified of, whether or not it was: who keeps the cursor of the last page has read it all. It comes
+ * from the records, which the recorder writes some moments after something has happened.
+ */
 export const listEvents = authenticatedRoute({
   method: 'get',
-  path: '/v1/payments/:id/events',
-  summary: "The payment's timeline: every step, when, and whose doing it was",
+  path: '/v1/events',
+  summary: 'Everything that you were to be notified of, oldest first',
+  description:
+    'For as long as your operator keeps the records. Each notification is here once, with its `webhook-id`, some moments after it happened, whether or not it was delivered. Keep `nextCursor`: with it, you get what is new, and nothing twice.',
   operationId: 'listEvents',
-  tag: 'Payments',
-  responses: { 200: { description: 'Every step, oldest first.', schema: timelineSchema } },
-  problems: ['not_found', 'temporarily_unavailable', 'records_unavailable', 'record_unreadable'],
+  tag: 'Notifications',
+  responses: { 200: { description: 'A page of events.', schema: eventPageSchema } },
+  problems: ['records_unavailable', 'no_records'],
   scopes: ['read', 'review'],
-  async handle(request, context) {
-    const found = await ownPayment(context, request);
-    const all = viewTimeline(await readTimeline(context, found));
-    const data = isOperator(request.caller) ? all : all.filter(({ type }) => !OPERATORS_ONLY.includes(type));
-    return { status: 200, json: { data } };
+  query: z.strictObject({
+    type: z.enum(PAYMENT_EVENT_TYPES).optional(),
+    since: time.optional().describe('Only events that occurred at or after this time'),
+    merchant: merchantName.optional().describe('For operators: the events of one merchant'),
+    limit: wholeNumber({ min: 1, max: PAGE_SIZE, fallback: PAGE_SIZE }).describe('Events per page'),
+    cursor: cursorOf(readCursor).optional().describe('The `nextCursor` of an earlier page, unchanged'),
+  }),
+  async handle({ query, caller }, context) {
+    const { type, since, merchant, limit, cursor: after = 0 } = query;
+    const owner = ownerOf(caller, merchant);
+    const { records } = context;
+    if (records === undefined) throw noRecords('events');
+    const { events, recordedUntil } = await askRecords(async () => {
+      // Read first: what is recorded in the meantime is then in the events, and not yet in this.
+      const state = await records.recorderState();
+      return { ...state, events: await records.events({ owner, type, since, after }, limit + 1) };
+    }, UNREAD);
+    const page = events.slice(0, limit);
+    return {
+      status: 200,
+      json: {
+        data: page.map(({ id, type: eventType, at, merchant: whose, paymentId, payment }) => ({
+          id,
+          type: eventType,
+          timestamp: new Date(at).toISOString(),
+          ...(isOperator(caller) && { merchant: whose }),
+          paymentId,
+          data: payment && viewerOf(context, caller, whose)(payment),
+        })),
+        hasMore: events.length > limit,
+        nextCursor: toCursor(page.at(-1)?.position ?? after),
+        completeUntil: recordedUntil === undefined ? undefined : new Date(recordedUntil).toISOString(),
+      },
+    };
   },
 });
-
-/** What one of two people decides, a merchant could take for the outcome. */
-const OPERATORS_ONLY: readonly TimelineResource['type'][] = ['decision_proposed', 'decision_rejected'];
-
-/** Oldest first, with what isn't stored: the creation, the gap where entries were dropped, and the end by hand. */
-export function viewTimeline({ createdAt, timeline, stoppedAt }: ReadTimeline) {
-  const { entries, omitted } = timeline;
-  const next = entries[FIRST_KEPT];
-  const isFinal = entries.findLast(isStatusChange)?.final === true;
-  return [
-    view({ at: createdAt, type: 'created', status: 'CREATED' }),
-    ...entries.slice(0, FIRST_KEPT).map(viewEntry),
-    ...(omitted === undefined || next === undefined
-      ? []
-      : [view({ at: next.at, type: 'omitted', entries: omitted })]),
-    ...entries.slice(FIRST_KEPT).map(viewEntry),
-    ...(stoppedAt === undefined
-      ? []
-      : [view({ at: stoppedAt, type: 'stopped', ...(!isFinal && { status: 'REVIEW' }) })]),
-  ];
-}
-
-/** Finality ends where a review begins. */
-function isStatusChange(
-  entry: TimelineEntry,
-): entry is TimelineEntry &
-  Extract<Occurrence, { type: 'status_changed' | 'review_opened' }> & { final?: true } {
-  return entry.type === 'status_changed' || entry.type === 'review_opened';
-}
-
-function viewEntry(entry: TimelineEntry) {
-  return view(entry.type === 'review_opened' ? { ...entry, status: 'REVIEW' } : entry);
-}
-
-type Shown = ShownOccurrence & Pick<TimelineEntry, 'at' | 'count' | 'lastAt'>;
-
-function view({ at, count, lastAt, ...occurrence }: Shown): TimelineResource {
-  const { type, ...details } = occurrence;
-  return {
-    at: iso(at),
-    ...(lastAt !== undefined && { lastAt: iso(lastAt), count }),
-    type,
-    source: sourceOf(occurrence),
-    ...details,
-    summary: summaryOf(occurrence, count),
-  };
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
-}

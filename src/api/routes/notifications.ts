@@ -1,6 +1,7 @@
 import { CURRENCY } from '../../payments/limits.js';
 import { type Delivery, notificationId, type PaymentNotification } from '../../payments/notification.js';
 import type { PaymentId } from '../../payments/payment-id.js';
+import { isoTime } from '../../payments/time.js';
 import {
   notificationsQuery,
   type PaymentResult,
@@ -59,7 +60,7 @@ async function readNotifications(
 function view(payment: PaymentId, notification: PaymentNotification) {
   const { number, type, at, delivery } = notification;
   const id = notificationId(payment, notification);
-  return { number, id, type, at: iso(at), delivery: viewDelivery(delivery) };
+  return { number, id, type, at: isoTime(at), delivery: viewDelivery(delivery) };
 }
 
 /**
@@ -67,14 +68,14 @@ function view(payment: PaymentId, notification: PaymentNotification) {
  * was, and why it failed.
  */
 function viewDelivery(delivery: Delivery): DeliveryResource {
-  const at = iso(delivery.at);
+  const at = isoTime(delivery.at);
   switch (delivery.kind) {
     case 'due':
       return {
         status: 'due',
         at,
         tries: delivery.tries,
-        ...(delivery.lastTriedAt !== undefined && { lastTriedAt: iso(delivery.lastTriedAt) }),
+        ...(delivery.lastTriedAt !== undefined && { lastTriedAt: isoTime(delivery.lastTriedAt) }),
         lastError: delivery.lastError,
       };
     case 'delivered':
@@ -84,10 +85,6 @@ function viewDelivery(delivery: Delivery): DeliveryResource {
     case 'abandoned':
       return { status: 'abandoned', at, lastTriedAt: at, lastError: delivery.lastError };
   }
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }
 
 /** So that an operator sees which merchants aren't reached. No index has it: the payments themselves are asked. */

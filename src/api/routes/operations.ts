@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { SCOPES } from '../../merchants.js';
+import { SERVICES } from '../../payments/order.js';
 import type { BalanceAnswer } from '../../payments/outcome.js';
 import { RecordsUnavailableError } from '../../records/database.js';
 import type { Records } from '../../records/records.js';
@@ -17,6 +18,7 @@ import {
   publicRoute,
   type SharedBalance,
 } from '../route.js';
+import { shareAnswers } from '../shared-answers.js';
 
 /** Liveness: the process is up. */
 export const healthz = publicRoute({
@@ -140,7 +142,7 @@ export const getBalance = authenticatedRoute({
   responses: { 200: { description: 'The balance, up to three seconds old.', schema: balanceSchema } },
   problems: ['provider_refused', 'provider_unavailable'],
   scopes: ['balance'],
-  query: z.strictObject({ service: z.enum(['collection', 'payout']) }),
+  query: z.strictObject({ service: z.enum(SERVICES) }),
   async handle({ query: { service } }, { providers }) {
     const { answer, asOf } = await providers[service].balance();
     const { service: serviceName, balance, currency } = known(answer);
@@ -188,26 +190,4 @@ export function sharedBalance(reader: BalanceReader): SharedBalance {
     return { answer: await reader.balance(), asOf };
   };
   return { balance: shareAnswers(balance, REUSED_MS) };
-}
-
-/** Asks once at a time for all who want to know, and reuses the answer, or the failure, for so many ms. */
-function shareAnswers<Answer>(ask: () => Promise<Answer>, reusedMs: number): () => Promise<Answer> {
-  let shared: Promise<Answer> | undefined;
-  let freshUntil = 0;
-
-  async function read(): Promise<Answer> {
-    try {
-      return await ask();
-    } finally {
-      freshUntil = Date.now() + reusedMs;
-    }
-  }
-
-  return () => {
-    if (shared === undefined || Date.now() >= freshUntil) {
-      freshUntil = Number.POSITIVE_INFINITY;
-      shared = read();
-    }
-    return shared;
-  };
 }

@@ -3,7 +3,7 @@ import type { Payment } from '../../payments/payment.js';
 import { parsePaymentId } from '../../payments/payment-id.js';
 import { forMerchant } from '../../payments/to-payment.js';
 import { type Caller, isOperator, maySee } from '../http/auth.js';
-import { ApiError, paymentNotFound } from '../http/problem.js';
+import { ApiError, forbidden, paymentNotFound } from '../http/problem.js';
 import { type FoundPayment, findPayment } from '../payments/find-payment.js';
 import type { RefusalCode } from '../payments/update-payment.js';
 import type { PaymentResource } from '../resources.js';
@@ -90,4 +90,15 @@ function whyNotCancelable({ status, final, transId }: Payment): string {
   return transId === undefined
     ? 'The payout may have been sent: the provider has not confirmed it yet.'
     : 'The payout was sent: the provider has accepted it.';
+}
+
+/**
+ * Whose payments a list is of: the caller's own, or for operators everybody's or one merchant's. `undefined` is everybody.
+ *
+ * @throws {ApiError} `forbidden`, for somebody else's.
+ */
+export function ownerOf(caller: Caller, merchant: string | undefined): string | undefined {
+  if (isOperator(caller)) return merchant;
+  if (merchant !== undefined && merchant !== caller.owner) throw forbidden(['review']);
+  return caller.owner;
 }

@@ -2,13 +2,13 @@ import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import type { Decision } from '../../payments/decision.js';
 import { PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payments/payment.js';
-import { parsePaymentId, type TransId } from '../../payments/payment-id.js';
+import { PAYMENT_KINDS, parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { pathSegment } from '../../provider/client.js';
 import { REFERENCE } from '../../records/payment-record.js';
 import { refreshUpdate, rejectUpdate, resolveUpdate } from '../../workflows/messages.js';
 import { isOperator } from '../http/auth.js';
 import { onlyFor, variantError } from '../http/body.js';
-import { forbidden, notChecked, recordsUnavailable } from '../http/problem.js';
+import { notChecked, recordsUnavailable } from '../http/problem.js';
 import { currentState, type FoundPayment, readPayment, waitUntilFinal } from '../payments/find-payment.js';
 import { listPayments as list, type Place } from '../payments/list-payments.js';
 import { recheckPayment } from '../payments/reopen-payment.js';
@@ -18,7 +18,7 @@ import { findByTransId, isQueryable } from '../payments/visibility.js';
 import { paymentPageSchema, paymentSchema } from '../resources.js';
 import { type ApiContext, authenticatedRoute, type ResponseOf } from '../route.js';
 import { identifier, textOf } from './create-payment.js';
-import { ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
+import { ownerOf, ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
 
 /** A parameter that is a number. */
 export const wholeNumber = (range: { min: number; max: number; fallback: number; unit?: string }) => {
@@ -102,15 +102,15 @@ function decode(cursor: string): z.infer<typeof placeSchema> | undefined {
   }
 }
 
-const cursor = z
-  .string()
-  .describe('The `nextCursor` of the previous page, unchanged')
-  .transform((given, context) => {
-    const place = readCursor(given);
-    if (place !== undefined) return place;
+/** The cursor of a list, whose meaning `read` finds; `undefined` is none. */
+export function cursorOf<T>(read: (cursor: string) => T | undefined) {
+  return z.string().transform((given, context) => {
+    const found = read(given);
+    if (found !== undefined) return found;
     context.addIssue({ code: 'custom', message: 'must be the nextCursor of another page, unchanged' });
     return z.NEVER;
   });
+}
 
 /** The name of a merchant: operators alone may name another than their own. */
 export const merchantName = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, "must be a merchant's name");
@@ -139,7 +139,7 @@ export const listPayments = authenticatedRoute({
   scopes: ['read', 'review'],
   query: z.strictObject({
     status: z.enum(PAYMENT_STATUSES).optional(),
-    kind: z.enum(['collection', 'payout']).optional(),
+    kind: z.enum(PAYMENT_KINDS).optional(),
     externalId: identifier.optional(),
     userId: identifier.optional(),
     merchant: merchantName.optional().describe('For operators: the payments of one merchant'),
@@ -158,7 +158,7 @@ export const listPayments = authenticatedRoute({
     'created[gte]': time.optional().describe('Created at or after this time. In curl, use `-g`'),
     'created[lt]': time.optional().describe('Created before this time'),
     limit,
-    cursor: cursor.optional(),
+    cursor: cursorOf(readCursor).optional().describe('The `nextCursor` of the previous page, unchanged'),
   }),
   async handle({ query, caller, preferred, address }, context) {
     const {
@@ -169,10 +169,7 @@ export const listPayments = authenticatedRoute({
       merchant,
       ...wanted
     } = query;
-    if (!isOperator(caller) && merchant !== undefined && merchant !== caller.owner)
-      throw forbidden(['review']);
-    const owner = isOperator(caller) ? merchant : caller.owner;
-    const filter = { ...wanted, owner, createdFrom, createdBefore };
+    const filter = { ...wanted, owner: ownerOf(caller, merchant), createdFrom, createdBefore };
     const { payments, unreadable, last, isIncomplete } = await list(context, filter, pageSize, after);
     const nextCursor = last && toCursor(last);
     const headers = {

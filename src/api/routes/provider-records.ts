@@ -1,4 +1,5 @@
 import type { ListAnswer, NoAnswer, StatusAnswer } from '../../payments/outcome.js';
+import { isoTime } from '../../payments/time.js';
 import { readPayment } from '../payments/find-payment.js';
 import type { Answered } from '../payments/provider-records.js';
 import { type ProviderRecordsResource, providerRecordsSchema } from '../resources.js';
@@ -43,7 +44,7 @@ export const getProviderRecords = authenticatedRoute({
 });
 
 function viewList({ answer, asOf }: Answered<ListAnswer>): ProviderRecordsResource['list'] {
-  const at = { asOf: iso(asOf) };
+  const at = { asOf: isoTime(asOf) };
   if (answer.kind === 'listed') {
     return { answer: 'listed', transactions: [...answer.transactions], ...at };
   }
@@ -57,7 +58,7 @@ function viewStatus(
   { answer, asOf }: Answered<StatusAnswer>,
   transId: string,
 ): ProviderRecordsResource['status'] {
-  const about = { transId, asOf: iso(asOf) };
+  const about = { transId, asOf: isoTime(asOf) };
   if (answer.kind === 'found') return { answer: 'found', transaction: answer.transaction, ...about };
   if (answer.kind === 'unknown') return { answer: 'unknown', message: answer.message, ...about };
   return { ...noAnswer(answer), ...about };
@@ -72,8 +73,4 @@ function noAnswer(answer: NoAnswer) {
     case 'unavailable':
       return { answer: 'unavailable', message: answer.reason } as const;
   }
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { CURRENCY } from '../../payments/limits.js';
-import type { Service } from '../../payments/order.js';
+import { SERVICES, type Service } from '../../payments/order.js';
 import type { StatementLine } from '../../payments/reconciliation.js';
 import type { Difference, ServiceStatement, Statement } from '../../payments/statement.js';
 
@@ -29,8 +29,6 @@ const COLUMNS = [
 type Row = { readonly record: string; readonly service: Service } & Partial<
   Record<(typeof COLUMNS)[number], string | number | undefined>
 >;
-
-const SERVICES = ['collection', 'payout'] as const satisfies readonly Service[];
 
 /**
  * A statement as CSV (RFC 4180) with a header: for each service the opening balance, every payment, what differs, what couldn't be

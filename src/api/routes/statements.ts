@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
 import { z } from 'zod';
-import { dayAfter, isDay, startOf } from '../../payments/day.js';
 import { type Statement, statementOf } from '../../payments/statement.js';
+import { dayAfter, isDay, startOf } from '../../payments/time.js';
 import { RecordsUnavailableError } from '../../records/database.js';
 import type { Records } from '../../records/records.js';
 import type { Statements, StatementsState } from '../../records/statements.js';
@@ -19,6 +19,7 @@ import { askRecords, type RecordsContext } from '../payments/recorded-payments.j
 import { callTemporal } from '../payments/temporal-calls.js';
 import { statementListSchema, statementRequestSchema, statementSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
+import { shareAnswers } from '../shared-answers.js';
 import { wholeNumber } from './payments.js';
 import { statementCsv } from './statement-csv.js';
 
@@ -132,7 +133,7 @@ export const makeStatement = authenticatedRoute({
   path: '/v1/statements',
   summary: 'Make the statement of a day, or make it again',
   description:
-    "For operators. It takes from some seconds to an hour, as the day has payments. Its balances are those that were asked for at the day's turns: they can't be made up for. A statement that is made again is a new version, and earlier ones stay.",
+    "For operators. It takes from a few seconds to an hour, depending on how many payments the day has. Balances are those that were asked for at midnight, and can't be asked for later. A statement that is made again is a new version, and earlier ones stay.",
   operationId: 'makeStatement',
   tag: 'Statements',
   examples: { day: { summary: 'A day that is over', value: { date: '2026-11-20' } } },
@@ -179,14 +180,8 @@ function statementsIn(records: Records | undefined): Statements {
  */
 export function measureStatements(registry: Registry, { records }: RecordsContext): void {
   const registers = [registry];
-  let asking: Promise<StatementsState> | undefined;
   // All gauges are read at once.
-  const read = () => {
-    asking ??= stateOf(records).finally(() => {
-      asking = undefined;
-    });
-    return asking;
-  };
+  const read = shareAnswers(() => stateOf(records), 0);
   new Gauge({
     name: 'sanaga_statement_age_seconds',
     help: 'How long ago the latest day ended that has a statement, between 3 and 28 hours when all is well; without any, since the first payment, or since there are records if that is later. NaN without records. Every API process shows the same: take the minimum',

@@ -14,7 +14,7 @@ import {
   SECOND,
   START,
   startSandbox,
-} from '../../sandbox/running-sandbox.js';
+} from '../../support/running-sandbox.js';
 import { contextOf, stackAt } from '../chaos-context.js';
 
 const planned = planChaosPayments(50, 1_000, 1).find(({ way }) => way === 'direct');

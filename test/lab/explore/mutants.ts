@@ -1222,8 +1222,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a refused decision leaves the review as it was',
     file: 'review.ts',
-    find: '  return refuse(inPhase(payment, review), request, no(words));',
-    replace: '  return refuse(inPhase(payment, { ...review, held: false }), request, no(words));',
+    find: '  return refuse(inPhase(payment, review), request, resolutionRefused(words));',
+    replace:
+      '  return refuse(inPhase(payment, { ...review, held: false }), request, resolutionRefused(words));',
     setting: wrongAmounts,
     breaks: 'secondSeen',
     story: [/REVIEW 1/, /decides on review 1/, /with fields left out: SUCCESSFUL, final/],

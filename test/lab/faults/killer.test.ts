@@ -5,8 +5,8 @@ import { Killer } from '../../../lab/faults/killer.js';
 import type { PlannedKill } from '../../../lab/plan/server-faults.js';
 import type { Child } from '../../../stack/processes/child.js';
 import type { PaymentProcess, Stack, StackProcess } from '../../../stack/processes/stack.js';
-import { type Running, startSandbox } from '../../sandbox/running-sandbox.js';
 import { eventually } from '../../support/payment-stack.js';
+import { type Running, startSandbox } from '../../support/running-sandbox.js';
 import { contextOf, stackAt } from '../chaos-context.js';
 
 /** A process that does nothing but live until it is ended. */

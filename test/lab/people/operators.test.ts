@@ -5,7 +5,7 @@ import { operate } from '../../../lab/people/chaos-operators.js';
 import { observedOf } from '../../../lab/people/observed-payment.js';
 import { planChaosPayments } from '../../../lab/plan/chaos-payments.js';
 import { LocalServer } from '../../../lab/world/local-server.js';
-import { payDirectly, phones, type Running, startSandbox } from '../../sandbox/running-sandbox.js';
+import { payDirectly, phones, type Running, startSandbox } from '../../support/running-sandbox.js';
 import { contextOf, stackAt } from '../chaos-context.js';
 
 const planned = planChaosPayments(50, 1_000, 1).find(({ way }) => way === 'direct');

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import got from 'got';
 import { returnAddress } from '../../../sandbox/checkout/checkout.js';
-import { type CheckoutServer, HOUR, startCheckout, statusesOf } from './checkout-server.js';
+import { type CheckoutServer, HOUR, startCheckout, statusesOf } from '../../support/checkout-server.js';
 
 const PAYS = '677000000';
 const FAILS = '677000100';

@@ -15,7 +15,7 @@ import {
   textOf,
   transactionOf,
   transIdOf,
-} from '../running-sandbox.js';
+} from '../../support/running-sandbox.js';
 import { wrongFields } from './wrong-fields.js';
 
 describe('POST /direct-pay', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { openLink, payOut, startSandbox, textOf } from '../running-sandbox.js';
+import { openLink, payOut, startSandbox, textOf } from '../../support/running-sandbox.js';
 
 const endpoints = [
   ['POST', '/initiate-pay'],

@@ -14,7 +14,7 @@ import {
   startSandbox,
   textOf,
   transactionsOf,
-} from '../running-sandbox.js';
+} from '../../support/running-sandbox.js';
 
 const statusesOf = async (times: number, ask: () => Promise<{ status: number }>) => {
   const statuses = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { manualClock } from '../../../sandbox/clock.js';
 import { FaultInjector, type InjectionPoint } from '../../../sandbox/faults/fault-injector.js';
-import { START, startSandbox, textOf } from '../running-sandbox.js';
+import { START, startSandbox, textOf } from '../../support/running-sandbox.js';
 
 const open = (seed: string | number = 'seed') => {
   const clock = manualClock(START);

@@ -10,7 +10,7 @@ import {
   SECOND,
   startSandbox,
   transactionsOf,
-} from '../running-sandbox.js';
+} from '../../support/running-sandbox.js';
 
 type Fault = FaultRequest['fault'];
 const body = { amount: 1000, phone: phones.succeeds, externalId: 'order-7', userId: 'order-7' };

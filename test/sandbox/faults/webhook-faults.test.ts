@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FaultRequest } from '../../../sandbox/faults/fault-rule.js';
-import { startMerchantHook } from '../merchant-hook.js';
 import {
   MINUTE,
   openLink,
@@ -11,7 +10,8 @@ import {
   services,
   startSandbox,
   statusOf,
-} from '../running-sandbox.js';
+} from '../../support/running-sandbox.js';
+import { startMerchantHook } from '../merchant-hook.js';
 
 async function withFaults(...faults: FaultRequest[]) {
   const hook = await startMerchantHook();

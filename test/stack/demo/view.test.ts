@@ -4,7 +4,7 @@ import { demoView, jsonOf, paymentTable, type TableLook } from '../../../stack/d
 import { payment, row, scenario } from './sample-rows.js';
 
 /** Plays a payment from its creation to its end, and gives what was written. */
-function play(json: boolean) {
+function runView(json: boolean) {
   const written = { stdout: '', stderr: '' };
   const into = (name: 'stdout' | 'stderr') => ({
     write(text: string | Uint8Array) {
@@ -24,13 +24,13 @@ function play(json: boolean) {
 
 describe('the demo with --json', () => {
   it('writes one JSON object a payment, once it has ended, and nothing else', () => {
-    const lines = play(true).stdout.split('\n');
+    const lines = runView(true).stdout.split('\n');
     expect(lines).toHaveLength(2);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ id: 'col_1', status: 'SUCCESSFUL', events: 17 });
   });
 
   it('keeps its progress and its result to stderr', () => {
-    const { stderr } = play(true);
+    const { stderr } = runView(true);
     expect(stderr).toContain('link, paid: CREATED');
     expect(stderr).toContain('not created (the API answered 503)');
     expect(stderr).toContain('demo: all 1 payments ended');
@@ -39,7 +39,7 @@ describe('the demo with --json', () => {
 
 describe('the demo without a terminal', () => {
   it('writes each status once, then the table and the result, without a single escape', () => {
-    const { stdout, stderr } = play(false);
+    const { stdout, stderr } = runView(false);
     expect(stdout.match(/link, paid: CREATED/g)).toHaveLength(1);
     expect(stdout.match(/link, paid: SUCCESSFUL, final/g)).toHaveLength(1);
     expect(stdout).toContain(payment.temporalUrl);

@@ -4,9 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { transformFile } from '@swc/core';
 import { type Child, startChild, untilReady } from '../../../stack/processes/child.js';
 import { makeScratchFolder, type ScratchFolder } from '../scratch-folder.js';
 
@@ -190,10 +188,9 @@ describe('a child process without a log file', () => {
     const signalFile = join(scratch.path, 'signal');
     const endless = `trap 'echo TERM > ${signalFile}; exit' TERM; : > ${signalFile}; while :; do sleep 0.1; done`;
     const file = await scratch.script('server', endless);
-    const modulePath = join(scratch.path, 'child.cjs');
-    await writeFile(modulePath, await compiled('child.ts'));
+    const modulePath = new URL('../../../stack/processes/child.ts', import.meta.url);
     const options = { name: 'server', file, args: [], env: { PATH: '/usr/bin:/bin' } };
-    const starts = `require(${JSON.stringify(modulePath)}).startChild(${JSON.stringify(options)})`;
+    const starts = `import('${modulePath}').then(({ startChild }) => startChild(${JSON.stringify(options)}))`;
     const keepsAlive = 'setInterval(() => undefined, 1_000)';
     const parent = spawn(process.execPath, [
       '-e',
@@ -209,16 +206,6 @@ describe('a child process without a log file', () => {
     expect(await readFile(signalFile, 'utf8')).toBe('TERM\n');
   }, 20_000);
 });
-
-/** A module as CommonJS, for a process outside the test runner. */
-async function compiled(name: string): Promise<string> {
-  const source = fileURLToPath(new URL(`../../../stack/processes/${name}`, import.meta.url));
-  const options = {
-    jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
-    module: { type: 'commonjs' },
-  } as const;
-  return (await transformFile(source, options)).code;
-}
 
 function isAlive(pid: number): boolean {
   try {

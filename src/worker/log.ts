@@ -1,7 +1,7 @@
 import { DefaultLogger, type RuntimeOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { parsePaymentId } from './payments/payment-id.js';
-import { DecryptionError } from './temporal/encryption.js';
+import { parsePaymentId } from '../payments/payment-id.js';
+import { DecryptionError } from '../temporal/encryption.js';
 
 /*
  * What Temporal's SDK logs, in our own log: the lines of the worker, of activities and workflows, and of the SDK's core, which by

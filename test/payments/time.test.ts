@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { dayAfter, dayOf, endOfDay, isDay, startOf } from '../../src/payments/day.js';
+import { dayAfter, dayOf, endOfDay, isDay, startOf } from '../../src/payments/time.js';
 
 describe('a day', () => {
   it.each([

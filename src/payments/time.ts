@@ -1,10 +1,14 @@
 /**
- * Calendar days in Cameroon, such as `2026-11-21`: the days of merchants and payers. Times are in ms since the epoch.
+ * Times are in ms since the epoch. Calendar days, such as `2026-11-21`, are those of Cameroon, of merchants and payers.
  */
 
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
 /** Cameroon's time is an hour ahead of UTC all year. */
-const CAMEROON_OFFSET_MS = 60 * 60 * 1_000;
-const DAY_MS = 24 * 60 * 60 * 1_000;
+const CAMEROON_OFFSET_MS = HOUR_MS;
 
 /** The name of the time zone. */
 export const TIME_ZONE = 'Africa/Douala';
@@ -33,4 +37,9 @@ export function dayAfter(day: string, days = 1): string {
 export function isDay(text: string): boolean {
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+/** A time as the API writes it: ISO 8601, in UTC. */
+export function isoTime(time: number): string {
+  return new Date(time).toISOString();
 }

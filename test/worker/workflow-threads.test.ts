@@ -11,13 +11,13 @@ import {
   type WorkflowBundle,
 } from '@temporalio/worker';
 import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
-import { dataConverterOf } from '../src/temporal/encryption.js';
-import { LeanWorker } from '../src/workflow-threads.js';
-import { type DevServer, startDevServer } from '../stack/temporal/start-dev-server.js';
-import { closeServers } from './provider/local-servers.js';
-import { createLonelyWorker } from './support/payment-worker.js';
-import { testEncryption } from './support/test-encryption.js';
-import { computeForever, fail, finish, waitTwice } from './support/thread-workflows.js';
+import { dataConverterOf } from '../../src/temporal/encryption.js';
+import { LeanWorker } from '../../src/worker/workflow-threads.js';
+import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
+import { closeServers } from '../support/local-servers.js';
+import { createLonelyWorker } from '../support/payment-worker.js';
+import { testEncryption } from '../support/test-encryption.js';
+import { computeForever, fail, finish, waitTwice } from '../support/thread-workflows.js';
 
 const require = createRequire(import.meta.url);
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   server = await startDevServer({ ui: false, report: () => undefined });
   connection = await NativeConnection.connect({ address: server.address });
   client = new Client({ connection });
-  const workflowsPath = require.resolve('./support/thread-workflows.ts');
+  const workflowsPath = require.resolve('../support/thread-workflows.ts');
   const logger = new DefaultLogger('ERROR');
   workflowBundle = await bundleWorkflowCode({ workflowsPath, preloadModules: [workflowsPath], logger });
 }, 300_000);

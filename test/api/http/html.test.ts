@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { html } from '../../src/desk/html.js';
+import { html } from '../../../src/api/http/html.js';
 
 describe('a template', () => {
   it('escapes what could be markup, in texts and in quoted attributes', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomStory } from '../../../lab/explore/stories.js';
-import { viewTimeline } from '../../../src/api/routes/events.js';
+import { viewTimeline } from '../../../src/api/routes/timeline.js';
 import { objectionTo, step } from '../../../src/payments/machine.js';
 import { openPayment } from '../../../src/payments/payment-state.js';
 import { EMPTY_TIMELINE, FIRST_KEPT, MAX_ENTRIES, recordStep } from '../../../src/payments/timeline.js';
-import { linkOrder, MINUTE, START } from '../../payments/orders.js';
-import { paid, taken } from '../../payments/scenario.js';
+import { linkOrder, MINUTE, START } from '../../support/orders.js';
+import { paid, taken } from '../../support/scenario.js';
 
 const summaries = (given: Parameters<typeof viewTimeline>[0]) =>
   viewTimeline(given).map(({ summary }) => summary);

@@ -9,7 +9,7 @@ import { openPayment, type PaymentState } from '../../src/payments/payment-state
 import { toPayment } from '../../src/payments/to-payment.js';
 import { paymentSearchAttributes as attributes } from '../../src/temporal/search-attributes.js';
 import type { EndedPayment } from '../../src/workflows/messages.js';
-import { terms } from '../support/api-under-test.js';
+import { terms } from './api-under-test.js';
 
 const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
 

@@ -3,15 +3,16 @@ import type { MetricMeter } from '@temporalio/common';
 import { Runtime, type RuntimeOptions } from '@temporalio/worker';
 import got from 'got';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { MerchantNotification, MerchantNotifier, TryOutcome } from './activities/merchant.js';
-import { PAYMENT_STATUSES } from './payments/payment.js';
+import type { MerchantNotification, MerchantNotifier, TryOutcome } from '../activities/merchant.js';
+import { PAYMENT_STATUSES } from '../payments/payment.js';
+import { PAYMENT_KINDS } from '../payments/payment-id.js';
 import {
   PAYOUT_LIMIT_WORKFLOW_TYPE,
   STATEMENT_WORKFLOW_TYPE,
   UNMATCHED_WORKFLOW,
   WORKFLOW_TYPES,
-} from './workflows/messages.js';
-import type { PaymentSinks } from './workflows/metrics.js';
+} from '../workflows/messages.js';
+import type { PaymentRequest, PaymentSinks } from '../workflows/metrics.js';
 
 /*
  * What a worker measures beside the calls to the provider: payments, deliveries to merchants, and the metrics of Temporal's SDK.
@@ -44,8 +45,7 @@ const OUTCOME_BUCKETS = [
 /** The statuses that are outcomes. A link's FAILED attempt isn't final, and not among what is measured. */
 const OUTCOMES = ['SUCCESSFUL', 'FAILED', 'EXPIRED'] as const;
 
-const REQUESTS = ['initiate-pay', 'direct-pay', 'payout'] as const;
-const KINDS = ['collection', 'payout'] as const;
+const REQUESTS: readonly PaymentRequest[] = ['initiate-pay', 'direct-pay', 'payout'];
 
 const REPEATED = 'A workflow task that is repeated, after a worker was lost for example, counts again';
 
@@ -83,7 +83,7 @@ export function paymentMetrics(registry: Registry): PaymentSinks['payments'] {
     registers,
   });
 
-  for (const kind of KINDS) {
+  for (const kind of PAYMENT_KINDS) {
     for (const status of PAYMENT_STATUSES) payments.inc({ kind, status }, 0);
     for (const status of OUTCOMES) outcomes.zero({ kind, status });
     budgetWaits.inc({ kind }, 0);

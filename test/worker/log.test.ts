@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { pino } from 'pino';
-import { DecryptionError } from '../src/temporal/encryption.js';
-import { loggingRuntime } from '../src/worker-log.js';
+import { DecryptionError } from '../../src/temporal/encryption.js';
+import { loggingRuntime } from '../../src/worker/log.js';
 
 const PAYMENT = 'pay_0123456789abcdef0123456789abcdef';
 
@@ -19,7 +19,7 @@ describe("a line of Temporal's SDK in the worker's log", () => {
   it('has the message and the stack of its error', () => {
     const { err, error, level } = logged({ error: new Error('the reason') });
     expect(err).toMatchObject({ type: 'Error', message: 'the reason' });
-    expect(err.stack).toContain('worker-log.test');
+    expect(err.stack).toContain('log.test');
     expect(error).toBeUndefined();
     expect(level).toBe(50);
   });

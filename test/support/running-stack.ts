@@ -14,9 +14,9 @@ import {
 import { freePort } from '../../stack/processes/ports.js';
 import { makeSecrets, type Secrets, stackSettings } from '../../stack/processes/settings.js';
 import { bringUpStack, type Stack } from '../../stack/processes/stack.js';
-import { documentedFetch, expectDocumented, expectDocumentedWebhook } from '../support/documented.js';
-import { encryptionWith } from '../support/test-encryption.js';
 import { built, machine, PROJECT } from './built.js';
+import { documentedFetch, expectDocumented, expectDocumentedWebhook } from './documented.js';
+import { encryptionWith } from './test-encryption.js';
 
 /** The real thing: Temporal's dev server, and the API, a worker and the sandbox as processes of their own. */
 export interface RunningStack {

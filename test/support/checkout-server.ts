@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import { manualClock } from '../../../sandbox/clock.js';
-import type { Entry } from '../../../sandbox/entry.js';
-import type { Ledger } from '../../../sandbox/ledger.js';
-import { createSandbox } from '../../../sandbox/sandbox.js';
+import { manualClock } from '../../sandbox/clock.js';
+import type { Entry } from '../../sandbox/entry.js';
+import type { Ledger } from '../../sandbox/ledger.js';
+import { createSandbox } from '../../sandbox/sandbox.js';
 
 export const HOUR = 3_600_000;
 

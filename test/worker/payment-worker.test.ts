@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { notificationsQueue } from '../src/workflows/messages.js';
-import { type DevServer, startDevServer } from '../stack/temporal/start-dev-server.js';
-import { closeServers } from './provider/local-servers.js';
-import { workflowBundle } from './support/bundle-workflows.js';
-import { createLonelyWorker } from './support/payment-worker.js';
+import { notificationsQueue } from '../../src/workflows/messages.js';
+import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
+import { workflowBundle } from '../support/bundle-workflows.js';
+import { closeServers } from '../support/local-servers.js';
+import { createLonelyWorker } from '../support/payment-worker.js';
 
 const TASK_QUEUE = 'payments';
 

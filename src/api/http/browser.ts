@@ -1,0 +1,42 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { CookieOptions, Request } from 'express';
+
+/** What pages that people sign in on have in common. */
+
+/** Whether an API key may travel with a request: over https, or within one machine. */
+export function isPrivate({ secure, hostname }: Request): boolean {
+  return secure || /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(hostname ?? '');
+}
+
+/** What a form that asks for an API key says where it would be read on its way. `page` is what to open instead. */
+export function plainTextWarning(page: string): string {
+  return `Your key would be sent over the network for everybody to read. Open ${page} by https. If you have, the proxy must send X-Forwarded-Proto, and TRUSTED_PROXIES must count it.`;
+}
+
+/** A value that can't be guessed: 256 random bits. */
+export function randomToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Compares a form's token with the one that was given out, in constant time. */
+export function sameToken(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** The cookie that goes by this name. With the prefix, browsers take it over https from this host alone. */
+export function cookieName(name: string, { secure }: Request): string {
+  return secure ? `__Host-${name}` : name;
+}
+
+/** Strict: no other site may send the cookie. */
+export function cookieOptions({ secure }: Request): CookieOptions {
+  return { httpOnly: true, sameSite: 'strict', secure, path: '/' };
+}
+
+/** What a cookie holds, if it can be a {@link randomToken}. */
+export function cookieOf(request: Request, name: string): string | undefined {
+  const pairs = (request.headers.cookie ?? '').split(/; */).map((pair) => pair.split('='));
+  const value = pairs.find(([one]) => one === cookieName(name, request))?.[1];
+  return value !== undefined && /^[\w-]{20,100}$/.test(value) ? value : undefined;
+}

@@ -1,0 +1,135 @@
+import { isoTime } from '../../payments/time.js';
+import { EMPTY_TIMELINE, FIRST_KEPT, type Occurrence, type TimelineEntry } from '../../payments/timeline.js';
+import { type EndedState, type PaymentTimeline, timelineQuery } from '../../workflows/messages.js';
+import { isOperator } from '../http/auth.js';
+import { ApiError } from '../http/problem.js';
+import {
+  askRunning,
+  type FoundPayment,
+  isUntaken,
+  type PaymentInTemporal,
+  type ReadContext,
+  stateAtStart,
+  wasNeverBegun,
+} from '../payments/find-payment.js';
+import { type RecordedPayment, recordedContent } from '../payments/recorded-payments.js';
+import { endedState } from '../payments/reopen-payment.js';
+import { callTemporal } from '../payments/temporal-calls.js';
+import { type ShownOccurrence, sourceOf, summaryOf } from '../payments/timeline-words.js';
+import { type TimelineResource, timelineSchema } from '../resources.js';
+import { authenticatedRoute } from '../route.js';
+import { ownPayment } from './payment-resource.js';
+
+/** What has happened to the payment, oldest first. */
+export const getTimeline = authenticatedRoute({
+  method: 'get',
+  path: '/v1/payments/:id/events',
+  summary: "The payment's timeline: every step, when, and whose doing it was",
+  operationId: 'getTimeline',
+  tag: 'Payments',
+  responses: { 200: { description: 'Every step, oldest first.', schema: timelineSchema } },
+  problems: ['not_found', 'temporarily_unavailable', 'records_unavailable', 'record_unreadable'],
+  scopes: ['read', 'review'],
+  async handle(request, context) {
+    const found = await ownPayment(context, request);
+    const all = viewTimeline(await readTimeline(context, found));
+    const data = isOperator(request.caller) ? all : all.filter(({ type }) => !OPERATORS_ONLY.includes(type));
+    return { status: 200, json: { data } };
+  },
+});
+
+/** What one of two people decides, a merchant could take for the outcome. */
+const OPERATORS_ONLY: readonly TimelineResource['type'][] = ['decision_proposed', 'decision_rejected'];
+
+/** Oldest first, with what isn't stored: the creation, the gap where entries were dropped, and the end by hand. */
+export function viewTimeline({ createdAt, timeline, stoppedAt }: ReadTimeline) {
+  const { entries, omitted } = timeline;
+  const next = entries[FIRST_KEPT];
+  const isFinal = entries.findLast(isStatusChange)?.final === true;
+  return [
+    view({ at: createdAt, type: 'created', status: 'CREATED' }),
+    ...entries.slice(0, FIRST_KEPT).map(viewEntry),
+    ...(omitted === undefined || next === undefined
+      ? []
+      : [view({ at: next.at, type: 'omitted', entries: omitted })]),
+    ...entries.slice(FIRST_KEPT).map(viewEntry),
+    ...(stoppedAt === undefined
+      ? []
+      : [view({ at: stoppedAt, type: 'stopped', ...(!isFinal && { status: 'REVIEW' }) })]),
+  ];
+}
+
+/** Finality ends where a review begins. */
+function isStatusChange(
+  entry: TimelineEntry,
+): entry is TimelineEntry &
+  Extract<Occurrence, { type: 'status_changed' | 'review_opened' }> & { final?: true } {
+  return entry.type === 'status_changed' || entry.type === 'review_opened';
+}
+
+function viewEntry(entry: TimelineEntry) {
+  return view(entry.type === 'review_opened' ? { ...entry, status: 'REVIEW' } : entry);
+}
+
+type Shown = ShownOccurrence & Pick<TimelineEntry, 'at' | 'count' | 'lastAt'>;
+
+function view({ at, count, lastAt, ...occurrence }: Shown): TimelineResource {
+  const { type, ...details } = occurrence;
+  return {
+    at: isoTime(at),
+    ...(lastAt !== undefined && { lastAt: isoTime(lastAt), count }),
+    type,
+    source: sourceOf(occurrence),
+    ...details,
+    summary: summaryOf(occurrence, count),
+  };
+}
+
+/** What has happened to a payment; `stoppedAt` (ms since the epoch) when its workflow was stopped by hand. */
+export interface ReadTimeline extends PaymentTimeline {
+  readonly stoppedAt?: number | undefined;
+}
+
+/**
+ * What has happened to a payment: a running one is queried, an ended one has left it with its result. Of one that no
+ * worker has ever taken, it is known that it was created.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+async function readTimeline(context: ReadContext, found: FoundPayment): Promise<ReadTimeline> {
+  if (found.kind === 'recorded') return ofRecorded(found);
+  if (found.running) return await ofRunning(context, found);
+  const ended = await endedState(context, found);
+  return ended === undefined ? await ofStopped(context, found) : of(ended);
+}
+
+function of({ state, timeline = EMPTY_TIMELINE }: EndedState): PaymentTimeline {
+  return { createdAt: state.createdAt, timeline };
+}
+
+function ofRecorded(found: RecordedPayment): ReadTimeline {
+  const { stopped, closedAt } = found.record;
+  return { ...of(recordedContent(found)), stoppedAt: stopped ? closedAt : undefined };
+}
+
+async function ofRunning(context: ReadContext, found: PaymentInTemporal): Promise<ReadTimeline> {
+  try {
+    return await askRunning(context, found, () => found.handle.query(timelineQuery));
+  } catch (error) {
+    if (error instanceof ApiError && (await isUntaken(context, found))) {
+      return of(await stateAtStart(context, found));
+    }
+    throw error;
+  }
+}
+
+async function ofStopped(context: ReadContext, found: PaymentInTemporal): Promise<ReadTimeline> {
+  const stoppedAt = (found.description.closeTime ?? new Date(found.describedAt)).getTime();
+  try {
+    const timeline = await callTemporal(context.client, () => found.handle.query(timelineQuery));
+    return { ...timeline, stoppedAt };
+  } catch (error) {
+    if (!wasNeverBegun(error)) throw error;
+    return { ...of(await stateAtStart(context, found)), stoppedAt };
+  }
+}
