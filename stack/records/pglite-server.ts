@@ -1,5 +1,11 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
+import { cacheFolder } from '../temporal/executables.js';
 
 /** PostgreSQL in WebAssembly, for the records of a stack on one machine: nothing has to be installed. */
 
@@ -16,7 +22,11 @@ export interface PGliteServer {
  * @param folder where its data is; without it, in memory
  */
 export async function startPGliteServer(port: number, folder?: string): Promise<PGliteServer> {
-  const db = await (folder === undefined ? createInMemory() : PGlite.create(folder));
+  const isNew = folder === undefined || !existsSync(join(folder, 'PG_VERSION'));
+  const db = await PGlite.create({
+    ...(folder !== undefined && { dataDir: folder }),
+    ...(isNew && { loadDataDir: await emptyDatabase() }),
+  });
   const server = new PGLiteSocketServer({
     db: withWholeQueries(db),
     host: '127.0.0.1',
@@ -32,15 +42,34 @@ export async function startPGliteServer(port: number, folder?: string): Promise<
   };
 }
 
-/** What a new database consists of. To load it takes a fifth of the time of making it. */
-let empty: Promise<Blob> | undefined;
+/**
+ * What a new database consists of. To make it takes seconds, and to load it a tenth of that: it is made once for this machine, and
+ * kept in the cache folder.
+ */
+async function emptyDatabase(): Promise<Blob> {
+  const file = join(cacheFolder(), `pglite-${await packageVersion()}.tar`);
+  const kept = await readFile(file).catch(() => undefined);
+  if (kept !== undefined) return new Blob([kept]);
+  const db = await PGlite.create();
+  const made = await db.dumpDataDir('none');
+  await db.close();
+  // It takes none to serve a database: a folder that can't be written to only costs time.
+  await keep(file, made).catch(() => undefined);
+  return made;
+}
 
-async function createInMemory(): Promise<PGlite> {
-  if (empty !== undefined) return await PGlite.create({ loadDataDir: await empty });
-  const first = PGlite.create();
-  empty = first.then((db) => db.dumpDataDir('none'));
-  await empty;
-  return await first;
+/** Two processes may do so at once: neither may read half a file. */
+async function keep(file: string, content: Blob): Promise<void> {
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(draft, content.stream());
+  await rename(draft, file);
+}
+
+async function packageVersion(): Promise<string> {
+  const main = createRequire(import.meta.url).resolve('@electric-sql/pglite');
+  const { version } = JSON.parse(await readFile(join(dirname(main), '../package.json'), 'utf8'));
+  return version;
 }
 
 /** The messages of which an extended query consists before its Sync: Parse, Bind, Describe, Execute, Close and Flush. */

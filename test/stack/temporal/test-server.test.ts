@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { runCommand } from '../../../stack/processes/run-command.js';
 import { sdkDownloadPath } from '../../../stack/temporal/sdk-download.js';
@@ -118,6 +118,23 @@ describe("the test server's launcher", () => {
     expect(output).toMatch(
       /-cp \S+\/temporal-test-server-1\.38\.0\/jars\/\* io\.temporal\.testserver\.TestServer 7777\n$/,
     );
+  });
+
+  it('takes the classes that Java has kept, once there are any', async () => {
+    const run = async () => (await runCommand(launcher, ['7777'], { env, timeLimitMs: 5_000 })).output;
+    expect(await run()).not.toContain('SharedArchiveFile');
+
+    const archive = join(dirname(launcher), 'classes.jsa');
+    await writeFile(archive, '');
+
+    expect(await run()).toContain(`-XX:SharedArchiveFile=${archive} `);
+  });
+
+  it('has Java keep its classes when it is asked to', async () => {
+    const asked = { ...env, ARCHIVE_CLASSES_AT_EXIT: '/tmp/draft' };
+    const { output } = await runCommand(launcher, ['7777'], { env: asked, timeLimitMs: 5_000 });
+
+    expect(output).toContain('-XX:ArchiveClassesAtExit=/tmp/draft ');
   });
 
   it('is written anew when another version of Sanaga has left it', async () => {
