@@ -2,7 +2,6 @@ import express, { type Express, type RequestHandler } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
 import { Registry } from 'prom-client';
 import type { Merchant } from '../merchants.js';
-import type { Service } from '../payments/order.js';
 import type { Tracing } from '../tracing.js';
 import { createAuthenticator } from './http/auth.js';
 import { createLimits, type Limits } from './http/limits.js';
@@ -14,12 +13,13 @@ import { traceRequests } from './http/request-traces.js';
 import { Shutdown } from './http/server.js';
 import { describeApi, statusesOf } from './openapi.js';
 import { Descriptions } from './payments/descriptions.js';
+import { RecentLinks, Turns } from './payments/make-link.js';
 import { measureOpenReviews } from './payments/open-reviews.js';
 import { PayoutLimits } from './payments/payout-limits.js';
 import { ProviderRecords } from './payments/provider-records.js';
 import { measureRecords } from './payments/recorded-payments.js';
 import { SharedUpdates } from './payments/update-payment.js';
-import { type ApiContext, mountRoutes, type ProviderReader, type Route } from './route.js';
+import { type ApiContext, type ApiProviders, mountRoutes, type Route } from './route.js';
 import { createCollection, expireCollection } from './routes/collections.js';
 import { getErrors, getOpenApi, getReference, getReferenceScript } from './routes/documentation.js';
 import { listEvents } from './routes/events.js';
@@ -76,7 +76,7 @@ export interface AppOptions
     ApiContext,
     'client' | 'taskQueue' | 'namespace' | 'terms' | 'webhookToken' | 'logger' | 'records'
   > {
-  readonly providers: Readonly<Record<Service, ProviderReader>>;
+  readonly providers: ApiProviders;
   readonly merchants: readonly Merchant[];
   /** How much each API key may ask for; as good as unlimited by default. */
   readonly allowance?: RequestAllowance;
@@ -156,6 +156,10 @@ export function createApi({
     requestLimits: new RequestLimits(allowance),
     descriptions: new Descriptions(options.client),
     updates: new SharedUpdates(),
+    links: providers.collection,
+    tracing,
+    linkTurns: new Turns(),
+    recentLinks: new RecentLinks(),
     readiness: sharedReadiness(options),
     openApi: describeOnce(),
     payoutLimits: new PayoutLimits(),

@@ -10,6 +10,7 @@ import type { Metrics } from './http/metrics.js';
 import { methodNotAllowed, type ProblemCode } from './http/problem.js';
 import type { RequestLimits } from './http/request-limits.js';
 import { type RequestRecord, recordOf } from './http/request-log.js';
+import type { LinkMaker } from './payments/make-link.js';
 import type { LimitContext } from './payments/payout-limits.js';
 import type { HintContext } from './payments/provider-notifications.js';
 import type { ProviderRecords, RecordsReader } from './payments/provider-records.js';
@@ -22,6 +23,12 @@ export interface BalanceReader {
 
 /** What the API asks one of the provider's services: nothing of it changes anything. */
 export interface ProviderReader extends BalanceReader, RecordsReader {}
+
+/** The provider's services as the API uses them: it reads both, and makes links. */
+export interface ApiProviders {
+  readonly collection: ProviderReader & LinkMaker;
+  readonly payout: ProviderReader;
+}
 
 /** A balance, or why there is none, and when the provider was asked, in ms since the epoch. */
 export interface KnownBalance {

@@ -10,11 +10,16 @@ import proto from '@temporalio/proto';
 import { z } from 'zod';
 import type { PaymentStatus } from '../payments/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '../payments/payment-id.js';
-import { openPayment } from '../payments/payment-state.js';
 import { toPayment } from '../payments/to-payment.js';
 import { endingWith, grpcErrorOf } from '../temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
-import { type EndedPayment, type PaymentInput, recordQuery, WORKFLOW_TYPES } from '../workflows/messages.js';
+import {
+  type EndedPayment,
+  type PaymentInput,
+  recordQuery,
+  startState,
+  WORKFLOW_TYPES,
+} from '../workflows/messages.js';
 import { orphaned, type PaymentRun, type RecordContent } from './payment-record.js';
 
 /** Reading payments' runs from Temporal, for the recorder. */
@@ -182,18 +187,21 @@ async function readEnded(
 
 async function readStart(
   client: Client,
-  { id, runId, indexed }: ListedRun,
+  { id, runId, indexed, startedAt }: ListedRun,
   stop: AbortSignal | undefined,
 ): Promise<EndedPayment> {
   const handle = client.workflow.getHandle(id, runId);
   const { events } = await called(client, stop, () => handle.fetchHistory());
   const started = events?.[0]?.workflowExecutionStartedEventAttributes;
-  const { order, terms, carried, timeline } = await decodeFromPayloadsAtIndex<PaymentInput>(
+  const input = await decodeFromPayloadsAtIndex<PaymentInput>(
     client.options.loadedDataConverter,
     0,
     started?.input?.payloads,
   );
-  const state = carried ?? openPayment(order, terms, indexed.createdAt);
+  const { state, timeline } = startState(
+    input,
+    input.requested === undefined ? indexed.createdAt : startedAt,
+  );
   return { payment: toPayment(state), state, timeline };
 }
 

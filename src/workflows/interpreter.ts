@@ -12,6 +12,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { MerchantNotification } from '../activities/merchant.js';
+import { describePayment } from '../payments/describe-payment.js';
 import { objectionTo, step, waitsForBudget } from '../payments/machine.js';
 import { type DeliveryOutcome, notificationId } from '../payments/notification.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/outcome.js';
@@ -28,7 +29,6 @@ import { forMerchant, toPayment } from '../payments/to-payment.js';
 import type { PaymentEvent, Reply, RequestEvent, Todo } from '../payments/transitions.js';
 import { paymentSearchAttributes } from '../temporal/search-attributes.js';
 import { type ActivityCalls, activityCalls } from './activity-calls.js';
-import { describePayment } from './describe-payment.js';
 import {
   type EndedPayment,
   expireUpdate,
@@ -47,6 +47,7 @@ import {
   rejectUpdate,
   resendNotificationUpdate,
   resolveUpdate,
+  startState,
   timelineQuery,
 } from './messages.js';
 import { countAmbiguous, countBudgetWait, countChange, countCreated, countGivenUp } from './metrics.js';
@@ -105,15 +106,18 @@ class Interpreter {
     private readonly input: PaymentInput,
     stepsOf: (provider: ActivityCalls) => PaymentSteps,
   ) {
-    this.payment = input.carried ?? openPayment(input.order, input.terms, Date.now());
-    this.timeline = input.timeline ?? EMPTY_TIMELINE;
+    // A payment whose link was made before may begin long after its start, when there is something to do.
+    const startedAt = input.requested === undefined ? Date.now() : workflowInfo().startTime.getTime();
+    const { state, timeline = EMPTY_TIMELINE } = startState(input, startedAt);
+    this.payment = state;
+    this.timeline = timeline;
     this.calls = activityCalls(input.terms);
     this.steps = stepsOf(this.calls);
     this.setHandlers();
   }
 
   async run(): Promise<EndedPayment> {
-    if (this.input.carried === undefined) countCreated(this.payment);
+    if (isFirstRun()) this.announceBeginning();
     let todo = this.take({ kind: 'begin' });
     for (;;) {
       const message = this.inbox.shift();
@@ -303,10 +307,26 @@ class Interpreter {
           : []),
         ...(isNewTransaction ? [{ key: paymentSearchAttributes.transId, value: transId }] : []),
       ]);
-      this.report(statusOf(before), status);
     }
-    countChange(before, this.payment);
+    this.announce(before);
     setCurrentDetails(describePayment(this.payment));
+  }
+
+  /** Logs and counts what has changed. */
+  private announce(before: PaymentState): void {
+    const [from, to] = [statusOf(before), statusOf(this.payment)];
+    const transId = transIdOf(this.payment);
+    if (from !== to || (transId !== undefined && transId !== transIdOf(before))) this.report(from, to);
+    countChange(before, this.payment);
+  }
+
+  /** Counts a new payment, and what has come of the request for its link, if the API has sent that. */
+  private announceBeginning(): void {
+    const { order, terms, requested } = this.input;
+    const opened = openPayment(order, terms, this.payment.createdAt);
+    countCreated(opened);
+    if (requested?.outcome.kind === 'ambiguous') countAmbiguous(opened);
+    this.announce(opened);
   }
 
   private report(from: string, to: string): void {
@@ -401,6 +421,14 @@ class Interpreter {
     );
   }
 }
+
+/** Whether the payment was created with this run: it goes on with no other's work. */
+function isFirstRun(): boolean {
+  const { continuedFromExecutionRunId, workflowType } = workflowInfo();
+  return continuedFromExecutionRunId === undefined && workflowType !== REOPENED;
+}
+
+const REOPENED: PaymentWorkflowType = 'reopenPayment';
 
 /** The name of the payment's merchant, which the API stores beside the workflow. */
 function merchantOf(): string | undefined {

@@ -1,4 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { beginPayment, type LinkRequest } from '../payments/beginning.js';
 import type { CountedPayout, CountedPayouts } from '../payments/counted-payouts.js';
 import type { Rejection, Resolution } from '../payments/decision.js';
 import type { PaymentNotification } from '../payments/notification.js';
@@ -18,6 +19,9 @@ import type { ProviderStatus } from '../payments/transaction.js';
 export const WORKFLOW_TYPES = ['collectByLink', 'collectDirect', 'payOut', 'reopenPayment'] as const;
 export type PaymentWorkflowType = (typeof WORKFLOW_TYPES)[number];
 
+/** What takes the place of a payment that was deleted in the moment in which it was to be woken. */
+export const NO_PAYMENT_WORKFLOW_TYPE = 'noPayment';
+
 /** The one argument of every payment workflow. */
 export interface PaymentInput {
   readonly order: PaymentOrder;
@@ -26,6 +30,8 @@ export interface PaymentInput {
   readonly fingerprint: string;
   /** The API request that started the payment. */
   readonly requestId: string;
+  /** The request for a link that the API has sent before it started the payment. */
+  readonly requested?: LinkRequest | undefined;
   /** The state that the previous run ended with, after a continue-as-new or when an ended payment is reopened. */
   readonly carried?: PaymentState | undefined;
   /** What had happened to the payment by then. */
@@ -43,6 +49,17 @@ export interface PaymentResult {
 export interface EndedState {
   readonly state: PaymentState;
   readonly timeline?: Timeline | undefined;
+}
+
+/**
+ * The state that a payment's run starts with.
+ *
+ * @param startedAt when the run was started, in ms since the epoch
+ */
+export function startState({ order, terms, carried, timeline, requested }: PaymentInput, startedAt: number) {
+  if (carried !== undefined) return { state: carried, timeline };
+  const begun = beginPayment(order, terms, startedAt, requested);
+  return { state: begun.payment, timeline: begun.timeline };
 }
 
 /** What a payment workflow returns. */

@@ -20,9 +20,9 @@ beforeAll(async () => {
   });
 });
 
-/** Runs something on a payment that has a workflow task before it which no worker takes. */
+/** Runs something on a payment that a worker has worked on, with a workflow task before it which none takes. */
 async function stalled<T>(run: (path: string) => Promise<T>): Promise<T> {
-  const payment = await stack.begun('/v1/collections', link);
+  const payment = await stack.asked();
   return await stack.withoutWorker(async () => {
     await stack.hint(payment);
     describes = 0;
@@ -85,9 +85,40 @@ describe('a payment that no worker has taken yet', () => {
   });
 });
 
+describe('a link that no worker has taken', () => {
+  it('is made without one, can be read and found again, and is paid when one comes', async () => {
+    const [payment, delivered] = await stack.withoutWorker(async () => {
+      const made = await counted.ask('POST', '/v1/collections', {
+        key,
+        body: link,
+        headers: { 'idempotency-key': 'nobody-there' },
+      });
+      expect([made.status, made.body.status]).toEqual([201, 'CREATED']);
+      const path = `/v1/payments/${made.body.id}`;
+      const repeated = await stack.post('/v1/collections', link, 'nobody-there');
+      expect([repeated.status, repeated.body]).toEqual([200, made.body]);
+      for (const query of ['', '?wait=1']) {
+        const { status, body } = await counted.ask('GET', path + query, { key });
+        expect([status, body]).toEqual([200, made.body]);
+      }
+      expect((await counted.ask('GET', `${path}/notifications`, { key })).body.data).toEqual([]);
+      await stack.visit(made.body, 'pay');
+      const hinted = await stack.hint(made.body);
+      expect((await counted.ask('GET', path, { key })).body).toEqual(made.body);
+      return [made.body, hinted];
+    });
+    expect(delivered.status).toBe(200);
+    await eventually(
+      () => stack.read(payment.id),
+      ({ body }) => body.status === 'SUCCESSFUL',
+    );
+    expect(stack.transactionsOf(payment.id)).toHaveLength(1);
+  });
+});
+
 describe('a payment that is idle', () => {
   it('is read with one look at it', async () => {
-    const { id } = await stack.begun('/v1/collections', link);
+    const { id } = await stack.asked();
     await stack.read(id);
     describes = 0;
     expect((await counted.ask('GET', `/v1/payments/${id}`, { key })).status).toBe(200);

@@ -302,7 +302,7 @@ describe('without a worker', () => {
   });
 
   it("a payment that runs can't be read, and that is said", async () => {
-    const { id } = await stack.begun('/v1/collections', link);
+    const { id } = await stack.asked();
     const { status, headers, body } = await stack.withoutWorker(() => stack.read(id));
     expect([status, body.code]).toEqual([503, 'temporarily_unavailable']);
     expect(headers.get('retry-after')).toMatch(/\d/);

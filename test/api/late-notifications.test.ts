@@ -222,3 +222,30 @@ describe('a notification without an externalId', () => {
     expect(await stack.counted('unmatched')).toBe(before + 2);
   });
 });
+
+describe('a notification for a link that was deleted from Temporal while it waited to be paid', () => {
+  it('begins nothing that asks the provider, or tells the merchant', async () => {
+    const payment = await stack.begun('/v1/collections', link);
+    const { client } = stack.api;
+    await client.workflowService.deleteWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: payment.id },
+    });
+    await eventually(
+      () => describeRun(payment.id).catch(() => 'deleted'),
+      (found) => found === 'deleted',
+    );
+    await stack.visit(payment, 'pay');
+    const before = notified.length;
+    // The process has just made the link, and so doesn't look whether it is there.
+    expect((await stack.hint(payment)).status).toBe(200);
+    const run = await eventually(
+      () => describeRun(payment.id),
+      ({ status }) => status.name === 'COMPLETED',
+    );
+    expect(run.type).toBe('noPayment');
+    expect(stack.transactionsOf(payment.id)[0]?.statusCalls.answered).toBe(0);
+    expect(notified).toHaveLength(before);
+    expect((await stack.read(payment.id)).status).toBe(404);
+  });
+});

@@ -92,6 +92,30 @@ describe('a repeated request', () => {
     expect(stack.transactionsOf(answers[0]?.body.id)).toHaveLength(1);
   });
 
+  it('made many times at once, asks for one link at one API, and leaves no other to be paid at two', async () => {
+    const apis = [await stack.startMore(), await stack.startMore()];
+    const askedBy = async (count: number, key_: string) => {
+      const headers = { 'idempotency-key': key_ };
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          apis[index % count]?.ask('POST', '/v1/collections', { key, body: link, headers }),
+        ),
+      );
+      const statuses = answers.map((answer) => answer?.status).sort();
+      expect(statuses).toEqual([...Array.from({ length: 9 }, () => 200), 201]);
+      expect(new Set(answers.map((answer) => answer?.body.link)).size).toBe(1);
+      return answers[0]?.body;
+    };
+    expect(stack.transactionsOf((await askedBy(1, 'links-at-one')).id)).toHaveLength(1);
+
+    const { id, transId } = await askedBy(2, 'links-at-two');
+    await eventually(
+      async () => stack.transactionsOf(id).filter(({ status }) => status === 'CREATED'),
+      (open) => open.length === 1,
+    );
+    expect(stack.transactionsOf(id).find(({ status }) => status === 'CREATED')?.transId).toBe(transId);
+  });
+
   it('at another API, after the answer of the first was lost, leads to the payment that it began', async () => {
     stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: 1_000 });
     const headers = { 'idempotency-key': 'broken-off' };
@@ -138,7 +162,7 @@ describe('a repeated request', () => {
 
 describe('a payment whose history has grown long', () => {
   it('goes on in a new run under the same id, owner and key', async () => {
-    const payment = await stack.begun('/v1/collections', link, 'long');
+    const payment = await stack.asked(link, 'long');
     const handle = stack.api.client.workflow.getHandle(payment.id);
     const { runId } = await handle.describe();
     for (let times = 0; times < 3_000 && (await handle.describe()).runId === runId; times += 50) {

@@ -268,7 +268,7 @@ describe('an API that encrypts with a key which the workers have not been given'
 
   it('loses nothing: the payment stands still, and goes on when they have the key', async () => {
     await restart(ROTATED);
-    const payment = await begun('/v1/collections', LINK, randomUUID());
+    const payment = await stack.asked(LINK, randomUUID());
     await restart(EARLY, ROTATED);
     await stack.visit(payment, 'pay');
     expect((await hint(payment)).status).toBe(200);

@@ -206,7 +206,7 @@ describe('the timeline of a payment', () => {
 
   it('has the creation of a payment that no worker has taken yet, or ever', async () => {
     await stack.withoutWorker(async () => {
-      const { status, body } = await stack.post('/v1/collections', link);
+      const { status, body } = await stack.post('/v1/payouts', payout);
       expect(status).toBe(202);
       expect(await told(body.id)).toEqual([CREATED]);
       await workflow(body.id).terminate();
@@ -214,8 +214,18 @@ describe('the timeline of a payment', () => {
     });
   });
 
+  it('has how its link was made, though no worker has taken the payment yet, or ever', async () => {
+    await stack.withoutWorker(async () => {
+      const { id, transId } = await stack.begun('/v1/collections', link);
+      const begun = [CREATED, SENDING, accepted(transId)];
+      expect(await told(id)).toEqual(begun);
+      await workflow(id).terminate();
+      expect(await told(id)).toEqual([...begun, expect.objectContaining({ type: 'stopped' })]);
+    });
+  });
+
   it("isn't known while no worker runs for a payment that one has begun", async () => {
-    const payment = await stack.begun('/v1/collections', link);
+    const payment = await stack.asked();
     await stack.withoutWorker(async () => {
       await stack.hint(payment);
       expect((await ask(payment.id)).status).toBe(503);

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Serving, serve } from '../../bench/load/http.js';
 import { ProviderStub } from '../../bench/load/provider-stub.js';
-import { toInitiatePay } from '../../src/activities/activities.js';
 import type { LinkOrder } from '../../src/payments/order.js';
 import { createProviderClient, type ProviderClient } from '../../src/provider/client.js';
+import { toInitiatePay } from '../../src/provider/requests.js';
 import { transactionSchema } from '../../src/provider/schemas.js';
 
 const credentials = { user: 'bench', key: 'a-key' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { describePayment } from '../../src/payments/describe-payment.js';
 import { objectionTo, step } from '../../src/payments/machine.js';
 import { forMerchant, toPayment } from '../../src/payments/to-payment.js';
-import { describePayment } from '../../src/workflows/describe-payment.js';
 import { directOrder, HOUR, MINUTE, payoutOrder, transactionOf, transId } from '../support/orders.js';
 import { absent, paid, Scenario, SILENT, throttled } from '../support/scenario.js';
 

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { type AppOptions, createApi } from '../../src/api/app.js';
 import { Shutdown, serve } from '../../src/api/http/server.js';
-import type { ProviderReader } from '../../src/api/route.js';
+import type { ApiProviders } from '../../src/api/route.js';
 import {
   type Merchant,
   type MerchantLimits,
@@ -13,7 +13,7 @@ import {
   type Scope,
   sha256Of,
 } from '../../src/merchants.js';
-import type { PaymentTerms, Service } from '../../src/payments/order.js';
+import type { PaymentTerms } from '../../src/payments/order.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import type { Encryption } from '../../src/temporal/encryption.js';
 import { expectDocumented } from './documented.js';
@@ -90,7 +90,10 @@ export type ApiUnderTest = Awaited<ReturnType<typeof startApi>>;
 
 export interface ApiUnderTestOptions extends Partial<Omit<AppOptions, 'providers'>> {
   /** What a test doesn't give of the provider, isn't there. */
-  readonly providers?: Readonly<Record<Service, Partial<ProviderReader>>>;
+  readonly providers?: {
+    readonly collection?: Partial<ApiProviders['collection']>;
+    readonly payout?: Partial<ApiProviders['payout']>;
+  };
   /** Temporal's. Without it, Temporal is down. */
   readonly address?: string;
   readonly level?: string;
@@ -121,7 +124,13 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
   const shutdown = new Shutdown();
   const registry = new Registry();
   const notThere = async () => ({ kind: 'unavailable', reason: 'not there' }) as const;
-  const none: ProviderReader = { balance: notThere, transactionsOf: notThere, paymentStatus: notThere };
+  const none = {
+    balance: notThere,
+    transactionsOf: notThere,
+    paymentStatus: notThere,
+    initiatePay: async () => ({ kind: 'notSent', reason: 'not there' }) as const,
+    expirePay: notThere,
+  };
   const { app, replaceMerchants } = createApi({
     client,
     taskQueue: 'payments',

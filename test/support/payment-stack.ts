@@ -216,6 +216,13 @@ function clientsOf(api: ApiUnderTest) {
     return later.body;
   }
 
+  /** A link that a worker has begun to work on: it has asked the provider about it once. */
+  async function asked(body: unknown = link, idempotencyKey?: string) {
+    const payment = await begun('/v1/collections', body, idempotencyKey);
+    await post(`/v1/payments/${payment.id}/refresh`);
+    return payment;
+  }
+
   return {
     post,
     notify,
@@ -234,6 +241,7 @@ function clientsOf(api: ApiUnderTest) {
       );
     },
     begun,
+    asked,
     read,
     /** A link of 500 XAF that was paid, and whose workflow has ended. */
     async paid(idempotencyKey?: string) {

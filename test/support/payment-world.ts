@@ -175,7 +175,7 @@ export class PaymentWorld {
     const provider = createServer();
     const api = createServer();
     await Promise.all([provider, api].map((server) => listen(server)));
-    const clients = providerClients(addressOf(provider), terms.providerTimeoutMs);
+    const clients = providerClients(addressOf(provider), terms.providerTimeoutMs, undefined, tracing);
     api.on(
       'request',
       createApp({

@@ -91,7 +91,8 @@ describe('a collection by link', () => {
   it('is SUCCESSFUL when it is paid at 23 h 59 m 59 s, though nobody notifies', async () => {
     const payment = await link();
     world.sandbox.faults.add({ fault: 'webhookDrop', externalId: payment.id, rate: 1 });
-    await world.pass(Date.parse(payment.createdAt) + DAY - SECOND - (await world.env.currentTimeMs()));
+    const { body } = await world.get(`/v1/payments/${payment.id}`);
+    await world.pass(Date.parse(body.createdAt) + DAY - SECOND - (await world.env.currentTimeMs()));
     expect(await world.visit(payment, 'pay')).toBe(303);
     await world.pass(MINUTE);
     await world.untilStatus(payment.id, 'SUCCESSFUL');
@@ -170,7 +171,7 @@ describe('a collection by link', () => {
     const answers = await Promise.all(waiting);
     expect(answers.map(({ body }) => body.status)).toEqual(['SUCCESSFUL', 'SUCCESSFUL', 'SUCCESSFUL']);
     const events = await world.ended(payment.id, 'link-waited-for');
-    expect(events.filter((event) => event === 'WORKFLOW_EXECUTION_UPDATE_ACCEPTED')).toHaveLength(2);
+    expect(events.filter((event) => event === 'WORKFLOW_EXECUTION_UPDATE_ACCEPTED')).toHaveLength(1);
   });
 
   it('is not expired when it is paid, which the provider would let us do', async () => {

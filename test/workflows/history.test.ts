@@ -26,20 +26,12 @@ beforeAll(async () => {
 afterAll(() => world.stop(), 30_000);
 
 describe("a link collection's history", () => {
-  it('has 2 workflow tasks and 17 events when the notification comes', async () => {
+  it('has 1 workflow task and 9 events when the notification comes', async () => {
     const payment = await world.begin('collections', { method: 'link', amount: 5_000 });
     await world.visit(payment, 'pay');
     const events = await world.ended(payment.id);
     expect(events).toEqual([
-      'WORKFLOW_EXECUTION_STARTED',
-      'WORKFLOW_TASK_SCHEDULED',
-      'WORKFLOW_TASK_STARTED',
-      'WORKFLOW_TASK_COMPLETED',
-      'WORKFLOW_EXECUTION_UPDATE_ACCEPTED',
-      'MARKER_RECORDED', // the link
-      'UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', // its transId
-      'TIMER_STARTED',
-      'WORKFLOW_EXECUTION_UPDATE_COMPLETED',
+      'WORKFLOW_EXECUTION_STARTED', // with the link
       'WORKFLOW_EXECUTION_SIGNALED', // the notification
       'WORKFLOW_TASK_SCHEDULED',
       'WORKFLOW_TASK_STARTED',
@@ -69,7 +61,7 @@ describe("a link collection's history", () => {
 
     const before = (await world.events(payment.id)).slice(0, 4);
     expect(before).toMatchObject([
-      { type: 'created', at: payment.createdAt },
+      { type: 'created' },
       { type: 'sending' },
       { type: 'accepted', transId: payment.transId },
       { type: 'provider_notification', count: 1_600 },

@@ -82,12 +82,28 @@ const resetToTheStart = (id: string) => resetToBefore(id, { activities: 0 });
 
 describe('a link whose workflow somebody resets to before it was made', () => {
   it('is not made a second time, but found, and its payer can pay it', async () => {
-    const payment = await world.begin('collections', { method: 'link', amount: 5_000 });
+    // The API could not ask for it, so the workflow does.
+    await world.refuseConnections(true);
+    const { body: ordered } = await world.post('/v1/collections', { method: 'link', amount: 5_000 });
+    await world.refuseConnections(false);
+    const payment = await world.until(ordered.id, ({ link }) => link !== undefined);
     await resetToTheStart(payment.id);
     const found = await world.until(payment.id, ({ transId }) => transId !== undefined);
     expect(found.transId).toBe(payment.transId);
     await world.visit(payment, 'pay');
     await world.untilStatus(payment.id, 'SUCCESSFUL');
+    expect(world.transactionsOf(payment.id)).toHaveLength(1);
+  });
+});
+
+describe('a link that the API has made, whose workflow somebody resets to its start', () => {
+  it('keeps its link, and asks for no other', async () => {
+    const payment = await world.begin('collections', { method: 'link', amount: 5_000 });
+    await world.post(`/v1/payments/${payment.id}/refresh`, {});
+    await resetToTheStart(payment.id);
+    await world.visit(payment, 'pay');
+    const paid = await world.untilStatus(payment.id, 'SUCCESSFUL');
+    expect(paid).toMatchObject({ link: payment.link, transId: payment.transId });
     expect(world.transactionsOf(payment.id)).toHaveLength(1);
   });
 });

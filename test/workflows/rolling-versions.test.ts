@@ -97,7 +97,15 @@ async function untilPaid(id: string): Promise<void> {
   await world.ended(id);
 }
 
-const link = () => world.begin('collections', { method: 'link', amount: 5_000 });
+/** Has a worker begin with a payment whose link waits to be paid. */
+const refresh = (id: string) => world.post(`/v1/payments/${id}/refresh`, {});
+
+/** A link that a worker has begun to work on. */
+async function link() {
+  const payment = await world.begin('collections', { method: 'link', amount: 5_000 });
+  await refresh(payment.id);
+  return payment;
+}
 
 /** Why the payment's workflow task fails, once it does. */
 const untilStuck = (id: string) =>
@@ -113,6 +121,7 @@ describe('when the next version of the worker is made current', () => {
       const key = { 'idempotency-key': randomUUID() };
       const order = { method: 'link', amount: 5_000 };
       const { body: waiting } = await world.post('/v1/collections', order, key);
+      await refresh(waiting.id);
       world.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: 3_000 });
       const answered = world.post('/v1/payouts', { amount: 900, phone: PENDING });
       await world.untilTransaction(({ method }) => method === 'payout');

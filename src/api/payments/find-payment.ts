@@ -11,7 +11,6 @@ import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-w
 import proto from '@temporalio/proto';
 import { z } from 'zod';
 import type { PaymentId } from '../../payments/payment-id.js';
-import { openPayment } from '../../payments/payment-state.js';
 import { toPayment } from '../../payments/to-payment.js';
 import { orphaned } from '../../records/payment-record.js';
 import { grpcErrorOf } from '../../temporal/connection.js';
@@ -23,6 +22,7 @@ import {
   type PaymentInput,
   type PaymentResult,
   paymentQuery,
+  startState,
 } from '../../workflows/messages.js';
 import { ApiError } from '../http/problem.js';
 import type { Shutdown } from '../http/server.js';
@@ -161,6 +161,7 @@ export async function currentState(
 ): Promise<PaymentResult> {
   if (found.kind === 'recorded') return recordedContent(found);
   const { handle, running } = found;
+  if (isDormant(found)) return { payment: toPayment((await stateAtStart(context, found)).state) };
   if (running) return await askRunning(context, found, () => handle.query(paymentQuery), limitMs);
   try {
     return await callTemporal(context.client, () => handle.result());
@@ -184,6 +185,21 @@ export async function readPayment(context: ReadContext, found: FoundPayment): Pr
     if (!found.running || !(error instanceof ApiError) || !(await isUntaken(context, found))) throw error;
     return { payment: toPayment((await stateAtStart(context, found)).state) };
   }
+}
+
+/** Events that a run has at least once a worker has done something for it: its start, and the three of its first task. */
+const EVENTS_OF_FIRST_TASK = 4;
+
+/**
+ * Whether a payment was started with a link that waits to be paid, and no worker has done anything for it since. It can't be
+ * queried then, and is as it was started.
+ */
+export function isDormant({ running, description }: PaymentInTemporal): boolean {
+  const { historyLength, startTime, executionTime, raw } = description;
+  if (!running || historyLength >= EVENTS_OF_FIRST_TASK) return false;
+  // A message may have begun its first task, which is no payment's sending.
+  const isDelayed = executionTime !== undefined && executionTime > startTime;
+  return isDelayed || !raw.pendingWorkflowTask;
 }
 
 /** Whether no worker has done anything for the payment's run yet. @throws {ApiError} `temporarily_unavailable`. */
@@ -226,16 +242,16 @@ export function wasNeverBegun(error: unknown): boolean {
  */
 export async function stateAtStart(
   { client }: ReadContext,
-  { handle, createdAt }: PaymentInTemporal,
+  { handle, createdAt, description: { startTime } }: PaymentInTemporal,
 ): Promise<EndedState> {
   const { events } = await callTemporal(client, () => handle.fetchHistory());
   const started = events?.[0]?.workflowExecutionStartedEventAttributes;
-  const { order, terms, carried, timeline } = await decodeFromPayloadsAtIndex<PaymentInput>(
+  const input = await decodeFromPayloadsAtIndex<PaymentInput>(
     client.options.loadedDataConverter,
     0,
     started?.input?.payloads,
   );
-  return { state: carried ?? openPayment(order, terms, createdAt), timeline };
+  return startState(input, input.requested === undefined ? createdAt : startTime.getTime());
 }
 
 /**

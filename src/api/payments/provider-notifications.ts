@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { PaymentId } from '../../payments/payment-id.js';
+import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/payment-id.js';
 import { type PaymentState, statusOf, transIdOf } from '../../payments/payment-state.js';
 import {
   type Hint,
   hintSignal,
+  NO_PAYMENT_WORKFLOW_TYPE,
   UNMATCHED_WORKFLOW,
   type UnmatchedNotification,
   unmatchedQuery,
@@ -13,7 +14,8 @@ import {
 } from '../../workflows/messages.js';
 import type { Limits } from '../http/limits.js';
 import { temporarilyUnavailable } from '../http/problem.js';
-import { findPayment, type ReadContext } from './find-payment.js';
+import { findInTemporal, findPayment, isDormant, type ReadContext } from './find-payment.js';
+import type { RecentLinks } from './make-link.js';
 import { endedState, isLatest, reopenWithHint } from './reopen-payment.js';
 import { callTemporal, deliver } from './temporal-calls.js';
 
@@ -22,6 +24,7 @@ export interface HintContext extends ReadContext {
   readonly taskQueue: string;
   readonly logger: Logger;
   readonly limits: Pick<Limits, 'reopenings'>;
+  readonly recentLinks: RecentLinks;
 }
 
 /**
@@ -51,18 +54,41 @@ export async function deliverHint(context: HintContext, id: PaymentId, hint: Hin
 }
 
 /** `undefined` when the payment doesn't run. */
-async function signalRunning(
-  { client }: HintContext,
-  id: PaymentId,
-  hint: Hint,
-): Promise<'taken' | undefined> {
+async function signalRunning(context: HintContext, id: PaymentId, hint: Hint): Promise<'taken' | undefined> {
+  const { client } = context;
   try {
-    await callTemporal(client, () => client.workflow.getHandle(id).signal(hintSignal, hint));
+    const dormant = await mayBeDormant(context, id);
+    await callTemporal(client, () =>
+      dormant ? wake(context, id, hint) : client.workflow.getHandle(id).signal(hintSignal, hint),
+    );
     return 'taken';
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
+    if (error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError)
+      return undefined;
     throw error;
   }
+}
+
+async function mayBeDormant(context: HintContext, id: PaymentId): Promise<boolean> {
+  if (!id.startsWith(PAYMENT_ID_PREFIX.collection)) return false;
+  if (context.recentLinks.take(id)) return true;
+  const found = await findInTemporal(context, id);
+  return found !== undefined && isDormant(found);
+}
+
+/**
+ * Gives a hint to a payment whose workflow waits for its start. A signal alone would wait with it; one with a start begins it.
+ * Were the workflow deleted in this very moment, another would start in its place, one that does nothing.
+ */
+async function wake({ client, taskQueue }: HintContext, id: PaymentId, hint: Hint): Promise<void> {
+  await client.workflow.signalWithStart(NO_PAYMENT_WORKFLOW_TYPE, {
+    workflowId: id,
+    taskQueue,
+    args: [],
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    signal: hintSignal,
+    signalArgs: [hint],
+  });
 }
 
 /**

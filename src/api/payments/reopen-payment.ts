@@ -186,7 +186,7 @@ function reopening(
   const { order, terms } = state;
   const input = { order, terms, fingerprint, requestId, carried: state, timeline };
   return {
-    ...workflowOptions({ input, owner, taskQueue, createdAt }),
+    ...workflowOptions({ input, owner, taskQueue, createdAt, payment: state }),
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
   } as const;
 }

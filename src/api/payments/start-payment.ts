@@ -1,11 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import type { PaymentOrder, PaymentTerms } from '../../payments/order.js';
+import { describePayment } from '../../payments/describe-payment.js';
+import type { LinkOrder, PaymentOrder, PaymentTerms } from '../../payments/order.js';
 import type { Payment } from '../../payments/payment.js';
-import { isFinalPayment, openPayment, statusOf, transIdOf } from '../../payments/payment-state.js';
+import {
+  isFinalPayment,
+  openPayment,
+  type PaymentState,
+  statusOf,
+  transIdOf,
+} from '../../payments/payment-state.js';
 import { toPayment } from '../../payments/to-payment.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
+import type { Tracing } from '../../tracing.js';
 import {
   FINGERPRINT_MISMATCH,
   INITIATION_UPDATE_ID,
@@ -21,17 +29,32 @@ import {
   type FoundPayment,
   findInTemporal,
   findPayment,
+  isDormant,
   LAST_LOOK_MS,
   type PaymentMemo,
   type PaymentWorkflow,
 } from './find-payment.js';
+import {
+  expireUngiven,
+  type LinkMaker,
+  type RecentLinks,
+  type RequestedLink,
+  requestLink,
+  type Turns,
+} from './make-link.js';
 import { askRecords, UNCHECKED } from './recorded-payments.js';
-import { failureTypeOf, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
+import { callTemporal, failureTypeOf, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
 
 /** What starting payments needs. */
 export interface StartContext extends UpdateContext {
   readonly terms: PaymentTerms;
+  readonly links: LinkMaker;
+  /** Requests that ask for a link take turns, those for one payment at a time. */
+  readonly linkTurns: Turns;
+  readonly recentLinks: RecentLinks;
+  /** Traces requests for links; nobody does, by default. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** A merchant's request for a payment. */
@@ -76,6 +99,11 @@ export async function startPayment(context: StartContext, request: StartRequest)
         throw unavailable(request, new Error('a payment that is known was not found'));
       return earlier;
     }
+    const { order } = request;
+    if (order.method === 'link') {
+      const result = await startLink(context, { ...request, order }, requestId).catch(asUndecided);
+      if (result !== undefined) return result;
+    }
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const result = await tryToStart(context, request, requestId).catch(asUndecided);
       if (result !== undefined) return result;
@@ -116,13 +144,71 @@ function asUndecided(error: unknown): never {
   throw isSilence ? temporarilyUnavailable(undefined, { cause: error }) : error;
 }
 
+/** The part of the time for the response that the provider has to make a link in. The rest is for starting the workflow. */
+const LINK_SHARE = 0.8;
+
+/**
+ * Makes a link and starts the payment's workflow with it. As long as there is nothing to do for the workflow, it doesn't begin: it
+ * waits at Temporal for its first poll, or for a message, and no worker knows of it.
+ *
+ * @returns `undefined` when there is such a payment by now
+ */
+async function startLink(
+  context: StartContext,
+  request: StartRequest & { readonly order: LinkOrder },
+  requestId: string,
+): Promise<StartResult | undefined> {
+  const { client, taskQueue, terms, links, answerWithinMs, shutdown } = context;
+  const { order, owner, fingerprint, repeatable } = request;
+  return await context.linkTurns.take(order.id, async () => {
+    // Otherwise each repetition would make a link that nobody is given.
+    const earlier = repeatable ? await findInTemporal(context, order.id) : undefined;
+    if (earlier !== undefined) {
+      return isDormant(earlier) ? await asItStands(context, request, requestId) : undefined;
+    }
+    const createdAt = Date.now();
+    const ask = () =>
+      shutdown.commands.within(answerWithinMs * LINK_SHARE, (signal) =>
+        requestLink(links, order, terms, signal),
+      );
+    const asked = await (context.tracing?.run(order.id, 'requestLink', {}, ask, kindOf) ?? ask());
+    const { payment, request: requested, idleMs } = asked;
+    const input = { order, terms, fingerprint, requestId, requested };
+    const start = { input, taskQueue, owner, createdAt, payment };
+    if (idleMs === undefined) {
+      const withinMs = createdAt + answerWithinMs - Date.now();
+      return await tryToStart(context, request, requestId, { start, withinMs });
+    }
+    try {
+      await callTemporal(client, () =>
+        client.workflow.start<PaymentWorkflow>(workflowTypeOf(order), {
+          ...workflowOptions(start),
+          startDelay: idleMs,
+          workflowIdConflictPolicy: 'FAIL',
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        }),
+      );
+    } catch (error) {
+      if (!wasOvertaken(error)) throw error;
+      const earlier = await asItStands(context, request, requestId);
+      expireUngiven(links, asked, earlier?.payment.transId);
+      return earlier;
+    }
+    context.recentLinks.add(order.id);
+    return toResult({ payment: toPayment(payment) }, { isRepeated: false });
+  });
+}
+
+const kindOf = ({ request }: RequestedLink) => request.outcome.kind;
+
 async function tryToStart(
   context: StartContext,
   request: StartRequest,
   requestId: string,
+  begin?: Beginning,
 ): Promise<StartResult | undefined> {
   try {
-    const answer = await initiate(context, request, requestId);
+    const answer = await initiate(context, request, requestId, begin);
     if (answer === undefined) return await undecided(context, request, requestId);
     return answer.value.requestId === requestId
       ? toResult(answer.value, { isRepeated: false })
@@ -134,19 +220,29 @@ async function tryToStart(
   }
 }
 
+/** A payment that begins with what has come of its link, and how long the response to its request may still take. */
+interface Beginning {
+  readonly start: WorkflowStart;
+  readonly withinMs: number;
+}
+
 function initiate(
-  context: StartContext,
+  { client, taskQueue, terms, answerWithinMs, shutdown }: StartContext,
   { order, owner, fingerprint }: StartRequest,
   requestId: string,
+  begin?: Beginning,
 ): Promise<WaitResult<InitiationReply>> {
-  const { client, taskQueue, terms, answerWithinMs } = context;
   const input = { order, terms, fingerprint, requestId };
-  return context.shutdown.commands.within(answerWithinMs, (signal) =>
-    waitFor(client, signal, answerWithinMs, () =>
+  const { start, withinMs } = begin ?? {
+    start: { input, taskQueue, owner, createdAt: Date.now() },
+    withinMs: answerWithinMs,
+  };
+  return shutdown.commands.within(withinMs, (signal) =>
+    waitFor(client, signal, withinMs, () =>
       client.workflow.executeUpdateWithStart(initiationUpdate, {
         updateId: INITIATION_UPDATE_ID,
         args: [{ fingerprint }],
-        startWorkflowOperation: startOperation({ input, taskQueue, owner, createdAt: Date.now() }),
+        startWorkflowOperation: startOperation(start),
       }),
     ),
   );
@@ -233,6 +329,8 @@ interface WorkflowStart {
   readonly taskQueue: string;
   /** When the payment was created, in ms since the epoch: the same for all of its runs. */
   readonly createdAt: number;
+  /** What it begins with, if it was opened before. */
+  readonly payment?: PaymentState | undefined;
 }
 
 /**
@@ -255,9 +353,9 @@ function workflowTypeOf(order: PaymentOrder): PaymentWorkflowType {
  * Options for a run of a payment's workflow, with all that is readable of it without a worker. While a run is
  * open, a start under its id never begins a second one; what happens after its end, the caller chooses.
  */
-export function workflowOptions({ input, owner, taskQueue, createdAt }: WorkflowStart) {
+export function workflowOptions({ input, owner, taskQueue, createdAt, payment }: WorkflowStart) {
   const { order, fingerprint, requestId } = input;
-  const { summary, details } = describeOrder(order, owner);
+  const { summary, details } = describeOrder(order, owner, payment);
   const memo: PaymentMemo = {
     owner,
     fingerprint,
@@ -271,23 +369,24 @@ export function workflowOptions({ input, owner, taskQueue, createdAt }: Workflow
     args: [input] as [PaymentInput],
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo,
-    typedSearchAttributes: searchAttributes(input, owner, createdAt),
+    typedSearchAttributes: searchAttributes(order, owner, createdAt, payment),
     staticSummary: summary,
     staticDetails: details,
   } as const;
 }
 
 function searchAttributes(
-  { order: { kind, amount, externalId, userId }, carried }: PaymentInput,
+  { kind, amount, externalId, userId }: PaymentOrder,
   owner: string,
   createdAt: number,
+  payment: PaymentState | undefined,
 ): TypedSearchAttributes {
-  const transId = carried && transIdOf(carried);
+  const transId = payment && transIdOf(payment);
   return new TypedSearchAttributes([
     { key: attributes.merchant, value: owner },
-    { key: attributes.status, value: carried === undefined ? 'CREATED' : statusOf(carried) },
+    { key: attributes.status, value: payment === undefined ? 'CREATED' : statusOf(payment) },
     // The workflow sets it when it changes, and a payment that is opened again may never change.
-    ...(carried !== undefined && isFinalPayment(carried) ? [{ key: attributes.final, value: true }] : []),
+    ...(payment !== undefined && isFinalPayment(payment) ? [{ key: attributes.final, value: true }] : []),
     { key: attributes.kind, value: kind },
     { key: attributes.amount, value: amount },
     { key: attributes.createdAt, value: createdAt },
@@ -303,7 +402,11 @@ const COLLECTIONS = { link: 'Collection by link', direct: 'Collection from a pho
  * What Temporal's Web UI shows of a payment: a title, and details in Markdown. Nothing about the payer or the
  * recipient, so that an operator can show the page to somebody.
  */
-function describeOrder(order: PaymentOrder, owner: string): { summary: string; details: string } {
+function describeOrder(
+  order: PaymentOrder,
+  owner: string,
+  payment: PaymentState | undefined,
+): { summary: string; details: string } {
   const what = order.kind === 'payout' ? 'Payout' : COLLECTIONS[order.method];
   const amount = `${order.amount.toLocaleString('en-US')} XAF`;
   const lines = [
@@ -312,6 +415,9 @@ function describeOrder(order: PaymentOrder, owner: string): { summary: string; d
     `- Merchant: ${code(owner)}`,
     ...(order.externalId === undefined ? [] : [`- externalId: ${code(order.externalId)}`]),
     ...(order.userId === undefined ? [] : [`- userId: ${code(order.userId)}`]),
+    ...(payment === undefined || isFinalPayment(payment)
+      ? []
+      : ['', 'At its start:', '', describePayment(payment)]),
   ];
   return { summary: `${what} of ${amount}`, details: lines.join('\n') };
 }

@@ -9,7 +9,13 @@ import {
 } from '../../workflows/messages.js';
 import { noSuchNotification, temporarilyUnavailable } from '../http/problem.js';
 import { findDueDeliveries } from '../payments/due-deliveries.js';
-import { askRunning, type FoundPayment, stateAtStart, wasNeverBegun } from '../payments/find-payment.js';
+import {
+  askRunning,
+  type FoundPayment,
+  isDormant,
+  stateAtStart,
+  wasNeverBegun,
+} from '../payments/find-payment.js';
 import { recordedContent } from '../payments/recorded-payments.js';
 import { endedState, updateOrReopen } from '../payments/reopen-payment.js';
 import { callTemporal, failureTypeOf, type WaitResult } from '../payments/temporal-calls.js';
@@ -45,6 +51,7 @@ async function readNotifications(
 ): Promise<readonly PaymentNotification[]> {
   if (found.kind === 'recorded') return recordedContent(found).state.notifications;
   const query = () => found.handle.query(notificationsQuery);
+  if (isDormant(found)) return (await stateAtStart(context, found)).state.notifications;
   if (found.running) return await askRunning(context, found, query);
   const ended = await endedState(context, found);
   if (ended !== undefined) return ended.state.notifications;

@@ -6,6 +6,7 @@ import { ApiError } from '../http/problem.js';
 import {
   askRunning,
   type FoundPayment,
+  isDormant,
   isUntaken,
   type PaymentInTemporal,
   type ReadContext,
@@ -113,6 +114,7 @@ function ofRecorded(found: RecordedPayment): ReadTimeline {
 }
 
 async function ofRunning(context: ReadContext, found: PaymentInTemporal): Promise<ReadTimeline> {
+  if (isDormant(found)) return of(await stateAtStart(context, found));
   try {
     return await askRunning(context, found, () => found.handle.query(timelineQuery));
   } catch (error) {

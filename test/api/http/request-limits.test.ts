@@ -136,13 +136,18 @@ describe('an address', () => {
 describe('a replaced list of merchants', () => {
   it('is in use from the next request on, and disturbs none that is under way', async () => {
     let answer: (balance: BalanceAnswer) => void = () => undefined;
-    const slow = { balance: () => new Promise<BalanceAnswer>((resolve) => (answer = resolve)) };
+    let isAsked: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => (isAsked = resolve));
+    const balance = () => {
+      isAsked();
+      return new Promise<BalanceAnswer>((resolve) => (answer = resolve));
+    };
     await start({
       allowance: { ...ALLOWANCE, perMinute: 100 },
-      providers: { collection: slow, payout: slow },
+      providers: { collection: { balance }, payout: { balance } },
     });
     const held = api.ask('GET', '/v1/balance?service=payout', { key: KEYS.shop });
-    await pause(200);
+    await asked;
     api.replaceMerchants([]);
     expect((await ask(KEYS.shop)).status).toBe(401);
     answer({ kind: 'balance', service: 'x', balance: 1, currency: 'XAF' });

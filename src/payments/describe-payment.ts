@@ -1,6 +1,6 @@
-import type { Proposal } from '../payments/decision.js';
-import { nextDue } from '../payments/notification.js';
-import type { PaymentResolution } from '../payments/payment.js';
+import type { Proposal } from './decision.js';
+import { nextDue } from './notification.js';
+import type { PaymentResolution } from './payment.js';
 import {
   decideFrom,
   followedBy,
@@ -13,10 +13,10 @@ import {
   statusOf,
   transIdOf,
   type Waiting,
-} from '../payments/payment-state.js';
-import { needsSecondPerson } from '../payments/second-person.js';
-import { toPayment } from '../payments/to-payment.js';
-import { graceEnd } from '../payments/transitions.js';
+} from './payment-state.js';
+import { needsSecondPerson } from './second-person.js';
+import { toPayment } from './to-payment.js';
+import { graceEnd } from './transitions.js';
 
 /** The Web UI (2.42) makes its frame as high as the list would be if no line wrapped: this is what it cuts off when some do. */
 const SPARE = '\n\n\u00a0\n\n\u00a0';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { describePayment } from '../../src/workflows/describe-payment.js';
+import { describePayment } from '../../src/payments/describe-payment.js';
 import {
   directOrder,
   HOUR,
