@@ -33,8 +33,8 @@ try {
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   const operator = await browser.newPage({ viewport: { width: 1280, height: 960 } });
   await show(operator, payment.id, 'web-ui');
-  await operator.setViewportSize({ width: 1280, height: 760 });
   await show(operator, waiting.id, 'web-ui-details', 'user-metadata');
+  await operator.setViewportSize({ width: 1280, height: 760 });
 
   // A payment that is paid, and of which somebody then makes a second transaction.
   await show(operator, payment.id, 'web-ui-paid', 'user-metadata');
