@@ -27,7 +27,7 @@ const ENTRIES = [
   '^bench/soak/heap-probe\\.ts$',
   '^lab/(explore|simulate|chaos)\\.ts$',
   '^lab/world/(worker-main|workflow-timers)\\.ts$',
-  '^src/workflows/index\\.ts$',
+  '^src/workflows/(index|query-guard)\\.ts$',
 ];
 
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });

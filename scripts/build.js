@@ -39,10 +39,12 @@ async function bundleWorkflows() {
   const quiet = () => undefined;
   const complain = (message) => process.stderr.write(`${message}\n`);
   const workflowsPath = path('lib/workflows/index.js');
+  const queryGuard = path('lib/workflows/query-guard.js');
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     // Evaluated once for each thread, and frozen, rather than for each payment.
-    preloadModules: [workflowsPath],
+    preloadModules: [workflowsPath, queryGuard],
+    workflowInterceptorModules: [queryGuard],
     failureConverterPath: path('lib/temporal/failure-converter.js'),
     logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: complain, error: complain },
   });

@@ -216,15 +216,16 @@ const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 /** The compiled workflows are in lib: build has only what the lab imports. */
 const SOURCE = EXTENSION === 'ts' ? '../../src' : '../../../lib';
 const WORKFLOWS = `${SOURCE}/workflows/index.${EXTENSION}`;
+const QUERY_GUARD = `${SOURCE}/workflows/query-guard.${EXTENSION}`;
 const FAILURE_CONVERTER = `${SOURCE}/temporal/failure-converter.${EXTENSION}`;
 
 /** Bundles the workflows into a file, as they are but for their timers: see `workflow-timers.ts`. Returns the file. */
 export async function bundleWorkflows(file: string): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: here(WORKFLOWS),
-    preloadModules: [here(WORKFLOWS)],
+    preloadModules: [here(WORKFLOWS), here(QUERY_GUARD)],
     failureConverterPath: here(FAILURE_CONVERTER),
-    workflowInterceptorModules: [here(`./workflow-timers.${EXTENSION}`)],
+    workflowInterceptorModules: [here(QUERY_GUARD), here(`./workflow-timers.${EXTENSION}`)],
     logger: new DefaultLogger('WARN'),
     webpackConfigHook: (config) => ({
       ...config,

@@ -19,10 +19,11 @@ export default async function bundleWorkflows(): Promise<void> {
 /** The workflows as they are today, with these files' interceptors on top: another version of them. */
 export async function bundleFromSource(interceptors: readonly string[] = []): Promise<{ code: string }> {
   const workflowsPath = here('../../src/workflows/index.ts');
+  const queryGuard = here('../../src/workflows/query-guard.ts');
   return await bundleWorkflowCode({
     workflowsPath,
-    workflowInterceptorModules: [...interceptors],
-    preloadModules: [workflowsPath],
+    workflowInterceptorModules: [queryGuard, ...interceptors],
+    preloadModules: [workflowsPath, queryGuard],
     failureConverterPath: here('../../src/temporal/failure-converter.ts'),
     logger: new DefaultLogger('WARN'),
     webpackConfigHook: (config) => ({

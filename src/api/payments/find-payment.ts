@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { status as grpc } from '@grpc/grpc-js';
 import {
   type Client,
+  QueryNotRegisteredError,
   type WorkflowExecutionDescription,
   WorkflowFailedError,
   type WorkflowHandle,
@@ -89,6 +90,9 @@ export const LAST_LOOK_MS = 1_000;
 
 /** The least time that a query gets, however long the wait for it was. */
 const MIN_QUERY_LIMIT_MS = 500;
+
+/** Between a query that was refused and the next. */
+const ASK_AGAIN_MS = 50;
 
 /** How long a description says reliably whether a payment has a pending workflow task. */
 const FRESH_MS = 50;
@@ -255,10 +259,9 @@ export async function stateAtStart(
 }
 
 /**
- * Queries a running payment once it has no pending workflow task. A query that finds one is answered within
- * that task, and with it the SDK (seen with 1.24) completes the task, even when a local activity has just
- * ended whose effect is still to come: a later replay then sees the effect in another task than it was
- * recorded in, and may fail for good.
+ * Queries a running payment once it has no pending workflow task, in which it couldn't answer. A query that fails on its way is
+ * sent again, after the task that it met: the payment's guard refuses those that come together with news of it
+ * ([query-guard.ts](../../workflows/query-guard.ts)).
  *
  * @param limitMs how long it may take to answer
  * @throws {ApiError} `temporarily_unavailable`.
@@ -270,9 +273,22 @@ export async function askRunning<T>(
   limitMs: number = STATE_LIMIT_MS,
 ): Promise<T> {
   const deadline = Date.now() + limitMs;
-  const isFresh = Date.now() - describedAt <= FRESH_MS;
-  await descriptions.untilIdle(id, deadline, isFresh ? description : undefined);
-  return await callTemporal(client, query, Math.max(deadline - Date.now(), MIN_QUERY_LIMIT_MS));
+  let fresh = Date.now() - describedAt <= FRESH_MS ? description : undefined;
+  for (;;) {
+    await descriptions.untilIdle(id, deadline, fresh);
+    try {
+      return await callTemporal(client, query, Math.max(deadline - Date.now(), MIN_QUERY_LIMIT_MS));
+    } catch (error) {
+      if (!wasRefused(error) || Date.now() + ASK_AGAIN_MS >= deadline) throw error;
+      await pause(ASK_AGAIN_MS);
+      fresh = undefined;
+    }
+  }
+}
+
+/** The worker has refused to answer. */
+function wasRefused(error: unknown): boolean {
+  return error instanceof ApiError && error.cause instanceof QueryNotRegisteredError;
 }
 
 /**

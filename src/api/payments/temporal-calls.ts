@@ -154,7 +154,7 @@ const UNKNOWN_ATTRIBUTE =
 
 /** Whether the call itself failed and may succeed later. Temporal's answers have types of their own. */
 function isTrouble(error: unknown): boolean {
-  // Every payment knows our queries: its worker could not make it answer.
+  // Every payment knows our queries: its worker could not make it answer, or its guard has refused to.
   if (error instanceof QueryNotRegisteredError) return true;
   // The operator has still to give this process a key.
   if (error instanceof DecryptionError) return true;
