@@ -1,7 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import pty from '@lydell/node-pty';
 import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
 import { built, machine, runToEnd } from '../support/built.js';
 import { eventually, useStack } from '../support/payment-stack.js';
@@ -27,12 +25,16 @@ const asOperator = (...args: readonly string[]) =>
 const asShop = (...args: readonly string[]) => runToEnd('build/cli/main.js', args, environment(KEYS.shop));
 
 /** Gives the command a terminal, and answers what it asks there. */
-const TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
 async function answering(answer: string, ...args: readonly string[]) {
-  const command = [process.execPath, built('build/cli/main.js'), ...args];
-  const child = spawn('python3', ['-c', TERMINAL, ...command], { env: environment(KEYS.operator) });
-  child.stdin.write(answer);
-  const [shown, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  const terminal = pty.spawn(process.execPath, [built('build/cli/main.js'), ...args], {
+    env: environment(KEYS.operator),
+  });
+  let shown = '';
+  terminal.onData((text) => {
+    shown += text;
+  });
+  terminal.write(answer);
+  const code = await new Promise<number>((resolve) => terminal.onExit(({ exitCode }) => resolve(exitCode)));
   return { code, shown };
 }
 
