@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { arch, cpus, loadavg, platform, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { runCommand } from '../stack/processes/run-command.js';
-import { findPostgres } from './servers/postgres.js';
+import { describePostgres, findPostgres } from './servers/postgres-programs.js';
 import { TEMPORAL_VERSION } from './servers/temporal-on-postgres.js';
 import { peerFolder } from './systems/peer.js';
 
@@ -16,11 +15,12 @@ export const loadNow = () => loadavg()[0] ?? 0;
  */
 export async function describeMachine(command: string, load = loadNow()): Promise<string> {
   const [cpu] = cpus();
+  const postgres = await findPostgres();
   const memory = Math.round(totalmem() / 2 ** 30);
   const versions = [
     `Node ${process.versions.node}`,
     `Temporal server ${TEMPORAL_VERSION}`,
-    await postgresVersion(),
+    postgres && (await describePostgres(postgres)),
     await packageVersion('dbos', '@dbos-inc/dbos-sdk'),
     await packageVersion('restate', '@restatedev/restate-server'),
     await packageVersion('restate', '@restatedev/restate-sdk'),
@@ -40,15 +40,4 @@ async function packageVersion(peer: string, name: string): Promise<string | unde
   } catch {
     return undefined;
   }
-}
-
-async function postgresVersion(): Promise<string | undefined> {
-  const bin = await findPostgres();
-  if (bin === undefined) return undefined;
-  const outcome = await runCommand(join(bin, 'postgres'), ['--version'], {
-    env: process.env,
-    timeLimitMs: 10_000,
-  });
-  const [version] = /\d+(\.\d+)+/.exec(outcome.output) ?? [];
-  return version === undefined ? undefined : `PostgreSQL ${version}`;
 }

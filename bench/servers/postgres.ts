@@ -1,11 +1,12 @@
-import { chown, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { startChild, untilReady } from '../../stack/processes/child.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { lastLine, runCommand } from '../../stack/processes/run-command.js';
-import { findOnPath, isExecutableFile } from '../../stack/temporal/executables.js';
+import { copyPackaged, findPostgres, POSTGRES_ADVICE, type PostgresPrograms } from './postgres-programs.js';
 
 /** A PostgreSQL server with a database cluster of its own. Its only user may do everything, without a password. */
 export interface Postgres {
@@ -14,23 +15,11 @@ export interface Postgres {
   readonly pid: number;
   /** `postgresql://…/database` */
   url(database: string): string;
-  /** The first column of a query's first row. @throws Error of psql */
+  /** The first column of a query's first row, as PostgreSQL writes it; empty without a row. @throws Error of PostgreSQL */
   query(database: string, sql: string): Promise<string>;
   /** Bytes of these databases, indexes included. */
   size(databases: readonly string[]): Promise<number>;
   stop(): Promise<void>;
-}
-
-const VERSION = '15';
-/** Where Debian keeps PostgreSQL's programs, which aren't on PATH. */
-const DEBIAN = `/usr/lib/postgresql/${VERSION}/bin`;
-export const POSTGRES_ADVICE = `Install it: apt-get install postgresql-${VERSION}`;
-
-/** The folder of PostgreSQL's programs; `undefined` when it isn't installed. */
-export async function findPostgres(env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
-  if (await isExecutableFile(join(DEBIAN, 'postgres'))) return DEBIAN;
-  const found = await findOnPath('postgres', env);
-  return found === undefined ? undefined : join(found, '..');
 }
 
 /**
@@ -49,34 +38,45 @@ const USER = 'bench';
 const COMMAND_LIMIT_MS = 120_000;
 const STOP_GRACE_MS = 5_000;
 
-/** @throws Error when PostgreSQL isn't installed, or doesn't come up; the message says why. */
-export async function startPostgres(): Promise<Postgres> {
-  const bin = await findPostgres();
-  if (bin === undefined) throw new Error(`PostgreSQL is not installed. ${POSTGRES_ADVICE}`);
+/** @throws Error when there is no PostgreSQL, or it doesn't come up; the message says why. */
+export async function startPostgres(programs?: PostgresPrograms): Promise<Postgres> {
+  const found = programs ?? (await findPostgres());
+  if (found === undefined) throw new Error(`PostgreSQL is not installed. ${POSTGRES_ADVICE}`);
   const folder = await mkdtemp(join(tmpdir(), 'sanaga-bench-postgres-'));
+  try {
+    return await startIn(folder, found);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** @param folder an empty one, which is removed when the server is stopped */
+async function startIn(folder: string, programs: PostgresPrograms): Promise<Postgres> {
+  const bin =
+    programs.kind === 'installed'
+      ? programs.bin
+      : await copyPackaged(programs.folder, join(folder, 'programs'));
   const as = await otherUser();
-  if (as !== undefined) await chown(folder, as.uid, as.gid);
-  const command = (name: string, args: readonly string[]) =>
-    as === undefined
-      ? { file: join(bin, name), args }
-      : {
-          file: 'setpriv',
-          args: [`--reuid=${as.uid}`, `--regid=${as.gid}`, '--clear-groups', join(bin, name), ...args],
-        };
-  const run = async (name: string, args: readonly string[]): Promise<string> => {
-    const { file, args: all } = command(name, args);
-    const outcome = await runCommand(file, all, {
+  const run = async (file: string, args: readonly string[]): Promise<void> => {
+    const outcome = await runCommand(file, args, {
       env: process.env,
       // The new user may not be allowed into ours.
       cwd: folder,
       timeLimitMs: COMMAND_LIMIT_MS,
     });
-    if (outcome.kind === 'succeeded') return outcome.output;
-    throw new Error(`${name} ${outcome.reason}: ${lastLine(outcome.output)}`);
+    if (outcome.kind === 'failed') throw new Error(`${file} ${outcome.reason}: ${lastLine(outcome.output)}`);
+  };
+  if (as !== undefined) await run('chown', ['-R', `${as.uid}:${as.gid}`, folder]);
+  const command = (name: string, args: readonly string[]): readonly [string, readonly string[]] => {
+    const program = join(bin, name);
+    return as === undefined
+      ? [program, args]
+      : ['setpriv', [`--reuid=${as.uid}`, `--regid=${as.gid}`, '--clear-groups', program, ...args]];
   };
 
   const data = join(folder, 'data');
-  await run('initdb', [
+  const initial = [
     '--pgdata',
     data,
     '--username',
@@ -86,20 +86,23 @@ export async function startPostgres(): Promise<Postgres> {
     '--encoding',
     'UTF8',
     '--no-sync',
-  ]);
+  ];
+  await run(...command('initdb', initial));
   const port = await freePort();
   const settings = Object.entries({ ...SETTINGS, port: String(port) }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
   ]);
-  const { file, args } = command('postgres', ['-D', data, ...settings]);
+  const [file, args] = command('postgres', ['-D', data, ...settings]);
   const server = await startChild({ name: 'postgres', file, args, env: process.env });
   const url = (database: string) => `postgresql://${USER}@127.0.0.1:${port}/${database}`;
-  const query = async (database: string, sql: string) =>
-    (
-      await run('psql', ['--no-psqlrc', '-qtAX', '-v', 'ON_ERROR_STOP=1', '-d', url(database), '-c', sql])
-    ).trim();
-  await untilReady(server, async () => (await query('postgres', 'select 1')) === '1');
+  const query = (database: string, sql: string) => ask(url(database), sql);
+  try {
+    await untilReady(server, async () => (await query('postgres', 'select 1')) === '1');
+  } catch (error) {
+    await server.kill();
+    throw error;
+  }
   return {
     ...{ port, user: USER, pid: server.pid, url, query },
     async size(databases) {
@@ -114,6 +117,21 @@ export async function startPostgres(): Promise<Postgres> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The first column of the first row, as PostgreSQL writes it. */
+async function ask(url: string, sql: string): Promise<string> {
+  const asWritten = { getTypeParser: () => (value: string) => value };
+  const client = new pg.Client({ connectionString: url, types: asWritten });
+  // A connection that breaks fails the query, too.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<(string | null)[]>({ text: sql, rowMode: 'array' });
+    return rows[0]?.[0] ?? '';
+  } finally {
+    await client.end();
+  }
 }
 
 /** PostgreSQL refuses to run as root: it runs as the user of its package then, or as nobody. */

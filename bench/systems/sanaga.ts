@@ -5,7 +5,7 @@ import { freePort } from '../../stack/processes/ports.js';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { workerPolls } from '../../stack/processes/stack.js';
 import { cleanEnvironment } from '../environment.js';
-import { findPostgres, POSTGRES_ADVICE } from '../servers/postgres.js';
+import { findPostgres, POSTGRES_ADVICE } from '../servers/postgres-programs.js';
 import {
   type BenchTemporal,
   countEvents,

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { findPostgres, type Postgres, startPostgres } from '../../bench/servers/postgres.js';
+import { type Postgres, startPostgres } from '../../bench/servers/postgres.js';
 import { buildTemporalServer } from '../../bench/servers/temporal-on-postgres.js';
 import { runCommand } from '../../stack/processes/run-command.js';
+import { pathWithPostgresClients } from '../support/postgres-clients.js';
 
 describe('the databases of docker-compose.yml', () => {
   let postgres: Postgres;
@@ -29,7 +30,7 @@ describe('the databases of docker-compose.yml', () => {
     const port = String(postgres.port);
     const env = {
       ...process.env,
-      PATH: `${programs}:${await findPostgres()}:${process.env.PATH}`,
+      PATH: `${programs}:${await pathWithPostgresClients()}`,
       ...{ SQL_HOST: '127.0.0.1', SQL_PORT: port, SQL_USER: 'temporal', SQL_PASSWORD: 'ignored' },
       ...{ PGHOST: '127.0.0.1', PGPORT: port, PGUSER: 'temporal', RECORDS_PASSWORD: recordsPassword },
     };

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { findPostgres, type Postgres, startPostgres } from '../../bench/servers/postgres.js';
+import { type Postgres, startPostgres } from '../../bench/servers/postgres.js';
 import { toStatement } from '../../src/payments/statement.js';
 import { runRecorder } from '../../src/records/recorder.js';
 import { Records } from '../../src/records/records.js';
 import { idOf, paid, type Run, temporalWith } from '../support/ended-runs.js';
 import { readPage } from '../support/pages.js';
 import { eventually } from '../support/payment-stack.js';
+import { pathWithPostgresClients } from '../support/postgres-clients.js';
 import { testEncryption } from '../support/test-encryption.js';
 import { Shell } from './shell.js';
 
@@ -35,10 +36,7 @@ const COMPOSE = `docker-compose() {
   esac
 }`;
 
-const bin = await findPostgres();
-const whereInstalled = bin === undefined ? describe.skip : describe;
-
-whereInstalled('the records, backed up and restored as the runbook says', () => {
+describe('the records, backed up and restored as the runbook says', () => {
   const logger = pino({ level: 'silent' });
   let postgres: Postgres;
   let scratch: string;
@@ -99,7 +97,7 @@ whereInstalled('the records, backed up and restored as the runbook says', () => 
       scratch,
       {
         ...process.env,
-        PATH: `${bin}:${process.env.PATH}`,
+        PATH: await pathWithPostgresClients(),
         ...{ PGHOST: '127.0.0.1', PGPORT: String(postgres.port), PGUSER: 'temporal' },
         RECORDS_PASSWORD: 'secret',
       },

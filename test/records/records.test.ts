@@ -10,7 +10,7 @@ import type { PaymentRecord } from '../../src/records/payment-record.js';
 import { Records } from '../../src/records/records.js';
 import { type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
 import { terms } from '../support/api-under-test.js';
-import { type RecordsServer, recordsServers, startHanging } from '../support/databases.js';
+import { type RecordsServer, recordsServers, startHanging, startPostgreSQL } from '../support/databases.js';
 import { eventually } from '../support/payment-stack.js';
 import { freshKey } from '../support/test-encryption.js';
 
@@ -451,16 +451,12 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
   });
 });
 
-const { PostgreSQL: startPostgreSQL } = recordsServers;
-const onPostgreSQL = startPostgreSQL === undefined ? describe.skip : describe;
-
-onPostgreSQL('records in a PostgreSQL with much to do', () => {
+describe('records in a PostgreSQL with much to do', () => {
   let server: RecordsServer;
   let url: string;
   let records: Records;
 
   beforeAll(async () => {
-    if (startPostgreSQL === undefined) return;
     server = await startPostgreSQL();
     url = await server.create('busy');
     records = Records.open(url, encryptedBy(key), logger);

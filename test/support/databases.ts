@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { findPostgres, startPostgres } from '../../bench/servers/postgres.js';
+import { startPostgres } from '../../bench/servers/postgres.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { startPGliteServer } from '../../stack/records/pglite-server.js';
 
@@ -11,13 +11,10 @@ export interface RecordsServer {
   stop(): Promise<void>;
 }
 
-/** The servers that records are tried on: the embedded one, and PostgreSQL where it is installed. */
-export const recordsServers: Readonly<Record<string, () => Promise<RecordsServer>>> = {
-  PGlite: startEmbedded,
-  ...((await findPostgres()) !== undefined && { PostgreSQL: startReal }),
-};
+/** The servers that records are tried on: the embedded one, and PostgreSQL. */
+export const recordsServers = { PGlite: startEmbedded, PostgreSQL: startPostgreSQL };
 
-async function startReal(): Promise<RecordsServer> {
+export async function startPostgreSQL(): Promise<RecordsServer> {
   const postgres = await startPostgres();
   return {
     async create(name) {

