@@ -6,7 +6,6 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 
 /** What takes longest, the longest first. Between half a minute and two each on two cores, beside others. */
 const SLOW = [
-  'e2e/fuzz',
   'docs/snippets',
   'workflows/real-server',
   'lab/explore/mutants',

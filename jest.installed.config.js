@@ -1,0 +1,7 @@
+import config from './jest.config.js';
+
+/** The suites that need programs which npm doesn't bring, Python and PostgreSQL's clients: `npm run test:installed`. */
+const { globalSetup: _, testSequencer: __, ...rest } = config;
+
+/** @type {import('jest').Config} */
+export default { ...rest, testMatch: ['<rootDir>/test/{docs,e2e}/*.check.ts'] };
