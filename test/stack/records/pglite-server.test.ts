@@ -48,7 +48,7 @@ describe('the embedded database', () => {
     const folder = join(scratch.path, 'data');
     await withDatabase(folder, create);
     expect(await withDatabase(folder, count)).toBe(1);
-  });
+  }, 180_000);
 
   it('is made once for the machine, and begins empty each time', async () => {
     await withDatabase(undefined, create);
@@ -57,5 +57,5 @@ describe('the embedded database', () => {
     ]);
     await expect(withDatabase(undefined, count)).rejects.toThrow('relation "notes" does not exist');
     await expect(withDatabase(join(scratch.path, 'other'), count)).rejects.toThrow('does not exist');
-  });
+  }, 180_000);
 });
