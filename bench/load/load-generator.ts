@@ -62,6 +62,7 @@ async function makePayments(parties: LoadParties, order: MakeOrder): Promise<Loa
   const startedAt = performance.now();
   const { done, failures } = await each(order.payments, order.pace, async (index, begun) => {
     const created = await create(order, index, begun);
+    provider.give(created.id);
     return await whenNotified(parties, created, 'SUCCESSFUL');
   });
   await pause(SETTLE_MS);
@@ -95,7 +96,9 @@ async function prepare(parties: LoadParties, order: MakeOrder): Promise<LoadResu
   const before = provider.waiting;
   const { done, failures } = await each(order.payments, order.pace, async (index, begun) => {
     const created = await create(order, index, begun);
-    if (order.payer === 'disputes') await whenNotified(parties, created, 'REVIEW');
+    if (order.payer === 'waits') return;
+    provider.give(created.id);
+    await whenNotified(parties, created, 'REVIEW');
   });
   const missing = () => before + order.payments - provider.waiting;
   // A POST that was answered without a link goes on.

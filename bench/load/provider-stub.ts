@@ -35,7 +35,7 @@ export interface ProviderRecord {
   readonly confirmedAt: number | undefined;
 }
 
-/** The payer takes from 30 to 50 ms. */
+/** The payer, once given the link, takes from 30 to 50 ms. */
 const PAYER_MS = { min: 30, spread: 21 } as const;
 /** A notification that isn't acknowledged is sent again, this many times in all at most. */
 const MAX_TRIES = 5;
@@ -58,6 +58,8 @@ export class ProviderStub {
   readonly #byPayment = new Map<string, Booked[]>();
   /** By transId, those whose payer waits, the oldest first. They are kept until they are paid. */
   readonly #waiting = new Map<string, Booked>();
+  /** Payments whose payer was given the link. */
+  readonly #given = new Set<string>();
   #next = 0;
   #turn = 0;
 
@@ -72,6 +74,16 @@ export class ProviderStub {
     const booked = this.#byPayment.get(payment) ?? [];
     const [first] = booked;
     return { links: booked.length, notifiedAt: first?.notifiedAt, confirmedAt: first?.confirmedAt };
+  }
+
+  /**
+   * Gives the payer a payment's link, to be paid. One that isn't made yet, because the system has answered without, is paid once it is.
+   *
+   * @param payment the payment's id, which is the transaction's externalId
+   */
+  give(payment: string): void {
+    this.#given.add(payment);
+    for (const booked of this.#byPayment.get(payment) ?? []) this.#visit(booked);
   }
 
   /** How many transactions wait for their payer. */
@@ -94,6 +106,7 @@ export class ProviderStub {
   clear(): void {
     this.#byId.clear();
     this.#byPayment.clear();
+    this.#given.clear();
     this.complaints.length = 0;
     this.resent = 0;
   }
@@ -125,8 +138,7 @@ export class ProviderStub {
     else {
       this.#byId.set(transId, booked);
       this.#byPayment.set(externalId, [...(this.#byPayment.get(externalId) ?? []), booked]);
-      this.#next = (this.#next + 8) % PAYER_MS.spread;
-      setTimeout(() => void this.#pay(booked), PAYER_MS.min + this.#next).unref();
+      if (this.#given.has(externalId)) this.#visit(booked);
     }
     const link = `https://pay.example/${transId}`;
     return { status: 200, json: { message: 'Link created', link, transId, dateInitiated: initiatedOn } };
@@ -139,6 +151,11 @@ export class ProviderStub {
     booked.statusAsked.push(now);
     if (booked.paid) booked.confirmedAt ??= now;
     return { status: 200, json: toTransaction(booked) };
+  }
+
+  #visit(booked: Booked): void {
+    this.#next = (this.#next + 8) % PAYER_MS.spread;
+    setTimeout(() => void this.#pay(booked), PAYER_MS.min + this.#next).unref();
   }
 
   async #pay(booked: Booked): Promise<void> {

@@ -86,6 +86,9 @@ export class WorkflowVm {
 
 /** One run of a workflow in the VM. */
 export class WorkflowRun {
+  /** Each activation is a workflow task of its own. */
+  #tasks = 0;
+
   constructor(
     private readonly workflow: {
       activate(activation: unknown): Promise<coresdk.workflow_completion.IWorkflowActivationCompletion>;
@@ -104,9 +107,10 @@ export class WorkflowRun {
     jobs: readonly Job[],
     { now, isLong = false, isReplaying = false }: Moment,
   ): Promise<Command[]> {
+    this.#tasks += 1;
     const activation = WorkflowActivation.fromObject({
       runId: this.runId,
-      timestamp: timestamp(now),
+      timestamp: timestamp(now, this.#tasks),
       isReplaying,
       historyLength: isLong ? 2_000 : 10,
       historySizeBytes: 1_000,
@@ -205,8 +209,9 @@ function payloadOf(value: unknown): Payload {
   return defaultPayloadConverter.toPayload(value) as Payload;
 }
 
-function timestamp(now: number) {
-  return { seconds: Math.floor(now / 1000), nanos: (now % 1000) * 1_000_000 };
+/** @param tasks tells the times of tasks of one millisecond apart */
+function timestamp(now: number, tasks = 0) {
+  return { seconds: Math.floor(now / 1000), nanos: (now % 1000) * 1_000_000 + tasks };
 }
 
 function infoOf(type: PaymentWorkflowType, runId: string, now: number) {

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type ApiUnderTest, KEYS } from '../support/api-under-test.js';
+import type { PaymentInput } from '../../src/workflows/messages.js';
+import { type ApiUnderTest, KEYS, WEBHOOK_TOKEN } from '../support/api-under-test.js';
 import { eventually, link, payout, useStack } from '../support/payment-stack.js';
 
 const key = KEYS.shop;
@@ -113,6 +115,32 @@ describe('a link that no worker has taken', () => {
       ({ body }) => body.status === 'SUCCESSFUL',
     );
     expect(stack.transactionsOf(payment.id)).toHaveLength(1);
+  });
+});
+
+describe('a notification that comes before the payment of its link has started', () => {
+  it('waits for that, and makes the payment ask the provider at once', async () => {
+    let early: ReturnType<ApiUnderTest['ask']> | undefined;
+    const slow: ApiUnderTest = await stack.startMore({
+      interceptor: {
+        start: async (input, next) => {
+          const [{ order, requested }] = input.options.args as [PaymentInput];
+          if (requested?.outcome.kind !== 'accepted') throw new Error('no link was made');
+          const { transId, link = '' } = requested.outcome;
+          await stack.visit({ link }, 'pay');
+          const body = { transId, status: 'SUCCESSFUL', externalId: order.id };
+          early = slow.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body });
+          await pause(200);
+          return await next(input);
+        },
+      },
+    });
+    const { status, body } = await slow.ask('POST', '/v1/collections', { key, body: link });
+    expect([status, (await early)?.status]).toEqual([201, 200]);
+    await eventually(
+      () => stack.read(body.id),
+      (payment) => payment.body.status === 'SUCCESSFUL',
+    );
   });
 });
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Serving, serve } from '../../bench/load/http.js';
 import { ProviderStub } from '../../bench/load/provider-stub.js';
@@ -67,6 +68,18 @@ describe("the benchmark's provider, as Sanaga's own client sees it", () => {
     const { links, notifiedAt = 0, confirmedAt = 0 } = stub.recordOf(id);
     expect(links).toBe(1);
     expect(confirmedAt).toBeGreaterThan(notifiedAt);
+  });
+
+  it.each([['made before'], ['made after']])('has a link paid whose payer was given it, %s', async (when) => {
+    const isMadeBefore = when === 'made before';
+    if (!isMadeBefore) stub.give(id);
+    expect(await client().initiatePay(order, {})).toMatchObject({ kind: 'accepted' });
+    if (isMadeBefore) {
+      await pause(120);
+      expect(stub.recordOf(id).notifiedAt).toBeUndefined();
+      stub.give(id);
+    }
+    expect(transactionSchema.parse(JSON.parse(await notified))).toMatchObject({ externalId: id });
   });
 
   it('refuses wrong credentials, and complains of them', async () => {

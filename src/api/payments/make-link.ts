@@ -75,6 +75,11 @@ export class Turns {
       if (this.#last.get(id) === turn) this.#last.delete(id);
     }
   }
+
+  /** Resolves when nobody asks for the payment's link, however that went. */
+  async untilOver(id: PaymentId): Promise<void> {
+    await this.#last.get(id)?.catch(() => undefined);
+  }
 }
 
 /** For how long a payment that was started with its link is remembered, in ms. Most links are paid within minutes. */

@@ -15,7 +15,7 @@ import {
 import type { Limits } from '../http/limits.js';
 import { temporarilyUnavailable } from '../http/problem.js';
 import { findInTemporal, findPayment, isDormant, type ReadContext } from './find-payment.js';
-import type { RecentLinks } from './make-link.js';
+import type { RecentLinks, Turns } from './make-link.js';
 import { endedState, isLatest, reopenWithHint } from './reopen-payment.js';
 import { callTemporal, deliver } from './temporal-calls.js';
 
@@ -24,6 +24,7 @@ export interface HintContext extends ReadContext {
   readonly taskQueue: string;
   readonly logger: Logger;
   readonly limits: Pick<Limits, 'reopenings'>;
+  readonly linkTurns: Turns;
   readonly recentLinks: RecentLinks;
 }
 
@@ -57,9 +58,10 @@ export async function deliverHint(context: HintContext, id: PaymentId, hint: Hin
 async function signalRunning(context: HintContext, id: PaymentId, hint: Hint): Promise<'taken' | undefined> {
   const { client } = context;
   try {
-    const dormant = await mayBeDormant(context, id);
+    const way = await wayTo(context, id);
+    if (way === undefined) return undefined;
     await callTemporal(client, () =>
-      dormant ? wake(context, id, hint) : client.workflow.getHandle(id).signal(hintSignal, hint),
+      way === 'wake' ? wake(context, id, hint) : client.workflow.getHandle(id).signal(hintSignal, hint),
     );
     return 'taken';
   } catch (error) {
@@ -69,11 +71,17 @@ async function signalRunning(context: HintContext, id: PaymentId, hint: Hint): P
   }
 }
 
-async function mayBeDormant(context: HintContext, id: PaymentId): Promise<boolean> {
-  if (!id.startsWith(PAYMENT_ID_PREFIX.collection)) return false;
-  if (context.recentLinks.take(id)) return true;
+/**
+ * How a running payment can be reached; `undefined` when there is none. A signal to one that isn't there yet is never tried: if it
+ * came right behind the start, the payment would wait for its first poll with it.
+ */
+async function wayTo(context: HintContext, id: PaymentId): Promise<'wake' | 'signal' | undefined> {
+  if (!id.startsWith(PAYMENT_ID_PREFIX.collection)) return 'signal';
+  // A provider may notify of a link before its payment has started.
+  await context.linkTurns.untilOver(id);
+  if (context.recentLinks.take(id)) return 'wake';
   const found = await findInTemporal(context, id);
-  return found !== undefined && isDormant(found);
+  return found && (isDormant(found) ? 'wake' : 'signal');
 }
 
 /**

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { RecentLinks, requestLink, Turns } from '../../../src/api/payments/make-link.js';
 import { HOUR, linkOrder, paymentId, terms, transId } from '../../support/orders.js';
@@ -62,6 +63,22 @@ describe('turns', () => {
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
     expect(log.slice(0, 2)).toEqual(['first begins', 'other begins']);
     expect(log.indexOf('second begins')).toBeGreaterThan(log.indexOf('first ends'));
+  });
+});
+
+describe('somebody who comes when a link is asked for', () => {
+  it('can wait until that is over, however it went', async () => {
+    const turns = new Turns();
+    const id = paymentId('col_1');
+    let isOver = false;
+    const asked = turns.take(id, async () => {
+      await pause(20);
+      isOver = true;
+      throw new Error('the provider is down');
+    });
+    await Promise.all([expect(asked).rejects.toThrow('down'), turns.untilOver(id)]);
+    expect(isOver).toBe(true);
+    await turns.untilOver(id);
   });
 });
 
