@@ -1,6 +1,6 @@
 /** @type {import('jest').Config} */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/plain-global.cjs',
   roots: ['<rootDir>/test'],
   globalSetup: '<rootDir>/test/support/bundle-workflows.ts',
   testSequencer: '<rootDir>/test/support/slow-first.cjs',

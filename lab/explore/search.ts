@@ -13,8 +13,8 @@ export interface Bounds {
   readonly states?: number | undefined;
   /** When to stop, in real ms since the epoch. */
   readonly until?: number | undefined;
-  /** The one rule to look for, instead of all. */
-  readonly only?: Invariant | undefined;
+  /** The rules to look for, instead of all. */
+  readonly only?: readonly Invariant[] | undefined;
 }
 
 /** The result of exploring one setting. */
@@ -46,7 +46,7 @@ export function explore(
   const visited = new Visited();
   const trail = new Trail();
   let transitions = 0;
-  const isWanted = (rule: Invariant) => bounds.only === undefined || bounds.only === rule;
+  const isWanted = (rule: Invariant) => bounds.only === undefined || bounds.only.includes(rule);
 
   const begin = model.start();
   visited.add(encode(begin.situation));

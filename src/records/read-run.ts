@@ -15,6 +15,7 @@ import { endingWith, grpcErrorOf } from '../temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
 import {
   type EndedPayment,
+  OF_ENDED,
   type PaymentInput,
   recordQuery,
   startState,
@@ -138,7 +139,7 @@ function toMs(time: { seconds?: unknown; nanos?: number | null } | null | undefi
 
 /**
  * The payment as its run has left it, or as it is now. `undefined` for an open run that has something to do at this moment, or
- * has just ended: it is read later. (A query that comes into a workflow task can spoil it: see `askRunning` in the API.)
+ * has just ended: it is read later.
  *
  * @throws Error when it can't be read.
  */
@@ -175,7 +176,7 @@ async function readEnded(
       return await called(client, stop, () => handle.query(recordQuery));
     }
     if (!run.stopped) return await called(client, stop, () => handle.result());
-    return await called(client, stop, () => handle.query(recordQuery));
+    return await called(client, stop, () => handle.query(recordQuery, OF_ENDED));
   } catch (error) {
     if (error instanceof WorkflowNotFoundError && run.closedAt === undefined) return undefined;
     // It was stopped before any worker had taken it.

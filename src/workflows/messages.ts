@@ -88,7 +88,12 @@ export interface Hint {
 }
 
 /** Reads the payment. */
-export const paymentQuery = defineQuery<PaymentResult>('payment');
+export const paymentQuery = defineQuery<PaymentResult, OfEnded>('payment');
+
+/** What a query is given that is for a run which has ended: the guard lets it pass ([query-guard.ts](query-guard.ts)). */
+export const OF_ENDED = 'ended';
+
+type OfEnded = [run?: typeof OF_ENDED];
 
 /** Wakes the payment to ask the provider. */
 export const hintSignal = defineSignal<[Hint]>('hint');
@@ -143,13 +148,13 @@ export const rejectUpdate = defineUpdate<PaymentResult, [Rejection]>('rejectDeci
 export const resendNotificationUpdate = defineUpdate<PaymentResult, [number]>('resendNotification');
 
 /** Reads the merchant's notifications, delivered or not. */
-export const notificationsQuery = defineQuery<readonly PaymentNotification[]>('notifications');
+export const notificationsQuery = defineQuery<readonly PaymentNotification[], OfEnded>('notifications');
 
 /** Reads what has happened to the payment. */
-export const timelineQuery = defineQuery<PaymentTimeline>('timeline');
+export const timelineQuery = defineQuery<PaymentTimeline, OfEnded>('timeline');
 
 /** Reads all that a payment would leave if it ended now, for the records. */
-export const recordQuery = defineQuery<EndedPayment>('record');
+export const recordQuery = defineQuery<EndedPayment, OfEnded>('record');
 
 /**
  * A notification from the provider that matches no payment, or a transaction that none knows; `at` is when it arrived or was

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
+import type { Payment } from '../../src/payments/payment.js';
 import { dataConverterOf } from '../../src/temporal/encryption.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
 import { PaymentWorld } from '../support/payment-world.js';
@@ -33,14 +34,30 @@ const nothing = Object.fromEntries(
   ]),
 );
 
-/** Payments that wait for their next poll, which becomes due while no worker is there. */
-async function asked<T>(ask: (id: string) => Promise<T>): Promise<{ ids: readonly string[]; answers: T[] }> {
-  const order = { method: 'direct', amount: 700, phone: PENDING };
-  const payments = await Promise.all(Array.from({ length: 12 }, () => world.begin('collections', order)));
+const ORDER = { method: 'direct', amount: 700, phone: PENDING };
+const PAYMENTS = 12;
+
+/** What happens to payments while no worker is there: their next poll is due, or the provider notifies. */
+const NEWS = {
+  timer: async () => await pause(2 * POLL_MS),
+  signal: async (payments: readonly Payment[]) => {
+    for (const payment of payments) await world.notify(payment, { status: 'SUCCESSFUL' });
+  },
+} as const;
+
+/** Asks each of some payments while no worker is there, and something happens to them. */
+async function asked<T>(
+  ask: (id: string) => Promise<T>,
+  news: (payments: readonly Payment[]) => Promise<void>,
+): Promise<{ ids: readonly string[]; answers: T[] }> {
+  const payments = await Promise.all(
+    Array.from({ length: PAYMENTS }, () => world.begin('collections', ORDER)),
+  );
   const ids = payments.map(({ id }) => id);
   await world.stopWorker();
   const answers = ids.map(ask);
-  await pause(2 * POLL_MS);
+  await pause(300);
+  await news(payments);
   await world.startWorker();
   return { ids, answers: await Promise.all(answers) };
 }
@@ -54,21 +71,39 @@ const query = (id: string) =>
       () => 'refused',
     );
 
-describe('a query that waits for a worker while something happens to the payment', () => {
-  it('changes nothing in the payment, which goes on: it is refused if it comes before the workflow task', async () => {
-    const { ids, answers } = await asked(query);
-    // Either comes first, as chance has it.
-    expect(answers).toContain('refused');
-    for (const id of ids) {
-      await expectReplayable(id);
-      await world.settle(id, 'SUCCESSFUL');
-    }
-    await Promise.all(ids.map((id) => world.untilStatus(id, 'SUCCESSFUL')));
-  });
+describe.each(['timer', 'signal'] as const)(
+  'a query that waits for a worker while something happens (%s)',
+  (news) => {
+    it('changes nothing in the payment, which goes on: it is refused if it comes before the workflow task', async () => {
+      const { ids, answers } = await asked(query, NEWS[news]);
+      // Either comes first, as chance has it.
+      if (news === 'timer') expect(answers).toContain('refused');
+      for (const id of ids) {
+        await expectReplayable(id);
+        await world.settle(id, 'SUCCESSFUL');
+      }
+      await Promise.all(ids.map((id) => world.untilStatus(id, 'SUCCESSFUL')));
+    });
 
-  it('is answered all the same where the API asks it', async () => {
-    const { ids, answers } = await asked((id) => world.get(`/v1/payments/${id}`));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    for (const id of ids) await expectReplayable(id);
+    it('is answered all the same where the API asks it', async () => {
+      const { ids, answers } = await asked((id) => world.get(`/v1/payments/${id}`), NEWS[news]);
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      for (const id of ids) await expectReplayable(id);
+    });
+  },
+);
+
+describe('a payment that somebody stops while something happens to it', () => {
+  it.each(['timer', 'signal'] as const)('can be read as it was before (%s)', async (news) => {
+    const payment = await world.begin('collections', ORDER);
+    await world.stopWorker();
+    await NEWS[news]([payment]);
+    await world.client.workflow.getHandle(payment.id).terminate('by mistake');
+    await world.startWorker();
+    const { transId } = payment;
+    const read = await world.get(`/v1/payments/${payment.id}`);
+    expect([read.status, read.body]).toMatchObject([200, { status: 'REVIEW', transId }]);
+    const events = await world.events(payment.id);
+    expect(events.map(({ type }) => type)).toContain('accepted');
   });
 });

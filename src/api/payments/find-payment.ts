@@ -19,6 +19,7 @@ import { paymentSearchAttributes } from '../../temporal/search-attributes.js';
 import {
   type EndedPayment,
   type EndedState,
+  OF_ENDED,
   outcomeUpdate,
   type PaymentInput,
   type PaymentResult,
@@ -227,7 +228,7 @@ async function lastState(
   limitMs: number,
 ): Promise<PaymentResult> {
   try {
-    return await callTemporal(context.client, () => found.handle.query(paymentQuery), limitMs);
+    return await callTemporal(context.client, () => found.handle.query(paymentQuery, OF_ENDED), limitMs);
   } catch (error) {
     if (!wasNeverBegun(error)) throw error;
     return { payment: toPayment((await stateAtStart(context, found)).state) };

@@ -4,6 +4,7 @@ import type { PaymentId } from '../../payments/payment-id.js';
 import { isoTime } from '../../payments/time.js';
 import {
   notificationsQuery,
+  OF_ENDED,
   type PaymentResult,
   resendNotificationUpdate,
 } from '../../workflows/messages.js';
@@ -56,7 +57,7 @@ async function readNotifications(
   const ended = await endedState(context, found);
   if (ended !== undefined) return ended.state.notifications;
   try {
-    return await callTemporal(context.client, query);
+    return await callTemporal(context.client, () => found.handle.query(notificationsQuery, OF_ENDED));
   } catch (error) {
     if (!wasNeverBegun(error)) throw error;
     return (await stateAtStart(context, found)).state.notifications;

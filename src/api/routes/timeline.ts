@@ -1,6 +1,6 @@
 import { isoTime } from '../../payments/time.js';
 import { EMPTY_TIMELINE, FIRST_KEPT, type Occurrence, type TimelineEntry } from '../../payments/timeline.js';
-import { type EndedState, type PaymentTimeline, timelineQuery } from '../../workflows/messages.js';
+import { type EndedState, OF_ENDED, type PaymentTimeline, timelineQuery } from '../../workflows/messages.js';
 import { isOperator } from '../http/auth.js';
 import { ApiError } from '../http/problem.js';
 import {
@@ -128,7 +128,7 @@ async function ofRunning(context: ReadContext, found: PaymentInTemporal): Promis
 async function ofStopped(context: ReadContext, found: PaymentInTemporal): Promise<ReadTimeline> {
   const stoppedAt = (found.description.closeTime ?? new Date(found.describedAt)).getTime();
   try {
-    const timeline = await callTemporal(context.client, () => found.handle.query(timelineQuery));
+    const timeline = await callTemporal(context.client, () => found.handle.query(timelineQuery, OF_ENDED));
     return { ...timeline, stoppedAt };
   } catch (error) {
     if (!wasNeverBegun(error)) throw error;
