@@ -141,6 +141,8 @@ describe('a notification that comes before the payment of its link has started',
       () => stack.read(body.id),
       (payment) => payment.body.status === 'SUCCESSFUL',
     );
+    // Or it would ask the provider once more, beside the next test.
+    await stack.api.client.workflow.getHandle(body.id).result();
   });
 });
 
@@ -159,6 +161,11 @@ describe('a payment whose worker is slow', () => {
     const payment = await stack.begun('/v1/collections', link);
     stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payment-status', delayMs: 3_500 });
     await stack.hint(payment);
+    // Before a worker has taken its task, it is as it was started.
+    await eventually(
+      () => stack.api.client.workflow.getHandle(payment.id).describe(),
+      ({ historyLength }) => historyLength >= 4,
+    );
     const { status, ms } = await counted.ask('GET', `/v1/payments/${payment.id}`, { key });
     expect(status).toBe(200);
     expect(ms).toBeGreaterThan(2_500);
