@@ -12,10 +12,10 @@ import { findTestServer } from '../build/stack/temporal/test-server.js';
 const jest = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));
 const given = process.argv.slice(2);
 
-/** Suites wait for servers more than they compute: two more at once than there are cores keep these busy, and more would starve them. */
+/** Suites wait for servers more than they compute: one more at once than there are cores keeps these busy, and more would starve them. */
 const workers = given.some((word) => /^(-w|-i|--maxWorkers|--runInBand)/.test(word))
   ? []
-  : [`--maxWorkers=${Math.min(availableParallelism() + 2, 8)}`];
+  : [`--maxWorkers=${Math.min(availableParallelism() + 1, 8)}`];
 
 /** Modules in jest are an experiment of Node's, of which every process of jest would warn. */
 const quiet = process.allowedNodeEnvironmentFlags.has('--disable-warning')
