@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { status as grpc } from '@grpc/grpc-js';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { QueryNotRegisteredError } from '@temporalio/client';
 import type { PaymentInput } from '../../src/workflows/messages.js';
 import { type ApiUnderTest, KEYS, WEBHOOK_TOKEN } from '../support/api-under-test.js';
 import { eventually, link, payout, useStack } from '../support/payment-stack.js';
@@ -153,6 +155,24 @@ describe('a payment that is idle', () => {
     describes = 0;
     expect((await counted.ask('GET', `/v1/payments/${id}`, { key })).status).toBe(200);
     expect(describes).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('a payment whose worker refuses to answer', () => {
+  it('is asked again', async () => {
+    let queries = 0;
+    const api = await stack.startMore({
+      interceptor: {
+        query: async (input, next) => {
+          queries++;
+          if (queries === 1) throw new QueryNotRegisteredError('refused', grpc.INVALID_ARGUMENT);
+          return await next(input);
+        },
+      },
+    });
+    const { id } = await stack.asked();
+    const { status, body } = await api.ask('GET', `/v1/payments/${id}`, { key });
+    expect([status, body.id, queries]).toEqual([200, id, 2]);
   });
 });
 

@@ -32,7 +32,7 @@ describe('An exploration', () => {
   }, 180_000);
 
   it('finds none in long stories at random, either', () => {
-    const until = Date.now() + 4_000;
+    const until = Date.now() + 10_000;
     for (let seed = 0; Date.now() < until; seed += 1) {
       const method = (['payout', 'link'] as const)[seed % 2] ?? 'payout';
       const setting = settingOf({
