@@ -13,6 +13,7 @@ import {
 } from '../../src/workflows/messages.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
+import { noMeasures } from '../support/no-measures.js';
 import { HOUR, MINUTE } from '../support/orders.js';
 import { saveHistory } from './saved-histories.js';
 
@@ -53,7 +54,7 @@ beforeAll(async () => {
       connection,
       taskQueue: QUEUE,
       workflowBundle: workflowBundle(),
-      sinks: paymentSinks(SILENT),
+      sinks: paymentSinks(noMeasures),
     }),
     await Worker.create({ connection, taskQueue: statementsQueue(QUEUE), activities: steps }),
   ];
@@ -68,13 +69,6 @@ afterAll(async () => {
   await running;
   await env.teardown();
 }, 60_000);
-
-const SILENT = {
-  changed: () => undefined,
-  becameAmbiguous: () => undefined,
-  waitsForBudget: () => undefined,
-  gaveUpNotification: () => undefined,
-};
 
 let started = 0;
 async function make(input: StatementInput, scenario?: string): Promise<MadeStatement> {

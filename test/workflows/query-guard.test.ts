@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
 import type { Payment } from '../../src/payments/payment.js';
 import { dataConverterOf } from '../../src/temporal/encryption.js';
+import { paymentSinks } from '../../src/worker/payment-worker.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
+import { noMeasures } from '../support/no-measures.js';
 import { type Answer, PaymentWorld } from '../support/payment-world.js';
 import { testEncryption } from '../support/test-encryption.js';
 
@@ -23,16 +25,13 @@ afterAll(() => world.stop(), 30_000);
 /** Fails when the history isn't what the workflow comes to again. */
 async function expectReplayable(id: string): Promise<void> {
   const history = await world.client.workflow.getHandle(id).fetchHistory();
-  const options = { workflowBundle: workflowBundle(), dataConverter: dataConverterOf(testEncryption) };
-  await Worker.runReplayHistory({ ...options, sinks: { payments: nothing } }, history, id);
+  const replay = {
+    workflowBundle: workflowBundle(),
+    dataConverter: dataConverterOf(testEncryption),
+    sinks: paymentSinks(noMeasures),
+  };
+  await Worker.runReplayHistory(replay, history, id);
 }
-
-const nothing = Object.fromEntries(
-  ['changed', 'becameAmbiguous', 'waitsForBudget', 'gaveUpNotification'].map((name) => [
-    name,
-    { fn: () => undefined },
-  ]),
-);
 
 const ORDER = { method: 'direct', amount: 700, phone: PENDING };
 const PAYMENTS = 12;

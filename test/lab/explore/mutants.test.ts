@@ -28,27 +28,31 @@ describe('The exploration finds a machine without the rule', () => {
     played.push({ mutant, depth: found?.moves.length ?? 0 });
   });
 
-  /** The mutants that were played, and how long the story was in which each was found. */
-  const played: { readonly mutant: Mutant; readonly depth: number }[] = [];
+  const played: Played[] = [];
 
   it('and none in the true machine, in the same worlds, through stories as long', () => {
-    const worlds = new Map<string, (typeof played)[number][]>();
+    const worlds = new Map<string, [Played, ...Played[]]>();
     for (const one of played) {
       const world = JSON.stringify(one.mutant.setting, plain);
-      worlds.set(world, [...(worlds.get(world) ?? []), one]);
+      worlds.set(world, [one, ...(worlds.get(world) ?? [])]);
     }
     for (const alike of worlds.values()) {
-      const [{ mutant } = { mutant: undefined }] = alike;
-      if (mutant === undefined) continue;
+      const { rule, setting } = alike[0].mutant;
       const depth = Math.max(...alike.map((one) => one.depth));
       const states = Math.max(...alike.map((one) => one.mutant.states ?? STATES));
       const only = alike.map((one) => one.mutant.breaks);
-      const { found } = explore(machine, mutant.setting, { depth, states, only });
-      expect({ world: mutant.rule, found }).toEqual({ world: mutant.rule, found: undefined });
+      const { found } = explore(machine, setting, { depth, states, only });
+      expect({ world: rule, found }).toEqual({ world: rule, found: undefined });
     }
     expect(played).toHaveLength(MUTANTS.length);
   }, 180_000);
 });
+
+/** A mutant that was played, and how long the story was in which it was found. */
+interface Played {
+  readonly mutant: Mutant;
+  readonly depth: number;
+}
 
 /** As JSON has it, a set is empty. */
 const plain = (_key: string, value: unknown) => (value instanceof Set ? [...value].sort() : value);
