@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { status as grpc } from '@grpc/grpc-js';
 import {
   type Client,
-  QueryNotRegisteredError,
   type WorkflowExecutionDescription,
   WorkflowFailedError,
   type WorkflowHandle,
@@ -35,7 +34,7 @@ import {
   type RecordsContext,
   recordedContent,
 } from './recorded-payments.js';
-import { callTemporal, hasEnded, waitFor } from './temporal-calls.js';
+import { callTemporal, hasEnded, queryTemporal, waitFor } from './temporal-calls.js';
 
 const { EVENT_TYPE_WORKFLOW_TASK_COMPLETED: TASK_COMPLETED } = proto.temporal.api.enums.v1.EventType;
 
@@ -88,12 +87,6 @@ const STATE_LIMIT_MS = 9_000;
 
 /** The same, once the time for the response to a request is over. */
 export const LAST_LOOK_MS = 1_000;
-
-/** The least time that a query gets, however long the wait for it was. */
-const MIN_QUERY_LIMIT_MS = 500;
-
-/** Between a query that was refused and the next. */
-const ASK_AGAIN_MS = 50;
 
 /** How long a description says reliably whether a payment has a pending workflow task. */
 const FRESH_MS = 50;
@@ -260,9 +253,7 @@ export async function stateAtStart(
 }
 
 /**
- * Queries a running payment once it has no pending workflow task, in which it couldn't answer. A query that fails on its way is
- * sent again, after the task that it met: the payment's guard refuses those that come together with news of it
- * ([query-guard.ts](../../workflows/query-guard.ts)).
+ * Queries a running payment once it has no pending workflow task, in which it couldn't answer.
  *
  * @param limitMs how long it may take to answer
  * @throws {ApiError} `temporarily_unavailable`.
@@ -275,21 +266,11 @@ export async function askRunning<T>(
 ): Promise<T> {
   const deadline = Date.now() + limitMs;
   let fresh = Date.now() - describedAt <= FRESH_MS ? description : undefined;
-  for (;;) {
+  const untilIdle = async () => {
     await descriptions.untilIdle(id, deadline, fresh);
-    try {
-      return await callTemporal(client, query, Math.max(deadline - Date.now(), MIN_QUERY_LIMIT_MS));
-    } catch (error) {
-      if (!wasRefused(error) || Date.now() + ASK_AGAIN_MS >= deadline) throw error;
-      await pause(ASK_AGAIN_MS);
-      fresh = undefined;
-    }
-  }
-}
-
-/** The worker has refused to answer. */
-function wasRefused(error: unknown): boolean {
-  return error instanceof ApiError && error.cause instanceof QueryNotRegisteredError;
+    fresh = undefined;
+  };
+  return await queryTemporal(client, query, deadline, untilIdle);
 }
 
 /**

@@ -17,7 +17,7 @@ import { temporarilyUnavailable } from '../http/problem.js';
 import { findInTemporal, findPayment, isDormant, type ReadContext } from './find-payment.js';
 import type { RecentLinks, Turns } from './make-link.js';
 import { endedState, isLatest, reopenWithHint } from './reopen-payment.js';
-import { callTemporal, deliver } from './temporal-calls.js';
+import { callTemporal, deliver, queryTemporal } from './temporal-calls.js';
 
 /** What passing on the provider's notifications needs. */
 export interface HintContext extends ReadContext {
@@ -37,6 +37,9 @@ export type HintDelivery = 'taken' | 'agrees' | 'late' | 'unknown';
 /** Tries of a hint whose payment begins or ends at each of them. */
 const MAX_OVERTAKEN_TRIES = 4;
 const OVERTAKEN_PAUSE_MS = 20;
+
+/** How long it may take to read the notifications that match no payment. */
+const UNMATCHED_LIMIT_MS = 9_000;
 
 /**
  * Gives a payment the provider's hint. Resolves only once Temporal has stored it.
@@ -156,7 +159,11 @@ export async function readUnmatched({
 }: Pick<ReadContext, 'client'>): Promise<UnmatchedNotification[]> {
   const handle = client.workflow.getHandle(UNMATCHED_WORKFLOW.id);
   try {
-    const kept = await callTemporal(client, () => handle.query(unmatchedQuery));
+    const kept = await queryTemporal(
+      client,
+      () => handle.query(unmatchedQuery),
+      Date.now() + UNMATCHED_LIMIT_MS,
+    );
     return [...kept].reverse();
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return [];

@@ -12,13 +12,19 @@ import {
 import { ApplicationFailure, NamespaceNotFoundError } from '@temporalio/common';
 import { grpcErrorOf } from '../../temporal/connection.js';
 import { DecryptionError } from '../../temporal/encryption.js';
-import { temporarilyUnavailable } from '../http/problem.js';
+import { ApiError, temporarilyUnavailable } from '../http/problem.js';
 
 /** How long a call that Temporal answers at once may take; usually a few ms. */
 const CALL_LIMIT_MS = 4_000;
 
 /** Between two tries of a request that the server dropped, or that was overtaken. */
 const RETRY_PAUSE_MS = 20;
+
+/** The least time that a query gets, however long the wait for it was. */
+const MIN_QUERY_LIMIT_MS = 500;
+
+/** Between a query that was refused and the next. */
+const ASK_AGAIN_MS = 50;
 
 /** By how much a call may outlive the wait that it belongs to, before its own deadline ends it. */
 const DEADLINE_MARGIN_MS = 500;
@@ -41,6 +47,36 @@ export async function callTemporal<T>(
   } catch (error) {
     throw isTrouble(error) ? temporarilyUnavailable(undefined, { cause: error }) : error;
   }
+}
+
+/**
+ * Queries a workflow that runs, again when its guard has refused to answer because the query came together with news
+ * ([query-guard.ts](../../workflows/query-guard.ts)).
+ *
+ * @param deadline ms since the epoch
+ * @param untilReady waited for before each query
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function queryTemporal<T>(
+  client: Client,
+  query: () => Promise<T>,
+  deadline: number,
+  untilReady: () => Promise<void> = async () => undefined,
+): Promise<T> {
+  for (;;) {
+    await untilReady();
+    try {
+      return await callTemporal(client, query, Math.max(deadline - Date.now(), MIN_QUERY_LIMIT_MS));
+    } catch (error) {
+      if (!wasRefused(error) || Date.now() + ASK_AGAIN_MS >= deadline) throw error;
+      await pause(ASK_AGAIN_MS);
+    }
+  }
+}
+
+/** A workflow's guard has refused to answer. */
+function wasRefused(error: unknown): boolean {
+  return error instanceof ApiError && error.cause instanceof QueryNotRegisteredError;
 }
 
 /**
