@@ -98,6 +98,8 @@ export interface ProviderClientOptions extends ProviderHttpOptions {
 }
 
 interface CallOptions {
+  /** The caller's time limit for the answer in ms, if it is shorter than the client's. */
+  readonly withinMs?: number | undefined;
   /** Stops waiting for the answer. Whether a POST took effect then stays unknown. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -180,7 +182,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     reporting(request, { credentials }, (sent) => questions.call(() => exchange(http, sent)));
 
   const get = (path: string, bodyMax: number, call?: CallOptions) =>
-    ask({ method: 'GET', path, bodyMax, signal: call?.signal });
+    ask({ method: 'GET', path, bodyMax, ...call });
 
   /** GETs the resource with this identifier. */
   const getById = async (
@@ -269,7 +271,7 @@ function outcomeOf(exchanged: Exchange | undefined, answer: ProviderAnswer): Pro
 type Initiation = (InitiatePayRequest | DirectPayRequest | PayoutRequest) & Omit<Confidential, 'credentials'>;
 
 function postOf(path: string, body: object, call?: CallOptions): ExchangeRequest {
-  return { method: 'POST', path, body, bodyMax: MAX_BODY.single, signal: call?.signal };
+  return { method: 'POST', path, body, bodyMax: MAX_BODY.single, ...call };
 }
 
 /**

@@ -133,6 +133,8 @@ export interface ExchangeRequest {
   readonly bodyMax: number;
   /** Sent beside the client's own. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** A time limit that is shorter than the client's, in ms. */
+  readonly withinMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -159,6 +161,8 @@ export async function exchange(
   request: ExchangeRequest,
 ): Promise<Exchange> {
   const { method, path, bodyMax, signal } = request;
+  const limitMs = Math.min(timeoutMs, request.withinMs ?? timeoutMs);
+  const timeout = limitMs < timeoutMs && { timeout: { request: limitMs } };
   // Serialized here and not by the HTTP client, whose errors all count as network errors.
   const { headers } = request;
   const content =
@@ -176,7 +180,7 @@ export async function exchange(
     ending.abort();
   };
   const eitherSignal = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
-  const pending = got(path, { method, ...content, signal: eitherSignal });
+  const pending = got(path, { method, ...content, ...timeout, signal: eitherSignal });
   pending.on('downloadProgress', ({ transferred }) => {
     if (transferred > bodyMax) giveUp('the answer was too large to read');
   });
@@ -187,7 +191,7 @@ export async function exchange(
       giveUp('the provider answered 101');
     });
   });
-  const late = setTimeout(giveUp, timeoutMs + LATE_MS, 'no answer within the time limit', true);
+  const late = setTimeout(giveUp, limitMs + LATE_MS, 'no answer within the time limit', true);
   try {
     const { statusCode, headers, rawBody } = await pending;
     const retryAfterMs = readRetryAfter(headers['retry-after'], headers.date, Date.now());

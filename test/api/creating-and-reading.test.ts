@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import type { Records } from '../../src/records/records.js';
 import { KEYS } from '../support/api-under-test.js';
+import { clientOf, closeServers, serveHttp } from '../support/local-servers.js';
 import { ANSWER_WITHIN_MS, link, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
+afterAll(closeServers);
 
 const key = KEYS.shop;
 
@@ -77,6 +79,19 @@ describe('a new payment', () => {
     expect(ms).toBeLessThan(5_000);
     const later = await stack.read(body.id, '?wait=1');
     expect(later.status).toBe(200);
+  });
+
+  it('by link is not asked for in vain, once the provider has let five wait for as long as a merchant can', async () => {
+    const hanging = await serveHttp(() => undefined);
+    const collection = clientOf(hanging.url, { timeoutMs: 60_000 });
+    const api = await stack.startMore({ providers: { collection } });
+    const ask = () =>
+      api.ask('POST', '/v1/collections', { key, body: link, headers: { 'idempotency-key': randomUUID() } });
+    const answers = await Promise.all(Array.from({ length: 5 }, ask));
+    expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(202));
+    expect(hanging.seen).toHaveLength(5);
+    await ask();
+    expect(hanging.seen).toHaveLength(5);
   });
 
   it('carries no personal data where operators list payments', async () => {

@@ -17,7 +17,7 @@ import type { InitiatePayRequest } from '../../provider/schemas.js';
 export interface LinkMaker {
   initiatePay(
     request: InitiatePayRequest,
-    call?: { readonly signal?: AbortSignal | undefined },
+    call: { readonly withinMs: number; readonly signal: AbortSignal },
   ): Promise<InitiationOutcome>;
   expirePay(transId: string): Promise<ExpiryAnswer>;
 }
@@ -29,15 +29,20 @@ export interface RequestedLink extends Beginning {
   readonly idleMs: number | undefined;
 }
 
-/** Asks the provider for a link, once. The payment machine says what its answer means. */
+/**
+ * Asks the provider for a link, once. The payment machine says what its answer means.
+ *
+ * @param withinMs how long the provider may take. Beyond that it hangs, as its breaker counts, which a signal doesn't say.
+ */
 export async function requestLink(
   links: LinkMaker,
   order: LinkOrder,
   terms: PaymentTerms,
+  withinMs: number,
   signal: AbortSignal,
 ): Promise<RequestedLink> {
   const sentAt = Date.now();
-  const outcome = await links.initiatePay(toInitiatePay(order), { signal });
+  const outcome = await links.initiatePay(toInitiatePay(order), { withinMs, signal });
   const answeredAt = Date.now();
   const request = { outcome, sentAt, answeredAt };
   const beginning = beginPayment(order, terms, answeredAt, request);

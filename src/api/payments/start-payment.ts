@@ -168,8 +168,8 @@ async function startLink(
     }
     const createdAt = Date.now();
     const ask = () =>
-      shutdown.commands.within(answerWithinMs * LINK_SHARE, (signal) =>
-        requestLink(links, order, terms, signal),
+      shutdown.commands.within(answerWithinMs, (signal) =>
+        requestLink(links, order, terms, answerWithinMs * LINK_SHARE, signal),
       );
     const asked = await (context.tracing?.run(order.id, 'requestLink', {}, ask, kindOf) ?? ask());
     const { payment, request: requested, idleMs } = asked;

@@ -11,7 +11,7 @@ const notThere = async () => ({ kind: 'unavailable', reason: 'not there' }) as c
 
 describe('a link that is asked for', () => {
   const ask = (initiatePay: Parameters<typeof requestLink>[0]['initiatePay']) =>
-    requestLink({ initiatePay, expirePay: notThere }, linkOrder, terms, AbortSignal.timeout(1_000));
+    requestLink({ initiatePay, expirePay: notThere }, linkOrder, terms, 1_000, new AbortController().signal);
 
   it('is of no further concern until the first poll', async () => {
     const { idleMs, payment } = await ask(async () => ({
