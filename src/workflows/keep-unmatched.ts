@@ -9,7 +9,7 @@ const HISTORY_LIMIT = 1_500;
 
 /**
  * Keeps the provider's latest notifications that match no payment, for an operator to read. They may come from a payment
- * made by hand in the provider's portal, from another system, or be forged.
+ * made by hand in the provider's portal, from another system, from a link with which no payment could be started, or be forged.
  */
 export async function keepUnmatched(kept: readonly UnmatchedNotification[] = []): Promise<void> {
   let latest = kept;

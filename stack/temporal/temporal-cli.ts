@@ -93,7 +93,7 @@ export async function findTemporal({
   return found;
 }
 
-/** The first Temporal server with update-with-start, which begins every payment, generally available. */
+/** The first Temporal server with update-with-start, which begins every payment but links, generally available. */
 const MIN_SERVER = { major: 1, minor: 28 } as const;
 
 const VERSION_LIMIT_MS = 20_000;
