@@ -1,6 +1,7 @@
 import type { FaultRequest } from '../../sandbox/faults/fault-rule.js';
 import type { PaymentId } from '../../src/payments/payment-id.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/time.js';
+import { userIdOf } from '../../src/provider/requests.js';
 
 /** Real ms for which a connection is held before it is cut without an answer. */
 const HELD_MS = 15;
@@ -81,7 +82,8 @@ export function silence(id: PaymentId): FaultRequest[] {
   const silent = { fault: 'questionTimeout', forMs: SILENCE_MS, holdMs: HELD_MS } as const;
   return [
     { ...silent, externalId: id },
-    { ...silent, userId: id, endpoint: 'transaction' },
+    { ...silent, userId: userIdOf(id, false), endpoint: 'transaction' },
+    { ...silent, userId: userIdOf(id, true), endpoint: 'transaction' },
   ];
 }
 

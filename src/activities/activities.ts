@@ -15,10 +15,11 @@ interface ActivityDependencies {
   readonly merchant: MerchantNotifier;
 }
 
-/** Asks for the transactions of one payment; the payment's id is the userId that they were made under. */
+/** Asks for the transactions of one payment. */
 interface LookUpRequest {
   readonly service: Service;
   readonly paymentId: PaymentId;
+  readonly isDirect: boolean;
 }
 
 /**
@@ -78,8 +79,8 @@ export function createActivities({ providers, merchant }: ActivityDependencies) 
      * The payment's transactions, and those that name no payment, at most {@link MAX_LISTED} in all. Other payments'
      * transactions are left out: they must not get into this payment's history.
      */
-    async lookUp({ service, paymentId }: LookUpRequest): Promise<ListAnswer> {
-      const answer = await providers[service].transactionsOf(paymentId, callLimit());
+    async lookUp({ service, paymentId, isDirect }: LookUpRequest): Promise<ListAnswer> {
+      const answer = await providers[service].transactionsOf(paymentId, isDirect, callLimit());
       if (answer.kind !== 'listed') return answer;
       const named = answer.transactions.filter(({ externalId }) => externalId === paymentId);
       const unnamed = answer.transactions.filter(({ externalId }) => externalId === undefined);

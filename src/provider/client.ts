@@ -29,6 +29,7 @@ import {
   type ProviderAnswer,
 } from './interpret.js';
 import type { Confidential } from './provider-text.js';
+import { userIdOf } from './requests.js';
 import {
   type DirectPayRequest,
   type InitiatePayRequest,
@@ -129,11 +130,13 @@ export interface ProviderClient {
   /** `POST /expire-pay`: expires a link before its 24 hours are over. */
   expirePay(transId: string, call?: CallOptions): Promise<ExpiryAnswer>;
   /**
-   * `GET /transaction/{userId}`: every transaction that was made under a user identifier, in any order. Sanaga sends a
-   * payment's own id as userId and as externalId, so an element that can't be read and names an externalId other than
-   * this userId belongs to another payment, and is left out. Any other that can't be read makes the list unavailable.
+   * `GET /transaction/{userId}`: every transaction that was made for a payment, in any order. Sanaga sends a payment's own id
+   * as externalId, so an element that can't be read and names another externalId belongs to another payment, and is left
+   * out. Any other that can't be read makes the list unavailable.
+   *
+   * @param isDirect whether it is a payment straight to a phone, which is listed under a userId of its own
    */
-  transactionsOf(userId: string, call?: CallOptions): Promise<ListAnswer>;
+  transactionsOf(paymentId: string, isDirect: boolean, call?: CallOptions): Promise<ListAnswer>;
   /** `GET /search`. Rejects with a ZodError on a query that the provider would silently ignore. */
   search(query: SearchQuery, call?: CallOptions): Promise<SearchAnswer>;
   /** `GET /balance`, in XAF. */
@@ -243,8 +246,9 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     async expirePay(transId, call) {
       return interpretExpiry(await ask(postOf('expire-pay', { transId }, call)), transId);
     },
-    async transactionsOf(userId, call) {
-      return interpretList(await getById('transaction', userId, MAX_BODY.list, call), userId);
+    async transactionsOf(paymentId, isDirect, call) {
+      const userId = userIdOf(paymentId, isDirect);
+      return interpretList(await getById('transaction', userId, MAX_BODY.list, call), paymentId);
     },
     async search(query, call) {
       return interpretSearch(await get(searchPath(query), MAX_BODY.list, call));

@@ -12,6 +12,7 @@ import type { TransId } from '../payments/payment-id.js';
 import type { Transaction } from '../payments/transaction.js';
 import type { Exchange } from './http.js';
 import { type Confidential, providerText } from './provider-text.js';
+import { paymentIdOf } from './requests.js';
 import type { initiationSchema, linkInitiationSchema, WireTransaction } from './schemas.js';
 import { ALREADY_EXPIRED, balanceSchema, errorSchema, transactionSchema } from './schemas.js';
 
@@ -232,6 +233,6 @@ export function toTransaction(wire: WireTransaction): Transaction {
     reason: wire.reason === undefined ? undefined : providerText(wire.reason),
     financialTransId: wire.financialTransId,
     externalId: wire.externalId,
-    userId: wire.userId,
+    userId: wire.userId && paymentIdOf(wire.userId),
   };
 }

@@ -1,4 +1,5 @@
 import type { DirectOrder, LinkOrder, PaymentOrder, PayoutOrder } from '../payments/order.js';
+import { parsePaymentId } from '../payments/payment-id.js';
 import type { DirectPayRequest, InitiatePayRequest, PayoutRequest } from './schemas.js';
 
 /** An order for a link, as the provider's `POST /initiate-pay` takes it. */
@@ -9,13 +10,29 @@ export function toInitiatePay(order: LinkOrder): InitiatePayRequest {
 /** An order straight to a phone, as the provider's `POST /direct-pay` takes it. */
 export function toDirectPay(order: DirectOrder): DirectPayRequest {
   const { phone, medium, name, email } = order;
-  return { ...common(order), phone, medium, name, email };
+  return { ...common(order), userId: userIdOf(order.id, true), phone, medium, name, email };
 }
 
 /** An order to pay out, as the provider's `POST /payout` takes it. */
 export function toPayout(order: PayoutOrder): PayoutRequest {
   const { phone, medium, name, email } = order;
   return { ...common(order), phone, medium, name, email };
+}
+
+const DIRECT = '_direct';
+
+/**
+ * The userId of a payment's requests. A direct payment has one beside its id: a link may have been asked for with the same
+ * Idempotency-Key before, which no payment was started with, and must not be taken for what came of a request to a phone.
+ */
+export function userIdOf(paymentId: string, isDirect: boolean): string {
+  return isDirect ? `${paymentId}${DIRECT}` : paymentId;
+}
+
+/** The payment that a request with this userId was for. */
+export function paymentIdOf(userId: string): string {
+  const id = userId.endsWith(DIRECT) ? userId.slice(0, -DIRECT.length) : userId;
+  return parsePaymentId(id) ?? userId;
 }
 
 /**

@@ -36,12 +36,17 @@ export class ProviderQuestions {
     throw noAnswer(answer);
   }
 
-  /** All transactions of a payment; `undefined` when the provider refuses to list them, or one can't be read. */
+  /** All transactions of a payment, by link and straight to a phone; `undefined` when the provider refuses to list them, or one can't be read. */
   async transactionsOf(service: Service, id: PaymentId): Promise<readonly Transaction[] | undefined> {
-    const answer = await this.#ask((call) => this.providers[service].transactionsOf(id, call));
-    if (answer.kind === 'listed') return answer.transactions;
-    if (answer.kind === 'refused' || isUnreadable(answer)) return undefined;
-    throw noAnswer(answer);
+    const lists = service === 'collection' ? [false, true] : [false];
+    const found: Transaction[] = [];
+    for (const isDirect of lists) {
+      const answer = await this.#ask((call) => this.providers[service].transactionsOf(id, isDirect, call));
+      if (answer.kind === 'refused' || isUnreadable(answer)) return undefined;
+      if (answer.kind !== 'listed') throw noAnswer(answer);
+      found.push(...answer.transactions);
+    }
+    return found;
   }
 
   /** What a service holds, in XAF. */

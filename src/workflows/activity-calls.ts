@@ -84,7 +84,13 @@ export function activityCalls(terms: PaymentTerms) {
     expireOrphan: (transId: TransId): Promise<ExpiryAnswer> =>
       answer(question('Expire the link').expirePay(transId, workflowInfo().firstExecutionRunId)),
     lookUp: (order: PaymentOrder): Promise<ListAnswer> =>
-      answer(question('Look for the transaction').lookUp({ service: order.kind, paymentId: order.id })),
+      answer(
+        question('Look for the transaction').lookUp({
+          service: order.kind,
+          paymentId: order.id,
+          isDirect: order.method === 'direct',
+        }),
+      ),
 
     /** The first try: a local activity, which costs one event when the merchant answers. */
     notify: (notification: MerchantNotification) =>

@@ -154,7 +154,7 @@ describe('an activity that begins a payment', () => {
     await run(() => activities.directPay({ ...directOrder, userId: 'user-7', externalId: 'order-7' }));
     expect(asked[0]).toMatchObject({
       line: 'POST /direct-pay',
-      body: { userId: 'col_2', externalId: 'col_2' },
+      body: { userId: 'col_2_direct', externalId: 'col_2' },
     });
   });
 
@@ -207,7 +207,8 @@ describe('an activity that begins a payment', () => {
 
 describe('the look-up of a payment', () => {
   const transaction = (id: string, externalId?: string) => ({ transId: id, status: 'PENDING', externalId });
-  const lookUp = () => run(() => activities.lookUp({ service: 'payout', paymentId: payoutOrder.id }));
+  const lookUp = () =>
+    run(() => activities.lookUp({ service: 'payout', paymentId: payoutOrder.id, isDirect: false }));
 
   it("leaves out what says it is another's, and keeps what doesn't say", async () => {
     answer = {
@@ -224,6 +225,13 @@ describe('the look-up of a payment', () => {
     answer = { status: 200, body: [] };
     expect(await lookUp()).toEqual({ kind: 'listed', transactions: [] });
     expect(asked).toMatchObject([{ line: 'GET /transaction/pay_3', user: 'payout-user' }]);
+  });
+
+  it("is made for a direct payment where no link is listed that was made for the payment's id", async () => {
+    answer = { status: 200, body: [] };
+    const { id: paymentId } = directOrder;
+    await run(() => activities.lookUp({ service: 'collection', paymentId, isDirect: true }));
+    expect(asked).toMatchObject([{ line: 'GET /transaction/col_2_direct', user: 'collection-user' }]);
   });
 
   it("returns 20 transactions at most, the payment's own before those that don't say", async () => {

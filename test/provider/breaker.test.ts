@@ -187,7 +187,7 @@ async function hanging(reply: Reply = json(200, [])): Promise<{ server: HttpServ
 const questions: [string, (client: ProviderClient) => Promise<unknown>][] = [
   ['a status', (client) => client.paymentStatus('T1')],
   ['an expiry', (client) => client.expirePay('T1')],
-  ['a list', (client) => client.transactionsOf('col_1')],
+  ['a list', (client) => client.transactionsOf('col_1', false)],
   ['a search', (client) => client.search({})],
   ['the balance', (client) => client.balance()],
 ];
@@ -298,7 +298,7 @@ describe('a provider that hangs', () => {
     time += PAUSE_MS;
     const [link, list] = await Promise.all([
       client.initiatePay({ amount: 500 }),
-      client.transactionsOf('col_1'),
+      client.transactionsOf('col_1', false),
     ]);
     expect(link).toMatchObject({ kind: 'ambiguous' });
     expect(list).toMatchObject({ reason: `no answer within ${LIMIT_MS} ms` });
@@ -322,11 +322,11 @@ describe('a provider that hangs', () => {
     await timeOut(client, 5);
     recover();
     time += 9_999;
-    expect(await client.transactionsOf('col_1')).toEqual(heldBack);
+    expect(await client.transactionsOf('col_1', false)).toEqual(heldBack);
     time += 1;
-    const both = [client.transactionsOf('col_1'), client.transactionsOf('col_2')];
+    const both = [client.transactionsOf('col_1', false), client.transactionsOf('col_2', false)];
     expect(await Promise.all(both)).toEqual([{ kind: 'listed', transactions: [] }, heldBack]);
-    expect(await client.transactionsOf('col_2')).toEqual({ kind: 'listed', transactions: [] });
+    expect(await client.transactionsOf('col_2', false)).toEqual({ kind: 'listed', transactions: [] });
   });
 
   it('is still asked by the client of the other service', async () => {

@@ -24,7 +24,7 @@ describe('a request to the provider', () => {
     ],
     ['POST', '/expire-pay', '{"transId":"T/1"}', (client) => client.expirePay('T/1')],
     ['GET', '/payment-status/T%2F1%3Fa', '', (client) => client.paymentStatus('T/1?a')],
-    ['GET', '/transaction/u1', '', (client) => client.transactionsOf('u1')],
+    ['GET', '/transaction/u1', '', (client) => client.transactionsOf('u1', false)],
     ['GET', '/search?medium=orange%20money', '', (client) => client.search({ medium: 'orange money' })],
     ['GET', '/balance', '', (client) => client.balance()],
   ])('is %s %s with its body and both credentials', async (method, path, body, ask) => {
@@ -90,7 +90,7 @@ describe('an identifier that no address can carry', () => {
   it.each(['', '.', '..', '\ud800'])('(%j) is not asked for', async (identifier) => {
     const server = await serveHttp(json(200, []));
     const client = clientOf(server.url);
-    expect(await client.transactionsOf(identifier)).toMatchObject({ kind: 'unavailable' });
+    expect(await client.transactionsOf(identifier, false)).toMatchObject({ kind: 'unavailable' });
     expect(await client.paymentStatus(identifier)).toMatchObject({ kind: 'unavailable' });
     expect(server.connections()).toBe(0);
   });
@@ -199,26 +199,29 @@ describe('an order with identifiers of the merchant, as it is sent to the provid
     [
       'a link',
       linkOrder.id,
+      linkOrder.id,
       (url) => clientOf(url).initiatePay(toInitiatePay({ ...linkOrder, ...merchants })),
     ],
     [
       'a direct payment',
       directOrder.id,
+      `${directOrder.id}_direct`,
       (url) => clientOf(url).directPay(toDirectPay({ ...directOrder, ...merchants })),
     ],
     [
       'a payout',
       payoutOrder.id,
+      payoutOrder.id,
       (url) => clientOf(url, { service: 'payout' }).payout(toPayout({ ...payoutOrder, ...merchants })),
     ],
   ])(
     "(%s) carries the payment's id as externalId and userId, and neither of the merchant's",
-    async (_, id, send) => {
+    async (_, id, userId, send) => {
       const server = await serveHttp(json(200, { transId: 'T1' }));
       await send(server.url);
       expect(server.seen).toHaveLength(1);
       const body = server.seen[0]?.body ?? '';
-      expect(JSON.parse(body)).toMatchObject({ externalId: id, userId: id });
+      expect(JSON.parse(body)).toMatchObject({ externalId: id, userId });
       expect(body).not.toMatch(/guest|order-7/);
     },
   );

@@ -244,7 +244,7 @@ const questions: [string, (client: ProviderClient) => Promise<unknown>, unknown,
   ['the expiry', (client) => client.expirePay('T1'), transaction, { kind: 'expired', transaction: kept }],
   [
     "a user's transactions",
-    (client) => client.transactionsOf('u1'),
+    (client) => client.transactionsOf('u1', false),
     [transaction],
     { kind: 'listed', transactions: [kept] },
   ],
@@ -367,7 +367,10 @@ describe('the expiry of a link that is expired already', () => {
 describe('a list', () => {
   it('may be empty', async () => {
     const server = await serveHttp(json(200, []));
-    expect(await clientOf(server.url).transactionsOf('u1')).toEqual({ kind: 'listed', transactions: [] });
+    expect(await clientOf(server.url).transactionsOf('u1', false)).toEqual({
+      kind: 'listed',
+      transactions: [],
+    });
   });
 
   it.each<[string, unknown]>([
@@ -380,7 +383,7 @@ describe('a list', () => {
     ['is a list', [{ externalId: 'col_2' }]],
   ])('is unavailable as a whole when an element can not be read and %s', async (_, element) => {
     const server = await serveHttp(json(200, [transaction, element]));
-    expect(await clientOf(server.url).transactionsOf('col_1')).toEqual({
+    expect(await clientOf(server.url).transactionsOf('col_1', false)).toEqual({
       kind: 'unavailable',
       reason: "the provider gave an answer that can't be read",
     });
@@ -394,7 +397,7 @@ describe('a list', () => {
   ])("leaves out another payment's element whose %s can not be read", async (_, wrong) => {
     const others = { ...transaction, transId: 'T2', externalId: 'col_2', ...wrong };
     const server = await serveHttp(json(200, [others, transaction]));
-    expect(await clientOf(server.url).transactionsOf('col_1')).toEqual({
+    expect(await clientOf(server.url).transactionsOf('col_1', false)).toEqual({
       kind: 'listed',
       transactions: [kept],
     });
@@ -409,7 +412,7 @@ describe('a list', () => {
   it('reads an empty externalId or userId as left out', async () => {
     const server = await serveHttp(json(200, [{ ...transaction, externalId: '', userId: '' }]));
     const { externalId: _, ...unnamed } = kept;
-    expect(await clientOf(server.url).transactionsOf('col_1')).toEqual({
+    expect(await clientOf(server.url).transactionsOf('col_1', false)).toEqual({
       kind: 'listed',
       transactions: [unnamed],
     });
@@ -423,7 +426,7 @@ describe('a list', () => {
     }));
     const server = await serveHttp(json(200, many));
     const client = clientOf(server.url, { timeoutMs: 5_000 });
-    expect(await client.transactionsOf('u1')).toHaveProperty('transactions.length', 10_000);
+    expect(await client.transactionsOf('u1', false)).toHaveProperty('transactions.length', 10_000);
   });
 });
 

@@ -3,7 +3,7 @@ import type { PaymentId } from '../../payments/payment-id.js';
 
 /** What is asked of one of the provider's services on behalf of a person who looks. It changes nothing. */
 export interface RecordsReader {
-  transactionsOf(userId: string): Promise<ListAnswer>;
+  transactionsOf(paymentId: string, isDirect: boolean): Promise<ListAnswer>;
   paymentStatus(transId: string): Promise<StatusAnswer>;
 }
 
@@ -34,16 +34,20 @@ const MAX_KEPT = 1_000;
  */
 export class ProviderRecords {
   readonly #lists: SharedAnswers<ListAnswer>;
+  readonly #directLists: SharedAnswers<ListAnswer>;
   readonly #statuses: SharedAnswers<StatusAnswer>;
 
   constructor(reader: RecordsReader, waitMs: number = WAIT_MS) {
-    this.#lists = new SharedAnswers((id) => reader.transactionsOf(id), LIST_REUSED_MS, waitMs);
+    const listed = (isDirect: boolean) =>
+      new SharedAnswers((id) => reader.transactionsOf(id, isDirect), LIST_REUSED_MS, waitMs);
+    this.#lists = listed(false);
+    this.#directLists = listed(true);
     this.#statuses = new SharedAnswers((transId) => reader.paymentStatus(transId), STATUS_REUSED_MS, waitMs);
   }
 
   /** The provider's list of a payment's transactions. */
-  list(id: PaymentId): Promise<Answered<ListAnswer>> {
-    return this.#lists.get(id);
+  list(id: PaymentId, isDirect: boolean): Promise<Answered<ListAnswer>> {
+    return (isDirect ? this.#directLists : this.#lists).get(id);
   }
 
   /** The status of one transaction, up to a minute old. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { WithStartWorkflowOperation } from '@temporalio/client';
+import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { describePayment } from '../../payments/describe-payment.js';
 import type { LinkOrder, PaymentOrder, PaymentTerms } from '../../payments/order.js';
@@ -180,19 +180,10 @@ async function startLink(
       return await tryToStart(context, request, requestId, { start, withinMs });
     }
     try {
-      await callTemporal(client, () =>
-        client.workflow.start<PaymentWorkflow>(workflowTypeOf(order), {
-          ...workflowOptions(start),
-          startDelay: idleMs,
-          workflowIdConflictPolicy: 'FAIL',
-          workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        }),
-      );
+      await callTemporal(client, () => startNow(client, start, idleMs));
     } catch (error) {
       if (!wasOvertaken(error)) throw error;
-      const earlier = await asItStands(context, request, requestId);
-      expireUngiven(links, asked, earlier?.payment.transId);
-      return earlier;
+      return await joinEarlier(context, request, requestId, asked);
     }
     context.recentLinks.add(order.id);
     return toResult({ payment: toPayment(payment) }, { isRepeated: false });
@@ -200,6 +191,24 @@ async function startLink(
 }
 
 const kindOf = ({ request }: RequestedLink) => request.outcome.kind;
+
+/** The payment that was started with this key while this request asked for a link of its own, which nobody gets. */
+async function joinEarlier(
+  context: StartContext,
+  request: StartRequest,
+  requestId: string,
+  asked: RequestedLink,
+): Promise<StartResult | undefined> {
+  try {
+    const earlier = await asItStands(context, request, requestId);
+    expireUngiven(context.links, asked, earlier?.payment.transId);
+    return earlier;
+  } catch (error) {
+    const isOther = error instanceof ApiError && error.code === 'idempotency_key_reused';
+    if (isOther) expireUngiven(context.links, asked, undefined);
+    throw error;
+  }
+}
 
 async function tryToStart(
   context: StartContext,
@@ -209,7 +218,7 @@ async function tryToStart(
 ): Promise<StartResult | undefined> {
   try {
     const answer = await initiate(context, request, requestId, begin);
-    if (answer === undefined) return await undecided(context, request, requestId);
+    if (answer === undefined) return await undecided(context, request, requestId, begin);
     return answer.value.requestId === requestId
       ? toResult(answer.value, { isRepeated: false })
       : await asItStands(context, request, requestId);
@@ -261,24 +270,41 @@ async function asItStands(
 
 /**
  * The payment while the provider's answer isn't known. It may be unable to say how it stands, or there may be
- * no worker at all. Of a payment that this very request started, it is known all the same: it was created.
+ * no worker at all. Of a payment that this very request started, it is known all the same: it was created, or what the provider
+ * has answered to the API. With such an answer, it is started in any case: even when the process is to stop.
  */
 async function undecided(
   context: StartContext,
   request: StartRequest,
   requestId: string,
+  begin?: Beginning,
 ): Promise<StartResult> {
   const found = await findSame(context, request);
-  if (found === undefined) throw temporarilyUnavailable();
+  if (found === undefined) {
+    if (begin === undefined) throw temporarilyUnavailable();
+    await callTemporal(context.client, () => startNow(context.client, begin.start));
+    return begun(request, context.terms, begin.start.createdAt, begin);
+  }
   const isOurs = found.requestId === requestId;
   try {
     const now = await currentState(context, found, isOurs ? LAST_LOOK_MS : undefined);
     return toResult(now, { isUndecided: true, isRepeated: !isOurs });
   } catch (error) {
     if (!(isOurs && found.running && error instanceof ApiError)) throw error;
-    const state = openPayment(request.order, context.terms, found.createdAt);
-    return { kind: 'undecided', payment: toPayment(state), isRepeated: false };
+    return begun(request, context.terms, found.createdAt, begin);
   }
+}
+
+/** What a payment is whose workflow was just started, and hasn't begun. */
+function begun(
+  { order }: StartRequest,
+  terms: PaymentTerms,
+  createdAt: number,
+  begin: Beginning | undefined,
+): StartResult {
+  const state = begin?.start.payment ?? openPayment(order, terms, createdAt);
+  const rejection = state.phase.kind === 'ended' ? state.phase.rejection : undefined;
+  return toResult({ payment: toPayment(state), rejection }, { isUndecided: true, isRepeated: false });
 }
 
 /** @throws {ApiError} `idempotency_key_reused`. */
@@ -331,6 +357,16 @@ interface WorkflowStart {
   readonly createdAt: number;
   /** What it begins with, if it was opened before. */
   readonly payment?: PaymentState | undefined;
+}
+
+/** Starts a payment's workflow, which begins after the delay. @throws WorkflowExecutionAlreadyStartedError */
+function startNow(client: Client, start: WorkflowStart, startDelay?: number): Promise<unknown> {
+  return client.workflow.start<PaymentWorkflow>(workflowTypeOf(start.input.order), {
+    ...workflowOptions(start),
+    ...(startDelay !== undefined && { startDelay }),
+    workflowIdConflictPolicy: 'FAIL',
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+  });
 }
 
 /**

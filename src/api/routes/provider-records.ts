@@ -29,7 +29,7 @@ export const getProviderRecords = authenticatedRoute({
     const { transId } = payment;
     const records = context.providerRecords[payment.kind];
     const [list, status] = await Promise.all([
-      records.list(payment.id),
+      records.list(payment.id, payment.method === 'direct'),
       transId === undefined ? undefined : records.status(transId),
     ]);
     return {

@@ -74,7 +74,7 @@ describe('a provider that hangs', () => {
 
   it('keeps nobody waiting: there is no answer then', async () => {
     const records = new ProviderRecords(never, 30);
-    const { answer } = await records.list(id);
+    const { answer } = await records.list(id, false);
     expect(answer).toEqual({ kind: 'unavailable', reason: 'no answer within 0.03 seconds' });
   });
 
@@ -82,11 +82,11 @@ describe('a provider that hangs', () => {
     let asked = 0;
     const transactionsOf = () => {
       asked++;
-      return never.transactionsOf(id);
+      return never.transactionsOf(id, false);
     };
     const records = new ProviderRecords({ ...never, transactionsOf }, 30);
-    await Promise.all([records.list(id), records.list(id)]);
-    await records.list(id);
+    await Promise.all([records.list(id, false), records.list(id, false)]);
+    await records.list(id, false);
     expect(asked).toBe(1);
   });
 });
