@@ -195,7 +195,7 @@ describe("a search's path", () => {
 const merchants = { userId: 'guest', externalId: 'order-7' };
 
 describe('an order with identifiers of the merchant, as it is sent to the provider', () => {
-  it.each<[string, string, (url: string) => Promise<unknown>]>([
+  it.each<[string, string, string, (url: string) => Promise<unknown>]>([
     [
       'a link',
       linkOrder.id,
