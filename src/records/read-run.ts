@@ -173,10 +173,10 @@ async function readEnded(
     if (run.closedAt === undefined) {
       const { raw, status } = await called(client, stop, () => handle.describe());
       if (status.name !== 'RUNNING' || raw.pendingWorkflowTask) return undefined;
-      return await called(client, stop, () => handle.query(recordQuery));
+      return await queried(client, stop, () => handle.query(recordQuery));
     }
     if (!run.stopped) return await called(client, stop, () => handle.result());
-    return await called(client, stop, () => handle.query(recordQuery, OF_ENDED));
+    return await queried(client, stop, () => handle.query(recordQuery, OF_ENDED));
   } catch (error) {
     if (error instanceof WorkflowNotFoundError && run.closedAt === undefined) return undefined;
     // It was stopped before any worker had taken it.
@@ -211,8 +211,33 @@ async function called<T>(client: Client, stop: AbortSignal | undefined, call: ()
   return await (stop === undefined ? limited() : endingWith(client, stop, limited));
 }
 
+/**
+ * A query of a payment. It waits for a worker that replays this one payment, and may never be answered, for want of a key, say: a
+ * query that takes too long doesn't show that Temporal is away.
+ */
+async function queried<T>(
+  client: Client,
+  stop: AbortSignal | undefined,
+  query: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await called(client, stop, query);
+  } catch (error) {
+    if (grpcErrorOf(error)?.code !== grpc.DEADLINE_EXCEEDED) throw error;
+    throw new Error('no worker has answered for the payment in time', { cause: error });
+  }
+}
+
+/** Codes of a Temporal that is away, or too slow. The others may be its answer to one payment that it can't read, for good. */
+const AWAY: ReadonlySet<grpc> = new Set([
+  grpc.UNAVAILABLE,
+  grpc.CANCELLED,
+  grpc.RESOURCE_EXHAUSTED,
+  grpc.DEADLINE_EXCEEDED,
+]);
+
 /** Whether Temporal as a whole can't be reached, rather than one payment not be read. */
 export function isTemporalAway(error: unknown): boolean {
   const code = grpcErrorOf(error)?.code;
-  return code === grpc.UNAVAILABLE || code === grpc.CANCELLED || code === grpc.RESOURCE_EXHAUSTED;
+  return code !== undefined && AWAY.has(code);
 }

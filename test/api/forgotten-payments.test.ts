@@ -611,6 +611,34 @@ describe('while the records are away', () => {
     expect(data[0]).toMatchObject({ transId: 'longAgo000000001', externalId: id });
   });
 
+  it("one that names a transaction alone reaches the payment that Temporal has, and is kept when it hasn't", async () => {
+    const payment = await stack.begun('/v1/collections', link);
+    await stack.visit(payment, 'pay');
+    // The index shows the transaction some moments later.
+    await eventually(
+      () => stack.api.ask('GET', `/v1/payments?transId=${payment.transId}`, { key: KEYS.shop }),
+      ({ body }) => body.data.length === 1,
+    );
+    const results = async () => {
+      const page = await away.metrics();
+      const counted = (result: string) => sumOf(page, 'sanaga_provider_webhooks_total', { result });
+      return { taken: counted('taken'), unmatched: counted('unmatched') };
+    };
+    const before = await results();
+    for (const transId of [payment.transId, 'longAgo000000002']) {
+      const said = { transId, status: 'SUCCESSFUL' };
+      const { status } = await away.ask('POST', '/webhooks/provider/hook-token-0123456789', { body: said });
+      expect(status).toBe(200);
+    }
+    expect(await results()).toEqual({ taken: before.taken + 1, unmatched: before.unmatched + 1 });
+    const { data } = (await away.ask('GET', '/v1/notifications/unmatched', { key: KEYS.operator })).body;
+    expect(data[0].transId).toBe('longAgo000000002');
+    await eventually(
+      () => stack.read(payment.id),
+      ({ body }) => body.status === 'SUCCESSFUL',
+    );
+  });
+
   it('payments go on, and are recorded once they are back', async () => {
     const late = open(port);
     const stop = startRecorder(stack.api.client, late);

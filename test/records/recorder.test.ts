@@ -1,15 +1,18 @@
+import { status as grpc } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { pino } from 'pino';
 import { type RecorderPace, runRecorder } from '../../src/records/recorder.js';
 import { Records } from '../../src/records/records.js';
+import { DecryptionError } from '../../src/temporal/encryption.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
-import { idOf, paid, type Run, temporalWith } from '../support/ended-runs.js';
+import { failedWith, idOf, paid, type Run, temporalWith } from '../support/ended-runs.js';
 import { eventually } from '../support/payment-stack.js';
 import { testEncryption } from '../support/test-encryption.js';
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 const PACE: RecorderPace = {
@@ -162,6 +165,49 @@ describe('the recorder', () => {
     expect((await records.find(idOf(1)))?.content).toBeUndefined();
     isBroken = false;
     expect((await untilRecorded(1))?.content?.payment.status).toBe('SUCCESSFUL');
+  });
+
+  it.each([grpc.UNAVAILABLE, grpc.DEADLINE_EXCEEDED, grpc.RESOURCE_EXHAUSTED])(
+    'waits for a Temporal that is away or slow (gRPC code %p), and does not say meanwhile that all is recorded',
+    async (code) => {
+      const closedAt = Date.now() - HOUR_MS;
+      let isAway = true;
+      let reads = 0;
+      const { result, ...rest } = paid(1, closedAt);
+      const late = async () => {
+        reads++;
+        if (isAway) throw failedWith(code);
+        return await result();
+      };
+      record([{ ...rest, result: late }]);
+      await eventually(
+        async () => reads,
+        (count) => count > 2,
+      );
+      await expect(records.has(idOf(1))).resolves.toBe(false);
+      expect((await records.recorderState()).recordedUntil ?? 0).toBeLessThanOrEqual(closedAt);
+      isAway = false;
+      expect((await untilRecorded(1))?.content?.payment.status).toBe('SUCCESSFUL');
+      const events = await records.events({ after: 0 }, 10);
+      expect(events.map(({ paymentId }) => paymentId)).toEqual([idOf(1)]);
+    },
+  );
+
+  it.each([
+    ['whose key is missing', new DecryptionError('the key k1 is missing'), false],
+    ['of which Temporal has lost a part', failedWith(grpc.DATA_LOSS), false],
+    ['whose history makes Temporal fail', failedWith(grpc.INTERNAL), false],
+    ['that was stopped, and for which no worker answers', failedWith(grpc.DEADLINE_EXCEEDED), true],
+  ])('is not held up by a payment %s', async (_, error, isStopped) => {
+    const result = () => Promise.reject(error);
+    record([paid(1, Date.now() - HOUR_MS, { result, isStopped }), paid(2, Date.now() - 30 * MINUTE_MS)]);
+    await untilRecorded(2);
+    await eventually(
+      () => records.recorderState(),
+      (state) => (state.recordedUntil ?? 0) > Date.now() - 2 * MINUTE_MS,
+    );
+    const unread = await records.find(idOf(1));
+    expect([unread?.id, unread?.content]).toEqual([idOf(1), undefined]);
   });
 
   it('whose lease another has taken in the meantime stops where it is, and says nothing of what it has not written', async () => {

@@ -1,4 +1,5 @@
-import type { Client } from '@temporalio/client';
+import { status as grpc, Metadata } from '@grpc/grpc-js';
+import { type Client, ServiceError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { defaultPayloadConverter } from '@temporalio/common/lib/converter/payload-converter.js';
 import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
@@ -19,6 +20,8 @@ export interface Run {
   readonly closedAt: number;
   /** Without it, the index has no status of it. */
   readonly status?: 'SUCCESSFUL';
+  /** An operator has stopped it: a worker has to say what it has left. */
+  readonly isStopped?: boolean;
   /** What it has left, or why it can't be read. */
   result(): Promise<EndedPayment>;
 }
@@ -52,7 +55,7 @@ export function paid(number: number, closedAt: number, changes: Partial<Run> = {
 
 const timestamp = (ms: number) => ({ seconds: Math.floor(ms / 1_000), nanos: (ms % 1_000) * 1e6 });
 
-function toInfo({ id, closedAt, status }: Run) {
+function toInfo({ id, closedAt, status, isStopped }: Run) {
   const createdAt = closedAt - 60_000;
   const indexed = new TypedSearchAttributes([
     { key: attributes.merchant, value: 'shop' },
@@ -65,7 +68,9 @@ function toInfo({ id, closedAt, status }: Run) {
   const memo = { requestId: 'request', fingerprint: 'digest' };
   return {
     execution: { workflowId: id, runId: `run-of-${id}` },
-    status: Status.WORKFLOW_EXECUTION_STATUS_COMPLETED,
+    status: isStopped
+      ? Status.WORKFLOW_EXECUTION_STATUS_TERMINATED
+      : Status.WORKFLOW_EXECUTION_STATUS_COMPLETED,
     startTime: timestamp(createdAt),
     closeTime: timestamp(closedAt),
     searchAttributes: { indexedFields: encodeUnifiedSearchAttributes(undefined, indexed) },
@@ -75,6 +80,12 @@ function toInfo({ id, closedAt, status }: Run) {
       ),
     },
   };
+}
+
+/** Why a call to Temporal has failed. */
+export function failedWith(code: grpc): Error {
+  const cause = Object.assign(new Error(grpc[code]), { code, details: '', metadata: new Metadata() });
+  return new ServiceError('a call has failed', { cause });
 }
 
 /**
@@ -110,9 +121,10 @@ export function temporalWith(
       }),
     },
     workflow: {
-      getHandle: (id: string) => ({
-        result: async () => await runs.find((one) => one.id === id)?.result(),
-      }),
+      getHandle: (id: string) => {
+        const leave = async () => await runs.find((one) => one.id === id)?.result();
+        return { result: leave, query: leave };
+      },
     },
   };
   return stub as unknown as Client;

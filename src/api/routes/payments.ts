@@ -77,7 +77,10 @@ const limit = wholeNumber({ min: 1, max: PAGE_SIZE.max, fallback: PAGE_SIZE.defa
   'Payments per page',
 );
 
-const placeSchema = z.tuple([z.int().nonnegative(), z.string()]);
+/** The latest time that there is a `Date` of, in ms since the epoch. */
+const MAX_TIME_MS = 8_640_000_000_000_000;
+
+const placeSchema = z.tuple([z.int().nonnegative().max(MAX_TIME_MS), z.string()]);
 
 /** A place in a list as an opaque string, which callers return unchanged. */
 export function toCursor({ createdAt, id }: Place): string {

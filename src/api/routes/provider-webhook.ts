@@ -9,7 +9,7 @@ import { parseJson } from '../http/body.js';
 import type { WebhookResult } from '../http/metrics.js';
 import { ApiError, notFound } from '../http/problem.js';
 import { deliverHint, keepUnmatched } from '../payments/provider-notifications.js';
-import { findByTransId } from '../payments/visibility.js';
+import { findForHint } from '../payments/visibility.js';
 import { type ApiContext, type ApiRequest, publicRoute } from '../route.js';
 
 /**
@@ -114,7 +114,7 @@ function readNotification(body: Buffer) {
  * The payment that a notification is about: its id is the transaction's externalId. The provider doesn't document which
  * fields it sends. Without an externalId, the payment is found by its transaction, if exactly one payment has it.
  *
- * @throws {ApiError} `too_many_notifications`, `temporarily_unavailable`.
+ * @throws {ApiError} `too_many_notifications`, `temporarily_unavailable`, `records_unavailable`.
  */
 async function addressee(
   context: ApiContext,
@@ -128,7 +128,7 @@ async function addressee(
     return id;
   }
   hints.pass(`transaction ${transId}`);
-  const [id, ...others] = await findByTransId(context, transId);
+  const [id, ...others] = await findForHint(context, transId);
   return others.length === 0 ? id : undefined;
 }
 

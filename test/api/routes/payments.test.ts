@@ -25,6 +25,7 @@ describe('a cursor', () => {
     encode([-1, 'col_1']),
     encode([1.5, 'col_1']),
     encode([1e300, 'col_1']),
+    encode([8_640_000_000_000_001, 'col_1']),
     encode([1, 'order-17']),
     encode([1, 'col_1" OR "a" = "a']),
     encode([1, 'col_1', 2]),
