@@ -20,8 +20,14 @@ export interface DayPayments {
   readonly cutOff: boolean;
 }
 
+/** What is held of a run while a day is read. Its memo isn't: nothing here reads it, and a busy day's would fill the memory. */
+interface RunOfDay extends DayPayment {
+  readonly startedAt: number;
+  readonly closedAt: number | undefined;
+}
+
 /**
- * All payments of a day, in the order of their creation.
+ * All payments of a day, in the order of their creation: those that were created first, when there are more than `max`.
  *
  * @param onProgress called after each call to Temporal or the records
  */
@@ -34,22 +40,37 @@ export async function paymentsOfDay(
 ): Promise<DayPayments> {
   const from = startOf(day);
   const before = endOfDay(from);
-  const latest = new Map<PaymentId, PaymentRun>();
+  const latest = new Map<PaymentId, RunOfDay>();
+  // One more tells that there are more.
+  const held = max + 1;
   for await (const runs of listRuns(client, createdBetween(from, before))) {
     onProgress();
-    for (const run of runs) keepLatest(latest, run);
+    for (const run of runs) keepLatest(latest, toRunOfDay(run));
+    forgetLater(latest, held);
   }
-  // What Temporal has, it knows better.
+  // What Temporal has, it knows better. What was forgotten may come again from the records, as late as it was.
   const inTemporal = new Set(latest.keys());
   for (let after = '', isMore = true; isMore; ) {
     const rows = await records.runsCreated(from, before, after, ROWS_PER_QUERY);
     onProgress();
-    for (const run of rows) if (!inTemporal.has(run.id)) latest.set(run.id, orphanedIfOpen(run));
+    for (const run of rows) if (!inTemporal.has(run.id)) latest.set(run.id, toRunOfDay(orphanedIfOpen(run)));
+    forgetLater(latest, held);
     after = rows.at(-1)?.id ?? after;
     isMore = rows.length === ROWS_PER_QUERY;
   }
-  const payments = [...latest.values()].map(toDayPayment).sort(byCreation);
-  return { payments: payments.slice(0, max), cutOff: payments.length > max };
+  const runs = [...latest.values()].sort(byCreation);
+  const payments = runs.slice(0, max).map(({ startedAt, closedAt, ...payment }) => payment);
+  return { payments, cutOff: runs.length > max };
+}
+
+/**
+ * Forgets all but so many payments, those that were created first, once there are twice as many: a day of any size finds room, and
+ * isn't sorted for each page.
+ */
+function forgetLater(latest: Map<PaymentId, RunOfDay>, held: number): void {
+  if (latest.size <= 2 * held) return;
+  const later = [...latest.values()].sort(byCreation).slice(held);
+  for (const { id } of later) latest.delete(id);
 }
 
 /** Payments of any day by their ids, as they are now; those that exist nowhere are left out. */
@@ -71,7 +92,10 @@ export async function paymentsWith(
 }
 
 /** Of several runs of a payment, the one that is open counts, and otherwise the one that began last. */
-function keepLatest(latest: Map<PaymentId, PaymentRun>, run: PaymentRun): void {
+function keepLatest<Run extends Pick<PaymentRun, 'id' | 'startedAt' | 'closedAt'>>(
+  latest: Map<PaymentId, Run>,
+  run: Run,
+): void {
   const other = latest.get(run.id);
   const isNewer =
     other === undefined ||
@@ -84,6 +108,10 @@ function keepLatest(latest: Map<PaymentId, PaymentRun>, run: PaymentRun): void {
 function orphanedIfOpen(run: PaymentRun): PaymentRun {
   if (run.closedAt !== undefined || run.indexed.final) return run;
   return { ...run, indexed: { ...run.indexed, status: 'REVIEW' } };
+}
+
+function toRunOfDay(run: PaymentRun): RunOfDay {
+  return { ...toDayPayment(run), startedAt: run.startedAt, closedAt: run.closedAt };
 }
 
 function toDayPayment({ id, merchant, indexed }: PaymentRun): DayPayment {

@@ -3,6 +3,7 @@ import type { Service } from '../payments/order.js';
 import type { MidnightBalance, Statement } from '../payments/statement.js';
 import type { RecordCipher } from './cipher.js';
 import type { Database } from './database.js';
+import { OpenedStatements } from './opened-statements.js';
 
 /** What a list shows of a statement. */
 export interface StatementSummary {
@@ -36,6 +37,8 @@ const MAX_PART_DAYS = 30;
  * All methods throw {@link RecordsUnavailableError} when the database can't be reached.
  */
 export class Statements {
+  readonly #opened = new OpenedStatements();
+
   constructor(
     private readonly database: Database,
     private readonly cipher: RecordCipher,
@@ -130,13 +133,26 @@ export class Statements {
     return { latest, dueSince: due && dueRow.parse(due).since.getTime() };
   }
 
-  /** The statement of a day: the latest, or an earlier version. @throws {DecryptionError} when its key is missing. */
+  /**
+   * The statement of a day: the latest, or an earlier version. It may be given to other readers, too.
+   *
+   * @throws {DecryptionError} when its key is missing
+   */
   async find(day: string, version: number | undefined): Promise<Statement | undefined> {
-    const [row] = await this.database.query(
-      `SELECT content FROM statements WHERE day = $1 AND ($2::integer IS NULL OR version = $2)
-       ORDER BY version DESC LIMIT 1`,
-      [day, version ?? null],
-    );
+    return await this.#opened.inTurn(async () => {
+      const [row] = await this.database.query(
+        `SELECT run_id FROM statements WHERE day = $1 AND ($2::integer IS NULL OR version = $2)
+         ORDER BY version DESC LIMIT 1`,
+        [day, version ?? null],
+      );
+      if (row === undefined) return undefined;
+      const { run_id: runId } = foundRow.parse(row);
+      return await this.#opened.get(runId, () => this.#read(runId));
+    });
+  }
+
+  async #read(runId: string): Promise<Statement | undefined> {
+    const [row] = await this.database.query('SELECT content FROM statements WHERE run_id = $1', [runId]);
     return row && (await this.#open<Statement>(contentRow.parse(row).content));
   }
 
@@ -152,6 +168,7 @@ export class Statements {
 const SUMMARY = 'day, version, made_at, complete, payments, differences';
 
 const contentRow = z.object({ content: z.instanceof(Buffer) });
+const foundRow = z.object({ run_id: z.string() });
 const balanceRow = z.object({ balance: z.coerce.number(), asked_at: z.date() });
 const dueRow = z.object({ since: z.date() });
 const lastRow = z.object({ version: z.number().nullable() });

@@ -1,0 +1,49 @@
+import PQueue from 'p-queue';
+import type { Statement } from '../payments/statement.js';
+import { RecordsUnavailableError } from './database.js';
+
+/** Statements that are held at most, one that is being opened among them. */
+const MAX_HELD = 2;
+
+/** For how long the last ones are held after one was opened, in ms: a merchant's programs, and many merchants, read a day at about the same time. */
+const HELD_MS = 30_000;
+
+/** How long a reader waits for its turn, in ms. A database that hangs would otherwise have each wait for all before it. */
+const MAX_WAIT_MS = 10_000;
+
+/**
+ * Has statements opened one at a time in this process, and holds the last ones for other readers. That of a busy day has 20 MB, of
+ * all merchants. However many read it at once, they neither fill the memory nor take the connections that payouts need.
+ */
+export class OpenedStatements {
+  readonly #turns = new PQueue({ concurrency: 1 });
+  /** By the run that made it. Erasing a payer changes no statement: it names none. */
+  readonly #held = new Map<string, Statement>();
+  #forgetting: NodeJS.Timeout | undefined;
+
+  /** @throws {RecordsUnavailableError} when its turn doesn't come in time. It was not run then, and never will be. */
+  async inTurn<T>(read: () => Promise<T>): Promise<T> {
+    const late = new AbortController();
+    const reason = new RecordsUnavailableError(`no statement could be read within ${MAX_WAIT_MS} ms`);
+    const timer = setTimeout(() => late.abort(reason), MAX_WAIT_MS);
+    const begin = () => {
+      clearTimeout(timer);
+      return read();
+    };
+    return await this.#turns.add(begin, { signal: late.signal });
+  }
+
+  /** The statement of a run. Call it in turn. */
+  async get(runId: string, open: () => Promise<Statement | undefined>): Promise<Statement | undefined> {
+    const held = this.#held.get(runId);
+    if (held !== undefined) return held;
+    const [oldest] = this.#held.keys();
+    if (this.#held.size >= MAX_HELD && oldest !== undefined) this.#held.delete(oldest);
+    const opened = await open();
+    if (opened === undefined) return undefined;
+    this.#held.set(runId, opened);
+    clearTimeout(this.#forgetting);
+    this.#forgetting = setTimeout(() => this.#held.clear(), HELD_MS).unref();
+    return opened;
+  }
+}
