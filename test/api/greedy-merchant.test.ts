@@ -53,7 +53,13 @@ async function politeMakes(): Promise<readonly Answered[]> {
 async function politeIsServed(made?: readonly Answered[]): Promise<void> {
   const paths = (made ?? (await politeMakes())).map(({ body }) => `/v1/payments/${body.id}`);
   const reads = [...paths, ...paths.map((path) => `${path}?wait=1`), '/v1/payments?limit=5'];
-  const answers = await Promise.all(reads.map((path) => get(POLITE, path)));
+  // On a machine that runs other suites, too, a worker may take a payment's task two seconds late: that is no merchant's doing.
+  const served = (path: string) =>
+    eventually(
+      () => get(POLITE, path),
+      ({ status }) => status !== 503,
+    );
+  const answers = await Promise.all(reads.map(served));
   expect(answers.map(statusOf)).toEqual([200, 200, 200, 200, 200]);
 }
 
