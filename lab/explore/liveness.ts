@@ -177,6 +177,8 @@ export class Liveness {
         return { kind: 'list', answer: { kind: 'listed', without: [], isBare: false } };
       case 'expire':
         return { kind: 'expire', truth: 'EXPIRED', answer: { kind: 'expired' } };
+      case 'checkReset':
+        return { kind: 'resetCheck', answer: { kind: provider.wasReset ? 'reset' : 'notReset' } };
       default:
         return silentMove(situation, 'ambiguous');
     }
@@ -196,6 +198,8 @@ function silentMove({ todo, delivering }: Situation, post: 'ambiguous' | 'unauth
       return { kind: 'list', answer: unavailable };
     case 'expire':
       return { kind: 'expire', answer: unavailable };
+    case 'checkReset':
+      return { kind: 'resetCheck', answer: { kind: 'reset' } };
     case 'deliver':
       return { kind: 'deliver', outcome: 'delivered' };
     case 'wait':
@@ -223,6 +227,8 @@ function silentEvent(
       return { kind: 'listed', answer };
     case 'expire':
       return { kind: 'expired', transId: todo.transId, answer };
+    case 'checkReset':
+      return { kind: 'resetChecked', mayBeReset: true };
     case 'deliver':
       return { kind: 'delivered', number: todo.number, at: todo.at, outcome: { kind: 'delivered' } };
     default:

@@ -88,6 +88,12 @@ export class Model {
       case 'list':
       case 'expire':
         return this.#ask(before, move);
+      case 'resetCheck': {
+        const { kind } = move.answer;
+        if (before.todo.kind !== 'checkReset') return before;
+        if (kind === 'lost') return this.#workerLost(before);
+        return this.#feed(before, { kind: 'resetChecked', mayBeReset: kind === 'reset' });
+      }
       case 'deliver':
         return this.#deliver(before, move.outcome);
       case 'redelivered': {
@@ -302,6 +308,7 @@ export class Model {
       event.kind === 'status' ||
       event.kind === 'listed' ||
       event.kind === 'expired' ||
+      event.kind === 'resetChecked' ||
       event.kind === 'delivered' ||
       (event.kind === 'sent' && this.#setting.method === 'link');
     if (isLocal) return before.recorded && { ...before.recorded, isFresh: false };

@@ -10,6 +10,7 @@ type Happening =
   | StatusMove
   | ListMove
   | ExpiryMove
+  | ResetCheckMove
   | { readonly kind: 'deliver'; readonly outcome: 'delivered' | 'failed' | 'lost' }
   | { readonly kind: 'redelivered'; readonly outcome: 'delivered' | 'failed' }
   | { readonly kind: 'time'; readonly to: number }
@@ -101,6 +102,15 @@ export interface ExpiryMove {
     | { readonly kind: 'mayBeGiven' }
     | { readonly kind: 'refused' }
     | NoAnswer;
+}
+
+/** What Temporal says about whether the workflow was reset. Its silence counts as if it may have been. */
+export interface ResetCheckMove {
+  readonly kind: 'resetCheck';
+  readonly answer:
+    | { readonly kind: 'reset' | 'notReset' }
+    /** The worker is lost with the answer; the question is asked again. */
+    | { readonly kind: 'lost' };
 }
 
 export interface DecideMove {

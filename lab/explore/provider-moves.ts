@@ -138,6 +138,15 @@ export function answerMoves(situation: Situation, setting: Setting): Move[] {
       return todo.isOrphan && situation.provider.wasReset
         ? [{ kind: 'expire', answer: { kind: 'mayBeGiven' } }]
         : expiryMoves(situation, setting, todo.transId);
+    case 'checkReset': {
+      const may = mayOf(situation, setting);
+      const { wasReset } = situation.provider;
+      const moves: Move[] = [{ kind: 'resetCheck', answer: { kind: wasReset ? 'reset' : 'notReset' } }];
+      if (may('unchecked') && !wasReset)
+        moves.push(costly({ kind: 'resetCheck', answer: { kind: 'reset' } }));
+      if (may('workerLost')) moves.push(costly({ kind: 'resetCheck', answer: { kind: 'lost' } }));
+      return moves;
+    }
     case 'deliver': {
       const may = mayOf(situation, setting);
       const moves: Move[] = [{ kind: 'deliver', outcome: 'delivered' }];

@@ -144,6 +144,8 @@ function describe(move: Move, before: Situation): string {
       const became = move.truth === undefined ? '' : `, and it is ${move.truth} in truth`;
       return `expire ${before.todo.kind === 'expire' ? before.todo.transId : ''}: ${answerWords(move.answer)}${became}`;
     }
+    case 'resetCheck':
+      return `Temporal is asked about a reset: ${RESET_WORDS[move.answer.kind]}`;
     case 'deliver':
       return `the merchant's notification is ${move.outcome}`;
     case 'redelivered':
@@ -184,6 +186,12 @@ const RESET_TO = {
   start: 'its start',
   mark: 'that moment',
   next: 'what came in after that moment',
+} as const;
+
+const RESET_WORDS = {
+  reset: 'there may have been one',
+  notReset: 'there was none',
+  lost: 'the worker is lost with the answer',
 } as const;
 
 const PEOPLE = { ops: 'an operator', second: 'a second operator' } as const;

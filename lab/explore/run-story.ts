@@ -98,7 +98,7 @@ function isMessage(event: PaymentEvent): event is Message {
 }
 
 function isAnswer({ kind }: PaymentEvent): boolean {
-  return ['sent', 'listed', 'status', 'expired', 'delivered'].includes(kind);
+  return ['sent', 'listed', 'status', 'expired', 'resetChecked', 'delivered'].includes(kind);
 }
 
 /** A run of a workflow: what it was given, and what it did. */
@@ -148,6 +148,8 @@ class StoryRun {
         );
       case 'expired':
         return todo.kind === 'expire' && todo.transId === event.transId;
+      case 'resetChecked':
+        return todo.kind === 'checkReset';
       case 'delivered':
         return todo.kind === 'deliver' && todo.number === event.number && todo.at === event.at;
       case 'redelivered':
@@ -335,6 +337,8 @@ class StoryRun {
       case 'status':
       case 'expired':
         return [this.answerJob(event.answer)];
+      case 'resetChecked':
+        return [this.answerJob(event.mayBeReset)];
       case 'begin':
       case 'handOver':
         return [emptyJob()];

@@ -118,6 +118,7 @@ function isPlayable(move: Move, { todo, payment }: Situation): boolean {
     case 'status':
     case 'list':
     case 'expire':
+    case 'resetCheck':
       return move.answer.kind !== 'lost';
     case 'deliver':
       return move.outcome !== 'lost';

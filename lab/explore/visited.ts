@@ -137,7 +137,7 @@ function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
     case 'sending':
       return `s${phase.cause}${doubt(payment, phase.doubt, now)}${unsent(payment, phase.unsent, now)}`;
     case 'waiting':
-      return `w${phase.cause}${doubt(payment, phase.doubt, now)}${unsent(payment, phase.unsent, now)}${future(phase.until, now)}`;
+      return `w${phase.cause}${doubt(payment, phase.doubt, now)}${unsent(payment, phase.unsent, now)}${future(phase.until, now)}${flags(phase.isGivenUp ?? false)}`;
     case 'searching':
     case 'following':
     case 'closing':

@@ -71,6 +71,8 @@ export function activityAct(
       return ['local', 'paymentStatus', asking, order.kind, todo.transId, now];
     case 'expire':
       return ['local', 'expirePay', asking, todo.transId, ...(todo.isOrphan ? [FIRST_RUN_ID] : [])];
+    case 'checkReset':
+      return ['local', 'mayHaveBeenReset', asking, FIRST_RUN_ID];
     case 'deliver':
       return ['local', 'notifyMerchant', NOTIFYING, messageOf(payment, todo.number)];
     case 'redeliver':

@@ -45,7 +45,7 @@ export function createActivities({ providers, merchant }: ActivityDependencies) 
       return isRun(firstRunId) ? send() : unlessReset(send);
     },
 
-    /** Whether an earlier run may have sent the request of a payment that is to be withdrawn. */
+    /** Whether an earlier run may have sent the request of a payment that is to be withdrawn or given up. */
     mayHaveBeenReset: async (firstRunId: string): Promise<boolean> =>
       isRun(firstRunId) ? false : await mayHaveBeenReset(),
 

@@ -37,7 +37,7 @@ import {
   onStatusWhileDeciding,
   putOff,
 } from './review.js';
-import { namedIn, onListed, onOrphanExpired } from './searching.js';
+import { namedIn, onListed, onOrphanExpired, onResetChecked } from './searching.js';
 import { objectionToRejection, onReject } from './second-person.js';
 import {
   isLookedUpFirst,
@@ -47,6 +47,7 @@ import {
   onListedWhileWaiting,
   onNamedBeforeSending,
   onRecall,
+  onResetCheckedWhileWaiting,
   onSent,
   onWaited,
   withdraw,
@@ -175,6 +176,7 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
     case 'sent':
     case 'listed':
     case 'expired':
+    case 'resetChecked':
       return onAnswer(payment, event, now);
     case 'status':
       return event.isReport
@@ -213,6 +215,8 @@ function onAnswer(payment: PaymentState, event: PhaseAnswer, now: number): Chang
         ? { payment: onSent(payment, phase, event.outcome, now) }
         : notAsked(phase, event);
     case 'waiting':
+      if (event.kind === 'resetChecked')
+        return { payment: onResetCheckedWhileWaiting(payment, phase, event.mayBeReset, now) };
       return event.kind === 'listed'
         ? { payment: onListedWhileWaiting(payment, phase, event.answer, now) }
         : notAsked(phase, event);
@@ -251,6 +255,7 @@ function onPursuitAnswer(
       if (event.kind === 'listed') return onListed(payment, pursuit, event.answer, now);
       if (event.kind === 'expired')
         return onOrphanExpired(payment, pursuit, event.transId, event.answer, now);
+      if (event.kind === 'resetChecked') return onResetChecked(payment, pursuit, event.mayBeReset, now);
       return notAsked(pursuit, event);
     case 'following':
       return event.kind === 'status'
@@ -541,6 +546,7 @@ function phaseTask(payment: PaymentState, now: number): Task | undefined {
     case 'sending':
       return { at: now, todo: { kind: 'send', cause: phase.cause }, summary: 'Send' };
     case 'waiting':
+      if (phase.isGivenUp) return resetTask(now);
       return isLookedUpFirst(payment, phase)
         ? { at: quiet(payment, phase.until), todo: { kind: 'lookUp' }, summary: 'Look whether it was taken' }
         : undefined;
@@ -558,7 +564,9 @@ function phaseTask(payment: PaymentState, now: number): Task | undefined {
 function pursuitTask(payment: PaymentState, pursuit: Pursuit, now: number): Task {
   switch (pursuit.kind) {
     case 'searching': {
-      const orphan = pursuit.clearing?.orphans[0];
+      const { clearing } = pursuit;
+      const orphan = clearing?.orphans[0];
+      if (clearing !== undefined && orphan === undefined) return resetTask(now);
       return orphan === undefined
         ? {
             at: quiet(payment, pursuit.nextAt),
@@ -582,6 +590,11 @@ function pursuitTask(payment: PaymentState, pursuit: Pursuit, now: number): Task
         summary: 'Look for another transaction',
       };
   }
+}
+
+/** Nothing of the provider's is asked for. */
+function resetTask(now: number): Task {
+  return { at: now, todo: { kind: 'checkReset' }, summary: 'Find out whether the workflow was reset' };
 }
 
 function pollTask(payment: PaymentState, { transId, polling }: Following, now: number): Task {

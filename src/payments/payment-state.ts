@@ -102,6 +102,8 @@ export interface Waiting {
   readonly doubt?: Doubt | undefined;
   readonly unsent: Unsent;
   readonly until: number;
+  /** A link is given up as never sent, unless Temporal says that an earlier run may have given one. */
+  readonly isGivenUp?: true | undefined;
 }
 
 /** A request's transaction is looked for in the provider's list. */
@@ -111,7 +113,10 @@ export interface Searching {
   readonly lookUps: number;
   readonly lastAt?: number | undefined;
   readonly nextAt: number;
-  /** Links that were made and given to nobody, to be expired before the payment goes on. */
+  /**
+   * Links that were made and given to nobody, to be expired before the payment goes on. Before it fails, when none is left,
+   * Temporal is asked whether an earlier run may have given one.
+   */
   readonly clearing?: { readonly orphans: readonly TransId[]; readonly next: 'send' | 'fail' } | undefined;
 }
 

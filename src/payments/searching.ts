@@ -163,7 +163,7 @@ export function onListed(
     case 'adopt':
       return adopt(payment, verdict.transaction, now);
     case 'clear':
-      return clear(payment, searched, verdict.orphans, verdict.next, now);
+      return clear(payment, searched, verdict.orphans, verdict.next);
     case 'send':
       return payment.phase.kind === 'review'
         ? pursueOn(payment, searched)
@@ -195,13 +195,33 @@ export function onOrphanExpired(
 ): PaymentState {
   const { clearing } = searching;
   if (clearing === undefined) return payment;
-  if (answer.kind === 'mayBeGiven') {
-    const { clearing: _none, ...rest } = searching;
-    const doubt = { ...searching.doubt, isReset: true } as const;
-    return askSoon(pursueOn(payment, { ...rest, doubt }), now);
-  }
+  if (answer.kind === 'mayBeGiven') return onResetChecked(payment, searching, true, now);
   const orphans = clearing.orphans.filter((orphan) => orphan !== transId);
-  return clear(payment, searching, orphans, clearing.next, now);
+  return clear(payment, searching, orphans, clearing.next);
+}
+
+/**
+ * Ends a payment of which no link could be made, unless an earlier run may have given the merchant one: that is looked for,
+ * for a grace period of its own, and then a person is asked.
+ */
+export function onResetChecked(
+  payment: PaymentState,
+  searching: Searching,
+  mayBeReset: boolean,
+  now: number,
+): PaymentState {
+  const { reason } = searching.doubt;
+  if (mayBeReset) return searchAfterReset(payment, reason, now);
+  const failed = `no link could be created: ${reason}`;
+  return end(payment, { status: 'FAILED', reason: failed, failureCode: 'link_not_created' }, now);
+}
+
+/** Looks for a link that an earlier run may have given to the merchant, under review or not. */
+export function searchAfterReset(payment: PaymentState, before: string, now: number): PaymentState {
+  const reason = `${before}; an earlier run of the workflow may have given the merchant a link`;
+  const doubt = { reason, since: now, isReset: true } as const;
+  const nextAt = now + lookUpDelay(payment, doubt, 0, now);
+  return pursueOn(payment, { kind: 'searching', doubt, lookUps: 0, nextAt });
 }
 
 function clear(
@@ -209,14 +229,11 @@ function clear(
   searching: Searching,
   orphans: readonly TransId[],
   next: 'send' | 'fail',
-  now: number,
 ): PaymentState {
-  if (orphans.length > 0) return pursueOn(payment, { ...searching, clearing: { orphans, next } });
+  // Before it fails, Temporal is asked whether an earlier run may have given a link.
+  const isUnderWay = orphans.length > 0 || next === 'fail';
+  if (isUnderWay) return pursueOn(payment, { ...searching, clearing: { orphans, next } });
   const { clearing: _done, ...rest } = searching;
-  if (next === 'fail') {
-    const reason = `no link could be created: ${searching.doubt.reason}`;
-    return end(payment, { status: 'FAILED', reason, failureCode: 'link_not_created' }, now);
-  }
   return payment.phase.kind === 'review'
     ? pursueOn(payment, rest)
     : aboutToSend(payment, 'policy', searching.doubt);

@@ -4,7 +4,7 @@ import type { InitiationOutcome, ListAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import type { Doubt, PaymentState, SendCause, Sending, Unsent, Waiting } from './payment-state.js';
 import { backoff } from './polling.js';
-import { adopt, namedIn, onListed } from './searching.js';
+import { adopt, namedIn, onListed, searchAfterReset } from './searching.js';
 import {
   askSoon,
   describeDoubt,
@@ -123,7 +123,8 @@ function isPatienceOver({ terms }: PaymentState, { hold, begunAt, since }: Unsen
   return hold !== 'credentials' && now >= since + NOT_SENT_PATIENCE_MS;
 }
 
-function giveUp(payment: PaymentState, { cause, doubt, unsent }: Waiting, now: number): PaymentState {
+function giveUp(payment: PaymentState, waiting: Waiting, now: number): PaymentState {
+  const { cause, doubt, unsent } = waiting;
   const { reason, hold } = unsent;
   const isLink = payment.order.method === 'link';
   // It couldn't be checked whether this run is the first: an earlier one may have sent the payment, or given away its link.
@@ -136,8 +137,24 @@ function giveUp(payment: PaymentState, { cause, doubt, unsent }: Waiting, now: n
     const why = `${describeDoubt(doubt.reason)}, and it could not be sent once more: ${reason}`;
     return searchUnderReview(withoutDecision(payment, cause), doubt, why, now);
   }
+  // This run has made no link since it was throttled, but an earlier one may have, and given it away.
+  if (isLink && unsent.wasThrottled) return inPhase(payment, { ...waiting, isGivenUp: true });
+  return neverSent(payment, reason, now);
+}
+
+function neverSent(payment: PaymentState, reason: string, now: number): PaymentState {
   const outcome = { status: 'FAILED', failureCode: 'not_sent' } as const;
   return end(payment, { ...outcome, reason: `never sent to the provider: ${reason}` }, now);
+}
+
+/** Ends a link that is given up as never sent, unless an earlier run may have given the merchant one: that is looked for. */
+export function onResetCheckedWhileWaiting(
+  payment: PaymentState,
+  { unsent: { reason } }: Waiting,
+  mayBeReset: boolean,
+  now: number,
+): PaymentState {
+  return mayBeReset ? searchAfterReset(payment, reason, now) : neverSent(payment, reason, now);
 }
 
 function searchUnderReview(

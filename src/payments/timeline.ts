@@ -236,6 +236,7 @@ function causeOf({ before, event, after, replies }: Taken): Occurrence | undefin
     case 'begin':
     case 'time':
     case 'handOver':
+    case 'resetChecked':
     case 'expire':
     case 'decide':
     case 'reject':

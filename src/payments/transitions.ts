@@ -63,6 +63,8 @@ export type AnswerEvent =
       readonly isReport: boolean;
     }
   | { readonly kind: 'expired'; readonly transId: TransId; readonly answer: ExpiryAnswer }
+  /** Whether an earlier run, of which this one knows nothing, may have given the payment's link to the merchant. */
+  | { readonly kind: 'resetChecked'; readonly mayBeReset: boolean }
   | {
       readonly kind: 'delivered';
       readonly number: number;
@@ -90,6 +92,8 @@ export type Todo =
   | { readonly kind: 'askStatus'; readonly transId: TransId; readonly isReport: boolean }
   /** Of an orphan, a link that was made and given to nobody, as far as the payment knows. */
   | { readonly kind: 'expire'; readonly transId: TransId; readonly isOrphan?: true }
+  /** Asks Temporal whether the workflow may have been reset, before a payment ends of which this run has given no link. */
+  | { readonly kind: 'checkReset' }
   /** The first attempt. It delays everything else by some seconds at most. */
   | { readonly kind: 'deliver'; readonly number: number; readonly at: number }
   /** A later attempt, in parallel to everything else. Its outcome comes as `redelivered`. */

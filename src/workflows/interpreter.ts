@@ -174,6 +174,8 @@ class Interpreter {
         const answer = isOrphan ? this.steps.expireOrphan(transId) : this.steps.expire(transId);
         return { kind: 'expired', transId, answer: await answer };
       }
+      case 'checkReset':
+        return { kind: 'resetChecked', mayBeReset: await this.calls.mayHaveBeenReset() };
       case 'deliver': {
         const { number, at } = todo;
         const outcome = await this.calls.notify(this.compose(number));

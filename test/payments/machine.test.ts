@@ -333,6 +333,8 @@ class RandomRun {
       }
       case 'expire':
         return { kind: 'expired', transId: todo.transId, answer: expiry };
+      case 'checkReset':
+        return { kind: 'resetChecked', mayBeReset: !isAnswered };
       case 'deliver':
         return { kind: 'delivered', number: todo.number, at: todo.at, outcome };
     }

@@ -203,12 +203,12 @@ describe('an ambiguous link', () => {
 
   it('is given up when none could be made in the whole grace period, which all tries share', () => {
     const payment = ambiguous(linkOrder);
-    while (payment.payment.phase.kind !== 'ended') {
+    while (payment.todo.kind !== 'checkReset') {
       expect(payment.now).toBeLessThanOrEqual(graceOver);
       payment.listed();
       if (payment.payment.phase.kind === 'sending') payment.sent({ kind: 'ambiguous', reason: 'reset' });
     }
-    expect(payment.phase('ended')).toMatchObject({
+    expect(payment.resetChecked().phase('ended')).toMatchObject({
       status: 'FAILED',
       reason: 'no link could be created: reset',
     });
@@ -219,7 +219,49 @@ describe('an ambiguous link', () => {
     const payment = searchUntilOver(ambiguous(linkOrder), (one) => one.listing(SILENT));
     expect(payment.status).toBe('REVIEW');
     expect(payment.listed(orphan).todo).toEqual({ kind: 'expire', transId: 'T1', isOrphan: true });
-    expect(payment.expired().phase('ended').status).toBe('FAILED');
+    expect(payment.expired().resetChecked().phase('ended').status).toBe('FAILED');
+  });
+
+  it('is not given up when an earlier run may have given one to the merchant: that is looked for, and then a person is asked', () => {
+    const payment = ambiguous(linkOrder).at(graceOver + HOUR);
+    const begun = payment.now;
+    payment.listed().resetChecked(true);
+    expect(payment.phase('searching').doubt).toMatchObject({ isReset: true, since: begun });
+    while (payment.status === 'CREATED') payment.listed();
+    expect(payment.now).toBe(begun + 15 * MINUTE);
+    expect(payment.phase('review')).toMatchObject({
+      held: false,
+      why: expect.stringContaining('an earlier run of the workflow may have given the merchant a link'),
+    });
+    expect(payment.notified).toEqual(['payment.review']);
+    expect(payment.listed(orphan).phase('following').transId).toBe('T1');
+  });
+
+  it('is followed when it was not given up for that, and is found', () => {
+    const payment = ambiguous(linkOrder).at(graceOver).listed().resetChecked(true);
+    expect(payment.listed(orphan).phase('following').transId).toBe('T1');
+    expect(payment.notified).toEqual([]);
+  });
+
+  it('is not given up because it has expired, when an earlier run may have given it to the merchant', () => {
+    const expired = { ...orphan, status: 'EXPIRED' } as const;
+    const payment = ambiguous(linkOrder).at(graceOver).listed(expired).resetChecked(true).listed(expired);
+    payment.found('EXPIRED');
+    while (payment.status === 'CREATED') payment.listed(expired);
+    expect(payment.phase('ended').status).toBe('EXPIRED');
+  });
+
+  it('stays under review when an earlier run may have given one to the merchant', () => {
+    const payment = searchUntilOver(ambiguous(linkOrder), (one) => one.listing(SILENT));
+    payment.listed().resetChecked(true);
+    for (let looks = 0; looks < 5; looks++) expect(payment.listed().status).toBe('REVIEW');
+  });
+
+  it('is looked for again, and not given up, when a notification comes in that says that it has been paid', () => {
+    const payment = ambiguous(linkOrder).at(graceOver).listed();
+    expect(payment.todo).toEqual({ kind: 'checkReset' });
+    payment.hint('T1');
+    expect(payment.phase('searching').clearing).toBeUndefined();
   });
 
   it('is not made anew while the first cannot be looked up', () => {

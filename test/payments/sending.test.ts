@@ -265,6 +265,33 @@ describe('a request that the provider throttled', () => {
     expect(payment.now).toBeGreaterThanOrEqual(START + NOT_SENT_PATIENCE_MS);
   });
 
+  /** A link that was throttled, and whose time was over when it was looked up first. */
+  const lateLink = () =>
+    opened(linkOrder)
+      .sent(THROTTLED_SEND)
+      .at(START + HOUR)
+      .listed();
+
+  it('is FAILED when it is a link, once Temporal knows of no earlier run that may have given it', () => {
+    const payment = lateLink();
+    expect(payment.todo).toEqual({ kind: 'checkReset' });
+    expect(payment.request('expire').reply).toMatchObject({ kind: 'refused', type: 'NotInitiated' });
+    expect(payment.resetChecked().phase('ended')).toMatchObject({
+      status: 'FAILED',
+      failureCode: 'not_sent',
+    });
+  });
+
+  it('is left to a person when it is a link that an earlier run may have given, and that isn’t found', () => {
+    const payment = lateLink();
+    const begun = payment.now;
+    payment.resetChecked(true);
+    expect(payment.phase('searching').doubt).toMatchObject({ isReset: true, since: begun });
+    while (payment.status === 'CREATED') payment.listed();
+    expect(payment.phase('review').why).toContain('an earlier run of the workflow may have given');
+    expect(payment.now).toBe(begun + 15 * MINUTE);
+  });
+
   it('waits as long as the provider asks when the look-up is throttled, too', () => {
     const payment = waiting().listing(throttled(40_000));
     const until = START + MINUTE + 40_000;
@@ -541,7 +568,8 @@ describe('sending once more', () => {
     while (payment.payment.phase.kind !== 'searching') payment.sent(NOT_SENT);
     expect(payment.phase('searching').doubt).toEqual({ reason: NOT_SENT.reason, since: START });
     while (payment.status === 'CREATED') {
-      if (payment.payment.phase.kind === 'searching') payment.listed();
+      if (payment.wants.kind === 'checkReset') payment.resetChecked();
+      else if (payment.payment.phase.kind === 'searching') payment.listed();
       else payment.sent(NOT_SENT);
     }
     expect(payment.phase('ended')).toMatchObject({

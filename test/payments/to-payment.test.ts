@@ -113,6 +113,7 @@ describe('the payment that a merchant sees', () => {
     while (unmade.status === 'CREATED') {
       const { kind } = unmade.wants;
       if (kind === 'send') unmade.sent({ kind: 'ambiguous', reason: 'no answer within 15 s' });
+      else if (kind === 'checkReset') unmade.resetChecked();
       else unmade.listed();
     }
     expect({

@@ -155,6 +155,13 @@ export class Scenario {
     return this;
   }
 
+  /** Temporal's answer to whether the workflow may have been reset. */
+  resetChecked(mayBeReset = false): this {
+    this.asks('checkReset');
+    this.take({ kind: 'resetChecked', mayBeReset });
+    return this;
+  }
+
   delivered(outcome: DeliveryOutcome = { kind: 'delivered' }): this {
     const { number, at } = this.asks('deliver');
     this.take({ kind: 'delivered', number, at, outcome });

@@ -122,6 +122,27 @@ describe('a link whose workflow somebody resets to when it was still looked for'
   });
 });
 
+describe('a link that took a second request, whose workflow somebody resets to its start when its grace period is over', () => {
+  it('is not called FAILED because the list doesn’t show it yet: a person is asked, and its payer can pay it', async () => {
+    // The API's request is in doubt, so the workflow makes the link, which the list shows late.
+    world.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'initiate-pay' });
+    world.sandbox.faults.add({ fault: 'listLag', endpoint: 'initiate-pay', delayMs: 15_000 });
+    const { body: ordered } = await world.post('/v1/collections', { method: 'link', amount: 5_000 });
+    const payment = await world.until(ordered.id, ({ link }) => link !== undefined);
+    await pause(Date.parse(payment.createdAt) + 4_000 - Date.now());
+    await resetToTheStart(payment.id);
+    const reviewed = await world.until(payment.id, ({ status, final }) => final || status === 'REVIEW');
+    expect(reviewed).toMatchObject({
+      status: 'REVIEW',
+      reason: expect.stringContaining('an earlier run of the workflow may have given the merchant a link'),
+    });
+    await world.visit(payment, 'pay');
+    const paid = await world.untilStatus(payment.id, 'SUCCESSFUL');
+    expect(paid.transId).toBe(payment.transId);
+    expect(world.transactionsOf(payment.id)).toHaveLength(1);
+  }, 60_000);
+});
+
 describe('a payout whose workflow somebody resets to before it was sent', () => {
   it('is not sent a second time, but found', async () => {
     const payment = await world.begin('payouts', { amount: 900, phone: '670000800' });

@@ -133,6 +133,7 @@ describe('A random story', () => {
     expect([...kinds].sort()).toEqual(
       [
         'askStatus',
+        'checkReset',
         'decide',
         'deliver',
         'delivered',
@@ -148,6 +149,7 @@ describe('A random story', () => {
         'redelivered',
         'refresh',
         'reject',
+        'resetChecked',
         'resendNotification',
         'send',
         'sent',

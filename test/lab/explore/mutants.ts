@@ -498,8 +498,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a link that the forgotten part of a reset run may have given is no orphan',
     file: 'searching.ts',
-    find: "  if (answer.kind === 'mayBeGiven') {",
-    replace: '  if (now < 0) {',
+    find: '  if (mayBeReset) return searchAfterReset(payment, reason, now);',
+    replace: '  if (now < 0) return searchAfterReset(payment, reason, now);',
     setting: world({
       method: 'link',
       troubles: new Set(['ambiguous']),
@@ -871,8 +871,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'links that nobody was given are expired before another is made',
     file: 'searching.ts',
-    find: '  if (orphans.length > 0) return pursueOn(',
-    replace: '  if (orphans.length > 9) return pursueOn(',
+    find: 'const isUnderWay = orphans.length > 0 ||',
+    replace: 'const isUnderWay = orphans.length > 9 ||',
     setting: links,
     breaks: 'oneLink',
     story: [/list: T1, and it is to be sent \(policy\)/],
@@ -1046,7 +1046,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "      if (isOver) return { kind: 'clear', orphans: [], next: 'fail' };\n      const report =\n",
     setting: inDoubt,
     breaks: 'failedTruth',
-    story: [/which the list shows late/, /list: nothing: FAILED, final/],
+    story: [/which the list shows late/, /list: nothing/, /about a reset: there was none: FAILED, final/],
   },
   {
     rule: 'a payment that can not be checked for a reset is never FAILED',
