@@ -66,7 +66,12 @@ export function activityAct(
         : ['activity', name, moneyLimits(terms), order];
     }
     case 'lookUp':
-      return ['local', 'lookUp', asking, { service: order.kind, paymentId: order.id }];
+      return [
+        'local',
+        'lookUp',
+        asking,
+        { service: order.kind, paymentId: order.id, isDirect: order.method === 'direct' },
+      ];
     case 'askStatus':
       return ['local', 'paymentStatus', asking, order.kind, todo.transId, now];
     case 'expire':

@@ -4,6 +4,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/time.js';
 import type { SimulationContext } from '../people/context.js';
 import type { ObservedPayment } from '../people/observed-payment.js';
 import { seededRandom } from '../plan/seeded-random.js';
+import { entriesOf } from '../world/provider-books.js';
 
 /** Of a thousand payments that are sent to a phone, how many the provider's own gateway sends on twice. */
 const DOUBLED = 12;
@@ -33,7 +34,7 @@ export class Gateway {
       [1, random.between('hours', 1, 30) * HOUR_MS],
     ]);
     this.context.timeline.exactly(arrival + after, () => {
-      const [entry] = this.ledger.ofUser(id);
+      const [entry] = entriesOf(this.ledger, id);
       if (entry === undefined || entry.method === 'link') return;
       const status = random.chance('paid', 0.7) ? 'SUCCESSFUL' : 'FAILED';
       const outcome = {

@@ -20,7 +20,7 @@ import { WebUi } from '../people/web-ui.js';
 import { planServerFaults } from '../plan/server-faults.js';
 import { planPayments, planPresses } from '../plan/simulation-payments.js';
 import { MERCHANT_SECRET, WEBHOOK_TOKEN } from '../world/credentials.js';
-import type { BookedStatus } from '../world/provider-books.js';
+import { type BookedStatus, entriesOf } from '../world/provider-books.js';
 import { ProviderTraffic } from '../world/provider-traffic.js';
 import { PlannedTimeline } from '../world/simulated-time.js';
 import { type SimulatedWorld, startSimulatedWorld } from '../world/simulated-world.js';
@@ -131,8 +131,7 @@ export async function setUp(options: SimulationOptions, workflowBundle: string):
   const timeline = new PlannedTimeline(start, TICK_MS);
   const nextTick = (time: number) => start + Math.ceil((time - start) / TICK_MS) * TICK_MS;
   const transactionsOf = ({ planned }: ObservedPayment): LedgerTransaction[] =>
-    ledger
-      .ofUser(planned.id)
+    entriesOf(ledger, planned.id)
       .filter(({ externalId }) => externalId === planned.id)
       .map((entry) => ({
         entry,

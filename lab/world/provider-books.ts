@@ -2,6 +2,8 @@ import got from 'got';
 import { z } from 'zod';
 import type { Entry } from '../../sandbox/entry.js';
 import type { FaultRequest } from '../../sandbox/faults/fault-rule.js';
+import type { Ledger } from '../../sandbox/ledger.js';
+import { userIdOf } from '../../src/provider/requests.js';
 import { statusSchema } from '../../src/provider/schemas.js';
 
 /** A transaction in the provider's books, as far as its status is compared; wherever it was read. */
@@ -18,6 +20,11 @@ export type FinalTransaction = BookedStatus & {
   /** Sanaga has acknowledged a notification that names it. */
   readonly isKnown?: boolean | undefined;
 };
+
+/** All that the sandbox has of a payment, under each userId that it may have been sent with. */
+export function entriesOf(ledger: Ledger, paymentId: string): Entry[] {
+  return [false, true].flatMap((isDirect) => ledger.ofUser(userIdOf(paymentId, isDirect)));
+}
 
 /** Statuses in words. */
 export function statusList(transactions: readonly BookedStatus[]): string {
