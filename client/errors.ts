@@ -1,4 +1,4 @@
-import type { ErrorCode, FieldError, Payment } from './types.js';
+import type { ErrorCode, FieldError, Force, Payment } from './types.js';
 
 /** Every error of this client, save a TypeError for an argument that can't be right. */
 export class SanagaError extends Error {
@@ -53,6 +53,7 @@ export interface Problem {
   readonly errors?: readonly FieldError[] | undefined;
   readonly payment?: Payment | undefined;
   readonly paymentId?: string | undefined;
+  readonly force?: Force | undefined;
 }
 
 /** The API refused the request or failed, and said why. The message is the API's `detail`. */
@@ -68,6 +69,8 @@ export class ApiError extends SanagaError {
   readonly payment: Payment | undefined;
   /** The payment that the error is about. */
   readonly paymentId: string | undefined;
+  /** The `force` with which an operator's decision is taken in spite of what stands against it. */
+  readonly force: Force | undefined;
 
   constructor(
     readonly status: number,
@@ -81,6 +84,7 @@ export class ApiError extends SanagaError {
     this.errors = problem.errors ?? [];
     this.payment = problem.payment;
     this.paymentId = problem.paymentId ?? problem.payment?.id;
+    this.force = problem.force;
   }
 }
 

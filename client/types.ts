@@ -104,6 +104,8 @@ export interface ProposedDecision {
   readonly by: string;
   readonly why: string;
   readonly forced?: true;
+  /** What it overrules; without it, `forced` is for whatever comes up. */
+  readonly overruled?: readonly Objection[];
   readonly at: string;
 }
 
@@ -126,6 +128,8 @@ export interface PaymentResolution {
   readonly why: string;
   /** The operator overruled an objection, or decided before `decideFrom`. */
   readonly forced?: true;
+  /** What was overruled; without it, `forced` is for whatever came up. */
+  readonly overruled?: readonly Objection[];
   readonly at: string;
   /** The second person, where the decision took two. */
   readonly approval?: { readonly by: string; readonly why: string };
@@ -210,13 +214,28 @@ export interface UnreadablePayment {
   readonly temporalUrl?: string;
 }
 
+/** What can stand against an operator's decision, and be overruled. */
+export type Objection =
+  | 'too_early'
+  | 'reported_transaction'
+  | 'missing_transaction'
+  | 'no_answer'
+  | 'different_transaction'
+  | 'unassigned_transaction';
+
+/** What a decision overrules; `true`: whatever comes up. */
+export type Force = boolean | readonly Objection[];
+
 /** An operator's decision on a payment in REVIEW. */
 export type ResolveParams = {
   /** The number of the review that you decide on. If it has changed, the decision is refused. */
   readonly review: number;
   readonly why: string;
-  /** Decide before `decideFrom`, or over an objection. */
-  readonly force?: boolean;
+  /**
+   * The objections to overrule, as an `ApiError` has them in `force` after a refusal. `true` overrules whatever comes up, also
+   * what you have not read.
+   */
+  readonly force?: Force;
 } & (
   | { readonly action: 'resend' | 'fail' }
   | {

@@ -1,7 +1,14 @@
 import { createInterface } from 'node:readline/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import PQueue from 'p-queue';
-import { ApiError, type Payment, type ResolveParams, type Sanaga } from '../../client/index.js';
+import {
+  ApiError,
+  type Force,
+  type Objection,
+  type Payment,
+  type ResolveParams,
+  type Sanaga,
+} from '../../client/index.js';
 import { amountOf, describePayment, kindOf, note, print, printJson, table, timeOf } from '../output.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
 import { clientFor, paymentId, type TargetOptions, withTarget } from '../target.js';
@@ -11,7 +18,7 @@ interface DecisionOptions extends TargetOptions {
   readonly number: number;
   readonly why: string;
   readonly transId?: string;
-  readonly force?: boolean;
+  readonly force?: Force;
   readonly yes?: boolean;
 }
 
@@ -75,7 +82,7 @@ or the decision waits for a second person.`,
       .argument('<id>', 'col_… or pay_…')
       .requiredOption('--number <number>', 'the number of the review that you decide on', readNumber)
       .requiredOption('--why <text>', 'your reason, which is kept with the payment and shown to its merchant')
-      .option('--force', 'overrule an objection, or decide before the time given in the review')
+      .option('--force <objections>', 'overrule what a refusal has named, separated by commas', readForce)
       .option('--yes', "don't ask");
     if (action === 'match')
       decision.requiredOption('--trans-id <id>', "the provider's id of the transaction");
@@ -229,6 +236,11 @@ async function confirmed(question: string, stop: AbortSignal): Promise<boolean> 
   } finally {
     terminal.close();
   }
+}
+
+/** The API says which objections there are. */
+function readForce(text: string): Force {
+  return text.split(',').map((objection) => objection.trim()) as readonly Objection[];
 }
 
 function readNumber(text: string): number {

@@ -1,3 +1,4 @@
+import { isForced } from '../../src/payments/decision.js';
 import type { Step } from '../../src/payments/machine.js';
 import { type PaymentState, transIdOf } from '../../src/payments/payment-state.js';
 import type { PaymentEvent } from '../../src/payments/transitions.js';
@@ -31,10 +32,10 @@ export function withRequest(book: Book, { payment }: Situation, event: PaymentEv
       return opened(book, {
         request: event.request,
         kind: decision.action,
-        isInsisted: force,
+        isInsisted: isForced(force),
         isCurrent,
         view: book.shown,
-        made: { what: `${decision.action}${transId}${force ? '!' : ''}`, review, by },
+        made: { what: `${decision.action}${transId}${isForced(force) ? '!' : ''}`, review, by },
       });
     }
     case 'reject':

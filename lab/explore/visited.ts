@@ -1,4 +1,4 @@
-import type { Resolution } from '../../src/payments/decision.js';
+import { isForced, type Resolution } from '../../src/payments/decision.js';
 import type { TransId } from '../../src/payments/payment-id.js';
 import type {
   Doubt,
@@ -171,7 +171,7 @@ function encodeReview(
 }
 
 function decisionText({ decision, force, by }: Resolution): string {
-  return `${decision.action}${matchedTransId(decision) ?? ''}${flags(force)}${by}`;
+  return `${decision.action}${matchedTransId(decision) ?? ''}${flags(isForced(force))}${by}`;
 }
 
 function encodePursuit(payment: PaymentState, pursuit: Pursuit, now: number): string {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SCOPES } from '../merchants.js';
+import { OBJECTIONS } from '../payments/decision.js';
 import { CURRENCY } from '../payments/limits.js';
 import { SERVICES } from '../payments/order.js';
 import {
@@ -77,6 +78,19 @@ const paymentId = described(
   "The payment's id. It begins with `col_` for a collection and with `pay_` for a payout",
 );
 
+const OVERRULED = 'The objections that the operator overruled; without it, `forced` is for whatever came up';
+const objectionsSchema = z.array(z.enum(OBJECTIONS)).readonly();
+
+/** What a decision overrules. */
+export const forceSchema = z
+  .union([z.boolean(), objectionsSchema], {
+    error: `must be a list of ${OBJECTIONS.join(', ')}; or true, which overrules whatever comes up`,
+  })
+  .meta({
+    id: 'Force',
+    description: 'The objections that a decision overrules; `true`: all, also those that you have not read',
+  });
+
 const proposedSchema = schemaOf<ProposedDecision>()({
   action: z.enum(['resend', 'fail', 'match']),
   transId: described(z.string().optional(), 'The transaction that the payment is to be matched with'),
@@ -86,6 +100,7 @@ const proposedSchema = schemaOf<ProposedDecision>()({
     z.literal(true).optional(),
     'The operator overrules an objection, or decided before `decideFrom`. The second person has to, too',
   ),
+  overruled: described(objectionsSchema.optional(), OVERRULED),
   at: time,
 }).meta({ id: 'ProposedDecision', description: 'What one person has decided. Nothing has been done' });
 
@@ -129,6 +144,7 @@ const resolutionSchema = schemaOf<PaymentResolution>()({
     z.literal(true).optional(),
     'The operator overruled an objection, or decided before `decideFrom`',
   ),
+  overruled: described(objectionsSchema.optional(), OVERRULED),
   at: time,
   approval: described(
     z
@@ -774,6 +790,10 @@ export const problemSchema = z
     errors: described(z.array(fieldErrorSchema).optional(), 'Each field or parameter that is wrong'),
     payment: described(paymentSchema.optional(), 'The payment as it is now'),
     paymentId: described(z.string().optional(), 'The payment that the request was about'),
+    force: described(
+      forceSchema.optional(),
+      'The `force` with which the decision is taken in spite of what stands against it in `detail`',
+    ),
   })
   .meta({ id: 'Problem', description: 'A problem document (RFC 9457)' });
 export type Problem = z.output<typeof problemSchema>;

@@ -15,6 +15,7 @@ import {
   timelineSchema,
   unmatchedListSchema,
 } from '../api/resources.js';
+import type { Force } from '../payments/decision.js';
 
 /** What the API answered: what was asked for, or a problem. */
 export type Answer<T> =
@@ -46,7 +47,7 @@ export interface DecisionRequest {
   readonly review: number;
   readonly why: string;
   readonly transId?: string | undefined;
-  readonly force?: true | undefined;
+  readonly force?: Force | undefined;
 }
 
 /** Filters of a list of payments. */

@@ -1,10 +1,11 @@
 import { type Html, html } from '../api/http/html.js';
+import { overrulesAllOf } from '../payments/decision.js';
 import { ApiAway, type Payment } from './api-client.js';
 import { ACTIONS, type Action, type Draft, findDraft, keepDraft } from './draft.js';
 import { csrfField, errorPage, facts, noticeBox, page } from './page.js';
 import type { Session } from './sessions.js';
 import { leaveNotice, type PageReply, ProblemError, requireValue, type Visit } from './visit.js';
-import { amount, nameOf, paymentAddress, personOf, sentence, time } from './words.js';
+import { amount, forcedWords, nameOf, paymentAddress, personOf, sentence, time } from './words.js';
 
 /** What each decision is, for the person who makes it. */
 export const DECISIONS: Readonly<
@@ -43,11 +44,12 @@ const FIRST_OF_TWO =
   'It takes two people: your decision is kept, and nothing is done before somebody else has made the same one.';
 
 /** Whether an operator, by deciding so, would carry out what somebody else has decided. */
-function isSecond({ name }: Session, { review }: Payment, { action, fields, refusal }: Draft): boolean {
+function isSecond({ name }: Session, { review }: Payment, { action, fields, refusals }: Draft): boolean {
   const proposed = review?.proposed;
   if (proposed === undefined || proposed.by === name || proposed.action !== action) return false;
   // To overrule a refusal is more than the first person has decided.
-  if (refusal !== undefined && !proposed.forced) return false;
+  const force = refusals.at(-1)?.force ?? false;
+  if (!overrulesAllOf(proposed.overruled ?? proposed.forced ?? false, force)) return false;
   return action !== 'match' || proposed.transId === fields.transId;
 }
 
@@ -71,9 +73,6 @@ function isKept({ name }: Session, { review }: Payment, { action, fields }: Draf
 
 /** The word with which an operator overrules a refusal. */
 const FORCE_WORD = 'force';
-
-/** How the machine says that a refusal can be overruled. */
-const CAN_BE_FORCED = '"force": true';
 
 function actionOf(text: string): Action | undefined {
   return ACTIONS.find((action) => action === text);
@@ -127,7 +126,10 @@ export async function carryOut(visit: Visit): Promise<PageReply> {
   const id = visit.param('id');
   const draft = findDraft(session, id, visit.param('draft'));
   if (draft?.decision === undefined) return draftIsGone(session, id);
-  if (draft.carriedOut === undefined && draft.refusal !== undefined && visit.field('force') !== FORCE_WORD) {
+  const isForced = draft.refusals.length === 0 || visit.field('force') === FORCE_WORD;
+  // A form that is sent again must not overrule what it didn't show.
+  const hasSeen = visit.field('refusals') === String(draft.refusals.length);
+  if (draft.carriedOut === undefined && !(isForced && hasSeen)) {
     return { to: `${paymentAddress(id)}/confirm/${draft.id}` };
   }
   draft.carriedOut ??= decide(visit, draft);
@@ -136,14 +138,14 @@ export async function carryOut(visit: Visit): Promise<PageReply> {
 
 /** @returns where to go next: the payment, or back to the confirmation when the refusal can be overruled */
 async function decide({ session, api }: Visit, draft: Draft): Promise<string> {
-  const { payment: id, decision, refusal } = draft;
+  const { payment: id, decision, refusals } = draft;
   if (decision === undefined) return paymentAddress(id);
   const say = (kind: 'done' | 'refused' | 'unknown', text: string) => {
     leaveNotice(session, id, { kind, text });
     return paymentAddress(id);
   };
   try {
-    const answer = await api.resolve(id, { ...decision, ...(refusal !== undefined && { force: true }) });
+    const answer = await api.resolve(id, { ...decision, force: refusals.at(-1)?.force });
     if (answer.kind === 'ok') {
       if (answer.status === 202 && isKept(session, answer.value, draft)) {
         return say('done', 'Your decision is kept, and waits for a second person. Nothing else was done.');
@@ -152,10 +154,10 @@ async function decide({ session, api }: Visit, draft: Draft): Promise<string> {
         ? say('unknown', `${NOT_YET} Load this page again in a moment.`)
         : say('done', doneWords(session, answer.value, draft));
     }
-    const { code, detail, status } = answer.problem;
+    const { detail, status, force } = answer.problem;
     if (status === 401) throw new ProblemError(answer.problem);
-    if (code === 'resolution_refused' && refusal === undefined && detail.includes(CAN_BE_FORCED)) {
-      draft.refusal = detail;
+    if (force !== undefined) {
+      refusals.push({ why: detail, force });
       draft.carriedOut = undefined;
       return `${paymentAddress(id)}/confirm/${draft.id}`;
     }
@@ -276,7 +278,8 @@ ${isLong ? html`<textarea ${common} maxlength="500" rows="3">${value}</textarea>
 }
 
 function confirmationPage(session: Session, payment: Payment, draft: Draft): string {
-  const { action, fields, refusal } = draft;
+  const { action, fields, refusals } = draft;
+  const refusal = refusals.at(-1);
   const isForced = refusal !== undefined;
   const first = isSecond(session, payment, draft) ? payment.review?.proposed : undefined;
   const isFirst = payment.review?.secondPerson === true && action !== 'reject' && first === undefined;
@@ -284,7 +287,7 @@ function confirmationPage(session: Session, payment: Payment, draft: Draft): str
   const title = isForced ? `Overrule: ${lowerCased(question)}` : question;
   const main = html`
 <div class="title"><h1>${title}</h1><p class="quiet">Nothing has been decided yet.</p></div>
-${isForced && noticeBox({ kind: 'refused', text: sentence(withoutForce(refusal)) })}
+${isForced && noticeBox({ kind: 'refused', text: sentence(withoutForce(refusal.why)) })}
 <div class="card">
 <p>${DECISIONS[action].effect}</p>
 ${isFirst && html`<p><strong>${FIRST_OF_TWO}</strong>${payment.review?.proposed && ` It takes the place of what ${payment.review.proposed.by} has decided.`}</p>`}
@@ -297,10 +300,7 @@ ${facts([
   ['Transaction', action === 'match' && html`<code>${fields.transId}</code>`],
   ['Why', fields.why],
   [first === undefined ? 'Decided by' : 'Second person', session.name],
-  [
-    'First decided by',
-    first && html`${first.by}${first.forced && ' (forced)'}, ${time(first.at)}: ${first.why}`,
-  ],
+  ['First decided by', first && html`${first.by}${forcedWords(first)}, ${time(first.at)}: ${first.why}`],
   [
     'Review',
     html`number ${fields.review}${payment.review && html`, open since ${time(payment.review.since)}`}`,
@@ -309,6 +309,7 @@ ${facts([
 </div>
 <form class="card" method="post" action="${paymentAddress(payment.id)}/confirm/${draft.id}">
 ${csrfField(session.csrf)}
+<input type="hidden" name="refusals" value="${refusals.length}">
 ${isForced && forceField(action)}
 <div class="actions"><button class="button ${(isForced || action === 'resend') && 'danger'}">${yesOf(session, payment, draft)}</button><a class="button plain" href="${paymentAddress(payment.id)}">Don't decide</a></div>
 </form>`;
@@ -330,9 +331,7 @@ function forceField(action: Action): Html {
 
 /** The machine's words are for callers of the API, who have a field for it. */
 function withoutForce(refusal: string): string {
-  return refusal
-    .replace(`, or override this with ${CAN_BE_FORCED}`, '')
-    .replace(`; match it anyway with ${CAN_BE_FORCED}`, '');
+  return refusal.replace(/(, or override this|; match it anyway) with "force": .*$/, '');
 }
 
 function lowerCased(text: string): string {
@@ -355,7 +354,7 @@ function questionOf(session: Session, payment: Payment, { action, fields }: Draf
   }
 }
 
-function yesOf(session: Session, payment: Payment, { action, refusal }: Draft): string {
+function yesOf(session: Session, payment: Payment, { action, refusals }: Draft): string {
   const sum = amount(payment.amount, payment.currency);
   const words = {
     match: `Match it: ${sum}`,
@@ -363,7 +362,7 @@ function yesOf(session: Session, payment: Payment, { action, refusal }: Draft): 
     resend: payment.kind === 'payout' ? `Send ${sum} once more` : `Ask for ${sum} once more`,
     reject: isWithdrawal(session, payment, action) ? 'Withdraw it' : 'Reject it',
   }[action];
-  return refusal === undefined ? words : `Overrule, and ${lowerCased(words)}`;
+  return refusals.length === 0 ? words : `Overrule, and ${lowerCased(words)}`;
 }
 
 /** What has been done. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { randomToken } from '../api/http/browser.js';
+import type { Force } from '../payments/decision.js';
 import type { DecisionRequest } from './api-client.js';
 
 /** The decisions, in the order in which pages show them. */
@@ -25,10 +26,17 @@ export interface Draft {
   /** What is wrong with the fields; then there is no decision yet. */
   readonly errors: FieldErrors;
   readonly decision?: DecisionRequest | undefined;
-  /** Why Sanaga has refused it, if it says that a person may overrule that. */
-  refusal?: string | undefined;
+  /** Why Sanaga has refused it, each time that a person may overrule that, the latest last. */
+  readonly refusals: Overrulable[];
   /** Carrying it out: however often the form is sent, it is done once. */
   carriedOut?: Promise<string> | undefined;
+}
+
+/** A refusal that a person may overrule. */
+export interface Overrulable {
+  readonly why: string;
+  /** What the decision overrules then: this objection, and those before it. */
+  readonly force: Force;
 }
 
 /** Where the drafts of one session are kept, by their ids. */
@@ -71,6 +79,7 @@ export function keepDraft(
     action,
     fields,
     errors,
+    refusals: [],
     ...(Object.keys(errors).length === 0 && { decision: toDecision(action, fields) }),
   };
   drafts.set(draft.id, draft);

@@ -14,7 +14,18 @@ import {
   takeNotice,
   type Visit,
 } from './visit.js';
-import { age, amount, badge, duration, nameOf, paymentAddress, personOf, sentence, time } from './words.js';
+import {
+  age,
+  amount,
+  badge,
+  duration,
+  forcedWords,
+  nameOf,
+  paymentAddress,
+  personOf,
+  sentence,
+  time,
+} from './words.js';
 
 type TimelineEntry = Timeline['data'][number];
 type Notification = Notifications['data'][number];
@@ -152,15 +163,15 @@ function rejectedBox({ action, proposedBy, by, why, at }: Rejected): Html {
 }
 
 /** What one of two people has decided, without its end. */
-export function proposedWords({ action, transId, by, forced }: Omit<Proposed, 'why' | 'at'>): Html {
-  return html`<strong>${by}</strong> has decided: ${DECISIONS[action].name}${transId && html` <code>${transId}</code>`}${forced && ' (forced)'}`;
+export function proposedWords({ action, transId, by, ...rest }: Omit<Proposed, 'why' | 'at'>): Html {
+  return html`<strong>${by}</strong> has decided: ${DECISIONS[action].name}${transId && html` <code>${transId}</code>`}${forcedWords(rest)}`;
 }
 
 function orderFacts(payment: Payment): Html {
   const { resolution } = payment;
   const decided =
     resolution &&
-    html`${resolution.by}: ${resolution.action}${resolution.transId && html` <code>${resolution.transId}</code>`}${resolution.forced && ' (forced)'}, on review ${resolution.review}, ${time(resolution.at)}. Why: ${resolution.why}${resolution.approval && html`. Second person: ${resolution.approval.by}. Why: ${resolution.approval.why}`}`;
+    html`${resolution.by}: ${resolution.action}${resolution.transId && html` <code>${resolution.transId}</code>`}${forcedWords(resolution)}, on review ${resolution.review}, ${time(resolution.at)}. Why: ${resolution.why}${resolution.approval && html`. Second person: ${resolution.approval.by}. Why: ${resolution.approval.why}`}`;
   const metadata = Object.entries(payment.metadata);
   return html`<section class="card" aria-labelledby="order"><h2 id="order">The order</h2>
 ${facts([

@@ -1,6 +1,6 @@
 import { type Html, html } from '../api/http/html.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../payments/time.js';
-import type { Payment } from './api-client.js';
+import type { Payment, Proposed } from './api-client.js';
 
 const numbers = new Intl.NumberFormat('en-GB');
 
@@ -72,6 +72,12 @@ export function badge(status: string, final = false): Html {
 export function sentence(text: string): string {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}
+
+/** That a decision overruled something, and what, as what follows the decision. */
+export function forcedWords({ forced, overruled }: Pick<Proposed, 'forced' | 'overruled'>): string {
+  if (!forced) return '';
+  return overruled === undefined ? ' (forced)' : ` (forced: ${overruled.join(', ').replaceAll('_', ' ')})`;
 }
 
 /** A number of things, in words. */

@@ -9,6 +9,47 @@ export type Decision =
   /** This transaction is the payment's. */
   | { readonly action: 'match'; readonly transId: TransId };
 
+/** What can stand against a decision, and be overruled by an operator who knows more than Sanaga can see. */
+export const OBJECTIONS = [
+  /** The provider may list a transaction late: an hour by default has to pass after the last request. */
+  'too_early',
+  /** A notification names a transaction that the provider has yet to say something of. */
+  'reported_transaction',
+  /** The list leaves out a transaction that could still move money when it was last seen. */
+  'missing_transaction',
+  /** The provider doesn't answer, or doesn't know the transaction. */
+  'no_answer',
+  /** The transaction is of another amount or kind than the order. */
+  'different_transaction',
+  /** The provider doesn't say whose the transaction is. */
+  'unassigned_transaction',
+] as const;
+export type Objection = (typeof OBJECTIONS)[number];
+
+/** What a decision overrules: nothing, the objections that are named, or whatever comes up. */
+export type Force = boolean | readonly Objection[];
+
+/** Whether a decision is carried out over an objection. */
+export function overrules(force: Force, objection: Objection): boolean {
+  return typeof force === 'boolean' ? force : force.includes(objection);
+}
+
+/** Whether a decision overrules anything. */
+export function isForced(force: Force): boolean {
+  return typeof force === 'boolean' ? force : force.length > 0;
+}
+
+/** Whether one decision overrules all that another does. */
+export function overrulesAllOf(force: Force, other: Force): boolean {
+  if (other === true) return force === true;
+  return other === false || other.every((objection) => overrules(force, objection));
+}
+
+/** What a decision overrules when its maker has read one more objection. */
+export function alsoOverruling(force: Force, objection: Objection): readonly Objection[] {
+  return OBJECTIONS.filter((one) => one === objection || overrules(force, one));
+}
+
 /** A decision, and who made it on which review. */
 export interface Resolution {
   readonly decision: Decision;
@@ -17,8 +58,7 @@ export interface Resolution {
   /** The name of the operator's API key. */
   readonly by: string;
   readonly why: string;
-  /** To be carried out before its time, and over a notification that the provider has yet to confirm. */
-  readonly force: boolean;
+  readonly force: Force;
 }
 
 /** A decision that was carried out, and when (ms since the epoch). */

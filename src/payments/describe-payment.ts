@@ -1,4 +1,4 @@
-import type { Proposal } from './decision.js';
+import { isForced, type Proposal } from './decision.js';
 import { nextDue } from './notification.js';
 import type { PaymentResolution } from './payment.js';
 import {
@@ -86,7 +86,7 @@ function graceOf(state: PaymentState, pursuit: Pursuit | undefined): string | un
 
 function proposal({ decision, by, why, force, at }: Proposal): string {
   const what = decision.action === 'match' ? `match \`${decision.transId}\`` : decision.action;
-  return `${what}${force ? ' (forced)' : ''}, decided by ${by} at ${shown(at)}: ${escaped(why)}`;
+  return `${what}${isForced(force) ? ' (forced)' : ''}, decided by ${by} at ${shown(at)}: ${escaped(why)}`;
 }
 
 function decided({ action, by, why, approval }: PaymentResolution): string {

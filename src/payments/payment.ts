@@ -1,3 +1,4 @@
+import type { Objection } from './decision.js';
 import type { CURRENCY } from './limits.js';
 import type { CollectionMethod } from './order.js';
 import type { PaymentId, PaymentKind, TransId } from './payment-id.js';
@@ -62,6 +63,8 @@ export interface ProposedDecision {
   readonly by: string;
   readonly why: string;
   readonly forced?: true | undefined;
+  /** What it overrules, unless that is whatever comes up. */
+  readonly overruled?: readonly Objection[] | undefined;
   readonly at: string;
 }
 
@@ -86,6 +89,8 @@ export interface PaymentResolution {
   readonly why: string;
   /** It was made before its time, or over a notification's word, because the operator insisted. */
   readonly forced?: true | undefined;
+  /** What it overruled, unless that was whatever came up. */
+  readonly overruled?: readonly Objection[] | undefined;
   readonly at: string;
   /** The second person, where it took two. */
   readonly approval?: { readonly by: string; readonly why: string } | undefined;

@@ -1,4 +1,4 @@
-import type { Resolution, Resolved } from './decision.js';
+import { alsoOverruling, type Objection, overrules, type Resolution, type Resolved } from './decision.js';
 import { unprovenBy } from './ended.js';
 import { applyTransaction } from './following.js';
 import { disagreement, findOwn, ownAmong } from './matching.js';
@@ -38,6 +38,7 @@ import {
   noteOther,
   type Refusal,
   refuse,
+  refusedUnless,
   resolutionRefused,
   whyPaid,
   withNoted,
@@ -59,27 +60,38 @@ export function objectionTo(payment: PaymentState, resolution: Resolution, now: 
   if (phase.kind !== 'review') {
     return { type: 'NotUnderReview', words: 'the payment is not under review' };
   }
-  const words =
+  return (
     objectionToNumber(phase, resolution) ??
     objectionToPerson(phase, resolution) ??
     objectionToSending(phase, resolution) ??
     objectionToHaste(payment, resolution, now) ??
-    (isProposal(payment, phase, resolution) ? undefined : objectionToQuiet(payment, now));
-  return words === undefined ? undefined : resolutionRefused(words);
+    (isProposal(payment, phase, resolution) ? undefined : objectionToQuiet(payment, now))
+  );
 }
 
-function objectionToNumber(phase: Review, { review }: Resolution): string | undefined {
-  return review === phase.number ? undefined : changedReview(phase);
+function objectionToNumber(phase: Review, { review }: Resolution): Refusal | undefined {
+  return review === phase.number ? undefined : resolutionRefused(changedReview(phase));
 }
 
-function objectionToSending({ pursuit, held, why }: Review, { decision }: Resolution): string | undefined {
+function objectionToSending({ pursuit, held, why }: Review, { decision }: Resolution): Refusal | undefined {
   if (decision.action !== 'resend') return undefined;
   const followed = followedBy(pursuit);
   if (followed !== undefined) {
-    return `the provider has accepted it as ${followed.transId}: it can't be sent again`;
+    return resolutionRefused(`the provider has accepted it as ${followed.transId}: it can't be sent again`);
   }
-  if (held) return `the provider has a transaction for this payment: match it, or fail the payment (${why})`;
-  return pursuit === undefined ? "the payment has already ended once: it can't be sent again" : undefined;
+  if (held) {
+    return resolutionRefused(
+      `the provider has a transaction for this payment: match it, or fail the payment (${why})`,
+    );
+  }
+  return pursuit === undefined ? resolutionRefused(ENDED_ONCE) : undefined;
+}
+
+const ENDED_ONCE = "the payment has already ended once: it can't be sent again";
+
+/** A refusal for an objection that the operator can overrule, beside what the decision overrules already. */
+function overrulable(words: string, { force }: Resolution, objection: Objection): Refusal {
+  return refusedUnless(words, alsoOverruling(force, objection));
 }
 
 /** The transactions that notifications name, and of which the provider has yet to say what they are. */
@@ -105,11 +117,15 @@ function objectionToNews(
   payment: PaymentState,
   { resolution, inView }: Deciding,
   now: number,
-): string | undefined {
+): Refusal | undefined {
   const haste = objectionToHaste(payment, resolution, now);
   if (haste !== undefined) return haste;
   const [named] = newsFor(payment, resolution, now).filter((transId) => !inView.includes(transId));
-  return named && `a notification has named ${named} for this payment since this was decided; decide again`;
+  return named === undefined
+    ? undefined
+    : resolutionRefused(
+        `a notification has named ${named} for this payment since this was decided; decide again`,
+      );
 }
 
 /** Money could go out twice for whatever is named, and be lost to a `fail` for what is called paid; a match loses nothing. */
@@ -128,36 +144,44 @@ function newsFor(payment: PaymentState, { decision }: Resolution, now: number): 
  * Why it is too early to decide: the provider's list can lag behind, and a notification can be ahead of it, even one
  * that comes while a decision is being checked. `force` overrides it.
  */
-function objectionToHaste(
-  payment: PaymentState,
-  { decision, force }: Resolution,
-  now: number,
-): string | undefined {
-  if (force) return undefined;
+function objectionToHaste(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {
+  const { decision, force } = resolution;
   const [named] = (decision.action === 'match' ? openIn(payment, now) : allNamedIn(payment, now)).filter(
     (transId) => transId !== matchedTransId(decision),
   );
-  if (named !== undefined) {
+  if (named !== undefined && !overrules(force, 'reported_transaction')) {
     // No force expires such a link.
     if (
       decision.action === 'fail' &&
       payment.order.method === 'link' &&
       ownReportedPaid(payment, now).includes(named)
-    )
-      return `${whyPaid(payment, named)}; try again in a few minutes`;
-    return !payment.reports.unconfirmed.includes(named)
-      ? `a notification names ${named} for this payment, and the provider hasn't confirmed that yet; try again in a few minutes, or override this with "force": true`
-      : `a notification names ${named} for this payment, and the provider hasn't said what it is: look for it in the provider's portal, and match it, or override this with "force": true`;
+    ) {
+      return resolutionRefused(`${whyPaid(payment, named)}; try again in a few minutes`);
+    }
+    const advice = payment.reports.unconfirmed.includes(named)
+      ? "hasn't said what it is: look for it in the provider's portal, and match it"
+      : "hasn't confirmed that yet; try again in a few minutes";
+    return overrulable(
+      `a notification names ${named} for this payment, and the provider ${advice}, or override this`,
+      resolution,
+      'reported_transaction',
+    );
   }
   const from = decideFrom(payment);
-  return decision.action === 'match' || now >= from
+  return decision.action === 'match' || now >= from || overrules(force, 'too_early')
     ? undefined
-    : `the provider may list a transaction late: decide after ${new Date(from).toISOString()}, or override this with "force": true`;
+    : overrulable(
+        `the provider may list a transaction late: decide after ${new Date(from).toISOString()}, or override this`,
+        resolution,
+        'too_early',
+      );
 }
 
-function objectionToQuiet({ quietUntil }: PaymentState, now: number): string | undefined {
+function objectionToQuiet({ quietUntil }: PaymentState, now: number): Refusal | undefined {
   return quietUntil !== undefined && quietUntil > now + MAX_QUIET_MS
-    ? `the provider has asked not to be called until ${new Date(quietUntil).toISOString()}; try again then`
+    ? resolutionRefused(
+        `the provider has asked not to be called until ${new Date(quietUntil).toISOString()}; try again then`,
+      )
     : undefined;
 }
 
@@ -208,7 +232,8 @@ export function onStatusWhileDeciding(
   answer: StatusAnswer,
   now: number,
 ): Change {
-  const { decision, force } = deciding.resolution;
+  const { resolution } = deciding;
+  const { decision, force } = resolution;
   const haste = objectionToNews(payment, deciding, now);
   if (deciding.matching !== undefined) {
     const matching = withHeard(deciding.matching, answer);
@@ -222,24 +247,31 @@ export function onStatusWhileDeciding(
     return backNoting(payment, deciding, haste, seen, now);
   }
   if (answer.kind !== 'found') {
-    // With `force`, the provider's earlier answer that money has moved is enough for a match.
-    if (decision.action === 'match' && force && hasBeenPaid(payment, transId)) {
-      const shown = { transId, status: 'SUCCESSFUL' } as const;
-      const tolerant = toleratingDifference(inDoubt(payment), transId);
-      const matched = match(tolerant, deciding, shown, now);
-      return { ...matched, payment: unheard(matched.payment, transId) };
+    // By force, the provider's earlier answer that money has moved is enough for a match, and a payment can be failed
+    // without an answer. Nothing is sent without one.
+    const isEnough = decision.action === 'match' ? hasBeenPaid(payment, transId) : decision.action === 'fail';
+    if (!isEnough || !overrules(force, 'no_answer')) {
+      const words =
+        answer.kind === 'unknown'
+          ? `the provider doesn't know ${transId}: ${answer.message}`
+          : `${transId} can't be looked up at the moment; try again`;
+      return back(
+        payment,
+        deciding,
+        isEnough ? overrulable(`${words}, or override this`, resolution, 'no_answer') : words,
+      );
     }
-    // With `force`, the payment can be failed without an answer, but neither matched nor sent.
-    if (decision.action === 'fail' && force) {
+    if (decision.action === 'fail') {
       return asks(payment, { ...deciding, next: 'list', alive: [], isUnanswered: true });
     }
-    return back(
-      payment,
-      deciding,
-      answer.kind === 'unknown'
-        ? `the provider doesn't know ${transId}: ${answer.message}`
-        : `${transId} can't be looked up at the moment; try again`,
-    );
+    const { difference } = payment;
+    if (difference?.transId === transId && !overrules(force, 'different_transaction')) {
+      return back(payment, deciding, differs(difference.words, resolution));
+    }
+    const shown = { transId, status: 'SUCCESSFUL' } as const;
+    const tolerant = toleratingDifference(inDoubt(payment), transId);
+    const matched = match(tolerant, deciding, shown, now);
+    return { ...matched, payment: unheard(matched.payment, transId) };
   }
   const { status } = answer.transaction;
   if (decision.action === 'match') return match(payment, deciding, answer.transaction, now);
@@ -282,17 +314,19 @@ export function onListedWhileDeciding(
   answer: ListAnswer,
   now: number,
 ): Change {
-  const { decision, force } = deciding.resolution;
+  const { resolution } = deciding;
+  const { decision, force } = resolution;
   const haste = objectionToNews(payment, deciding, now);
   if (haste !== undefined) {
     const seen = answer.kind === 'listed' ? ownAmong(payment.order, answer.transactions) : [];
     return backNoting(payment, deciding, haste, seen, now);
   }
   if (answer.kind !== 'listed') {
-    const isInsisted = decision.action === 'fail' && force && deciding.alive.length === 0;
-    return isInsisted
+    const words = "the provider's list can't be read at the moment; try again";
+    if (decision.action !== 'fail' || deciding.alive.length > 0) return back(payment, deciding, words);
+    return overrules(force, 'no_answer')
       ? fail(payment, deciding, [], now)
-      : back(payment, deciding, "the provider's list can't be read at the moment; try again");
+      : back(payment, deciding, overrulable(`${words}, or override this`, resolution, 'no_answer'));
   }
   const own = ownAmong(payment.order, answer.transactions);
   if (decision.action === 'resend') {
@@ -320,10 +354,14 @@ export function onListedWhileDeciding(
     moving.some(({ status }) => status === 'SUCCESSFUL') ||
     alive.some((transId) => mayBePaid(payment, transId, now));
   if (alive.length === 0) {
-    const hidden = force ? undefined : payment.others.find((other) => isHidden(payment, other, own));
-    return hidden === undefined
+    const hidden = payment.others.find((other) => isHidden(payment, other, own));
+    return hidden === undefined || overrules(force, 'missing_transaction')
       ? fail(payment, deciding, own, now)
-      : back(payment, deciding, `${missing(hidden)}, or override this with "force": true`);
+      : back(
+          payment,
+          deciding,
+          overrulable(`${missing(hidden)}, or override this`, resolution, 'missing_transaction'),
+        );
   }
   if (isPaid || payment.order.method !== 'link' || deciding.rounds >= MAX_ROUNDS) {
     const reported = alive.find((transId) => reportedPaidUntil(payment, transId, now) !== undefined);
@@ -352,19 +390,20 @@ function asks(payment: PaymentState, deciding: Deciding): Change {
 }
 
 /** Refuses the decision; the review stays as it was. */
-function back(payment: PaymentState, { review, request }: Deciding, words: string): Change {
-  return refuse(inPhase(payment, review), request, resolutionRefused(words));
+function back(payment: PaymentState, { review, request }: Deciding, objection: string | Refusal): Change {
+  const refusal = typeof objection === 'string' ? resolutionRefused(objection) : objection;
+  return refuse(inPhase(payment, review), request, refusal);
 }
 
 /** As {@link back}, but keeps what the provider has shown meanwhile: a further transaction begins a new review. */
 function backNoting(
   payment: PaymentState,
   deciding: Deciding,
-  words: string,
+  objection: string | Refusal,
   own: readonly Transaction[],
   now: number,
 ): Change {
-  const { payment: before, replies } = back(payment, deciding, words);
+  const { payment: before, replies } = back(payment, deciding, objection);
   const ownId = transIdOf(payment);
   const { held, pursuit } = deciding.review;
   if (ownId === undefined && !held) {
@@ -410,10 +449,9 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
   const wrong = disagreement(payment.order, transaction);
   const isAnothers = transaction.externalId !== undefined && transaction.externalId !== payment.order.id;
   if (isAnothers) return back(payment, deciding, wrong ?? `${transId} is another payment's`);
-  const objection = wrong ?? objectionToNameless(payment, transaction);
-  if (objection !== undefined && !deciding.resolution.force) {
-    const words = `${objection}; match it anyway with "force": true`;
-    return backNoting(payment, deciding, words, ownOf(payment, transaction), now);
+  const objection = objectionToTransaction(payment, deciding.resolution, transaction, wrong);
+  if (objection !== undefined) {
+    return backNoting(payment, deciding, objection, ownOf(payment, transaction), now);
   }
   const tolerant = wrong === undefined ? payment : { ...payment, tolerated: wrong };
   // The list may not have been read since the request. It is read at the end, in case the payment was accepted twice.
@@ -438,11 +476,30 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
   return carryOut(applyTransaction(known, transaction, now), deciding, now);
 }
 
-/** The objection to a transaction that was never this payment's, and that the provider assigns to no payment. */
-function objectionToNameless(payment: PaymentState, transaction: Transaction): string | undefined {
-  return isOfPayment(payment, transaction)
-    ? undefined
-    : `the provider doesn't say whose transaction ${transaction.transId} is`;
+/**
+ * The objection to a transaction that differs from the order, and then to one that was never this payment's, and that the
+ * provider assigns to no payment.
+ *
+ * @param wrong how it differs
+ */
+function objectionToTransaction(
+  payment: PaymentState,
+  resolution: Resolution,
+  transaction: Transaction,
+  wrong: string | undefined,
+): Refusal | undefined {
+  const { force } = resolution;
+  if (wrong !== undefined && !overrules(force, 'different_transaction')) return differs(wrong, resolution);
+  if (isOfPayment(payment, transaction) || overrules(force, 'unassigned_transaction')) return undefined;
+  return overrulable(
+    `the provider doesn't say whose transaction ${transaction.transId} is; match it anyway`,
+    resolution,
+    'unassigned_transaction',
+  );
+}
+
+function differs(words: string, resolution: Resolution): Refusal {
+  return overrulable(`${words}; match it anyway`, resolution, 'different_transaction');
 }
 
 /**
@@ -490,7 +547,7 @@ function unshown(payment: PaymentState, deciding: Deciding, own: readonly Transa
 function resend(payment: PaymentState, deciding: Deciding, now: number): Change {
   const { pursuit } = deciding.review;
   if (pursuit?.kind !== 'searching') {
-    return back(payment, deciding, "the payment has already ended once: it can't be sent again");
+    return back(payment, deciding, ENDED_ONCE);
   }
   return carryOut(aboutToSend(payment, 'operator', pursuit.doubt), deciding, now);
 }

@@ -1,4 +1,12 @@
-import type { Decision, Rejection, Resolution } from './decision.js';
+import {
+  type Decision,
+  type Force,
+  OBJECTIONS,
+  overrules,
+  overrulesAllOf,
+  type Rejection,
+  type Resolution,
+} from './decision.js';
 import type { PaymentState, Review } from './payment-state.js';
 import {
   type Change,
@@ -7,6 +15,7 @@ import {
   matchedTransId,
   type Refusal,
   refuse,
+  refusedUnless,
   resolutionRefused,
 } from './transitions.js';
 
@@ -29,7 +38,11 @@ export function isProposal(payment: PaymentState, review: Review, resolution: Re
 /** Whether a decision is the very one that waits for a second person, made by somebody else. */
 function isApproval({ proposed }: Review, resolution: Resolution): boolean {
   if (proposed === undefined || isOnePerson(proposed, resolution)) return false;
-  return isSame(proposed.decision, resolution.decision) && proposed.force === resolution.force;
+  return isSame(proposed.decision, resolution.decision) && overrulesTheSame(proposed, resolution);
+}
+
+function overrulesTheSame({ force }: Resolution, other: Resolution): boolean {
+  return overrulesAllOf(force, other.force) && overrulesAllOf(other.force, force);
 }
 
 /** Keys of one name are one person's. */
@@ -42,17 +55,28 @@ function isSame(one: Decision, other: Decision): boolean {
 }
 
 /** Why a decision neither is carried out nor replaces the one that waits for a second person. */
-export function objectionToPerson({ proposed }: Review, resolution: Resolution): string | undefined {
+export function objectionToPerson({ proposed }: Review, resolution: Resolution): Refusal | undefined {
   if (proposed === undefined || !isSame(proposed.decision, resolution.decision)) return undefined;
   const { by, force } = proposed;
   if (isOnePerson(proposed, resolution)) {
-    return force === resolution.force
-      ? `${by} has decided this already, and it waits for a second person: somebody with a key of another name has to decide the same`
+    return overrulesTheSame(proposed, resolution)
+      ? resolutionRefused(
+          `${by} has decided this already, and it waits for a second person: somebody with a key of another name has to decide the same`,
+        )
       : undefined;
   }
-  return force && !resolution.force
-    ? `${by} has decided this over an objection: reject that decision, or override this with "force": true`
-    : undefined;
+  return overrulesAllOf(resolution.force, force)
+    ? undefined
+    : refusedUnless(
+        `${by} has decided this over an objection: reject that decision, or override this`,
+        allOf(force, resolution.force),
+      );
+}
+
+/** What overrules all that either of two decisions does. */
+function allOf(one: Force, other: Force): Force {
+  if (one === true || other === true) return true;
+  return OBJECTIONS.filter((objection) => overrules(one, objection) || overrules(other, objection));
 }
 
 /** Keeps a decision until a second person makes the same, or rejects it. It replaces another one that waits. */

@@ -1,4 +1,4 @@
-import type { Resolution } from './decision.js';
+import { isForced, type Resolution } from './decision.js';
 import { ownAmong } from './matching.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, NoAnswer, StatusAnswer } from './outcome.js';
 import type { FailureCode, PaymentEventType, PaymentStatus } from './payment.js';
@@ -351,7 +351,13 @@ function changesIn({ before, event, after }: Taken): readonly Occurrence[] {
 function decisionWords({ decision, review, by, force }: Resolution) {
   const transId = matchedTransId(decision);
   const { action } = decision;
-  return { review, action, ...(transId && { transId }), by, ...(force && { forced: true as const }) };
+  return {
+    review,
+    action,
+    ...(transId && { transId }),
+    by,
+    ...(isForced(force) && { forced: true as const }),
+  };
 }
 
 function proposalsIn(before: Review | undefined, after: Review | undefined): readonly Occurrence[] {

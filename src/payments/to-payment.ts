@@ -1,4 +1,4 @@
-import type { Proposal, Rejected, Resolved } from './decision.js';
+import { type Force, isForced, type Proposal, type Rejected, type Resolved } from './decision.js';
 import { CURRENCY } from './limits.js';
 import type {
   Payment,
@@ -85,7 +85,12 @@ function toReview(state: PaymentState, { number, since, proposed, rejected }: Re
 
 function toProposed({ decision, by, why, force, at }: Proposal): ProposedDecision {
   const transId = matchedTransId(decision);
-  return { action: decision.action, transId, by, why, forced: force ? true : undefined, at: isoTime(at) };
+  return { action: decision.action, transId, by, why, ...toForced(force), at: isoTime(at) };
+}
+
+function toForced(force: Force): Pick<ProposedDecision, 'forced' | 'overruled'> {
+  if (!isForced(force)) return {};
+  return { forced: true, overruled: typeof force === 'boolean' ? undefined : force };
 }
 
 function toRejected({ proposed, by, why, at }: Rejected): RejectedDecision {
@@ -113,7 +118,7 @@ function toResolution({ decision, review, by, why, force, at, approval }: Resolv
     review,
     by,
     why,
-    forced: force ? true : undefined,
+    ...toForced(force),
     at: isoTime(at),
     approval,
   };

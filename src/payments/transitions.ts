@@ -1,4 +1,4 @@
-import type { Decision, Rejection, Resolution } from './decision.js';
+import type { Decision, Force, Rejection, Resolution } from './decision.js';
 import { isOwn } from './matching.js';
 import type { DeliveryOutcome } from './notification.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from './outcome.js';
@@ -105,12 +105,10 @@ export type Todo =
 /** The answer to a request: the payment as it stands then, or why it was refused. */
 export type Reply =
   | { readonly request: number; readonly kind: 'done' }
-  | {
+  | ({
       readonly request: number;
       readonly kind: 'refused';
-      readonly type: RefusalType;
-      readonly words: string;
-    };
+    } & Refusal);
 
 export const REFUSAL_TYPES = [
   'NotALink',
@@ -127,11 +125,18 @@ export type RefusalType = (typeof REFUSAL_TYPES)[number];
 export interface Refusal {
   readonly type: RefusalType;
   readonly words: string;
+  /** What the request has to overrule to be taken. */
+  readonly force?: Force | undefined;
 }
 
 /** A decision of operators that can't be carried out as it is. */
 export function resolutionRefused(words: string): Refusal {
   return { type: 'ResolutionRefused', words };
+}
+
+/** As {@link resolutionRefused}, where the operator may insist. */
+export function refusedUnless(words: string, force: Force): Refusal {
+  return { ...resolutionRefused(`${words} with "force": ${JSON.stringify(force)}`), force };
 }
 
 /** A payment after an event, and the replies to requests. */
@@ -146,8 +151,8 @@ export function inPhase(payment: PaymentState, phase: Phase): PaymentState {
 }
 
 /** Refuses a request; the payment stays as it is. */
-export function refuse(payment: PaymentState, request: number, { type, words }: Refusal): Change {
-  return { payment, replies: [{ request, kind: 'refused', type, words }] };
+export function refuse(payment: PaymentState, request: number, refusal: Refusal): Change {
+  return { payment, replies: [{ request, kind: 'refused', ...refusal }] };
 }
 
 /** Answers a request at once; the payment is as given. */

@@ -26,7 +26,7 @@ import {
 } from '../payments/payment-state.js';
 import { EMPTY_TIMELINE, recordStep, type Timeline } from '../payments/timeline.js';
 import { forMerchant, toPayment } from '../payments/to-payment.js';
-import type { PaymentEvent, Reply, RequestEvent, Todo } from '../payments/transitions.js';
+import type { PaymentEvent, Refusal, Reply, RequestEvent, Todo } from '../payments/transitions.js';
 import { paymentSearchAttributes } from '../temporal/search-attributes.js';
 import { type ActivityCalls, activityCalls } from './activity-calls.js';
 import {
@@ -41,6 +41,7 @@ import {
   type PaymentResult,
   type PaymentWorkflowType,
   paymentQuery,
+  type RefusalDetails,
   recheckUpdate,
   recordQuery,
   refreshUpdate,
@@ -371,7 +372,7 @@ class Interpreter {
       {
         validator: ({ fingerprint }) => {
           if (fingerprint === this.input.fingerprint) return;
-          throw refusal(FINGERPRINT_MISMATCH, 'the payment was started with another body');
+          throw refusal({ type: FINGERPRINT_MISMATCH, words: 'the payment was started with another body' });
         },
       },
     );
@@ -411,13 +412,13 @@ class Interpreter {
           await condition(() => this.replies.has(request));
           const reply = this.replies.get(request);
           this.replies.delete(request);
-          if (reply?.kind === 'refused') throw refusal(reply.type, reply.words);
+          if (reply?.kind === 'refused') throw refusal(reply);
           return this.result();
         }),
       {
         validator: (...args: Args) => {
           const objection = objectionTo(this.payment, { ...requestOf(...args), request: 0 }, Date.now());
-          if (objection !== undefined) throw refusal(objection.type, objection.words);
+          if (objection !== undefined) throw refusal(objection);
         },
       },
     );
@@ -443,7 +444,12 @@ function shielded<T>(handle: () => Promise<T>): Promise<T> {
   return CancellationScope.nonCancellable(handle);
 }
 
-/** The failure that refuses a message. Temporal passes its type to the API, which turns it into a problem document. */
-function refusal(type: string, message: string): ApplicationFailure {
-  return ApplicationFailure.create({ type, message, nonRetryable: true });
+/** The failure that refuses a message. Temporal passes it to the API, which turns it into a problem document. */
+function refusal({
+  type,
+  words,
+  force,
+}: Omit<Refusal, 'type'> & { readonly type: string }): ApplicationFailure {
+  const details = force === undefined ? [] : [{ force } satisfies RefusalDetails];
+  return ApplicationFailure.create({ type, message: words, nonRetryable: true, details });
 }

@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import { beginPayment, type LinkRequest } from '../payments/beginning.js';
 import type { CountedPayout, CountedPayouts } from '../payments/counted-payouts.js';
-import type { Rejection, Resolution } from '../payments/decision.js';
+import type { Force, Rejection, Resolution } from '../payments/decision.js';
 import type { PaymentNotification } from '../payments/notification.js';
 import type { PaymentOrder, PaymentTerms, Service } from '../payments/order.js';
 import type { Payment } from '../payments/payment.js';
@@ -137,9 +137,16 @@ export const recheckUpdate = defineUpdate<PaymentResult, [by: RecheckedBy]>('rec
 
 /**
  * Carries out an operator's decision, after checking it with the provider at this moment, or keeps it for a second person.
- * Rejected with `NotUnderReview`, or with `ResolutionRefused` and the reason.
+ * Rejected with `NotUnderReview`, or with `ResolutionRefused` and the reason, and {@link RefusalDetails} where the
+ * operator can insist.
  */
 export const resolveUpdate = defineUpdate<PaymentResult, [Resolution]>('resolve');
+
+/** What the failure of a refused update has beside the reason. */
+export interface RefusalDetails {
+  /** What the decision has to overrule to be taken. */
+  readonly force: Force;
+}
 
 /** Voids the decision that waits for a second person. Rejected like {@link resolveUpdate}. */
 export const rejectUpdate = defineUpdate<PaymentResult, [Rejection]>('rejectDecision');

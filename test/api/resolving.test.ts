@@ -210,6 +210,7 @@ describe('a decision', () => {
     ['why', { action: 'fail', why: '  ' }],
     ['why', { action: 'fail', why: 'x'.repeat(501) }],
     ['force', { action: 'fail', why, force: 'yes' }],
+    ['force', { action: 'fail', why, force: ['too_early', 'anything'] }],
     ['transId', { action: 'match', why }],
     ['transId', { action: 'match', why, transId: '' }],
     ['transId', { action: 'match', why, transId: 'x'.repeat(201) }],
@@ -271,14 +272,31 @@ describe('a decision in haste', () => {
       const { status, body } = await decide(id, { action, why });
       expect([status, body.code, body.payment.status]).toEqual([409, 'resolution_refused', 'REVIEW']);
       expect(body.detail).toContain(review.decideFrom);
+      expect(body.force).toEqual(['too_early']);
     }
   });
 
   it('is carried out when the operator insists, and says so for good', async () => {
     const id = await reviewed(careful);
-    const { status, body } = await decide(id, { action: 'fail', why, force: true });
+    const { status, body } = await decide(id, { action: 'fail', why, force: ['too_early'] });
     expect([status, body.status]).toEqual([200, 'FAILED']);
     expect(body.resolution).toMatchObject({ action: 'fail', review: 1, forced: true });
+    expect(body.resolution.overruled).toEqual(['too_early']);
+  });
+
+  it('is carried out when the operator insists on whatever comes up', async () => {
+    const id = await reviewed(careful);
+    const { status, body } = await decide(id, { action: 'fail', why, force: true });
+    expect([status, body.status, body.resolution.forced]).toEqual([200, 'FAILED', true]);
+    expect(body.resolution).not.toHaveProperty('overruled');
+  });
+
+  it('does not overrule what its operator has not read', async () => {
+    const id = await reviewed(careful);
+    const transId = await transactionFor(id, 900);
+    const { status, body } = await decide(id, { action: 'match', transId, why, force: ['too_early'] });
+    expect([status, body.code]).toEqual([409, 'resolution_refused']);
+    expect(body.force).toEqual(['too_early', 'different_transaction']);
   });
 });
 

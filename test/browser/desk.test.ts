@@ -76,8 +76,9 @@ describe('the pages of the desk', () => {
         await page.goto(`${desk.url}/desk/payments/${ID}/decide/resend?review=3`);
         await page.getByLabel('Why').fill(LONG);
         await page.getByRole('button', { name: 'Go on' }).click();
-        const detail = `${LONG}, or override this with "force": true`;
-        api.instead.set('/resolve', { status: 409, body: problem(409, 'resolution_refused', detail) });
+        const detail = `${LONG}, or override this with "force": ["too_early"]`;
+        const body = { ...problem(409, 'resolution_refused', detail), force: ['too_early'] };
+        api.instead.set('/resolve', { status: 409, body });
         await page.getByRole('button', { name: 'once more' }).click();
         await page.getByLabel('Type the word').waitFor();
         api.instead.clear();

@@ -412,20 +412,47 @@ describe('a decision', () => {
   it('is forced only after a refusal that says so, and with the word', async () => {
     const { path } = await toConfirmation();
     const end = path.slice(page.length);
-    const detail = 'the provider may list a transaction late, or override this with "force": true';
-    api.instead.set('/resolve', { status: 409, body: problem(409, 'resolution_refused', detail) });
+    const detail = 'the provider may list a transaction late, or override this with "force": ["too_early"]';
+    const body = { ...problem(409, 'resolution_refused', detail), force: ['too_early'] };
+    api.instead.set('/resolve', { status: 409, body });
     const refused = await operator.submit(end, { force: 'force' });
     expect(posted().map(({ body }) => body)).toEqual([{ action: 'fail', review: 3, why: 'because' }]);
     expect(refused.path).toBe(path);
     expect(refused.text).toContain('The provider may list a transaction late.');
-    expect(refused.text).not.toContain('&quot;force&quot;: true');
+    expect(refused.text).not.toContain('&quot;force&quot;');
     api.instead.clear();
     for (const force of ['', 'Force', 'yes']) {
       expect((await operator.submit(end, { force })).path).toBe(path);
     }
     expect(posted()).toHaveLength(1);
     expect((await operator.submit(end, { force: 'force' })).path).toBe(page);
-    expect(posted().at(-1)?.body).toEqual({ action: 'fail', review: 3, why: 'because', force: true });
+    const forced = { action: 'fail', review: 3, why: 'because', force: ['too_early'] };
+    expect(posted().at(-1)?.body).toEqual(forced);
+  });
+
+  it('overrules only the objections that were shown, each with the word', async () => {
+    const { path } = await toConfirmation();
+    const end = path.slice(page.length);
+    const refuse = (words: string, force: readonly string[]) => {
+      const detail = `${words}, or override this with "force": ${JSON.stringify(force)}`;
+      const body = { ...problem(409, 'resolution_refused', detail), force };
+      api.instead.set('/resolve', { status: 409, body });
+    };
+    refuse('the provider may list a transaction late', ['too_early']);
+    await operator.submit(end);
+    const form = operator.form(end);
+    const force = () => operator.post(form.action, { ...form.hidden, force: 'force' });
+
+    refuse('a notification names T7', ['too_early', 'reported_transaction']);
+    const { text } = await force();
+    expect(text).toContain('A notification names T7.');
+    expect(posted()).toHaveLength(2);
+    // The same form once more, which hasn't shown the second objection.
+    api.instead.clear();
+    expect((await force()).path).toBe(path);
+    expect(posted()).toHaveLength(2);
+    expect((await operator.submit(end, { force: 'force' })).path).toBe(page);
+    expect(posted().at(-1)?.body).toMatchObject({ force: ['too_early', 'reported_transaction'] });
   });
 });
 

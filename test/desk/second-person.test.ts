@@ -121,7 +121,7 @@ describe('a large payout at the desk', () => {
       return await visitor.submit(refused.path.slice(refused.path.indexOf('/confirm/')), { force: 'force' });
     };
     expect((await overrule(ann)).text).toContain('Your decision is kept');
-    expect((await bob.get(`/desk/payments/${id}`)).text).toContain('Fail the payment (forced)');
+    expect((await bob.get(`/desk/payments/${id}`)).text).toContain('Fail the payment (forced: too early)');
     expect((await overrule(bob)).text).toContain('decided by ann and bob');
     expect((await read(id)).resolution).toMatchObject({ forced: true, approval: { by: 'bob' } });
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Force } from '../../src/payments/decision.js';
 import { decideFrom } from '../../src/payments/payment-state.js';
 import { toPayment } from '../../src/payments/to-payment.js';
 import {
@@ -142,7 +143,7 @@ describe('the least age of what is decided', () => {
   it.each(['resend', 'fail'] as const)('is asked of a %s', (action) => {
     const payment = young();
     expect(payment[action]().reply).toMatchObject(
-      refused('decide after 2026-01-01T01:00:00.000Z, or override this with "force": true'),
+      refused('decide after 2026-01-01T01:00:00.000Z, or override this with "force": ["too_early"]'),
     );
     expect(payment.at(START + HOUR - 1)[action]().reply).toMatchObject(refused('decide after'));
     payment.later(1)[action]().listed();
@@ -226,6 +227,69 @@ describe('a decision while a notification names a transaction', () => {
   });
 });
 
+describe('a decision that is forced', () => {
+  const named = () => absent(payoutOrder).hint('T7').answered(SILENT);
+
+  it('overrules what its operator has read, and is refused for what comes up besides', () => {
+    const payment = named();
+    const next = (force: Force) => {
+      payment.match('T1', { force });
+      if (payment.payment.phase.kind === 'deciding') payment.found('SUCCESSFUL', { amount: 1 });
+      return payment.reply;
+    };
+    expect(next(false)).toMatchObject({ kind: 'refused', force: ['reported_transaction'] });
+    expect(next(['reported_transaction'])).toMatchObject({
+      ...refused('of 1 XAF'),
+      force: ['reported_transaction', 'different_transaction'],
+    });
+    expect(payment.payment.phase.kind).toBe('review');
+    expect(next(['reported_transaction', 'different_transaction'])?.kind).toBe('done');
+    expect(payment.phase('ended').status).toBe('SUCCESSFUL');
+    expect(toPayment(payment.payment).resolution).toMatchObject({
+      forced: true,
+      overruled: ['reported_transaction', 'different_transaction'],
+    });
+  });
+
+  it('before its time doesn’t overrule a notification, nor the other way round', () => {
+    for (const [force, missing] of [
+      ['too_early', 'reported_transaction'],
+      ['reported_transaction', 'too_early'],
+    ] as const) {
+      const payment = absent(payoutOrder, { resolveAfterMs: 24 * HOUR })
+        .hint('T7')
+        .answered(SILENT);
+      expect(payment.fail({ force: [force] }).reply).toMatchObject({
+        kind: 'refused',
+        force: ['too_early', 'reported_transaction'],
+        words: expect.stringContaining(missing === 'too_early' ? 'decide after' : 'names T7'),
+      });
+    }
+  });
+
+  it('over a silent provider is refused for a difference that was known, until that is overruled, too', () => {
+    const payment = taken(payoutOrder).found('SUCCESSFUL', { amount: 1 });
+    const next = (force: Force) => payment.match('T1', { force }).answered(SILENT).reply;
+    expect(next(false)).toMatchObject({ kind: 'refused', force: ['no_answer'] });
+    expect(next(['no_answer'])).toMatchObject({
+      kind: 'refused',
+      force: ['no_answer', 'different_transaction'],
+    });
+    expect(next(['no_answer', 'different_transaction'])?.kind).toBe('done');
+  });
+
+  it.each([['no_answer', SILENT]] as const)('fails a payment over %s', (objection, answer) => {
+    const payment = absent(payoutOrder);
+    expect(payment.fail().listing(answer).reply).toMatchObject({ kind: 'refused', force: [objection] });
+    expect(payment.fail({ force: [objection] }).listing(answer).reply?.kind).toBe('done');
+  });
+
+  it('whatever comes up is forced as such for good', () => {
+    const payment = absent(payoutOrder).fail({ force: true }).listed();
+    expect(toPayment(payment.payment).resolution).toMatchObject({ forced: true, overruled: undefined });
+  });
+});
+
 describe('an operator’s match', () => {
   it('gives the payment the transaction and its outcome', () => {
     const payment = absent(payoutOrder).match('T1').found('SUCCESSFUL');
@@ -249,7 +313,7 @@ describe('an operator’s match', () => {
     ['of another kind', { transType: 'Collection' as const }],
   ])('is refused for a transaction %s, unless it is forced', (_, difference) => {
     expect(absent(payoutOrder).match('T1').found('SUCCESSFUL', difference).reply).toMatchObject(
-      refused('match it anyway with "force": true'),
+      refused('match it anyway with "force": ["different_transaction"]'),
     );
     const payment = absent(payoutOrder).match('T1', { force: true }).found('PENDING', difference);
     expect(payment.reply?.kind).toBe('done');

@@ -155,6 +155,21 @@ describe('an objection that is overruled', () => {
     expect(payment.payment.resolved).toMatchObject({ force: true, by: 'ann', approval: { by: 'bob' } });
   });
 
+  it('is all that the first person has overruled, and no more', () => {
+    const force = ['too_early', 'reported_transaction'] as const;
+    const payment = hasty().fail({ ...ann, force });
+    expect(proposedOf(payment)).toMatchObject({ forced: true, overruled: force });
+    expect(payment.fail({ ...bob, force: ['too_early'] }).reply).toMatchObject({
+      ...refused('ann has decided this over an objection'),
+      force,
+    });
+    // Who overrules more has decided something else, which waits for the other.
+    payment.fail({ ...bob, force: [...force, 'no_answer'] });
+    expect(proposedOf(payment)).toMatchObject({ by: 'bob' });
+    expect(payment.payment.phase.kind).toBe('review');
+    expect(payment.fail({ ...ann, force: [...force, 'no_answer'] }).payment.phase.kind).toBe('deciding');
+  });
+
   it('is another decision than one that respects it: the second person’s waits for the first', () => {
     const payment = reviewed()
       .fail(ann)

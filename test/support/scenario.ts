@@ -1,3 +1,4 @@
+import type { Force } from '../../src/payments/decision.js';
 import { type Step, step } from '../../src/payments/machine.js';
 import type { DeliveryOutcome } from '../../src/payments/notification.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
@@ -23,7 +24,7 @@ import { START, terms, transactionOf, transId } from './orders.js';
 
 /** How an operator's decision is made where a test doesn't say. */
 interface DecisionOptions {
-  readonly force?: boolean;
+  readonly force?: Force;
   readonly review?: number;
   /** The name of the operator's key. */
   readonly by?: string;

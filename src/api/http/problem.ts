@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler } from 'express';
 import type { Scope } from '../../merchants.js';
+import type { Force } from '../../payments/decision.js';
 import type { Payment } from '../../payments/payment.js';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { recordOf } from './request-log.js';
@@ -124,7 +125,7 @@ export const PROBLEMS = {
     title: 'The decision was refused',
     cause:
       "the provider's records contradict the decision or can't be read, it came too early, the review has changed since, or it is your own that waits for a second person",
-    cure: 'operators only: see `detail` for the reason, and `payment` for the review as it is now',
+    cure: 'operators only: see `detail` for the reason, and `payment` for the review as it is now; `force`, if it is there, has what the decision would have to overrule',
     example:
       'Transaction ntLE9hHMsiKRMFBw already belongs to the payment pay_428b1c9a6c0e4d7f8a1b2c3d4e5f6071.',
   },
@@ -258,6 +259,7 @@ interface ProblemExtras {
   readonly errors?: readonly FieldError[] | undefined;
   readonly payment?: Payment | undefined;
   readonly paymentId?: PaymentId | undefined;
+  readonly force?: Force | undefined;
 }
 
 interface ApiErrorOptions extends ProblemExtras {

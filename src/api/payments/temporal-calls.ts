@@ -155,6 +155,11 @@ export function failureMessageOf(error: unknown): string {
   return failureOf(error)?.message ?? '';
 }
 
+/** What the workflow's refusal of an update has beside its reason, as the workflow has given it. */
+export function failureDetailsOf(error: unknown): unknown {
+  return failureOf(error)?.details?.[0];
+}
+
 function failureOf(error: unknown): ApplicationFailure | undefined {
   if (!(error instanceof WorkflowUpdateFailedError)) return undefined;
   return error.cause instanceof ApplicationFailure ? error.cause : undefined;

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
+import type { Force } from '../../payments/decision.js';
 import type { Payment } from '../../payments/payment.js';
 import type { PaymentId } from '../../payments/payment-id.js';
-import { expireUpdate, type PaymentResult } from '../../workflows/messages.js';
+import { expireUpdate, type PaymentResult, type RefusalDetails } from '../../workflows/messages.js';
 import { tooManyRequests } from '../http/problem.js';
 import type { Shutdown } from '../http/server.js';
 import {
@@ -13,7 +14,7 @@ import {
   type PaymentWorkflow,
   type ReadContext,
 } from './find-payment.js';
-import { failureMessageOf, failureTypeOf, hasEnded, waitFor } from './temporal-calls.js';
+import { failureDetailsOf, failureMessageOf, failureTypeOf, hasEnded, waitFor } from './temporal-calls.js';
 
 /** What updates of payments need. */
 export interface UpdateContext extends ReadContext {
@@ -36,6 +37,8 @@ export type UpdateResult =
       readonly code: RefusalCode;
       /** The payment's own reason. */
       readonly message: string;
+      /** What the request has to overrule to be taken. */
+      readonly force?: Force | undefined;
       readonly result: PaymentResult;
     };
 
@@ -85,7 +88,8 @@ export async function updatePayment(
     if (code === undefined && !hasEnded(error)) throw error;
     const result = await latestState(context, found);
     if (code === undefined) return { kind: 'ended', result };
-    return { kind: 'refused', code, message: failureMessageOf(error), result };
+    const details = failureDetailsOf(error) as RefusalDetails | undefined;
+    return { kind: 'refused', code, message: failureMessageOf(error), force: details?.force, result };
   }
 }
 

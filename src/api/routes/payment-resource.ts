@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Force } from '../../payments/decision.js';
 import type { Payment } from '../../payments/payment.js';
 import { parsePaymentId } from '../../payments/payment-id.js';
 import { forMerchant } from '../../payments/to-payment.js';
@@ -61,9 +62,10 @@ export function viewerOf({ ui }: Pick<ApiContext, 'ui'>, caller: Caller, owner: 
  * The error for a request that a payment refuses, with the payment as it is now.
  *
  * @param message the payment's own reason, used where the code and the payment don't give it
+ * @param force with what the payment would take it
  */
-export function refusal(code: RefusalCode, payment: View<Payment>, message = ''): ApiError {
-  return new ApiError(code, details[code](payment, message), { payment });
+export function refusal(code: RefusalCode, payment: View<Payment>, message = '', force?: Force): ApiError {
+  return new ApiError(code, details[code](payment, message), { payment, force });
 }
 
 const details: Readonly<Record<RefusalCode, (payment: Payment, message: string) => string>> = {

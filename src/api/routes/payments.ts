@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
-import type { Decision } from '../../payments/decision.js';
+import { type Decision, OBJECTIONS } from '../../payments/decision.js';
 import { PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payments/payment.js';
 import { PAYMENT_KINDS, parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { pathSegment } from '../../provider/client.js';
@@ -15,7 +15,7 @@ import { recheckPayment } from '../payments/reopen-payment.js';
 import { failureTypeOf } from '../payments/temporal-calls.js';
 import { updatePayment } from '../payments/update-payment.js';
 import { findByTransId, isQueryable } from '../payments/visibility.js';
-import { paymentPageSchema, paymentSchema } from '../resources.js';
+import { forceSchema, paymentPageSchema, paymentSchema } from '../resources.js';
 import { type ApiContext, authenticatedRoute, type ResponseOf } from '../route.js';
 import { identifier, textOf } from './create-payment.js';
 import { ownerOf, ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
@@ -332,10 +332,12 @@ const review = z
   .int(WHERE_REVIEW_IS)
   .min(1, WHERE_REVIEW_IS)
   .describe('The number of the review that you decide on: `review.number` of the payment');
-const force = z
-  .boolean()
-  .describe('Overrule the objection that it is too early, or that a notification says otherwise')
-  .default(false);
+/** What the decision overrules. A list is kept without repetitions, and in one order. */
+const force = forceSchema
+  .default(false)
+  .transform((given) =>
+    typeof given === 'boolean' ? given : OBJECTIONS.filter((objection) => given.includes(objection)),
+  );
 const transId = z
   .string()
   .min(1, { error: 'must not be empty', abort: true })
@@ -420,7 +422,7 @@ export const resolvePayment = authenticatedRoute({
       case 'underway':
         return { status: 202, json };
       case 'refused':
-        throw refusal(update.code, json, update.message);
+        throw refusal(update.code, json, update.message, update.force);
       case 'ended':
         throw json.status === 'REVIEW'
           ? refusal(

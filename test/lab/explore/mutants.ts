@@ -143,8 +143,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'an operator who insists decides over a notification that nobody confirms',
     file: 'review.ts',
-    find: '  if (force) return undefined;',
-    replace: '  if (force && payment.reports.open.length === 0) return undefined;',
+    find: "if (named !== undefined && !overrules(force, 'reported_transaction')) {",
+    replace: 'if (named !== undefined) {',
     setting: liars,
     breaks: 'wayOut',
     story: [/says that S/],
@@ -699,7 +699,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: '`resend` and `fail` have a least age',
     file: 'review.ts',
-    find: "  return decision.action === 'match' || now >= from\n",
+    find: "  return decision.action === 'match' || now >= from || overrules(force, 'too_early')\n",
     replace: '  return now >= 0\n',
     setting: operators,
     breaks: 'noDouble',
@@ -833,8 +833,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: "an operator must insist on a transaction of which the provider doesn't say whose it is",
     file: 'review.ts',
-    find: 'const objection = wrong ?? objectionToNameless(payment, transaction);',
-    replace: 'const objection = wrong;',
+    find: "if (isOfPayment(payment, transaction) || overrules(force, 'unassigned_transaction')) return undefined;",
+    replace: 'if (transaction.transId.length > 0) return undefined;',
     setting: liars,
     breaks: 'succeededTruth',
     story: [/match N/],
@@ -991,8 +991,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a second person who decides otherwise carries nothing out',
     file: 'second-person.ts',
-    find: '  return isSame(proposed.decision, resolution.decision) && proposed.force === resolution.force;\n',
-    replace: '  return proposed.force === resolution.force;\n',
+    find: '  return isSame(proposed.decision, resolution.decision) && overrulesTheSame(proposed, resolution);\n',
+    replace: '  return overrulesTheSame(proposed, resolution);\n',
     setting: twoPeople,
     breaks: 'secondPerson',
     story: [/resend/, /fail/],
@@ -1000,7 +1000,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'an objection to a decision that takes two people is overruled by both',
     file: 'second-person.ts',
-    find: '  return isSame(proposed.decision, resolution.decision) && proposed.force === resolution.force;\n',
+    find: '  return isSame(proposed.decision, resolution.decision) && overrulesTheSame(proposed, resolution);\n',
     replace: '  return isSame(proposed.decision, resolution.decision);\n',
     setting: twoPeople,
     breaks: 'secondPerson',
@@ -1222,9 +1222,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a refused decision leaves the review as it was',
     file: 'review.ts',
-    find: '  return refuse(inPhase(payment, review), request, resolutionRefused(words));',
-    replace:
-      '  return refuse(inPhase(payment, { ...review, held: false }), request, resolutionRefused(words));',
+    find: '  return refuse(inPhase(payment, review), request, refusal);',
+    replace: '  return refuse(inPhase(payment, { ...review, held: false }), request, refusal);',
     setting: wrongAmounts,
     breaks: 'secondSeen',
     story: [/REVIEW 1/, /decides on review 1/, /with fields left out: SUCCESSFUL, final/],
@@ -1277,8 +1276,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a transaction is not matched without the provider’s word on it',
     file: 'review.ts',
-    find: "    if (decision.action === 'match' && force && hasBeenPaid(payment, transId)) {",
-    replace: "    if (decision.action === 'match' && force) {",
+    find: "decision.action === 'match' ? hasBeenPaid(payment, transId) : decision.action === 'fail';",
+    replace: "decision.action === 'match' || decision.action === 'fail';",
     setting: world({
       method: 'payout',
       troubles: new Set(['ambiguous', 'noAnswer']),
@@ -1291,8 +1290,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what was SUCCESSFUL once can be matched by force while nobody answers',
     file: 'review.ts',
-    find: "    if (decision.action === 'match' && force && hasBeenPaid(payment, transId)) {",
-    replace: "    if (decision.action === 'match' && now < 0) {",
+    find: "decision.action === 'match' ? hasBeenPaid(payment, transId) : decision.action === 'fail';",
+    replace: "decision.action === 'fail';",
     setting: takenTwice,
     breaks: 'wayOut',
     story: [/T1 has become SUCCESSFUL; list: T1 and T2: REVIEW 1/],
@@ -1344,8 +1343,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: '`fail` is refused while the list can not be read, unless it is forced',
     file: 'review.ts',
-    find: "const isInsisted = decision.action === 'fail' && force && deciding.alive.length === 0;",
-    replace: "const isInsisted = decision.action === 'fail' && deciding.alive.length === 0;",
+    find: "    return overrules(force, 'no_answer')\n",
+    replace: '    return now > 0\n',
     setting: world({
       method: 'payout',
       troubles: new Set(['ambiguous', 'noAnswer']),
@@ -1358,8 +1357,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a forced `fail` ends a review while nobody answers',
     file: 'review.ts',
-    find: "const isInsisted = decision.action === 'fail' && force && deciding.alive.length === 0;",
-    replace: 'const isInsisted = false;',
+    find: "    return overrules(force, 'no_answer')\n",
+    replace: '    return now < 0\n',
     setting: inDoubt,
     breaks: 'wayOut',
     story: [/was taken as T1/],
