@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { answers, type Child, startChild, untilReady } from '../../stack/processes/child.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
-import { workerPolls } from '../../stack/processes/stack.js';
 import { cleanEnvironment } from '../environment.js';
 import { findPostgres, POSTGRES_ADVICE } from '../servers/postgres-programs.js';
 import {
@@ -108,18 +107,21 @@ function startSanaga(
         logFile: join(folder, `${name.replace(' ', '-')}.log`),
       });
       started.add(() => child.stop(STOP_GRACE_MS));
-      return child;
+      return { child, metricsUrl: `http://${metricsAddress}/metrics` };
     };
     const prefixes = isDoubled ? ['', 'second '] : [''];
     const workers: Child[] = [];
-    for (const prefix of prefixes) workers.push(await start('worker.js', `${prefix}worker`, NO_PORT));
+    for (const prefix of prefixes) {
+      const { child, metricsUrl } = await start('worker.js', `${prefix}worker`, NO_PORT);
+      await untilReady(child, () => polls(metricsUrl));
+      workers.push(child);
+    }
     const apis: { readonly child: Child; readonly url: string }[] = [];
     for (const prefix of prefixes) {
       const port = await freePort();
-      apis.push({ child: await start('server.js', `${prefix}api`, port), url: `http://127.0.0.1:${port}` });
+      const { child } = await start('server.js', `${prefix}api`, port);
+      apis.push({ child, url: `http://127.0.0.1:${port}` });
     }
-    for (const worker of workers)
-      await untilReady(worker, workerPolls(temporal.target, TASK_QUEUE, worker.pid));
     for (const { child, url } of apis) await untilReady(child, () => answers(`${url}/readyz`));
     return {
       target: {
@@ -145,4 +147,10 @@ function startSanaga(
       stop: () => started.stop(),
     };
   });
+}
+
+/** Whether a worker asks for workflow tasks. Temporal shows only some of those who do, when there are several. */
+async function polls(metricsUrl: string): Promise<boolean> {
+  const page = await fetch(metricsUrl).then((response) => response.text());
+  return /^temporal_num_pollers\{[^}]*"workflow_task"[^}]*\} [1-9]/m.test(page);
 }

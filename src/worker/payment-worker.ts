@@ -46,6 +46,13 @@ export interface PaymentWorkerOptions {
 /** Time from the end of the grace period until activities that still run are abandoned, in ms. */
 const FORCE_AFTER_MS = 1_000;
 
+/**
+ * Polls that a worker has open at a time, for first tasks and for later ones each. Every open poll is a task that the server may hand
+ * over at the same moment, and when it takes more than a second to write one down (`recordTaskStartedSyncMatchTimeout` in
+ * Temporal's matching), that task is lost until it times out, after ten.
+ */
+const MAX_POLLS = 8;
+
 /** Steps of statements that run at a time: each asks the provider one thing after another. */
 const MAX_STATEMENT_STEPS = 2;
 
@@ -87,8 +94,8 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
       maxCachedWorkflows: limits.maxCachedWorkflows,
       maxConcurrentWorkflowTaskExecutions: limits.maxConcurrentWorkflowTasks,
       // The SDK's default asks for the first tasks of payments with two polls at a time, and with eight for all later ones: under
-      // load, merchants then wait for their links while everything else goes on.
-      workflowTaskPollerBehavior: { type: 'autoscaling' },
+      // load, new payments then wait while everything else goes on.
+      workflowTaskPollerBehavior: { type: 'autoscaling', maximum: MAX_POLLS },
       maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
       maxConcurrentLocalActivityExecutions: limits.maxConcurrentLocalActivities,
       ...(deployment && {

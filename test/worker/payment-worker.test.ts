@@ -36,7 +36,7 @@ describe('a worker', () => {
     await connection.close();
   }, 30_000);
 
-  it('lets Temporal choose how many polls it has for tasks of workflows', async () => {
+  it('lets Temporal choose how many polls it has for tasks of workflows, up to eight', async () => {
     const connection = await connect();
     const make = jest.spyOn(Worker, 'create');
     const worker = await create(connection);
@@ -47,7 +47,7 @@ describe('a worker', () => {
 
     const payments = made.filter(({ options }) => options.taskQueue === TASK_QUEUE);
     expect(payments.map(({ options }) => options.workflowTaskPollerBehavior)).toEqual([
-      expect.objectContaining({ type: 'autoscaling' }),
+      expect.objectContaining({ type: 'autoscaling', maximum: 8 }),
     ]);
   }, 30_000);
 
