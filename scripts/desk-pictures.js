@@ -1,6 +1,9 @@
 /*
  * Makes the pictures of the desk in docs/operators.md from the running thing, which it starts in a folder of its own and stops:
  * `npm run build && node scripts/desk-pictures.js`. The ports of `npm start` must be free.
+ *
+ * With `--statement` it makes that of a statement, too, for which the day has to end in Douala (at 23:00 UTC), and then to settle
+ * for a quarter of an hour: start it before, in the same hour.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -10,10 +13,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { launchBrowser } from '../test/browser/browser.ts';
 
 const ours = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
-const [pictures = ours('docs/images')] = process.argv.slice(2);
+const { values, positionals } = parseArgs({
+  options: { statement: { type: 'boolean' } },
+  allowPositionals: true,
+});
+const [pictures = ours('docs/images')] = positionals;
 
 const [shop, ruth, paul] = Array.from({ length: 3 }, () => randomBytes(24).toString('base64url'));
 const folder = await mkdtemp(join(tmpdir(), 'desk-pictures-'));
@@ -22,7 +30,7 @@ const started = spawn(process.execPath, [ours('build/cli/main.js'), 'start'], {
   stdio: ['ignore', 'ignore', 'inherit'],
   env: {
     ...process.env,
-    API_KEYS: `shop:${shop}:payouts+read,ruth:${ruth}:read+review,paul:${paul}:read+review`,
+    API_KEYS: `shop:${shop}:collections+payouts+read,ruth:${ruth}:read+review,paul:${paul}:read+review`,
     SECOND_PERSON_ABOVE: '100000',
     AMBIGUOUS_GRACE: '18s',
     PROVIDER_TIMEOUT: '3s',
@@ -103,6 +111,7 @@ async function takePictures(ports) {
     const small = await phone.newPage();
     await small.goto(`${desk}/desk/payments/${missing.id}`);
     await take(small, 'desk-phone', 390, 844);
+    if (values.statement) await takeStatement();
   } finally {
     await browser.close();
   }
@@ -118,6 +127,30 @@ async function takePictures(ports) {
   async function makeByHand(id, transfer) {
     const credentials = { apiuser: 'sandbox-payouts', apikey: payoutApiKey };
     await post(`${sandbox}/payout`, { ...transfer, externalId: id, userId: id }, credentials);
+  }
+
+  /** The statement of today, as soon as there can be one. */
+  async function takeStatement() {
+    const today = dayInDouala();
+    for (const [amount, externalId] of [
+      [12_000, 'order-1041'],
+      [7_500, 'order-1042'],
+    ]) {
+      const order = { method: 'direct', amount, phone: '677000000', userId: 'ann-4', externalId };
+      await post(`${api}/v1/collections`, order, { authorization: `Bearer ${shop}` });
+    }
+    // What nobody here knows of.
+    await makeByHand('refund-by-hand', { amount: 9_900, phone: '699000000' });
+    while (dayInDouala() === today) await pause(5_000);
+    const page = await signedIn(await browser.newContext({ javaScriptEnabled: false }), ruth);
+    await page.goto(`${desk}/desk/statements/${today}`);
+    await page.getByRole('button', { name: 'Make it now' }).click();
+    const isThere = page.getByText('The files have every payment.');
+    while ((await isThere.count()) === 0) {
+      await pause(10_000);
+      await page.getByRole('link', { name: 'Look again' }).click();
+    }
+    await take(page, 'desk-statement', 1_100, 1_500);
   }
 
   async function untilReview(id) {
@@ -149,6 +182,11 @@ async function takePictures(ports) {
     await page.getByLabel('Why').fill('Ticket 4711: made by hand in the portal, the rest follows');
     await page.getByRole('button', { name: 'Go on' }).click();
   }
+}
+
+/** Such as 2026-11-20. */
+function dayInDouala() {
+  return new Date().toLocaleDateString('sv-SE', { timeZone: 'Africa/Douala' });
 }
 
 async function take(page, name, width, height) {
