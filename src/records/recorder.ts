@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import type { PaymentId } from '../payments/payment-id.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../payments/time.js';
 import { endingWith } from '../temporal/connection.js';
 import { RecordsUnavailableError } from './database.js';
@@ -112,6 +113,8 @@ class Recorder {
   #sweepAgainAt = Number.NEGATIVE_INFINITY;
   #openAgainAt = Number.NEGATIVE_INFINITY;
   #warnedAt = Number.NEGATIVE_INFINITY;
+  /** The payment that Temporal didn't answer about in this round. */
+  #waitsFor: PaymentId | undefined;
 
   constructor({ client, records, logger, pace = USUAL_PACE }: RecorderOptions) {
     this.#client = client;
@@ -132,6 +135,7 @@ class Recorder {
   async #round(stop: AbortSignal): Promise<boolean> {
     if (!(await this.#lease())) return false;
 
+    this.#waitsFor = undefined;
     const now = Date.now();
     if (await this.#recordEnded(now, stop)) return true;
     await this.#recordOpen(now, stop);
@@ -251,7 +255,10 @@ class Recorder {
       const content = await readRun(this.#client, { memo, ...run }, stop);
       return content && { ...run, content };
     } catch (error) {
-      if (isTemporalAway(error)) throw error;
+      if (isTemporalAway(error)) {
+        this.#waitsFor = run.id;
+        throw error;
+      }
       this.#logger.warn(
         { err: error, paymentId: run.id },
         "a payment can't be read, and is recorded without its content",
@@ -269,7 +276,7 @@ class Recorder {
     const lagMs = this.#recordedUntil === undefined ? undefined : now - this.#recordedUntil;
     const isLate = lagMs !== undefined && lagMs > MAX_LAG_MS;
     this.#logger[isLate ? 'error' : 'warn'](
-      { err: error, lagMs },
+      { err: error, lagMs, paymentId: this.#waitsFor },
       'payments are not recorded at the moment; nothing is lost if that ends before Temporal deletes them',
     );
     return false;

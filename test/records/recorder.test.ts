@@ -186,6 +186,10 @@ describe('the recorder', () => {
       );
       await expect(records.has(idOf(1))).resolves.toBe(false);
       expect((await records.recorderState()).recordedUntil ?? 0).toBeLessThanOrEqual(closedAt);
+      expect(JSON.parse(logged[0] ?? '{}')).toMatchObject({
+        paymentId: idOf(1),
+        msg: expect.stringContaining('payments are not recorded at the moment'),
+      });
       isAway = false;
       expect((await untilRecorded(1))?.content?.payment.status).toBe('SUCCESSFUL');
       const events = await records.events({ after: 0 }, 10);
