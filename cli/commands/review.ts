@@ -82,7 +82,11 @@ or the decision waits for a second person.`,
       .argument('<id>', 'col_… or pay_…')
       .requiredOption('--number <number>', 'the number of the review that you decide on', readNumber)
       .requiredOption('--why <text>', 'your reason, which is kept with the payment and shown to its merchant')
-      .option('--force <objections>', 'overrule what a refusal has named, separated by commas', readForce)
+      .option(
+        '--force <objections>',
+        'overrule what a refusal has named, such as too_early,no_answer; all: whatever comes up',
+        readForce,
+      )
       .option('--yes', "don't ask");
     if (action === 'match')
       decision.requiredOption('--trans-id <id>', "the provider's id of the transaction");
@@ -240,6 +244,7 @@ async function confirmed(question: string, stop: AbortSignal): Promise<boolean> 
 
 /** The API says which objections there are. */
 function readForce(text: string): Force {
+  if (text === 'all') return true;
   return text.split(',').map((objection) => objection.trim()) as readonly Objection[];
 }
 

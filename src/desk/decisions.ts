@@ -1,7 +1,7 @@
 import { type Html, html } from '../api/http/html.js';
 import { overrulesAllOf } from '../payments/decision.js';
 import { ApiAway, type Payment } from './api-client.js';
-import { ACTIONS, type Action, type Draft, findDraft, keepDraft } from './draft.js';
+import { ACTIONS, type Action, type Draft, findDraft, keepDraft, type Overrulable } from './draft.js';
 import { csrfField, errorPage, facts, noticeBox, page } from './page.js';
 import type { Session } from './sessions.js';
 import { leaveNotice, type PageReply, ProblemError, requireValue, type Visit } from './visit.js';
@@ -156,7 +156,8 @@ async function decide({ session, api }: Visit, draft: Draft): Promise<string> {
     }
     const { detail, status, force } = answer.problem;
     if (status === 401) throw new ProblemError(answer.problem);
-    if (force !== undefined) {
+    // What comes up can only be overruled when it was read: not by `true`, with which somebody may have decided elsewhere.
+    if (typeof force === 'object') {
       refusals.push({ why: detail, force });
       draft.carriedOut = undefined;
       return `${paymentAddress(id)}/confirm/${draft.id}`;
@@ -310,16 +311,18 @@ ${facts([
 <form class="card" method="post" action="${paymentAddress(payment.id)}/confirm/${draft.id}">
 ${csrfField(session.csrf)}
 <input type="hidden" name="refusals" value="${refusals.length}">
-${isForced && forceField(action)}
+${isForced && forceField(action, refusal.force)}
 <div class="actions"><button class="button ${(isForced || action === 'resend') && 'danger'}">${yesOf(session, payment, draft)}</button><a class="button plain" href="${paymentAddress(payment.id)}">Don't decide</a></div>
 </form>`;
   return page({ title, session, narrow: true, main });
 }
 
-function forceField(action: Action): Html {
+function forceField(action: Action, force: Overrulable['force']): Html {
+  const isOfTransaction = force.includes('different_transaction') || force.includes('unassigned_transaction');
   const risk = {
-    match:
-      'The payment then stands with a transaction that differs from it, or that the provider assigns to nobody.',
+    match: isOfTransaction
+      ? 'The payment then stands with a transaction that differs from it, or that the provider assigns to nobody.'
+      : "If another transaction is this payment's after all, the payment stands with the wrong one.",
     fail: 'If the transaction turns up later, the merchant may have paid by other means in the meantime.',
     resend: 'If the first request was taken after all, the money moves twice, and nobody can take it back.',
     reject: '',

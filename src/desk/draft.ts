@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { randomToken } from '../api/http/browser.js';
-import type { Force } from '../payments/decision.js';
+import type { Objection } from '../payments/decision.js';
 import type { DecisionRequest } from './api-client.js';
 
 /** The decisions, in the order in which pages show them. */
@@ -36,7 +36,7 @@ export interface Draft {
 export interface Overrulable {
   readonly why: string;
   /** What the decision overrules then: this objection, and those before it. */
-  readonly force: Force;
+  readonly force: readonly Objection[];
 }
 
 /** Where the drafts of one session are kept, by their ids. */

@@ -146,9 +146,10 @@ function newsFor(payment: PaymentState, { decision }: Resolution, now: number): 
  */
 function objectionToHaste(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {
   const { decision, force } = resolution;
-  const [named] = (decision.action === 'match' ? openIn(payment, now) : allNamedIn(payment, now)).filter(
+  const allNamed = (decision.action === 'match' ? openIn(payment, now) : allNamedIn(payment, now)).filter(
     (transId) => transId !== matchedTransId(decision),
   );
+  const [named] = allNamed;
   if (named !== undefined && !overrules(force, 'reported_transaction')) {
     // No force expires such a link.
     if (
@@ -162,7 +163,7 @@ function objectionToHaste(payment: PaymentState, resolution: Resolution, now: nu
       ? "hasn't said what it is: look for it in the provider's portal, and match it"
       : "hasn't confirmed that yet; try again in a few minutes";
     return overrulable(
-      `a notification names ${named} for this payment, and the provider ${advice}, or override this`,
+      `a notification names ${allNamed.join(', ')} for this payment, and the provider ${advice}, or override this`,
       resolution,
       'reported_transaction',
     );
@@ -354,13 +355,17 @@ export function onListedWhileDeciding(
     moving.some(({ status }) => status === 'SUCCESSFUL') ||
     alive.some((transId) => mayBePaid(payment, transId, now));
   if (alive.length === 0) {
-    const hidden = payment.others.find((other) => isHidden(payment, other, own));
-    return hidden === undefined || overrules(force, 'missing_transaction')
+    const hidden = payment.others.filter((other) => isHidden(payment, other, own));
+    return hidden.length === 0 || overrules(force, 'missing_transaction')
       ? fail(payment, deciding, own, now)
       : back(
           payment,
           deciding,
-          overrulable(`${missing(hidden)}, or override this`, resolution, 'missing_transaction'),
+          overrulable(
+            `${hidden.map(missing).join('; ')}, or override this`,
+            resolution,
+            'missing_transaction',
+          ),
         );
   }
   if (isPaid || payment.order.method !== 'link' || deciding.rounds >= MAX_ROUNDS) {

@@ -430,6 +430,17 @@ describe('a decision', () => {
     expect(posted().at(-1)?.body).toEqual(forced);
   });
 
+  it('is not overruled in whatever comes up, which nobody has read', async () => {
+    const { path } = await toConfirmation();
+    const detail =
+      'ann has decided this over an objection: reject that decision, or override this with "force": true';
+    const body = { ...problem(409, 'resolution_refused', detail), force: true };
+    api.instead.set('/resolve', { status: 409, body });
+    const refused = await operator.submit(path.slice(page.length));
+    expect(refused.path).toBe(page);
+    expect(refused.text).toContain('ann has decided this over an objection'.replace('ann', 'Ann'));
+  });
+
   it('overrules only the objections that were shown, each with the word', async () => {
     const { path } = await toConfirmation();
     const end = path.slice(page.length);

@@ -251,6 +251,11 @@ describe('a decision that is forced', () => {
     });
   });
 
+  it('is told all the transactions that notifications name', () => {
+    const payment = named().hint('T8');
+    expect(payment.resend().reply).toMatchObject(refused('names T7, T8 for this payment'));
+  });
+
   it('before its time doesn’t overrule a notification, nor the other way round', () => {
     for (const [force, missing] of [
       ['too_early', 'reported_transaction'],
