@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { dayOf } from '../build/src/payments/time.js';
 import { launchBrowser } from '../test/browser/browser.ts';
 
 const ours = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
@@ -131,7 +132,7 @@ async function takePictures(ports) {
 
   /** The statement of today, as soon as there can be one. */
   async function takeStatement() {
-    const today = dayInDouala();
+    const today = dayOf(Date.now());
     for (const [amount, externalId] of [
       [12_000, 'order-1041'],
       [7_500, 'order-1042'],
@@ -141,7 +142,7 @@ async function takePictures(ports) {
     }
     // What nobody here knows of.
     await makeByHand('refund-by-hand', { amount: 9_900, phone: '699000000' });
-    while (dayInDouala() === today) await pause(5_000);
+    while (dayOf(Date.now()) === today) await pause(5_000);
     const page = await signedIn(await browser.newContext({ javaScriptEnabled: false }), ruth);
     await page.goto(`${desk}/desk/statements/${today}`);
     await page.getByRole('button', { name: 'Make it now' }).click();
@@ -182,11 +183,6 @@ async function takePictures(ports) {
     await page.getByLabel('Why').fill('Ticket 4711: made by hand in the portal, the rest follows');
     await page.getByRole('button', { name: 'Go on' }).click();
   }
-}
-
-/** Such as 2026-11-20. */
-function dayInDouala() {
-  return new Date().toLocaleDateString('sv-SE', { timeZone: 'Africa/Douala' });
 }
 
 async function take(page, name, width, height) {

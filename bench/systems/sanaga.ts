@@ -110,18 +110,15 @@ function startSanaga(
       return { child, metricsUrl: `http://${metricsAddress}/metrics` };
     };
     const prefixes = isDoubled ? ['', 'second '] : [''];
-    const workers: Child[] = [];
-    for (const prefix of prefixes) {
-      const { child, metricsUrl } = await start('worker.js', `${prefix}worker`, NO_PORT);
-      await untilReady(child, () => polls(metricsUrl));
-      workers.push(child);
-    }
+    const workers: { readonly child: Child; readonly metricsUrl: string }[] = [];
+    for (const prefix of prefixes) workers.push(await start('worker.js', `${prefix}worker`, NO_PORT));
     const apis: { readonly child: Child; readonly url: string }[] = [];
     for (const prefix of prefixes) {
       const port = await freePort();
       const { child } = await start('server.js', `${prefix}api`, port);
       apis.push({ child, url: `http://127.0.0.1:${port}` });
     }
+    for (const { child, metricsUrl } of workers) await untilReady(child, () => polls(metricsUrl));
     for (const { child, url } of apis) await untilReady(child, () => answers(`${url}/readyz`));
     return {
       target: {
@@ -132,9 +129,7 @@ function startSanaga(
         apiKey: secrets.apiKey,
       },
       processes: {
-        ...Object.fromEntries(
-          [...apis.map(({ child }) => child), ...workers].map((one) => [one.name, one.pid]),
-        ),
+        ...Object.fromEntries([...apis, ...workers].map(({ child }) => [child.name, child.pid])),
         ...temporal.processes,
         ...records?.processes,
       },

@@ -44,12 +44,12 @@ const FIRST_OF_TWO =
   'It takes two people: your decision is kept, and nothing is done before somebody else has made the same one.';
 
 /** Whether an operator, by deciding so, would carry out what somebody else has decided. */
-function isSecond({ name }: Session, { review }: Payment, { action, fields, refusals }: Draft): boolean {
+function isSecond({ name }: Session, { review }: Payment, { action, fields, refusal }: Draft): boolean {
   const proposed = review?.proposed;
   if (proposed === undefined || proposed.by === name || proposed.action !== action) return false;
   // To overrule a refusal is more than the first person has decided.
-  const force = refusals.at(-1)?.force ?? false;
-  if (!overrulesAllOf(proposed.overruled ?? proposed.forced ?? false, force)) return false;
+  const overruled = proposed.overruled ?? proposed.forced ?? false;
+  if (!overrulesAllOf(overruled, refusal?.force ?? false)) return false;
   return action !== 'match' || proposed.transId === fields.transId;
 }
 
@@ -126,9 +126,9 @@ export async function carryOut(visit: Visit): Promise<PageReply> {
   const id = visit.param('id');
   const draft = findDraft(session, id, visit.param('draft'));
   if (draft?.decision === undefined) return draftIsGone(session, id);
-  const isForced = draft.refusals.length === 0 || visit.field('force') === FORCE_WORD;
-  // A form that is sent again must not overrule what it didn't show.
-  const hasSeen = visit.field('refusals') === String(draft.refusals.length);
+  const isForced = draft.refusal === undefined || visit.field('force') === FORCE_WORD;
+  // A form that is sent again must not overrule what it didn't show. Each refusal names more than the one before.
+  const hasSeen = visit.field('overruled') === overruledBy(draft);
   if (draft.carriedOut === undefined && !(isForced && hasSeen)) {
     return { to: `${paymentAddress(id)}/confirm/${draft.id}` };
   }
@@ -136,16 +136,21 @@ export async function carryOut(visit: Visit): Promise<PageReply> {
   return { to: await draft.carriedOut };
 }
 
+/** What a decision overrules if it is confirmed now, as a form has it. */
+function overruledBy({ refusal }: Draft): string {
+  return refusal?.force.join() ?? '';
+}
+
 /** @returns where to go next: the payment, or back to the confirmation when the refusal can be overruled */
 async function decide({ session, api }: Visit, draft: Draft): Promise<string> {
-  const { payment: id, decision, refusals } = draft;
+  const { payment: id, decision, refusal } = draft;
   if (decision === undefined) return paymentAddress(id);
   const say = (kind: 'done' | 'refused' | 'unknown', text: string) => {
     leaveNotice(session, id, { kind, text });
     return paymentAddress(id);
   };
   try {
-    const answer = await api.resolve(id, { ...decision, force: refusals.at(-1)?.force });
+    const answer = await api.resolve(id, { ...decision, force: refusal?.force });
     if (answer.kind === 'ok') {
       if (answer.status === 202 && isKept(session, answer.value, draft)) {
         return say('done', 'Your decision is kept, and waits for a second person. Nothing else was done.');
@@ -158,7 +163,7 @@ async function decide({ session, api }: Visit, draft: Draft): Promise<string> {
     if (status === 401) throw new ProblemError(answer.problem);
     // What comes up can only be overruled when it was read: not by `true`, with which somebody may have decided elsewhere.
     if (typeof force === 'object') {
-      refusals.push({ why: detail, force });
+      draft.refusal = { why: detail, force };
       draft.carriedOut = undefined;
       return `${paymentAddress(id)}/confirm/${draft.id}`;
     }
@@ -279,8 +284,7 @@ ${isLong ? html`<textarea ${common} maxlength="500" rows="3">${value}</textarea>
 }
 
 function confirmationPage(session: Session, payment: Payment, draft: Draft): string {
-  const { action, fields, refusals } = draft;
-  const refusal = refusals.at(-1);
+  const { action, fields, refusal } = draft;
   const isForced = refusal !== undefined;
   const first = isSecond(session, payment, draft) ? payment.review?.proposed : undefined;
   const isFirst = payment.review?.secondPerson === true && action !== 'reject' && first === undefined;
@@ -310,7 +314,7 @@ ${facts([
 </div>
 <form class="card" method="post" action="${paymentAddress(payment.id)}/confirm/${draft.id}">
 ${csrfField(session.csrf)}
-<input type="hidden" name="refusals" value="${refusals.length}">
+<input type="hidden" name="overruled" value="${overruledBy(draft)}">
 ${isForced && forceField(action, refusal.force)}
 <div class="actions"><button class="button ${(isForced || action === 'resend') && 'danger'}">${yesOf(session, payment, draft)}</button><a class="button plain" href="${paymentAddress(payment.id)}">Don't decide</a></div>
 </form>`;
@@ -357,7 +361,7 @@ function questionOf(session: Session, payment: Payment, { action, fields }: Draf
   }
 }
 
-function yesOf(session: Session, payment: Payment, { action, refusals }: Draft): string {
+function yesOf(session: Session, payment: Payment, { action, refusal }: Draft): string {
   const sum = amount(payment.amount, payment.currency);
   const words = {
     match: `Match it: ${sum}`,
@@ -365,7 +369,7 @@ function yesOf(session: Session, payment: Payment, { action, refusals }: Draft):
     resend: payment.kind === 'payout' ? `Send ${sum} once more` : `Ask for ${sum} once more`,
     reject: isWithdrawal(session, payment, action) ? 'Withdraw it' : 'Reject it',
   }[action];
-  return refusals.length === 0 ? words : `Overrule, and ${lowerCased(words)}`;
+  return refusal === undefined ? words : `Overrule, and ${lowerCased(words)}`;
 }
 
 /** What has been done. */

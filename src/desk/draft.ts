@@ -26,8 +26,8 @@ export interface Draft {
   /** What is wrong with the fields; then there is no decision yet. */
   readonly errors: FieldErrors;
   readonly decision?: DecisionRequest | undefined;
-  /** Why Sanaga has refused it, each time that a person may overrule that, the latest last. */
-  readonly refusals: Overrulable[];
+  /** Why Sanaga has refused it the last time, if a person may overrule that. */
+  refusal?: Overrulable | undefined;
   /** Carrying it out: however often the form is sent, it is done once. */
   carriedOut?: Promise<string> | undefined;
 }
@@ -79,7 +79,6 @@ export function keepDraft(
     action,
     fields,
     errors,
-    refusals: [],
     ...(Object.keys(errors).length === 0 && { decision: toDecision(action, fields) }),
   };
   drafts.set(draft.id, draft);

@@ -45,9 +45,10 @@ export function overrulesAllOf(force: Force, other: Force): boolean {
   return other === false || other.every((objection) => overrules(force, objection));
 }
 
-/** What a decision overrules when its maker has read one more objection. */
-export function alsoOverruling(force: Force, objection: Objection): readonly Objection[] {
-  return OBJECTIONS.filter((one) => one === objection || overrules(force, one));
+/** What overrules all that either does. A list has each objection once, in one order. */
+export function allOf(one: Force, other: Force): Force {
+  if (one === true || other === true) return true;
+  return OBJECTIONS.filter((objection) => overrules(one, objection) || overrules(other, objection));
 }
 
 /** A decision, and who made it on which review. */

@@ -1,4 +1,4 @@
-import { alsoOverruling, type Objection, overrules, type Resolution, type Resolved } from './decision.js';
+import { allOf, type Objection, overrules, type Resolution, type Resolved } from './decision.js';
 import { unprovenBy } from './ended.js';
 import { applyTransaction } from './following.js';
 import { disagreement, findOwn, ownAmong } from './matching.js';
@@ -90,8 +90,8 @@ function objectionToSending({ pursuit, held, why }: Review, { decision }: Resolu
 const ENDED_ONCE = "the payment has already ended once: it can't be sent again";
 
 /** A refusal for an objection that the operator can overrule, beside what the decision overrules already. */
-function overrulable(words: string, { force }: Resolution, objection: Objection): Refusal {
-  return refusedUnless(words, alsoOverruling(force, objection));
+function overrulable(words: string, { force }: Resolution, objection: Objection, insist?: string): Refusal {
+  return refusedUnless(words, allOf(force, [objection]), insist);
 }
 
 /** The transactions that notifications name, and of which the provider has yet to say what they are. */
@@ -163,7 +163,7 @@ function objectionToHaste(payment: PaymentState, resolution: Resolution, now: nu
       ? "hasn't said what it is: look for it in the provider's portal, and match it"
       : "hasn't confirmed that yet; try again in a few minutes";
     return overrulable(
-      `a notification names ${allNamed.join(', ')} for this payment, and the provider ${advice}, or override this`,
+      `a notification names ${allNamed.join(', ')} for this payment, and the provider ${advice}`,
       resolution,
       'reported_transaction',
     );
@@ -172,7 +172,7 @@ function objectionToHaste(payment: PaymentState, resolution: Resolution, now: nu
   return decision.action === 'match' || now >= from || overrules(force, 'too_early')
     ? undefined
     : overrulable(
-        `the provider may list a transaction late: decide after ${new Date(from).toISOString()}, or override this`,
+        `the provider may list a transaction late: decide after ${new Date(from).toISOString()}`,
         resolution,
         'too_early',
       );
@@ -233,8 +233,7 @@ export function onStatusWhileDeciding(
   answer: StatusAnswer,
   now: number,
 ): Change {
-  const { resolution } = deciding;
-  const { decision, force } = resolution;
+  const { decision } = deciding.resolution;
   const haste = objectionToNews(payment, deciding, now);
   if (deciding.matching !== undefined) {
     const matching = withHeard(deciding.matching, answer);
@@ -247,33 +246,7 @@ export function onStatusWhileDeciding(
     const seen = answer.kind === 'found' ? ownOf(payment, answer.transaction) : [];
     return backNoting(payment, deciding, haste, seen, now);
   }
-  if (answer.kind !== 'found') {
-    // By force, the provider's earlier answer that money has moved is enough for a match, and a payment can be failed
-    // without an answer. Nothing is sent without one.
-    const isEnough = decision.action === 'match' ? hasBeenPaid(payment, transId) : decision.action === 'fail';
-    if (!isEnough || !overrules(force, 'no_answer')) {
-      const words =
-        answer.kind === 'unknown'
-          ? `the provider doesn't know ${transId}: ${answer.message}`
-          : `${transId} can't be looked up at the moment; try again`;
-      return back(
-        payment,
-        deciding,
-        isEnough ? overrulable(`${words}, or override this`, resolution, 'no_answer') : words,
-      );
-    }
-    if (decision.action === 'fail') {
-      return asks(payment, { ...deciding, next: 'list', alive: [], isUnanswered: true });
-    }
-    const { difference } = payment;
-    if (difference?.transId === transId && !overrules(force, 'different_transaction')) {
-      return back(payment, deciding, differs(difference.words, resolution));
-    }
-    const shown = { transId, status: 'SUCCESSFUL' } as const;
-    const tolerant = toleratingDifference(inDoubt(payment), transId);
-    const matched = match(tolerant, deciding, shown, now);
-    return { ...matched, payment: unheard(matched.payment, transId) };
-  }
+  if (answer.kind !== 'found') return withoutStatus(payment, deciding, transId, answer, now);
   const { status } = answer.transaction;
   if (decision.action === 'match') return match(payment, deciding, answer.transaction, now);
   if (isOver(payment, status)) {
@@ -282,6 +255,40 @@ export function onStatusWhileDeciding(
   return status === 'SUCCESSFUL' || payment.order.method !== 'link'
     ? back(payment, deciding, `the provider says that ${transId} is ${status}`)
     : asks(payment, { ...deciding, next: 'list', alive: [transId] });
+}
+
+/**
+ * Goes on with a decision without the status of its transaction. By force, the provider's earlier answer that money has
+ * moved is enough for a match, and a payment can be failed without an answer. Nothing is sent without one.
+ */
+function withoutStatus(
+  payment: PaymentState,
+  deciding: Deciding,
+  transId: TransId,
+  answer: Exclude<StatusAnswer, { readonly kind: 'found' }>,
+  now: number,
+): Change {
+  const { resolution } = deciding;
+  const { decision, force } = resolution;
+  const isEnough = decision.action === 'match' ? hasBeenPaid(payment, transId) : decision.action === 'fail';
+  if (!isEnough || !overrules(force, 'no_answer')) {
+    const words =
+      answer.kind === 'unknown'
+        ? `the provider doesn't know ${transId}: ${answer.message}`
+        : `${transId} can't be looked up at the moment; try again`;
+    return back(payment, deciding, isEnough ? overrulable(words, resolution, 'no_answer') : words);
+  }
+  if (decision.action === 'fail') {
+    return asks(payment, { ...deciding, next: 'list', alive: [], isUnanswered: true });
+  }
+  const { difference } = payment;
+  if (difference?.transId === transId && !overrules(force, 'different_transaction')) {
+    return back(payment, deciding, differs(difference.words, resolution));
+  }
+  const shown = { transId, status: 'SUCCESSFUL' } as const;
+  const tolerant = toleratingDifference(inDoubt(payment), transId);
+  const matched = match(tolerant, deciding, shown, now);
+  return { ...matched, payment: unheard(matched.payment, transId) };
 }
 
 /** The provider has to speak of a transaction by whose earlier status the payment has ended. */
@@ -327,7 +334,7 @@ export function onListedWhileDeciding(
     if (decision.action !== 'fail' || deciding.alive.length > 0) return back(payment, deciding, words);
     return overrules(force, 'no_answer')
       ? fail(payment, deciding, [], now)
-      : back(payment, deciding, overrulable(`${words}, or override this`, resolution, 'no_answer'));
+      : back(payment, deciding, overrulable(words, resolution, 'no_answer'));
   }
   const own = ownAmong(payment.order, answer.transactions);
   if (decision.action === 'resend') {
@@ -361,11 +368,7 @@ export function onListedWhileDeciding(
       : back(
           payment,
           deciding,
-          overrulable(
-            `${hidden.map(missing).join('; ')}, or override this`,
-            resolution,
-            'missing_transaction',
-          ),
+          overrulable(hidden.map(missing).join('; '), resolution, 'missing_transaction'),
         );
   }
   if (isPaid || payment.order.method !== 'link' || deciding.rounds >= MAX_ROUNDS) {
@@ -497,15 +500,18 @@ function objectionToTransaction(
   if (wrong !== undefined && !overrules(force, 'different_transaction')) return differs(wrong, resolution);
   if (isOfPayment(payment, transaction) || overrules(force, 'unassigned_transaction')) return undefined;
   return overrulable(
-    `the provider doesn't say whose transaction ${transaction.transId} is; match it anyway`,
+    `the provider doesn't say whose transaction ${transaction.transId} is`,
     resolution,
     'unassigned_transaction',
+    MATCH_ANYWAY,
   );
 }
 
 function differs(words: string, resolution: Resolution): Refusal {
-  return overrulable(`${words}; match it anyway`, resolution, 'different_transaction');
+  return overrulable(words, resolution, 'different_transaction', MATCH_ANYWAY);
 }
+
+const MATCH_ANYWAY = '; match it anyway';
 
 /**
  * Ends the payment as FAILED: no money has moved, according to the provider and the operator. It is refused, even with

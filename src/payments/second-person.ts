@@ -1,12 +1,4 @@
-import {
-  type Decision,
-  type Force,
-  OBJECTIONS,
-  overrules,
-  overrulesAllOf,
-  type Rejection,
-  type Resolution,
-} from './decision.js';
+import { allOf, type Decision, overrulesAllOf, type Rejection, type Resolution } from './decision.js';
 import type { PaymentState, Review } from './payment-state.js';
 import {
   type Change,
@@ -68,15 +60,9 @@ export function objectionToPerson({ proposed }: Review, resolution: Resolution):
   return overrulesAllOf(resolution.force, force)
     ? undefined
     : refusedUnless(
-        `${by} has decided this over an objection: reject that decision, or override this`,
+        `${by} has decided this over an objection: reject that decision`,
         allOf(force, resolution.force),
       );
-}
-
-/** What overrules all that either of two decisions does. */
-function allOf(one: Force, other: Force): Force {
-  if (one === true || other === true) return true;
-  return OBJECTIONS.filter((objection) => overrules(one, objection) || overrules(other, objection));
 }
 
 /** Keeps a decision until a second person makes the same, or rejects it. It replaces another one that waits. */

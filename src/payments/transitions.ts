@@ -134,9 +134,9 @@ export function resolutionRefused(words: string): Refusal {
   return { type: 'ResolutionRefused', words };
 }
 
-/** As {@link resolutionRefused}, where the operator may insist. */
-export function refusedUnless(words: string, force: Force): Refusal {
-  return { ...resolutionRefused(`${words} with "force": ${JSON.stringify(force)}`), force };
+/** As {@link resolutionRefused}, where the operator may insist. @param insist how the reason goes on to say so */
+export function refusedUnless(words: string, force: Force, insist = ', or override this'): Refusal {
+  return { ...resolutionRefused(`${words}${insist} with "force": ${JSON.stringify(force)}`), force };
 }
 
 /** A payment after an event, and the replies to requests. */

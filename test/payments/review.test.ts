@@ -283,10 +283,10 @@ describe('a decision that is forced', () => {
     expect(next(['no_answer', 'different_transaction'])?.kind).toBe('done');
   });
 
-  it.each([['no_answer', SILENT]] as const)('fails a payment over %s', (objection, answer) => {
+  it('fails a payment of which the provider says nothing', () => {
     const payment = absent(payoutOrder);
-    expect(payment.fail().listing(answer).reply).toMatchObject({ kind: 'refused', force: [objection] });
-    expect(payment.fail({ force: [objection] }).listing(answer).reply?.kind).toBe('done');
+    expect(payment.fail().listing(SILENT).reply).toMatchObject({ kind: 'refused', force: ['no_answer'] });
+    expect(payment.fail({ force: ['no_answer'] }).listing(SILENT).reply?.kind).toBe('done');
   });
 
   it('whatever comes up is forced as such for good', () => {

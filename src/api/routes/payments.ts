@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
-import { type Decision, OBJECTIONS } from '../../payments/decision.js';
+import { allOf, type Decision } from '../../payments/decision.js';
 import { PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payments/payment.js';
 import { PAYMENT_KINDS, parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { pathSegment } from '../../provider/client.js';
@@ -332,12 +332,10 @@ const review = z
   .int(WHERE_REVIEW_IS)
   .min(1, WHERE_REVIEW_IS)
   .describe('The number of the review that you decide on: `review.number` of the payment');
-/** What the decision overrules. A list is kept without repetitions, and in one order. */
+/** What the decision overrules. */
 const force = forceSchema
   .default(false)
-  .transform((given) =>
-    typeof given === 'boolean' ? given : OBJECTIONS.filter((objection) => given.includes(objection)),
-  );
+  .transform((given) => (typeof given === 'boolean' ? given : allOf(given, [])));
 const transId = z
   .string()
   .min(1, { error: 'must not be empty', abort: true })
