@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Config, ConfigError } from './config.js';
 import type { Service } from './payments/order.js';
-import { createProviderClient, type ProviderCall, type ProviderClient } from './provider/client.js';
+import { createProviderClient, type ProviderClient, type ProviderClientOptions } from './provider/client.js';
 import { Records } from './records/records.js';
 import type { Encryption } from './temporal/encryption.js';
 import {
@@ -185,34 +185,33 @@ export function openRecords(
 /**
  * Makes a client for each of the provider's services from the settings. Call `close` on each when done.
  *
- * @param onCall is told of each call to the provider
- * @param tracing traces those that are made for a payment
+ * @param options `onCall` is told of each call to the provider, and `orderSlots` are those of the process
+ * @param tracing traces the calls that are made for a payment
  */
 export function createProviderServices(
   config: Config<'api'> | Config<'worker'>,
-  onCall: (call: ProviderCall) => void,
-  tracing?: Tracing | undefined,
+  options: Pick<ProviderClientOptions, 'onCall' | 'orderSlots'>,
+  tracing: Tracing | undefined,
 ): Readonly<Record<Service, ProviderClient>> {
-  const timeoutMs = config.PROVIDER_TIMEOUT;
-  const traceCall = tracing && traceProviderCalls(tracing);
+  const shared = {
+    ...options,
+    timeoutMs: config.PROVIDER_TIMEOUT,
+    traceCall: tracing && traceProviderCalls(tracing),
+  };
   return {
     collection: createProviderClient({
+      ...shared,
       service: 'collection',
       url: config.PROVIDER_COLLECTION_URL,
       apiUser: config.PROVIDER_COLLECTION_API_USER,
       apiKey: config.PROVIDER_COLLECTION_API_KEY,
-      timeoutMs,
-      onCall,
-      traceCall,
     }),
     payout: createProviderClient({
+      ...shared,
       service: 'payout',
       url: config.PROVIDER_PAYOUT_URL,
       apiUser: config.PROVIDER_PAYOUT_API_USER,
       apiKey: config.PROVIDER_PAYOUT_API_KEY,
-      timeoutMs,
-      onCall,
-      traceCall,
     }),
   };
 }

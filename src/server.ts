@@ -43,7 +43,7 @@ await runProcess(async (stop) => {
     encryption,
     tracing && { interceptors: { workflow: [temporalCalls] } },
   );
-  const providers = createProviderServices(config, providerMetrics(registry), tracing);
+  const providers = createProviderServices(config, { onCall: providerMetrics(registry) }, tracing);
   const records = openRecords(config, encryption, logger);
   const shutdown = new Shutdown();
   const { app, replaceMerchants } = createApi({

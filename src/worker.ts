@@ -95,7 +95,8 @@ await runProcess(async (stop) => {
       logger.error({ err: error, merchant: name }, 'a notification could not be signed or sent'),
   });
   const merchant = measuredNotifier(notifier, registry);
-  const providers = createProviderServices(config, onCall, tracing);
+  const orderSlots = config.WORKER_MAX_CONCURRENT_ACTIVITIES;
+  const providers = createProviderServices(config, { onCall, orderSlots }, tracing);
   const page = await startRuntime(config.WORKER_METRICS_ADDRESS, registry, logger);
   const keeping = openKeeping(config, target, encryption, logger);
   let connection: NativeConnection | undefined;

@@ -44,7 +44,7 @@ const TIME_FACTOR = 1_000;
 /** A client for each of the provider's services. Their pauses are short, as simulated time stands still in them. */
 export function providerClients(url: string, timeoutMs: number) {
   const now = () => performance.now() * TIME_FACTOR;
-  const common = { url, timeoutMs, now };
+  const common = { url, timeoutMs, now, orderSlots: LIMITS.maxConcurrentActivities };
   return {
     collection: createProviderClient({ service: 'collection', ...CREDENTIALS.collection, ...common }),
     payout: createProviderClient({ service: 'payout', ...CREDENTIALS.payout, ...common }),

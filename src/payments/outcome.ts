@@ -10,7 +10,7 @@ import type { SearchedTransaction, Transaction } from './transaction.js';
  *   every other payment would meet the same, so it is the operator's business and not the payment's failure.
  * - `throttled`: 429 in the provider's own form. It says that it didn't take the request; since its interface doesn't
  *   promise that, the payment is looked up before it is sent again.
- * - `notSent`: it never left (connection refused, DNS, no worker took it, a link held back while the provider hangs): safe to
+ * - `notSent`: it never left (connection refused, DNS, no worker took it, held back while the provider hangs): safe to
  *   send again.
  * - `unchecked`: this attempt sent nothing, because Temporal didn't say in time whether the workflow was reset. Safe to
  *   attempt again, and checked again then; until that check is answered an earlier run may have sent it.

@@ -85,3 +85,32 @@ export class Breaker {
     this.#state = { kind: 'open', untilMs: this.#now() + PAUSE_MS };
   }
 }
+
+/**
+ * Keeps a service that hangs from holding every slot for orders that move money. All of them are sent, until {@link MAX_TIMEOUTS} in a
+ * row have timed out; from then on half of the slots at most, until one is answered. The other half is for the other service.
+ */
+export class Bulkhead {
+  readonly #max: number;
+  #underWay = 0;
+  #timeouts = 0;
+
+  /** @param slots for the orders of both services */
+  constructor(slots: number) {
+    this.#max = slots / 2;
+  }
+
+  /** Sends an order, or resolves to `undefined` at once. Rejects as `send` does. */
+  async call(send: () => Promise<Exchange>): Promise<Exchange | undefined> {
+    if (this.#timeouts >= MAX_TIMEOUTS && this.#underWay >= this.#max) return undefined;
+    this.#underWay += 1;
+    try {
+      const exchange = await send();
+      if (exchange.kind === 'answered') this.#timeouts = 0;
+      else if (exchange.timedOut) this.#timeouts += 1;
+      return exchange;
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+}

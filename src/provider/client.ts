@@ -9,7 +9,7 @@ import type {
   SearchAnswer,
   StatusAnswer,
 } from '../payments/outcome.js';
-import { Breaker, MAX_TIMEOUTS } from './breaker.js';
+import { Breaker, Bulkhead, MAX_TIMEOUTS } from './breaker.js';
 import {
   createProviderHttp,
   type Exchange,
@@ -94,6 +94,11 @@ export interface ProviderClientOptions extends ProviderHttpOptions {
   readonly traceCall?: TraceCall | undefined;
   /** Is told of each call when it has ended. */
   readonly onCall?: ((call: ProviderCall) => void) | undefined;
+  /**
+   * How many orders that move money the caller can have under way, those of both services together. While this one hangs, it is sent half
+   * as many at a time. No limit by default.
+   */
+  readonly orderSlots?: number | undefined;
   /** A monotonic clock in ms for the breakers; `performance.now` by default. */
   readonly now?: (() => number) | undefined;
 }
@@ -108,14 +113,14 @@ interface CallOptions {
 /** Why nothing was sent while the provider hangs. */
 const HELD_BACK = {
   question: `not asked: the provider left the last ${MAX_TIMEOUTS} questions without an answer in time`,
-  link: 'the provider left the last requests without an answer in time',
+  initiation: 'the provider left the last requests without an answer in time',
 } as const;
 
 /**
  * One of the provider's services. Each call resolves to one of its typed outcomes, whatever the provider or the network
  * does; it rejects only when it was called wrongly. While the provider hangs, questions (all but initiatePay,
  * directPay and payout) are `unavailable` at once, and a link is `notSent`: see {@link Breaker}. What moves money is
- * sent all the same.
+ * sent all the same, but for what is beyond {@link ProviderClientOptions.orderSlots}, which is `notSent`: see {@link Bulkhead}.
  */
 export interface ProviderClient {
   readonly service: Service;
@@ -155,11 +160,12 @@ export interface ProviderClient {
  * @throws TypeError or RangeError on settings that can't be used
  */
 export function createProviderClient(settings: ProviderClientOptions): ProviderClient {
-  const { service, now = () => performance.now(), ...options } = settings;
+  const { service, now = () => performance.now(), orderSlots = Infinity, ...options } = settings;
   const { onCall = () => undefined, traceCall = (_, send) => send({}) } = settings;
   const http = createProviderHttp(options);
   const questions = new Breaker(now);
   const links = new Breaker(now);
+  const orders = new Bulkhead(orderSlots);
   const credentials = [options.apiUser, options.apiKey];
 
   /** Sends a request by `send`, which holds it back by resolving to `undefined`, and reports what came of it. */
@@ -200,19 +206,21 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     return get(`${folder}/${segment}`, bodyMax, call);
   };
 
-  /** Sends an order, even while the provider hangs: what moves money is sent once, and its outcome has to be known. */
-  const sendOrder = async (request: ExchangeRequest): Promise<Exchange> => {
+  const initiation = async (request: ExchangeRequest): Promise<Exchange> => {
     const exchanged = await exchange(http, request);
     if (exchanged.kind === 'answered') questions.answered();
     return exchanged;
   };
+
+  /** Sends an order that moves money, even while the provider hangs, unless that would take all slots. */
+  const sendOrder = (request: ExchangeRequest) => orders.call(() => initiation(request));
 
   /**
    * Sends a request for a link, unless the provider hangs: it can be made later. Questions don't wait for links, which have a
    * breaker of their own, for links may be all that hangs.
    */
   const sendLink = async (request: ExchangeRequest): Promise<Exchange | undefined> => {
-    if (!questions.isOpen()) return await links.call(() => sendOrder(request));
+    if (!questions.isOpen()) return await links.call(() => initiation(request));
     // The questions' pause may end without one that tries. Then one link does, and not all of them.
     links.hangs();
     return undefined;
@@ -259,8 +267,10 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
   };
 }
 
+const INITIATIONS: ReadonlySet<string> = new Set(['initiate-pay', 'direct-pay', 'payout']);
+
 function heldBack(endpoint: string): ProviderAnswer {
-  const reason = endpoint === 'initiate-pay' ? HELD_BACK.link : HELD_BACK.question;
+  const reason = INITIATIONS.has(endpoint) ? HELD_BACK.initiation : HELD_BACK.question;
   return { kind: 'undecided', sent: 'no', reason };
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Breaker, MAX_TIMEOUTS, PAUSE_MS } from '../../src/provider/breaker.js';
-import type { ProviderClient } from '../../src/provider/client.js';
+import type { ProviderClient, ProviderClientOptions } from '../../src/provider/client.js';
 import type { Exchange } from '../../src/provider/http.js';
 import {
   CLOSED_URL,
@@ -158,16 +158,8 @@ const RECOVERY_LIMIT_MS = 2_000;
 let time = 0;
 
 /** A client that waits no longer than `timeoutMs`, by the clock of these tests. */
-function impatient(
-  url: string,
-  { service = 'collection', timeoutMs = LIMIT_MS }: Impatience = {},
-): ProviderClient {
-  return clientOf(url, { service, timeoutMs, now: () => time });
-}
-
-interface Impatience {
-  service?: 'collection' | 'payout';
-  timeoutMs?: number;
+function impatient(url: string, options: Partial<ProviderClientOptions> = {}): ProviderClient {
+  return clientOf(url, { timeoutMs: LIMIT_MS, now: () => time, ...options });
 }
 
 /** A provider that hangs until it is told otherwise. */
@@ -196,7 +188,7 @@ const timeOut = (client: ProviderClient, times: number) =>
   Promise.all(Array.from({ length: times }, () => client.paymentStatus('T1')));
 
 const heldBack = { kind: 'unavailable', reason: expect.stringContaining('not asked') };
-const linkHeldBack = {
+const notSent = {
   kind: 'notSent',
   reason: 'the provider left the last requests without an answer in time',
 };
@@ -234,6 +226,34 @@ describe('a provider that hangs', () => {
     expect(server.seen.slice(10).map(({ path }) => path)).toEqual(['/direct-pay', '/payout']);
   });
 
+  it.each([
+    ['direct-pay', 'collection'],
+    ['payout', 'payout'],
+  ] as const)(
+    'is sent half as many of %s as there are slots, until one is answered',
+    async (path, service) => {
+      const { server, recover } = await hanging(json(200, { transId: 'T1' }));
+      const client = impatient(server.url, { service, timeoutMs: 1_000, orderSlots: 12 });
+      const order = { amount: 500, phone: '670000001' };
+      const send = async (count: number) => {
+        const call = path === 'payout' ? client.payout : client.directPay;
+        const outcomes = await Promise.all(Array.from({ length: count }, () => call(order)));
+        for (const outcome of outcomes) if (outcome.kind === 'notSent') expect(outcome).toEqual(notSent);
+        return outcomes.map(({ kind }) => kind);
+      };
+      const each = (kind: string, length = 6) => Array<string>(length).fill(kind);
+
+      expect(await send(MAX_TIMEOUTS - 1)).toEqual(each('ambiguous', MAX_TIMEOUTS - 1));
+      expect(await send(12)).toEqual(each('ambiguous', 12));
+      expect(await send(12)).toEqual([...each('ambiguous'), ...each('notSent')]);
+      expect(await send(6)).toEqual(each('ambiguous'));
+      expect(server.seen).toHaveLength(MAX_TIMEOUTS - 1 + 12 + 6 + 6);
+      recover();
+      expect(await send(12)).toEqual([...each('accepted'), ...each('notSent')]);
+      expect(await send(12)).toEqual(each('accepted', 12));
+    },
+  );
+
   it('is not found to hang by orders that move money', async () => {
     const { server } = await hanging();
     const client = impatient(server.url);
@@ -249,7 +269,7 @@ describe('a provider that hangs', () => {
     const { server } = await hanging();
     const client = impatient(server.url);
     await timeOut(client, 5);
-    expect(await client.initiatePay({ amount: 500 })).toEqual(linkHeldBack);
+    expect(await client.initiatePay({ amount: 500 })).toEqual(notSent);
     expect(server.seen).toHaveLength(5);
   });
 
@@ -257,11 +277,11 @@ describe('a provider that hangs', () => {
     const { server, recover } = await hanging(linked);
     const client = impatient(server.url, { timeoutMs: RECOVERY_LIMIT_MS });
     await timeOut(client, 5);
-    expect(await client.initiatePay({ amount: 500 })).toEqual(linkHeldBack);
+    expect(await client.initiatePay({ amount: 500 })).toEqual(notSent);
     recover();
     time += PAUSE_MS;
     const both = [client.initiatePay({ amount: 500 }), client.initiatePay({ amount: 500 })];
-    expect(await Promise.all(both)).toEqual([expect.objectContaining({ kind: 'accepted' }), linkHeldBack]);
+    expect(await Promise.all(both)).toEqual([expect.objectContaining({ kind: 'accepted' }), notSent]);
     expect(await client.initiatePay({ amount: 500 })).toMatchObject({ kind: 'accepted' });
     expect(server.seen).toHaveLength(7);
   });
@@ -271,7 +291,7 @@ describe('a provider that hangs', () => {
     const client = impatient(server.url);
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => client.initiatePay({ amount: 500 })));
     for (const outcome of outcomes) expect(outcome).toMatchObject({ kind: 'ambiguous' });
-    expect(await client.initiatePay({ amount: 500 })).toEqual(linkHeldBack);
+    expect(await client.initiatePay({ amount: 500 })).toEqual(notSent);
     expect(await client.paymentStatus('T1')).toMatchObject({ reason: `no answer within ${LIMIT_MS} ms` });
     expect(server.seen.map(({ path }) => path)).toEqual([
       ...Array<string>(5).fill('/initiate-pay'),
@@ -286,7 +306,7 @@ describe('a provider that hangs', () => {
     const outcomes = await Promise.all(Array.from({ length: 5 }, ask));
     for (const outcome of outcomes)
       expect(outcome).toMatchObject({ kind: 'ambiguous', reason: 'no answer within 1 s' });
-    expect(await ask()).toEqual(linkHeldBack);
+    expect(await ask()).toEqual(notSent);
   });
 
   it('is asked for a list while a link is tried', async () => {
@@ -301,7 +321,7 @@ describe('a provider that hangs', () => {
     ]);
     expect(link).toMatchObject({ kind: 'ambiguous' });
     expect(list).toMatchObject({ reason: `no answer within ${LIMIT_MS} ms` });
-    expect(await client.initiatePay({ amount: 500 })).toEqual(linkHeldBack);
+    expect(await client.initiatePay({ amount: 500 })).toEqual(notSent);
     expect(server.seen).toHaveLength(7);
   });
 

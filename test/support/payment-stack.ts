@@ -37,6 +37,9 @@ const services = {
 /** How long the API under test waits for the provider's answer before it answers 202. */
 export const ANSWER_WITHIN_MS = 1_500;
 
+/** How many orders that move money the worker of a stack can have under way. */
+export const ORDER_SLOTS = 10;
+
 /** Bodies of requests. */
 export const link = { method: 'link', amount: 500 };
 export const payout = { amount: 700, phone: '677000000' };
@@ -48,6 +51,8 @@ interface StackOptions {
   readonly dynamicConfig?: Readonly<Record<string, string>>;
   /** The sandbox's; by default, the time is what it is. */
   readonly clock?: Clock;
+  /** How long the provider's answers are waited for, in ms. Default: 15 s. */
+  readonly providerTimeoutMs?: number;
   /** The first API's and the first worker's: with a key of the suite's, if not given. */
   readonly encryption?: Encryption;
 }
@@ -62,20 +67,17 @@ async function startStack({
   merchant = noMerchant,
   dynamicConfig = {},
   clock = scaledClock(),
+  providerTimeoutMs = 15_000,
   encryption = testEncryption,
 }: StackOptions = {}) {
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const server = await startDevServer({ report: () => undefined, ui: false, dynamicConfig });
   const sandbox = createSandbox({ clock, merchantName: 'Shop', services, settleDelayMs: 1 });
   const { url } = await sandbox.listen(0);
+  const common = { url, timeoutMs: providerTimeoutMs, orderSlots: ORDER_SLOTS };
   const providers = {
-    collection: createProviderClient({
-      service: 'collection',
-      url,
-      ...services.collection,
-      timeoutMs: 15_000,
-    }),
-    payout: createProviderClient({ service: 'payout', url, ...services.payout, timeoutMs: 15_000 }),
+    collection: createProviderClient({ service: 'collection', ...services.collection, ...common }),
+    payout: createProviderClient({ service: 'payout', ...services.payout, ...common }),
   };
   const apis: ApiUnderTest[] = [];
   /** Another API on the same Temporal. */
@@ -105,7 +107,7 @@ async function startStack({
       limits: {
         maxCachedWorkflows: 100,
         maxConcurrentWorkflowTasks: 10,
-        maxConcurrentActivities: 10,
+        maxConcurrentActivities: ORDER_SLOTS,
         maxConcurrentLocalActivities: 10,
         shutdownGraceMs: 500,
       },
