@@ -292,8 +292,8 @@ export class PaymentWorld {
   }
 
   /** A payment that the API has begun. */
-  async begin(path: 'collections' | 'payouts', body: object): Promise<Payment> {
-    const answer = await this.post(`/v1/${path}`, body);
+  async begin(path: 'collections' | 'payouts', body: object, headers = {}): Promise<Payment> {
+    const answer = await this.post(`/v1/${path}`, body, headers);
     if (answer.status === 201) return answer.body;
     return await this.until(stillBeginning(answer), ({ transId }) => transId !== undefined);
   }

@@ -120,7 +120,7 @@ describe('when the next version of the worker is made current', () => {
     async () => {
       const key = { 'idempotency-key': randomUUID() };
       const order = { method: 'link', amount: 5_000 };
-      const { body: waiting } = await world.post('/v1/collections', order, key);
+      const waiting = await world.begin('collections', order, key);
       await refresh(waiting.id);
       world.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: 3_000 });
       const answered = world.post('/v1/payouts', { amount: 900, phone: PENDING });
