@@ -28,8 +28,8 @@ interface Created {
   readonly id: string;
   readonly sentAt: number;
   readonly answeredAt: number;
-  /** Whether the response had the link. */
-  readonly hasLink: boolean;
+  /** The response's; one that was answered 202 has none. */
+  readonly link?: string | undefined;
   /** How often the POST was refused before. */
   readonly refusals: number;
 }
@@ -54,15 +54,15 @@ export async function runLoad(parties: LoadParties, order: LoadOrder): Promise<L
 }
 
 /**
- * Makes payments that are paid. Each is checked: one link was made, the status was confirmed before the merchant was
- * notified, and the merchant was told SUCCESSFUL, of one event alone.
+ * Makes payments that are paid. Each is checked: one link was made, but for those that POSTs had made before they were refused; one was
+ * paid; the status was confirmed before the merchant was notified; and the merchant was told SUCCESSFUL, of one event alone.
  */
 async function makePayments(parties: LoadParties, order: MakeOrder): Promise<LoadResult> {
   const { provider, merchant } = parties;
   const startedAt = performance.now();
   const { done, failures } = await each(order.payments, order.pace, async (index, begun) => {
     const created = await create(order, index, begun);
-    provider.give(created.id);
+    provider.give(created.id, created.link);
     return await whenNotified(parties, created, 'SUCCESSFUL');
   });
   await pause(SETTLE_MS);
@@ -84,7 +84,7 @@ async function makePayments(parties: LoadParties, order: MakeOrder): Promise<Loa
     totalP50: percentile(total, 0.5),
     totalP99: percentile(total, 0.99),
     resent: provider.resent,
-    withoutLink: done.filter(({ hasLink }) => !hasLink).length,
+    withoutLink: done.filter(({ link }) => link === undefined).length,
     repeated: done.reduce((sum, { refusals }) => sum + refusals, 0),
     notifiedAgain: merchant.repeated,
   };
@@ -96,8 +96,8 @@ async function prepare(parties: LoadParties, order: MakeOrder): Promise<LoadResu
   const before = provider.waiting;
   const { done, failures } = await each(order.payments, order.pace, async (index, begun) => {
     const created = await create(order, index, begun);
+    provider.give(created.id, created.link);
     if (order.payer === 'waits') return;
-    provider.give(created.id);
     await whenNotified(parties, created, 'REVIEW');
   });
   const missing = () => before + order.payments - provider.waiting;
@@ -123,7 +123,7 @@ async function payWaiting(parties: LoadParties, { payments, concurrency }: PayOr
   const { done, failures } = await each(payments, { concurrency }, async (_, begun) => {
     const id = provider.payOldest();
     if (id === undefined) throw new Error('no payment waits for its payer');
-    const created = { id, sentAt: begun, answeredAt: begun, hasLink: true, refusals: 0 };
+    const created = { id, sentAt: begun, answeredAt: begun, refusals: 0 };
     return await whenNotified(parties, created, 'SUCCESSFUL');
   });
   await pause(SETTLE_MS);
@@ -201,7 +201,7 @@ async function create(order: MakeOrder, index: number, sentAt: number): Promise<
     const { id, link } = createdSchema.parse(JSON.parse(reply.body));
     if (reply.status === 201 && link === undefined)
       throw new Error('the POST was answered 201 without a link');
-    return { id, sentAt, answeredAt, hasLink: link !== undefined, refusals };
+    return { id, sentAt, answeredAt, link, refusals };
   }
 }
 
@@ -217,8 +217,9 @@ async function whenNotified(
   const arrival = await merchant.arrivalOf(id, PATIENCE_MS);
   if (arrival === undefined) throw new Error(`the merchant wasn't notified within ${PATIENCE_MS / 1_000} s`);
   if (arrival.status !== expected) throw new Error(`the merchant was told ${arrival.status}`);
-  const { links, notifiedAt, confirmedAt } = provider.recordOf(id);
-  if (links !== 1) throw new Error(`${links} links were made`);
+  const { links, paid, notifiedAt, confirmedAt } = provider.recordOf(id);
+  if (links < 1 || links > 1 + created.refusals) throw new Error(`${links} links were made`);
+  if (paid !== 1) throw new Error(`${paid} links were paid`);
   if (notifiedAt === undefined)
     throw new Error('the merchant was notified before the provider sent its notification');
   if (confirmedAt === undefined || confirmedAt > arrival.at) {

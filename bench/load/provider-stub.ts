@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { credentialHeaders, initiatePaySchema, providerLimits } from '../../src/provider/schemas.js';
+import {
+  credentialHeaders,
+  expirePaySchema,
+  initiatePaySchema,
+  providerLimits,
+} from '../../src/provider/schemas.js';
 import { type Incoming, post, type Serving, serve } from './http.js';
 import type { Payer } from './messages.js';
 
@@ -17,6 +22,7 @@ interface Booked {
   readonly initiatedOn: string;
   readonly payer: Payer;
   paid: boolean;
+  expired: boolean;
   /** Times at which the status was asked for, in ms of `performance.now()`, as those below. */
   readonly statusAsked: number[];
   /** When the notification was first sent. */
@@ -27,8 +33,10 @@ interface Booked {
 
 /** What the stub knows of one payment. */
 export interface ProviderRecord {
-  /** Links that were made for it: more than one would mean paying twice. */
+  /** Links that were made for it. */
   readonly links: number;
+  /** Links that were paid: more than one would mean paying twice. */
+  readonly paid: number;
   /** When its notification was first sent, in ms of `performance.now()`. */
   readonly notifiedAt: number | undefined;
   /** When its status was first answered with SUCCESSFUL. */
@@ -42,7 +50,7 @@ const MAX_TRIES = 5;
 const RETRY_MS = 500;
 
 /**
- * The provider as far as a paid link needs it: `initiate-pay`, `payment-status` with its limit, and the notification. It
+ * The provider as far as a paid link needs it: `initiate-pay`, `payment-status` with its limit, `expire-pay`, and the notification. It
  * answers at once, so that what is measured is the system in front of it.
  */
 export class ProviderStub {
@@ -58,7 +66,7 @@ export class ProviderStub {
   readonly #byPayment = new Map<string, Booked[]>();
   /** By transId, those whose payer waits, the oldest first. They are kept until they are paid. */
   readonly #waiting = new Map<string, Booked>();
-  /** Payments whose payer was given the link. */
+  /** Payments whose payer is to be given the link as soon as it is made. */
   readonly #given = new Set<string>();
   #next = 0;
   #turn = 0;
@@ -72,18 +80,28 @@ export class ProviderStub {
   /** @param payment the payment's id, which is the transaction's externalId */
   recordOf(payment: string): ProviderRecord {
     const booked = this.#byPayment.get(payment) ?? [];
-    const [first] = booked;
-    return { links: booked.length, notifiedAt: first?.notifiedAt, confirmedAt: first?.confirmedAt };
+    const paid = booked.filter((one) => one.paid);
+    const [first] = paid;
+    return {
+      links: booked.length,
+      paid: paid.length,
+      notifiedAt: first?.notifiedAt,
+      confirmedAt: first?.confirmedAt,
+    };
   }
 
   /**
-   * Gives the payer a payment's link, to be paid. One that isn't made yet, because the system has answered without, is paid once it is.
+   * Gives the payer a payment's link. When a POST was refused and sent again, a link may have been made for the first one: nobody is given that.
    *
    * @param payment the payment's id, which is the transaction's externalId
+   * @param link without it, because the system has answered without: the newest, or the next one if none is made yet
    */
-  give(payment: string): void {
-    this.#given.add(payment);
-    for (const booked of this.#byPayment.get(payment) ?? []) this.#visit(booked);
+  give(payment: string, link?: string): void {
+    const made = this.#byPayment.get(payment) ?? [];
+    const given = link === undefined ? made.at(-1) : made.find(({ transId }) => linkOf(transId) === link);
+    if (given !== undefined) this.#visit(given);
+    else if (link === undefined) this.#given.add(payment);
+    else this.complaints.push(`${payment} was answered with a link that isn't its own: ${link}`);
   }
 
   /** How many transactions wait for their payer. */
@@ -117,6 +135,7 @@ export class ProviderStub {
       return this.#refuse(401, 'Invalid credentials');
     }
     if (method === 'POST' && path === '/initiate-pay') return this.#initiate(body);
+    if (method === 'POST' && path === '/expire-pay') return this.#expire(body);
     const [, transId = ''] = /^\/payment-status\/([\w-]+)$/.exec(path) ?? [];
     const booked = this.#byId.get(transId) ?? this.#waiting.get(transId);
     if (method === 'GET' && booked !== undefined) return this.#status(booked);
@@ -132,16 +151,21 @@ export class ProviderStub {
     const initiatedOn = new Date().toISOString().slice(0, 10);
     const booked: Booked = {
       ...{ transId, externalId, amount, initiatedOn, payer: this.payer },
-      ...{ paid: false, statusAsked: [], notifiedAt: undefined, confirmedAt: undefined },
+      ...{ paid: false, expired: false, statusAsked: [], notifiedAt: undefined, confirmedAt: undefined },
     };
-    if (booked.payer === 'waits') this.#waiting.set(transId, booked);
-    else {
-      this.#byId.set(transId, booked);
-      this.#byPayment.set(externalId, [...(this.#byPayment.get(externalId) ?? []), booked]);
-      if (this.#given.has(externalId)) this.#visit(booked);
-    }
-    const link = `https://pay.example/${transId}`;
+    this.#byId.set(transId, booked);
+    this.#byPayment.set(externalId, [...(this.#byPayment.get(externalId) ?? []), booked]);
+    if (this.#given.delete(externalId)) this.#visit(booked);
+    const link = linkOf(transId);
     return { status: 200, json: { message: 'Link created', link, transId, dateInitiated: initiatedOn } };
+  }
+
+  #expire(body: string) {
+    const { data } = expirePaySchema.safeParse(parse(body));
+    const booked = this.#byId.get(data?.transId ?? '');
+    if (booked === undefined || booked.paid) return this.#refuse(400, 'Only an unpaid link can be expired');
+    booked.expired = true;
+    return { status: 200, json: toTransaction(booked) };
   }
 
   #status(booked: Booked) {
@@ -154,11 +178,19 @@ export class ProviderStub {
   }
 
   #visit(booked: Booked): void {
+    if (booked.payer === 'waits') {
+      this.#waiting.set(booked.transId, booked);
+      return;
+    }
     this.#next = (this.#next + 8) % PAYER_MS.spread;
     setTimeout(() => void this.#pay(booked), PAYER_MS.min + this.#next).unref();
   }
 
   async #pay(booked: Booked): Promise<void> {
+    if (booked.expired) {
+      this.complaints.push(`the payer of ${booked.externalId} was given a link that is expired`);
+      return;
+    }
     booked.paid = true;
     booked.notifiedAt = performance.now();
     let reply: unknown;
@@ -187,7 +219,11 @@ export class ProviderStub {
 /** By how much a payer who disputes pays too little, in XAF. */
 const MISSING = 100;
 
-function toTransaction({ transId, externalId, amount: ordered, initiatedOn, paid, payer }: Booked) {
+function linkOf(transId: string): string {
+  return `https://pay.example/${transId}`;
+}
+
+function toTransaction({ transId, externalId, amount: ordered, initiatedOn, paid, expired, payer }: Booked) {
   const amount = paid && payer === 'disputes' ? ordered - MISSING : ordered;
   return {
     ...{ transId, externalId, amount, transType: 'Collection', dateInitiated: initiatedOn },
@@ -199,7 +235,7 @@ function toTransaction({ transId, externalId, amount: ordered, initiatedOn, paid
           financialTransId: `f${transId}`,
           dateConfirmed: initiatedOn,
         }
-      : { status: 'CREATED' }),
+      : { status: expired ? 'EXPIRED' : 'CREATED' }),
   };
 }
 

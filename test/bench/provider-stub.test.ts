@@ -55,6 +55,7 @@ describe("the benchmark's provider, as Sanaga's own client sees it", () => {
     const created = await client().initiatePay(order, {});
     if (created.kind !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(created)}`);
     expect(created.link).toMatch(/^https:/);
+    stub.give(id, created.link);
     expect(await client().paymentStatus(created.transId, {})).toMatchObject({
       transaction: { status: 'CREATED' },
     });
@@ -65,8 +66,9 @@ describe("the benchmark's provider, as Sanaga's own client sees it", () => {
     expect(await client().paymentStatus(created.transId, {})).toMatchObject({
       transaction: { status: 'SUCCESSFUL', amount: 5_000, externalId: id, transType: 'Collection' },
     });
-    const { links, notifiedAt = 0, confirmedAt = 0 } = stub.recordOf(id);
+    const { links, paid, notifiedAt = 0, confirmedAt = 0 } = stub.recordOf(id);
     expect(links).toBe(1);
+    expect(paid).toBe(1);
     expect(confirmedAt).toBeGreaterThan(notifiedAt);
   });
 
@@ -98,9 +100,20 @@ describe("the benchmark's provider, as Sanaga's own client sees it", () => {
     expect(kinds.at(-1)).toBe('throttled');
   });
 
-  it('counts every link that is made for a payment', async () => {
-    await client().initiatePay(order, {});
-    await client().initiatePay(order, {});
-    expect(stub.recordOf(id).links).toBe(2);
+  it('has one link paid of several, the one that the payer was given, and counts all', async () => {
+    const stray = await client().initiatePay(order, {});
+    const created = await client().initiatePay(order, {});
+    if (stray.kind !== 'accepted' || created.kind !== 'accepted') throw new Error('not accepted');
+    stub.give(id, created.link);
+    expect(transactionSchema.parse(JSON.parse(await notified))).toMatchObject({ transId: created.transId });
+    expect(stub.recordOf(id)).toMatchObject({ links: 2, paid: 1 });
+
+    expect(await client().expirePay(stray.transId)).toMatchObject({
+      kind: 'expired',
+      transaction: { status: 'EXPIRED' },
+    });
+    expect(stub.complaints).toEqual([]);
+    stub.give(id, 'https://pay.example/another');
+    expect(stub.complaints).toHaveLength(1);
   });
 });
