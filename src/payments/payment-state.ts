@@ -71,8 +71,8 @@ export interface Unsent {
   readonly tries: number;
   readonly reason: string;
   /**
-   * Why nothing was sent the last time: the provider refused our credentials, throttled us, could not be reached, or
-   * Temporal didn't say whether the workflow was reset.
+   * Why nothing was sent the last time: the provider refused our credentials, throttled us, could not be reached (or it hung, so that
+   * the request was held back, or no worker took it), or Temporal didn't say whether the workflow was reset.
    */
   readonly hold: 'credentials' | 'throttled' | 'connection' | 'unchecked';
   /** The provider has throttled one of them: whatever came after it, the list is read before another is made. */

@@ -86,31 +86,46 @@ export class Breaker {
   }
 }
 
+/** An order that has had no answer for this long, in ms, is a sign that its service hangs. */
+const SLOW_MS = 5_000;
+
 /**
- * Keeps a service that hangs from holding every slot for orders that move money. All of them are sent, until {@link MAX_TIMEOUTS} in a
- * row have timed out; from then on half of the slots at most, until one is answered. The other half is for the other service.
+ * Keeps a service that hangs from holding every slot for orders that move money, since the other service needs some. All orders are
+ * sent, until {@link MAX_TIMEOUTS} of them have no answer: time-outs in a row, and those under way for {@link SLOW_MS}. From then
+ * on no more are sent than leave a quarter of the slots.
  */
 export class Bulkhead {
+  readonly #now: () => number;
   readonly #max: number;
-  #underWay = 0;
+  readonly #underWay = new Set<{ readonly sentAt: number }>();
   #timeouts = 0;
 
-  /** @param slots for the orders of both services */
-  constructor(slots: number) {
-    this.#max = slots / 2;
+  /**
+   * @param slots for the orders of both services
+   * @param now a monotonic clock in ms
+   */
+  constructor(slots: number, now: () => number) {
+    this.#now = now;
+    this.#max = Math.max(1, Math.floor(slots * 0.75));
   }
 
   /** Sends an order, or resolves to `undefined` at once. Rejects as `send` does. */
   async call(send: () => Promise<Exchange>): Promise<Exchange | undefined> {
-    if (this.#timeouts >= MAX_TIMEOUTS && this.#underWay >= this.#max) return undefined;
-    this.#underWay += 1;
+    if (this.#underWay.size >= this.#max && this.#unanswered() >= MAX_TIMEOUTS) return undefined;
+    const order = { sentAt: this.#now() };
+    this.#underWay.add(order);
     try {
       const exchange = await send();
       if (exchange.kind === 'answered') this.#timeouts = 0;
       else if (exchange.timedOut) this.#timeouts += 1;
       return exchange;
     } finally {
-      this.#underWay -= 1;
+      this.#underWay.delete(order);
     }
+  }
+
+  #unanswered(): number {
+    const slowSince = this.#now() - SLOW_MS;
+    return this.#timeouts + [...this.#underWay].filter(({ sentAt }) => sentAt <= slowSince).length;
   }
 }

@@ -95,8 +95,8 @@ export interface ProviderClientOptions extends ProviderHttpOptions {
   /** Is told of each call when it has ended. */
   readonly onCall?: ((call: ProviderCall) => void) | undefined;
   /**
-   * How many orders that move money the caller can have under way, those of both services together. While this one hangs, it is sent half
-   * as many at a time. No limit by default.
+   * How many orders that move money the caller can have under way, those of both services together. While this one hangs, it is sent no
+   * more than leave a quarter of them. No limit by default.
    */
   readonly orderSlots?: number | undefined;
   /** A monotonic clock in ms for the breakers; `performance.now` by default. */
@@ -120,7 +120,7 @@ const HELD_BACK = {
  * One of the provider's services. Each call resolves to one of its typed outcomes, whatever the provider or the network
  * does; it rejects only when it was called wrongly. While the provider hangs, questions (all but initiatePay,
  * directPay and payout) are `unavailable` at once, and a link is `notSent`: see {@link Breaker}. What moves money is
- * sent all the same, but for what is beyond {@link ProviderClientOptions.orderSlots}, which is `notSent`: see {@link Bulkhead}.
+ * sent all the same, as long as it leaves some of {@link ProviderClientOptions.orderSlots}; if not, it is `notSent`: see {@link Bulkhead}.
  */
 export interface ProviderClient {
   readonly service: Service;
@@ -165,7 +165,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
   const http = createProviderHttp(options);
   const questions = new Breaker(now);
   const links = new Breaker(now);
-  const orders = new Bulkhead(orderSlots);
+  const orders = new Bulkhead(orderSlots, now);
   const credentials = [options.apiUser, options.apiKey];
 
   /** Sends a request by `send`, which holds it back by resolving to `undefined`, and reports what came of it. */
@@ -212,7 +212,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     return exchanged;
   };
 
-  /** Sends an order that moves money, even while the provider hangs, unless that would take all slots. */
+  /** Sends an order that moves money, even while the provider hangs, unless that would take too many slots. */
   const sendOrder = (request: ExchangeRequest) => orders.call(() => initiation(request));
 
   /**

@@ -226,33 +226,45 @@ describe('a provider that hangs', () => {
     expect(server.seen.slice(10).map(({ path }) => path)).toEqual(['/direct-pay', '/payout']);
   });
 
-  it.each([
+  describe.each([
     ['direct-pay', 'collection'],
     ['payout', 'payout'],
-  ] as const)(
-    'is sent half as many of %s as there are slots, until one is answered',
-    async (path, service) => {
-      const { server, recover } = await hanging(json(200, { transId: 'T1' }));
-      const client = impatient(server.url, { service, timeoutMs: 1_000, orderSlots: 12 });
-      const order = { amount: 500, phone: '670000001' };
-      const send = async (count: number) => {
-        const call = path === 'payout' ? client.payout : client.directPay;
-        const outcomes = await Promise.all(Array.from({ length: count }, () => call(order)));
-        for (const outcome of outcomes) if (outcome.kind === 'notSent') expect(outcome).toEqual(notSent);
-        return outcomes.map(({ kind }) => kind);
-      };
-      const each = (kind: string, length = 6) => Array<string>(length).fill(kind);
+  ] as const)('is sent no more of %s than leave a quarter of the slots', (path, service) => {
+    const SLOTS = 12;
+    const order = { amount: 500, phone: '670000001' };
+    const sending = (client: ProviderClient, count: number) => {
+      const send = path === 'payout' ? client.payout : client.directPay;
+      return Array.from({ length: count }, async () => (await send(order)).kind);
+    };
+    const each = (kind: string, length: number) => Array<string>(length).fill(kind);
 
-      expect(await send(MAX_TIMEOUTS - 1)).toEqual(each('ambiguous', MAX_TIMEOUTS - 1));
-      expect(await send(12)).toEqual(each('ambiguous', 12));
-      expect(await send(12)).toEqual([...each('ambiguous'), ...each('notSent')]);
-      expect(await send(6)).toEqual(each('ambiguous'));
-      expect(server.seen).toHaveLength(MAX_TIMEOUTS - 1 + 12 + 6 + 6);
+    it('once five have timed out, until one is answered', async () => {
+      const { server, recover } = await hanging(json(200, { transId: 'T1' }));
+      const client = impatient(server.url, { service, timeoutMs: RECOVERY_LIMIT_MS, orderSlots: SLOTS });
+      const send = (count: number) => Promise.all(sending(client, count));
+      expect(await send(SLOTS)).toEqual(each('ambiguous', SLOTS));
+      expect(await send(SLOTS)).toEqual([...each('ambiguous', 9), ...each('notSent', 3)]);
+      expect(server.seen).toHaveLength(SLOTS + 9);
       recover();
-      expect(await send(12)).toEqual([...each('accepted'), ...each('notSent')]);
-      expect(await send(12)).toEqual(each('accepted', 12));
-    },
-  );
+      expect(await send(SLOTS)).toEqual([...each('accepted', 9), ...each('notSent', 3)]);
+      expect(await send(SLOTS)).toEqual(each('accepted', SLOTS));
+    });
+
+    it('once five have had no answer for five seconds', async () => {
+      const { server, recover } = await hanging(json(200, { transId: 'T1' }));
+      const client = impatient(server.url, { service, timeoutMs: RECOVERY_LIMIT_MS, orderSlots: SLOTS });
+      const first = sending(client, 5);
+      const more = sending(client, 4);
+      time += 4_999;
+      const last = sending(client, 1);
+      time += 1;
+      expect(await client[path === 'payout' ? 'payout' : 'directPay'](order)).toEqual(notSent);
+      expect(await Promise.all([...first, ...more, ...last])).toEqual(each('ambiguous', 10));
+      recover();
+      expect(await Promise.all(sending(client, 1))).toEqual(['accepted']);
+      expect(await Promise.all(sending(client, SLOTS))).toEqual(each('accepted', SLOTS));
+    });
+  });
 
   it('is not found to hang by orders that move money', async () => {
     const { server } = await hanging();

@@ -267,8 +267,12 @@ async function visit(payment: { link: string }, action: 'pay' | 'decline'): Prom
 }
 
 /** Asks again until something holds, for what Temporal's visibility shows some moments late. */
-export async function eventually<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  const end = Date.now() + 15_000;
+export async function eventually<T>(
+  read: () => Promise<T>,
+  holds: (value: T) => boolean,
+  withinMs = 15_000,
+): Promise<T> {
+  const end = Date.now() + withinMs;
   for (;;) {
     const value = await read();
     if (holds(value)) return value;

@@ -154,7 +154,7 @@ const SENDING = {
 const SEND_FAILED = {
   credentials: "The provider refused Sanaga's credentials, and took nothing.",
   throttled: 'The provider asked Sanaga to slow down. The payment is looked up before it is sent again.',
-  connection: 'The provider could not be reached: nothing was sent.',
+  connection: 'The request could not be sent: nothing reached the provider.',
   unchecked: 'It could not be made sure that the payment had not been sent before: nothing was sent.',
 } as const;
 
