@@ -9,12 +9,17 @@ import { lazyConnection, loadTemporalTarget, workflowPollers } from '../lib/temp
 /** A poll lasts a minute at most, so that a worker which is well is seen at least as often. */
 const FRESH_MS = 2 * 60 * 1000;
 
-const { TEMPORAL_TASK_QUEUE: name } = readConfig('worker', process.env);
+const {
+  TEMPORAL_TASK_QUEUE: name,
+  WORKER_DEPLOYMENT: deployment,
+  WORKER_BUILD_ID: buildId,
+} = readConfig('worker', process.env);
+const version = buildId === undefined ? undefined : `${deployment}:${buildId}`;
 const target = loadTemporalTarget(withTemporalApiKey(process.env));
 const connection = lazyConnection(target);
 try {
   const pollers = await connection.withDeadline(Date.now() + 5_000, () =>
-    workflowPollers(connection, target.namespace, name),
+    workflowPollers(connection, target.namespace, name, version),
   );
   const seen = pollers
     .filter(({ identity }) => identity.endsWith(`@${hostname()}`))

@@ -15,7 +15,7 @@ import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import { dataConverterOf, type Encryption } from './encryption.js';
 
-const { TaskQueueType } = proto.temporal.api.enums.v1;
+const { DescribeTaskQueueMode, TaskQueueType } = proto.temporal.api.enums.v1;
 
 /** The namespace that Temporal creates by itself, used when none is set. */
 export const DEFAULT_NAMESPACE = 'default';
@@ -212,13 +212,34 @@ export function grpcErrorOf(error: unknown) {
   return isGrpcServiceError(cause) ? cause : undefined;
 }
 
-/** Who has lately asked a task queue for workflow tasks: every worker does. */
+/**
+ * Who has lately asked a task queue for workflow tasks: every worker does.
+ *
+ * @param version of the workers that are looked for, as `deployment:build id`. Workers of other versions may be missing
+ */
 export async function workflowPollers(
   { workflowService }: Pick<Connection, 'workflowService'>,
   namespace: string,
   taskQueue: string,
+  version?: string,
 ) {
   const taskQueueType = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW;
   const request = { namespace, taskQueue: { name: taskQueue }, taskQueueType };
-  return (await workflowService.describeTaskQueue(request)).pollers;
+  // Asked plainly, Temporal names those that it has seen at the first of the queue's partitions, which are not all of several workers.
+  // In its "enhanced" mode, which not every server has, it names those of all partitions, but of the versions that it was asked for alone.
+  const enhanced = {
+    ...request,
+    apiMode: DescribeTaskQueueMode.DESCRIBE_TASK_QUEUE_MODE_ENHANCED,
+    taskQueueTypes: [taskQueueType],
+    reportPollers: true,
+    versions: { unversioned: true, buildIds: version === undefined ? [] : [version] },
+  };
+  const [first, all] = await Promise.all([
+    workflowService.describeTaskQueue(request),
+    workflowService.describeTaskQueue(enhanced).catch(() => undefined),
+  ]);
+  const ofVersions = Object.values(all?.versionsInfo ?? {})
+    .flatMap(({ typesInfo }) => Object.values(typesInfo ?? {}))
+    .flatMap(({ pollers }) => pollers ?? []);
+  return [...first.pollers, ...ofVersions];
 }

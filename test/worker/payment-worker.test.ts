@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { workflowPollers } from '../../src/temporal/connection.js';
 import { notificationsQueue } from '../../src/workflows/messages.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
 import { closeServers } from '../support/local-servers.js';
+import { eventually } from '../support/payment-stack.js';
 import { createLonelyWorker } from '../support/payment-worker.js';
 
 const TASK_QUEUE = 'payments';
@@ -13,7 +15,12 @@ describe('a worker', () => {
 
   beforeAll(async () => {
     Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
-    server = await startDevServer({ ui: false, report: () => undefined });
+    server = await startDevServer({
+      ui: false,
+      report: () => undefined,
+      // Polls then stay at the partition that they come to, as many do of several workers.
+      dynamicConfig: { 'matching.forwarderMaxOutstandingPolls': '0' },
+    });
   }, 60_000);
 
   afterEach(() => {
@@ -64,4 +71,44 @@ describe('a worker', () => {
     await running;
     await connection.close();
   }, 30_000);
+
+  it('is seen to ask for work, whichever of the queue’s partitions its polls come to, and with a version', async () => {
+    const stops: (() => Promise<void>)[] = [];
+    const start = async (identity: string, maximum: number, buildId?: string) => {
+      const connection = await connect();
+      const worker = await Worker.create({
+        ...{ connection, identity, taskQueue: 'seen', workflowBundle: workflowBundle() },
+        workflowTaskPollerBehavior: { type: 'simple-maximum', maximum },
+        ...(buildId !== undefined && {
+          workerDeploymentOptions: {
+            version: { deploymentName: 'sanaga', buildId },
+            useWorkerVersioning: true,
+            defaultVersioningBehavior: 'AUTO_UPGRADE',
+          },
+        }),
+      });
+      const running = worker.run();
+      stops.push(async () => {
+        worker.shutdown();
+        await running;
+        await connection.close();
+      });
+    };
+    const asking = await connect();
+    try {
+      // The first one's polls are at all partitions. Few of the others' come to the first partition.
+      await start('many', 40);
+      for (const name of ['one', 'two', 'three']) await start(name, 2);
+      await start('versioned', 2, '7');
+      const seen = async () => {
+        const pollers = await workflowPollers(asking, 'default', 'seen', 'sanaga:7');
+        return [...new Set(pollers.map(({ identity }) => identity))].sort();
+      };
+      const all = ['many', 'one', 'three', 'two', 'versioned'];
+      expect(await eventually(seen, ({ length }) => length === all.length)).toEqual(all);
+    } finally {
+      await Promise.all(stops.map((stop) => stop()));
+      await asking.close();
+    }
+  }, 60_000);
 });
