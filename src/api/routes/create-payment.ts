@@ -220,7 +220,8 @@ function withTermsFor(order: PaymentOrder, context: ApiContext, { limits }: Call
 
 /**
  * Keeps the payer's or the recipient's phone number, name and e-mail address out of the merchant's identifiers. Payments can be
- * searched for by these, so that they are the one part of an order that isn't encrypted in Temporal.
+ * searched for by these, so that they are the one part of an order that isn't encrypted in Temporal. Of a link's payer neither the
+ * number nor the name is known: what can be nothing else than somebody's number is kept out, too.
  *
  * @throws {ApiError} `invalid_request` with an error for each identifier that has one of them.
  */
@@ -228,7 +229,7 @@ function refusePersonalIds(order: PaymentOrder): void {
   const { phone = '', name = '' } = order.method === 'link' ? {} : order;
   const { email = '' } = order;
   const [mailbox = ''] = email.split('@');
-  const isPhone = (id: string) => phone !== '' && id.includes(phone);
+  const isPhone = (id: string) => (phone !== '' && id.includes(phone)) || MOBILE_NUMBER.test(id);
   const isEmail = (id: string) => email !== '' && (id === bare(mailbox) || id.includes(bare(email)));
   const isName = (id: string) => bare(name) !== '' && id === bare(name);
   const errors = (['externalId', 'userId'] as const).flatMap((field) => {
@@ -240,11 +241,14 @@ function refusePersonalIds(order: PaymentOrder): void {
         : isName(id)
           ? 'name'
           : undefined;
-    const message = `must not be the ${what}: identifiers are stored so that they can be searched for, and everything about a person is encrypted. Send one that says nothing by itself`;
+    const message = `must not be somebody's ${what}: identifiers are stored so that they can be searched for, and everything about a person is encrypted. Send one that says nothing by itself`;
     return what === undefined ? [] : [{ field, message }];
   });
   if (errors.length > 0) throw invalidRequest(errors);
 }
+
+/** A mobile number of Cameroon's with its country code; without it, nine digits may be anything. */
+const MOBILE_NUMBER = /^(00)?2376\d{8}$/;
 
 /** Letters and digits alone, as an identifier may be made of a name or an address. */
 function bare(text: string): string {

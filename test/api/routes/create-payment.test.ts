@@ -156,7 +156,7 @@ describe('the identifiers of an order', () => {
   ])("can't be %s, which is the payer's %s", async (id, what) => {
     for (const field of ['externalId', 'userId']) {
       const message = expect.stringMatching(
-        `^must not be the ${what}: .* Send one that says nothing by itself$`,
+        `^must not be somebody's ${what}: .* Send one that says nothing by itself$`,
       );
       expect(await collectionErrors({ ...direct, ...person, [field]: id })).toEqual([{ field, message }]);
       expect(await payoutErrors({ ...payout, ...person, [field]: id })).toEqual([{ field, message }]);
@@ -168,7 +168,17 @@ describe('the identifiers of an order', () => {
     expect(await collectionErrors({ ...link, email: person.email, userId: 'eloise-m' })).toHaveLength(1);
   });
 
-  it.each(['order-1001', 'mballa-and-sons-7', 'u-6771234', 'eloise', '1732279961234'])(
+  it.each(['237655001122', '00237-655-00-11-22'])(
+    "can't be %s, which is somebody's number, of a link either, whose payer nobody knows",
+    async (id) => {
+      for (const field of ['externalId', 'userId']) {
+        const message = expect.stringContaining("must not be somebody's phone number: ");
+        expect(await collectionErrors({ ...link, [field]: id })).toEqual([{ field, message }]);
+      }
+    },
+  );
+
+  it.each(['order-1001', 'mballa-and-sons-7', 'u-6771234', 'eloise', '1732279961234', '655001122'])(
     'can be %s, which says nobody who the payer is',
     async (id) => {
       expect(await payoutErrors({ ...payout, ...person, externalId: id, userId: id })).toEqual([]);
