@@ -137,7 +137,7 @@ export class ProviderStub {
     if (method === 'POST' && path === '/initiate-pay') return this.#initiate(body);
     if (method === 'POST' && path === '/expire-pay') return this.#expire(body);
     const [, transId = ''] = /^\/payment-status\/([\w-]+)$/.exec(path) ?? [];
-    const booked = this.#byId.get(transId) ?? this.#waiting.get(transId);
+    const booked = this.#bookedAs(transId);
     if (method === 'GET' && booked !== undefined) return this.#status(booked);
     return this.#refuse(404, `Nothing is at ${method} ${path}`);
   }
@@ -160,9 +160,13 @@ export class ProviderStub {
     return { status: 200, json: { message: 'Link created', link, transId, dateInitiated: initiatedOn } };
   }
 
+  #bookedAs(transId: string): Booked | undefined {
+    return this.#byId.get(transId) ?? this.#waiting.get(transId);
+  }
+
   #expire(body: string) {
     const { data } = expirePaySchema.safeParse(parse(body));
-    const booked = this.#byId.get(data?.transId ?? '');
+    const booked = this.#bookedAs(data?.transId ?? '');
     if (booked === undefined || booked.paid) return this.#refuse(400, 'Only an unpaid link can be expired');
     booked.expired = true;
     return { status: 200, json: toTransaction(booked) };

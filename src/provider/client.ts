@@ -173,13 +173,16 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     request: ExchangeRequest,
     confidential: Confidential,
     send: (request: ExchangeRequest) => Promise<Exchange | undefined>,
+    heldBack: string,
   ): Promise<ProviderAnswer> => {
     const [endpoint = ''] = request.path.split(/[/?]/);
     const begun = performance.now();
     const { answer, outcome } = await traceCall({ service, endpoint }, async (headers) => {
       const exchanged = await send({ ...request, headers });
-      const answer =
-        exchanged === undefined ? heldBack(endpoint) : interpretExchange(exchanged, confidential);
+      const answer: ProviderAnswer =
+        exchanged === undefined
+          ? { kind: 'undecided', sent: 'no', reason: heldBack }
+          : interpretExchange(exchanged, confidential);
       return { answer, outcome: outcomeOf(exchanged, answer) };
     });
     onCall({ service, endpoint, outcome, durationMs: performance.now() - begun });
@@ -188,7 +191,12 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
 
   /** Sends a question, unless the provider hangs. */
   const ask = (request: ExchangeRequest): Promise<ProviderAnswer> =>
-    reporting(request, { credentials }, (sent) => questions.call(() => exchange(http, sent)));
+    reporting(
+      request,
+      { credentials },
+      (sent) => questions.call(() => exchange(http, sent)),
+      HELD_BACK.question,
+    );
 
   const get = (path: string, bodyMax: number, call?: CallOptions) =>
     ask({ method: 'GET', path, bodyMax, ...call });
@@ -206,6 +214,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     return get(`${folder}/${segment}`, bodyMax, call);
   };
 
+  /** Makes a request for a link or an order. Its answer shows that the provider doesn't hang. */
   const initiation = async (request: ExchangeRequest): Promise<Exchange> => {
     const exchanged = await exchange(http, request);
     if (exchanged.kind === 'answered') questions.answered();
@@ -233,7 +242,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     const { phone, name, email } = body;
     const confidential = { credentials, phone, name, email };
     const send = path === 'initiate-pay' ? sendLink : sendOrder;
-    return await reporting(postOf(path, body, call), confidential, send);
+    return await reporting(postOf(path, body, call), confidential, send, HELD_BACK.initiation);
   };
 
   return {
@@ -265,13 +274,6 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
       return interpretBalance(await get('balance', MAX_BODY.single, call));
     },
   };
-}
-
-const INITIATIONS: ReadonlySet<string> = new Set(['initiate-pay', 'direct-pay', 'payout']);
-
-function heldBack(endpoint: string): ProviderAnswer {
-  const reason = INITIATIONS.has(endpoint) ? HELD_BACK.initiation : HELD_BACK.question;
-  return { kind: 'undecided', sent: 'no', reason };
 }
 
 function outcomeOf(exchanged: Exchange | undefined, answer: ProviderAnswer): ProviderCall['outcome'] {
