@@ -18,8 +18,8 @@ import { needsSecondPerson } from './second-person.js';
 import { toPayment } from './to-payment.js';
 import { graceEnd } from './transitions.js';
 
-/** The Web UI (2.42) makes its frame as high as the list would be if no line wrapped: this is what it cuts off when some do. */
-const SPARE = '\n\n\u00a0\n\n\u00a0';
+/** Ends Markdown for the Web UI. It (2.42) makes a frame as high as the list would be if no line wrapped: this is what it cuts off when some do. */
+export const SPARE = '\n\n\u00a0\n\n\u00a0';
 
 /** A payment's summary for operators, as Markdown, most important first; without personal data. */
 export function describePayment(state: PaymentState): string {

@@ -27,7 +27,7 @@ beforeAll(async () => {
   running = await bringUp({ DESK_URL }, { withCodec: true });
   codecUrl = String(running.stack.codecUrl);
   uiUrl = String(running.stack.temporal.uiUrl);
-  id = await collect({ externalId: 'order-4700', ...payer });
+  id = await collect({ externalId: 'order-4700', userId: 'eloise-0', ...payer });
 }, 180_000);
 
 afterAll(async () => {
@@ -87,6 +87,29 @@ async function untilShown(page: Page, expected: RegExp): Promise<void> {
   }
 }
 
+/** How many px of a frame's last point its height cuts off, at least 0. */
+const CUT_OFF = `Math.max(0, ...[...document.querySelectorAll('li')].slice(-1)
+  .map((point) => Math.ceil(point.getBoundingClientRect().bottom - innerHeight)))`;
+
+/** Until no list of the page's Markdown is cut off at its end: a frame gets its height some moments after its text. */
+async function untilWhole(page: Page): Promise<void> {
+  const end = Date.now() + 10_000;
+  const measure = () =>
+    Promise.all(
+      page
+        .frames()
+        .slice(1)
+        .map((frame) => frame.evaluate(CUT_OFF)),
+    );
+  let cut = await measure();
+  while (cut.some((px) => px !== 0) && Date.now() < end) {
+    await page.waitForTimeout(200);
+    cut = await measure();
+  }
+  expect(cut).toEqual(cut.map(() => 0));
+  expect(cut.length).toBeGreaterThan(0);
+}
+
 describe("Temporal's Web UI", () => {
   it('of a stack shows an operator the payment, by the codec server', async () => {
     const page = await browser.newPage();
@@ -96,6 +119,28 @@ describe("Temporal's Web UI", () => {
     await open(page, 'user-metadata');
     await untilShown(page, /Collection from a phone of 4,700 XAF/);
     await untilShown(page, /Next question to the provider/);
+    await untilWhole(page);
+    await page.context().close();
+  });
+
+  it('tells of a link that waits to be paid, with which no worker has begun', async () => {
+    const page = await browser.newPage();
+    const order = { method: 'link', amount: 4_700, externalId: 'order-4701', userId: 'eloise-1' };
+    const response = await running.call('POST', '/v1/collections', order);
+    const waiting = paymentSchema.parse(await response.json()).id;
+    await open(page, 'user-metadata', waiting);
+    for (const line of [
+      /Collection by link of 4,700 XAF/,
+      /Merchant: merchant/,
+      /externalId: order-4701/,
+      /userId: eloise-1/,
+      /At its start:/,
+      /Link ends: .*Z/,
+      /Next question to the provider/,
+      /Can be done: ask the provider now, on the desk/,
+    ])
+      await untilShown(page, line);
+    await untilWhole(page);
     await page.context().close();
   });
 
@@ -105,6 +150,7 @@ describe("Temporal's Web UI", () => {
     await untilStatus(paid, 'SUCCESSFUL');
     await open(page, 'user-metadata', paid);
     await untilShown(page, /SUCCESSFUL, final/);
+    await untilWhole(page);
 
     // Somebody makes a second transaction of it.
     await makeTransaction(paid);
@@ -112,6 +158,7 @@ describe("Temporal's Web UI", () => {
     await open(page, 'user-metadata', paid);
     await untilShown(page, /To do: decide review 1 on the desk: resend, fail or match/);
     await untilShown(page, /Reason: the provider has another transaction for this payment/);
+    await untilWhole(page);
     const links = page.frames().map((frame) => frame.locator(`a[href="${DESK_URL}/desk/payments/${paid}"]`));
     expect(await Promise.all(links.map((link) => link.count()))).toContain(1);
     await page.context().close();

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { describePayment } from '../../payments/describe-payment.js';
+import { describePayment, SPARE } from '../../payments/describe-payment.js';
 import type { LinkOrder, PaymentOrder, PaymentTerms } from '../../payments/order.js';
 import type { Payment } from '../../payments/payment.js';
 import {
@@ -452,7 +452,7 @@ function describeOrder(
     ...(order.externalId === undefined ? [] : [`- externalId: ${code(order.externalId)}`]),
     ...(order.userId === undefined ? [] : [`- userId: ${code(order.userId)}`]),
     ...(payment === undefined || isFinalPayment(payment)
-      ? []
+      ? [SPARE]
       : ['', 'At its start:', '', describePayment(payment)]),
   ];
   return { summary: `${what} of ${amount}`, details: lines.join('\n') };
