@@ -524,7 +524,10 @@ export const dueDeliveryListSchema = z
     data: described(z.array(dueDeliverySchema), 'Oldest first'),
     checked: described(z.int(), 'How many payments were asked for notifications that are due'),
     unread: described(z.int(), 'How many of them could not answer in time'),
-    hasMore: described(z.boolean(), 'Whether there are more payments that may have one, and were not asked'),
+    nextCursor: described(
+      z.string().optional(),
+      'Pass it as `cursor` to ask more payments that may have one; the last page has none',
+    ),
   })
   .meta({ id: 'OverdueNotificationList' });
 

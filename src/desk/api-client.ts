@@ -74,7 +74,12 @@ export interface VersionQuery {
   readonly version?: string | undefined;
 }
 
-type Query = ListQuery | StatementQuery | VersionQuery;
+/** Where to go on with a list. */
+export interface PageQuery {
+  readonly cursor?: string | undefined;
+}
+
+type Query = ListQuery | StatementQuery | VersionQuery | PageQuery;
 type Body = DecisionRequest | { readonly date: string };
 
 /** The forms that the API has a statement in, by the names that files of them end with. */
@@ -96,7 +101,7 @@ export interface OperatorApi {
   resolve(id: string, decision: DecisionRequest): Promise<Answer<Payment>>;
   resend(id: string, number: string): Promise<Answer<Payment>>;
   unmatched(): Promise<Answer<Unmatched>>;
-  due(): Promise<Answer<DueDeliveries>>;
+  due(query: PageQuery): Promise<Answer<DueDeliveries>>;
   statements(query: StatementQuery): Promise<Answer<StatementList>>;
   statement(date: string, query: VersionQuery): Promise<Answer<Statement>>;
   /** A statement as the API has written it, to be passed on as it is. */
@@ -138,7 +143,7 @@ export function apiAt(url: string): ConnectApi {
       resend: (id, number) =>
         post(of(id, `/notifications/${encodeURIComponent(number)}/resend`), paymentSchema),
       unmatched: () => read('v1/notifications/unmatched', unmatchedListSchema),
-      due: () => read('v1/notifications/due', dueDeliveryListSchema),
+      due: (query) => read('v1/notifications/due', dueDeliveryListSchema, query),
       statements: (query) => read('v1/statements', statementListSchema, query),
       statement: (date, query) => read(ofDay(date), statementSchema, query),
       statementFile: (date, format, query) => askFile(caller, ofDay(date), FORMATS[format], query),

@@ -114,27 +114,34 @@ ${number > 1 && html`<a class="button plain" href="${address(number - 1)}" rel="
 ${number < pages && html`<a class="button plain" href="${address(number + 1)}" rel="next">Newer</a>`}</nav>`;
 }
 
-/** GET /desk/deliveries: what merchants have not acknowledged yet. */
-export async function deliveriesPage({ session, api }: Visit): Promise<PageReply> {
-  const { data, checked, unread, hasMore } = requireValue(await api.due());
-  const incomplete = [
-    unread > 0 && `${counted(unread, 'payment', 'payments')} could not answer in time.`,
-    hasMore && 'There are more payments that may have one, and were not asked.',
-  ].filter((text) => text !== false);
+const DELIVERIES = '/desk/deliveries';
+
+/** GET /desk/deliveries: what merchants have not acknowledged yet, of a hundred payments at a time. */
+export async function deliveriesPage(visit: Visit): Promise<PageReply> {
+  const { session, api } = visit;
+  const cursor = visit.query('cursor');
+  const { data, checked, unread, nextCursor } = requireValue(await api.due({ cursor: cursor || undefined }));
+  const isPart = cursor !== '' || nextCursor !== undefined;
   const main = html`
 <div class="title"><h1>Deliveries to merchants that are due</h1>
-<p>${counted(data.length, 'notification is', 'notifications are')} not acknowledged yet. Oldest first. ${counted(checked, 'running payment was', 'running payments were')} asked; each notification is tried for 72 hours. One that was given up is on its payment's page.</p></div>
+<p>${counted(data.length, 'notification is', 'notifications are')} not acknowledged yet. Oldest first. ${counted(checked, 'running payment was', 'running payments were')} asked${isPart && ', of more that may have one'}; each notification is tried for 72 hours. One that was given up is on its payment's page.</p></div>
 ${noticeBox(takeNotice(session, 'deliveries'))}
-${incomplete.length > 0 && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${incomplete.join(' ')}</p></div>`}
+${unread > 0 && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${counted(unread, 'payment', 'payments')} could not answer in time.</p></div>`}
 ${
   data.length === 0
-    ? html`<div class="card"><p>No delivery is due.</p></div>`
+    ? html`<div class="card"><p>${isPart ? 'No delivery of these payments is due.' : 'No delivery is due.'}</p></div>`
     : html`<ol class="list">${data.map(
         ({ payment, notification }) => html`<li class="item">
 <div class="title-line"><h2><a href="${paymentAddress(payment.id)}">${nameOf(payment)}</a></h2>${badge(payment.status)}</div>
 <div class="meta"><span>Merchant <strong>${payment.merchant}</strong></span><span>Due for ${age(notification.at)}</span><span><code>${payment.id}</code></span></div>
 ${notificationOf(session, payment.id, notification, 'deliveries')}</li>`,
       )}</ol>`
+}
+${
+  isPart &&
+  html`<nav class="pages" aria-label="Pages">
+${cursor !== '' && html`<a class="button plain" href="${DELIVERIES}">Newest payments</a>`}
+${nextCursor && html`<a class="button plain" href="${DELIVERIES}?cursor=${encodeURIComponent(nextCursor)}" rel="next">Ask older payments</a>`}</nav>`
 }`;
   return { page: page({ title: 'Deliveries that are due', session, place: 'deliveries', main }) };
 }

@@ -147,7 +147,7 @@ describe('a notification that is sent again', () => {
 });
 
 describe('the notifications that are due', () => {
-  const due = () => stack.api.ask('GET', '/v1/notifications/due', { key: KEYS.operator });
+  const due = (query = '') => stack.api.ask('GET', `/v1/notifications/due${query}`, { key: KEYS.operator });
 
   it('are listed for operators, with their payments, until they were acknowledged', async () => {
     answer = { kind: 'failed', reason: 'answered 500' };
@@ -156,19 +156,66 @@ describe('the notifications that are due', () => {
     await stack.hint(payment);
     const of = (listed: Awaited<ReturnType<typeof due>>) =>
       listed.body.data.filter((one: { payment: { id: string } }) => one.payment.id === payment.id);
-    const listed = await eventually(due, (one) => of(one)[0]?.notification.delivery.tries > 0);
+    const listed = await eventually(
+      () => due(),
+      (one) => of(one)[0]?.notification.delivery.tries > 0,
+    );
     expect(of(listed)).toMatchObject([
       {
         payment: { merchant: 'shop', kind: 'collection', status: 'SUCCESSFUL', amount: 500, currency: 'XAF' },
         notification: { number: 1, type: 'payment.succeeded', delivery: { lastError: 'answered 500' } },
       },
     ]);
-    expect(listed.body).toMatchObject({ unread: 0, hasMore: false });
+    expect(listed.body.unread).toBe(0);
     expect(listed.body.checked).toBeGreaterThan(0);
+    expect(listed.body).not.toHaveProperty('nextCursor');
 
     answer = { kind: 'delivered' };
     await resend(payment.id);
-    await eventually(due, (one) => of(one).length === 0);
+    await eventually(
+      () => due(),
+      (one) => of(one).length === 0,
+    );
+  });
+
+  it('are listed of so many payments at a time, each once', async () => {
+    answer = { kind: 'failed', reason: 'answered 500' };
+    const made: string[] = [];
+    for (let number = 0; number < 3; number++) {
+      const payment = await stack.begun('/v1/collections', link);
+      await stack.visit(payment, 'pay');
+      await stack.hint(payment);
+      made.push(payment.id);
+    }
+    type Listed = { payment: { id: string } }[];
+    const idsOf = (data: Listed) => data.map(({ payment }) => payment.id).filter((id) => made.includes(id));
+    await eventually(
+      () => due(),
+      ({ body }) => idsOf(body.data).length === 3,
+    );
+
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const { body } = await due(`?limit=1${cursor === undefined ? '' : `&cursor=${cursor}`}`);
+      expect(body.checked).toBeLessThanOrEqual(1);
+      found.push(...idsOf(body.data));
+      cursor = body.nextCursor;
+    } while (cursor !== undefined);
+    expect(found.sort()).toEqual(made.sort());
+
+    answer = { kind: 'delivered' };
+    for (const id of made) await resend(id);
+    await eventually(
+      () => due(),
+      ({ body }) => idsOf(body.data).length === 0,
+    );
+  });
+
+  it('are not listed from where no page has ended', async () => {
+    const { status, body } = await due('?cursor=nonsense');
+    expect([status, body.code]).toEqual([400, 'invalid_request']);
+    expect(body.detail).toContain('cursor must be the nextCursor of another page');
   });
 
   it('are for operators alone', async () => {

@@ -44,6 +44,18 @@ afterAll(async () => {
 const posted = () => api.asked.filter(({ method }) => method === 'POST');
 const page = `/desk/payments/${ID}`;
 
+describe('the deliveries', () => {
+  it('of further payments are asked for where the last page ended', async () => {
+    const { text } = await operator.get('/desk/deliveries');
+    const [, next = ''] = /href="([^"]+)" rel="next"/.exec(text) ?? [];
+    const { text: following } = await operator.get(next.replaceAll('&#39;', "'"));
+    const asked = api.asked.filter((one) => one.path === '/v1/notifications/due');
+    expect(asked.map(({ query }) => new URLSearchParams(query).get('cursor'))).toEqual([null, HOSTILE]);
+    expect(text).not.toContain('Newest payments');
+    expect(following).toContain('<a class="button plain" href="/desk/deliveries">Newest payments</a>');
+  });
+});
+
 describe('every page', () => {
   it.each([...PAGES, '/desk/sign-in', '/desk/nowhere'])(
     'may load nothing but its style sheet: %s',

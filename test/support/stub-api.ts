@@ -176,7 +176,7 @@ function answers({ text }: Texts) {
       ],
       checked: 3,
       unread: 1,
-      hasMore: true,
+      nextCursor: text,
     }),
   };
 }

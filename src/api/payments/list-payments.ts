@@ -208,7 +208,7 @@ function summarised(payment: Payment, createdAt: number): PaymentSummary {
  * @param after the last place of the page before
  * @throws {ApiError} `temporarily_unavailable`.
  */
-async function listInTemporal(
+export async function listInTemporal(
   { client }: { readonly client: Client },
   filter: PaymentFilter,
   pageSize: number,

@@ -20,6 +20,8 @@ export interface PaymentFilter {
   readonly transId?: string | undefined;
   readonly createdFrom?: number | undefined;
   readonly createdBefore?: number | undefined;
+  /** Only payments that run, and may have a notification to deliver. */
+  readonly mayHaveDeliveries?: true | undefined;
 }
 
 /** Payments of one transaction that are read from the records. */
@@ -35,6 +37,9 @@ export function isQueryable(value: string): boolean {
 
 /** Payments whose workflow an operator stopped, or that failed. */
 const STOPPED = `ExecutionStatus IN ("Terminated", "Canceled", "Failed", "TimedOut")`;
+
+/** What merchants are notified of has come of them. The index doesn't know which have yet to be delivered. */
+const MAY_HAVE_DELIVERIES = `ExecutionStatus = "Running" AND (${attributes.final.name} = true OR ${attributes.status.name} IN ("REVIEW", "FAILED"))`;
 
 /** Runs of payments; of those that continued as new, the last run alone. */
 const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map(quote).join(', ')}) AND ExecutionStatus != "ContinuedAsNew"`;
@@ -63,14 +68,9 @@ export function visibilityQuery(filter: PaymentFilter): string {
     ...equals(attributes.transId.name, transId),
     ...(createdFrom === undefined ? [] : [`${createdAt.name} >= ${createdFrom}`]),
     ...(createdBefore === undefined ? [] : [`${createdAt.name} < ${createdBefore}`]),
+    ...(filter.mayHaveDeliveries === undefined ? [] : [MAY_HAVE_DELIVERIES]),
   ].join(' AND ');
 }
-
-/**
- * Running payments that may have a notification to deliver. The index doesn't know which have: it knows which have come to
- * something that their merchants are notified of.
- */
-export const MAY_HAVE_DELIVERIES = `${PAYMENTS} AND ExecutionStatus = "Running" AND (${attributes.final.name} = true OR ${attributes.status.name} IN ("REVIEW", "FAILED"))`;
 
 /** All runs of some payments. */
 export function queryByIds(ids: readonly PaymentId[]): string {

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { CURRENCY } from '../../payments/limits.js';
 import { type Delivery, notificationId, type PaymentNotification } from '../../payments/notification.js';
 import type { PaymentId } from '../../payments/payment-id.js';
@@ -28,6 +29,7 @@ import {
 } from '../resources.js';
 import { type ApiContext, authenticatedRoute } from '../route.js';
 import { ownPayment, viewerOf } from './payment-resource.js';
+import { cursorOf, readCursor, toCursor, wholeNumber } from './payments.js';
 
 export const listNotifications = authenticatedRoute({
   method: 'get',
@@ -95,25 +97,37 @@ function viewDelivery(delivery: Delivery): DeliveryResource {
   }
 }
 
+/** Payments that one request asks at most. */
+const MAX_ASKED = 100;
+
 /** So that an operator sees which merchants aren't reached. No index has it: the payments themselves are asked. */
 export const listDueDeliveries = authenticatedRoute({
   method: 'get',
   path: '/v1/notifications/due',
   summary: 'Notifications that merchants have not acknowledged yet',
   description:
-    'For operators. Up to 100 payments are asked that are final, in REVIEW or FAILED, and whose workflow still runs.',
+    'For operators. Payments are asked that are final, in REVIEW or FAILED, and whose workflow still runs, the newest first. A page can be empty although others follow: the last one has no `nextCursor`.',
   operationId: 'listDueNotifications',
   tag: 'Operations',
-  responses: { 200: { description: 'The notifications, oldest first.', schema: dueDeliveryListSchema } },
+  responses: {
+    200: {
+      description: 'The notifications of a page of payments, oldest first.',
+      schema: dueDeliveryListSchema,
+    },
+  },
   problems: ['temporarily_unavailable'],
   scopes: ['review'],
-  async handle(_, context) {
-    const { due, ...rest } = await findDueDeliveries(context);
+  query: z.strictObject({
+    limit: wholeNumber({ min: 1, max: MAX_ASKED, fallback: MAX_ASKED }).describe('Payments to ask'),
+    cursor: cursorOf(readCursor).optional().describe('The `nextCursor` of the previous page, unchanged'),
+  }),
+  async handle({ query: { limit, cursor: after } }, context) {
+    const { due, last, ...rest } = await findDueDeliveries(context, limit, after);
     const data = due.map(({ notification, ...payment }) => ({
       payment: { ...payment, currency: CURRENCY } as const,
       notification: view(payment.id, notification),
     }));
-    return { status: 200, json: { data, ...rest } };
+    return { status: 200, json: { data, ...rest, ...(last && { nextCursor: toCursor(last) }) } };
   },
 });
 
