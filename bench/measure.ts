@@ -8,7 +8,10 @@ import type { Load } from './options.js';
 import { readCpuTimes, readMachineTime } from './servers/cpu-time.js';
 import type { RunningSystem, System } from './systems/system.js';
 
-/** Payments made after each start before any is measured: the first hundreds meet code that isn't compiled yet. */
+/**
+ * Payments made after each start before any is measured, for each process of the API: the first hundreds meet code that isn't compiled
+ * yet, and two processes that share them would be half as warm as one.
+ */
 const WARM_UP: Load = { payments: 300, concurrency: 32 };
 /** A small run needs no long warm-up: its figures mean nothing. */
 const MAX_WARM_UP_SHARE = 5;
@@ -90,7 +93,7 @@ export async function warmUp(
   { repeatsRefused }: MeasureOptions = {},
 ): Promise<void> {
   const most = Math.max(...loads.map(({ payments }) => payments));
-  const payments = Math.min(WARM_UP.payments, most * MAX_WARM_UP_SHARE);
+  const payments = Math.min(WARM_UP.payments, most * MAX_WARM_UP_SHARE) * target.apis.length;
   await load(process, paid(target, `${name}-warm`, { ...WARM_UP, payments }, repeatsRefused), 'done');
 }
 
