@@ -91,7 +91,7 @@ const SLOW_MS = 5_000;
 
 /**
  * Keeps a service that hangs from holding every slot for orders that move money, since the other service needs some. All orders are
- * sent, until {@link MAX_TIMEOUTS} of them have no answer: time-outs in a row, and those under way for {@link SLOW_MS}. From then
+ * sent, until {@link MAX_TIMEOUTS} of them have no answer: time-outs in a row, whoever's limit it was, and those under way for {@link SLOW_MS}. From then
  * on no more are sent than leave a quarter of the slots.
  */
 export class Bulkhead {
@@ -117,7 +117,7 @@ export class Bulkhead {
     try {
       const exchange = await send();
       if (exchange.kind === 'answered') this.#timeouts = 0;
-      else if (exchange.timedOut) this.#timeouts += 1;
+      else if (exchange.timedOut || order.sentAt <= this.#slowSince()) this.#timeouts += 1;
       return exchange;
     } finally {
       this.#underWay.delete(order);
@@ -125,7 +125,11 @@ export class Bulkhead {
   }
 
   #unanswered(): number {
-    const slowSince = this.#now() - SLOW_MS;
-    return this.#timeouts + [...this.#underWay].filter(({ sentAt }) => sentAt <= slowSince).length;
+    const since = this.#slowSince();
+    return this.#timeouts + [...this.#underWay].filter(({ sentAt }) => sentAt <= since).length;
+  }
+
+  #slowSince(): number {
+    return this.#now() - SLOW_MS;
   }
 }

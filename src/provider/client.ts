@@ -113,7 +113,7 @@ interface CallOptions {
 /** Why nothing was sent while the provider hangs. */
 const HELD_BACK = {
   question: `not asked: the provider left the last ${MAX_TIMEOUTS} questions without an answer in time`,
-  initiation: 'the provider left the last requests without an answer in time',
+  initiation: 'the provider is slow to answer the last requests, or leaves them without an answer',
 } as const;
 
 /**

@@ -190,7 +190,7 @@ const timeOut = (client: ProviderClient, times: number) =>
 const heldBack = { kind: 'unavailable', reason: expect.stringContaining('not asked') };
 const notSent = {
   kind: 'notSent',
-  reason: 'the provider left the last requests without an answer in time',
+  reason: 'the provider is slow to answer the last requests, or leaves them without an answer',
 };
 const linked = json(200, { transId: 'T1', link: 'https://pay.example.com/T1' });
 
@@ -248,6 +248,24 @@ describe('a provider that hangs', () => {
       recover();
       expect(await send(SLOTS)).toEqual([...each('accepted', 9), ...each('notSent', 3)]);
       expect(await send(SLOTS)).toEqual(each('accepted', SLOTS));
+    });
+
+    it('once five have had no answer for five seconds, whoever gave them up then', async () => {
+      const { server } = await hanging();
+      const client = impatient(server.url, { service, timeoutMs: RECOVERY_LIMIT_MS, orderSlots: SLOTS });
+      const gaveUp = new AbortController();
+      const call = { signal: gaveUp.signal };
+      const first = Array.from({ length: SLOTS }, async () => {
+        const sent = path === 'payout' ? client.payout(order, call) : client.directPay(order, call);
+        return (await sent).kind;
+      });
+      time += 5_000;
+      gaveUp.abort();
+      expect(await Promise.all(first)).toEqual(each('ambiguous', SLOTS));
+      expect(await Promise.all(sending(client, SLOTS))).toEqual([
+        ...each('ambiguous', 9),
+        ...each('notSent', 3),
+      ]);
     });
 
     it('once five have had no answer for five seconds', async () => {
