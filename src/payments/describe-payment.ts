@@ -1,4 +1,5 @@
 import { isForced, type Proposal } from './decision.js';
+import { undecidedUntil } from './following.js';
 import { nextDue } from './notification.js';
 import type { PaymentResolution } from './payment.js';
 import {
@@ -15,14 +16,29 @@ import {
   type Waiting,
 } from './payment-state.js';
 import { needsSecondPerson } from './second-person.js';
+import { objectionToWithdrawal, patienceEnd } from './sending.js';
 import { toPayment } from './to-payment.js';
 import { graceEnd } from './transitions.js';
 
-/** Ends Markdown for the Web UI. It (2.42) makes a frame as high as the list would be if no line wrapped: this is what it cuts off when some do. */
-export const SPARE = '\n\n\u00a0\n\n\u00a0';
+/** Characters of a line that the Web UI's frame has room for on a narrow screen. */
+const LINE = 50;
+
+/**
+ * Markdown for the Web UI (2.42), which makes a frame as high as the text would be if no line wrapped, and cuts off the rest: that is
+ * then nothing but empty lines at its end.
+ */
+export function markdown(lines: readonly string[]): string {
+  const wraps = lines.reduce((sum, line) => sum + Math.floor(line.length / LINE), 0);
+  return lines.join('\n') + '\n\n\u00a0'.repeat(2 + wraps);
+}
 
 /** A payment's summary for operators, as Markdown, most important first; without personal data. */
 export function describePayment(state: PaymentState): string {
+  return markdown(linesOf(state));
+}
+
+/** The lines of {@link describePayment}. */
+export function linesOf(state: PaymentState): string[] {
   const { final, reason, revenue, expiresAt, resolution } = toPayment(state);
   const { phase, order, others } = state;
   const review = reviewOf(state);
@@ -31,6 +47,7 @@ export function describePayment(state: PaymentState): string {
   const isLookedFor = pursuit?.kind === 'searching' || pursuit?.kind === 'verifying';
   const nextAt = isLookedFor ? pursuit.nextAt : followedBy(pursuit)?.polling.nextAt;
   const isAsked = nextAt !== undefined && review?.held !== true;
+  const isWithoutEnd = phase.kind === 'following' && expiresAt === undefined;
   const rows: [string, string | undefined][] = [
     ['To do', review && toDo(state, review, desk)],
     ['Waits for a second person', review?.proposed && proposal(review.proposed)],
@@ -38,10 +55,14 @@ export function describePayment(state: PaymentState): string {
     ['Decide from', review && shown(decideFrom(state))],
     ['Not known', pursuit && openQuestion(pursuit)],
     ['Grace period', review ? undefined : graceOf(state, pursuit)],
-    ['Waits', phase.kind === 'waiting' ? describeWait(phase, desk) : undefined],
+    ['Waits', phase.kind === 'waiting' ? describeWait(state, phase, desk) : undefined],
     ['Amount', `${order.amount.toLocaleString('en')} XAF`],
     ['Transaction', describeTransaction(state)],
     ['Other transactions', others.length === 0 ? undefined : others.map(withWord).join(', ')],
+    [
+      'A person is asked',
+      isWithoutEnd ? `if there is no outcome by ${shown(undecidedUntil(state, phase))}` : undefined,
+    ],
     ['Link ends', final || expiresAt === undefined ? undefined : expiresAt],
     ['Next question to the provider', isAsked ? `${shown(nextAt)}, or when notified` : undefined],
     ['Received after fees', revenue === undefined ? undefined : `${revenue.toLocaleString('en')} XAF`],
@@ -50,7 +71,7 @@ export function describePayment(state: PaymentState): string {
     ['Can be done', review ? undefined : canBeDone(state, desk)],
   ];
   const list = rows.flatMap(([name, value]) => (value === undefined ? [] : [`- ${name}: ${value}`]));
-  return `**${statusOf(state)}**${final ? ', final' : ''}\n\n${list.join('\n')}${SPARE}`;
+  return [`**${statusOf(state)}**${final ? ', final' : ''}`, '', ...list];
 }
 
 function toDo(state: PaymentState, { number, proposed }: Review, desk: string | undefined): string {
@@ -65,9 +86,13 @@ function toDo(state: PaymentState, { number, proposed }: Review, desk: string | 
     : `[${what} on the desk](${desk}): resend, fail or match${people}`;
 }
 
-/** What an operator can do about a payment that waits for nobody: of one that isn't sent yet, there is nothing to ask. */
-function canBeDone({ phase }: PaymentState, desk: string | undefined): string | undefined {
-  if (phase.kind === 'sending' || phase.kind === 'waiting') return undefined;
+/** What an operator can do about a payment that waits for nobody: of one that isn't sent yet, there is nothing to ask the provider. */
+function canBeDone({ phase, order }: PaymentState, desk: string | undefined): string | undefined {
+  if (phase.kind === 'sending') return undefined;
+  if (phase.kind === 'waiting') {
+    const call = order.kind === 'payout' ? 'cancel' : 'expire';
+    return objectionToWithdrawal(phase) === undefined ? `withdraw it, with the ${call} call` : undefined;
+  }
   const what = phase.kind === 'ended' ? 'check the outcome again' : 'ask the provider now';
   return desk === undefined ? `${what}, with the refresh call` : `[${what}, on the desk](${desk})`;
 }
@@ -101,11 +126,16 @@ function deskOf({ order, terms }: PaymentState): string | undefined {
     : `${terms.deskUrl.replace(/\/+$/, '')}/desk/payments/${order.id}`;
 }
 
-function describeWait({ cause, unsent: { hold, reason }, until }: Waiting, desk: string | undefined): string {
+function describeWait(
+  state: PaymentState,
+  { cause, unsent, until }: Waiting,
+  desk: string | undefined,
+): string {
+  const { hold, reason } = unsent;
   const why = hold === 'credentials' ? `the provider refuses our credentials: ${reason}` : reason;
   const where = desk === undefined ? ' with `reject`' : ` [on the desk](${desk})`;
   const recall = cause === 'operator' ? `; the resend can be taken back${where}` : '';
-  return `${escaped(why)}; next try ${shown(until)}${recall}`;
+  return `${escaped(why)}; next try ${shown(until)}; tried until ${shown(patienceEnd(state, unsent))}${recall}`;
 }
 
 /**

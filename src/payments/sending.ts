@@ -118,9 +118,14 @@ function onUnsent(
     : inPhase(payment, waiting);
 }
 
-function isPatienceOver({ terms }: PaymentState, { hold, begunAt, since }: Unsent, now: number): boolean {
-  if (now >= begunAt + terms.sendByMs) return true;
-  return hold !== 'credentials' && now >= since + NOT_SENT_PATIENCE_MS;
+function isPatienceOver(payment: PaymentState, unsent: Unsent, now: number): boolean {
+  return now >= patienceEnd(payment, unsent);
+}
+
+/** Until when what could not be sent is tried again. */
+export function patienceEnd({ terms }: PaymentState, { hold, begunAt, since }: Unsent): number {
+  const sendBy = begunAt + terms.sendByMs;
+  return hold === 'credentials' ? sendBy : Math.min(sendBy, since + NOT_SENT_PATIENCE_MS);
 }
 
 function giveUp(payment: PaymentState, waiting: Waiting, now: number): PaymentState {

@@ -87,27 +87,24 @@ async function untilShown(page: Page, expected: RegExp): Promise<void> {
   }
 }
 
-/** How many px of a frame's last point its height cuts off, at least 0. */
-const CUT_OFF = `Math.max(0, ...[...document.querySelectorAll('li')].slice(-1)
-  .map((point) => Math.ceil(point.getBoundingClientRect().bottom - innerHeight)))`;
+/** How many px of a frame's last point its height cuts off; none for a frame without points. */
+const CUT_OFF = `[...document.querySelectorAll('li')].slice(-1)
+  .map((point) => Math.max(0, Math.ceil(point.getBoundingClientRect().bottom - innerHeight)))`;
 
-/** Until no list of the page's Markdown is cut off at its end: a frame gets its height some moments after its text. */
+/** Until no list of the page's Markdown is cut off at its end, in two readings: a frame gets its height some moments after its text. */
 async function untilWhole(page: Page): Promise<void> {
   const end = Date.now() + 10_000;
-  const measure = () =>
-    Promise.all(
-      page
-        .frames()
-        .slice(1)
-        .map((frame) => frame.evaluate(CUT_OFF)),
-    );
-  let cut = await measure();
-  while (cut.some((px) => px !== 0) && Date.now() < end) {
-    await page.waitForTimeout(200);
-    cut = await measure();
+  const measure = async () => {
+    const frames = page.frames().slice(1);
+    const cut = await Promise.all(frames.map((frame) => frame.evaluate<number[]>(CUT_OFF).catch(() => [])));
+    return cut.flat();
+  };
+  for (let whole = 0; whole < 2; ) {
+    const cut = await measure();
+    whole = cut.length > 0 && cut.every((px) => px === 0) ? whole + 1 : 0;
+    if (whole === 0 && Date.now() > end) throw new Error(`cut off, in px of each list: ${cut.join(', ')}`);
+    await page.waitForTimeout(500);
   }
-  expect(cut).toEqual(cut.map(() => 0));
-  expect(cut.length).toBeGreaterThan(0);
 }
 
 describe("Temporal's Web UI", () => {
@@ -125,15 +122,16 @@ describe("Temporal's Web UI", () => {
 
   it('tells of a link that waits to be paid, with which no worker has begun', async () => {
     const page = await browser.newPage();
-    const order = { method: 'link', amount: 4_700, externalId: 'order-4701', userId: 'eloise-1' };
+    const [externalId, userId] = [`order-4701-${'0'.repeat(80)}`, `eloise-${'1'.repeat(80)}`];
+    const order = { method: 'link', amount: 4_700, externalId, userId };
     const response = await running.call('POST', '/v1/collections', order);
     const waiting = paymentSchema.parse(await response.json()).id;
     await open(page, 'user-metadata', waiting);
     for (const line of [
       /Collection by link of 4,700 XAF/,
       /Merchant: merchant/,
-      /externalId: order-4701/,
-      /userId: eloise-1/,
+      /externalId: order-4701-0+/,
+      /userId: eloise-1+/,
       /At its start:/,
       /Link ends: .*Z/,
       /Next question to the provider/,

@@ -118,9 +118,33 @@ describe('the current details of a payment', () => {
   });
 
   it('of one that could not be sent say why, and when it is tried again', () => {
-    expect(lines(opened(payoutOrder).sent(UNAUTHORIZED))[2]).toBe(
-      '- Waits: the provider refuses our credentials: no; next try 2026-01-01 00:01:00 UTC',
+    const unsent = lines(opened(payoutOrder).sent(UNAUTHORIZED));
+    expect(unsent[2]).toBe(
+      '- Waits: the provider refuses our credentials: no; next try 2026-01-01 00:01:00 UTC; tried until 2026-01-02 00:00:00 UTC',
     );
+    expect(unsent.at(-1)).toBe('- Can be done: withdraw it, with the cancel call');
+    expect(lines(opened(directOrder).sent({ kind: 'notSent', reason: 'refused' })).slice(2)).toEqual([
+      '- Waits: refused; next try 2026-01-01 00:00:01 UTC; tried until 2026-01-01 00:05:00 UTC',
+      '- Amount: 5,000 XAF',
+      '- Can be done: withdraw it, with the expire call',
+    ]);
+  });
+
+  it('of one without an end of its own say when a person is asked', () => {
+    const asked = '- A person is asked: if there is no outcome by 2026-01-02 00:00:00 UTC';
+    expect(lines(taken(payoutOrder))).toContain(asked);
+    expect(lines(taken(directOrder))).toContain(asked);
+    expect(lines(taken(linkOrder)).join()).not.toContain('A person is asked');
+    expect(lines(paid(payoutOrder)).join()).not.toContain('A person is asked');
+  });
+
+  it('end with as many empty lines as others may wrap', () => {
+    const spare = ({ payment }: Scenario) => (describePayment(payment).match(/\n\n\u00a0/g) ?? []).length;
+    const why = 'the payer has shown the message of his operator. '.repeat(10);
+    const decided = backoff(payoutOrder).later(HOUR).match('T1').found('SUCCESSFUL');
+    const resolved = decided.payment.resolved && { ...decided.payment.resolved, why };
+    const long = describePayment({ ...decided.payment, resolved });
+    expect((long.match(/\n\n\u00a0/g) ?? []).length).toBeGreaterThanOrEqual(spare(decided) + 9);
   });
 
   it('render nothing of what somebody else has written', () => {

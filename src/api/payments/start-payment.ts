@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { describePayment, SPARE } from '../../payments/describe-payment.js';
+import { linesOf, markdown } from '../../payments/describe-payment.js';
 import type { LinkOrder, PaymentOrder, PaymentTerms } from '../../payments/order.js';
 import type { Payment } from '../../payments/payment.js';
 import {
@@ -452,10 +452,10 @@ function describeOrder(
     ...(order.externalId === undefined ? [] : [`- externalId: ${code(order.externalId)}`]),
     ...(order.userId === undefined ? [] : [`- userId: ${code(order.userId)}`]),
     ...(payment === undefined || isFinalPayment(payment)
-      ? [SPARE]
-      : ['', 'At its start:', '', describePayment(payment)]),
+      ? []
+      : ['', 'At its start:', '', ...linesOf(payment)]),
   ];
-  return { summary: `${what} of ${amount}`, details: lines.join('\n') };
+  return { summary: `${what} of ${amount}`, details: markdown(lines) };
 }
 
 const code = (text: string) => `\`${text}\``;
