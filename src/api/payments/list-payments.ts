@@ -202,7 +202,7 @@ function summarised(payment: Payment, createdAt: number): PaymentSummary {
  * Payments as Temporal's index has them, newest first. The index follows each change within moments: it is good enough
  * to look through, and to choose what to read by itself.
  *
- * A page takes a call or two to Temporal, however many payments are on it, and one more with a filter for what can
+ * A page usually takes a call or two to Temporal, however many payments are on it, and one more with a filter for what can
  * change: an earlier run of a payment that was reopened or reset may still have what is looked for.
  *
  * @param after the last place of the page before
@@ -325,7 +325,8 @@ async function readWindow(
     const { runs, isAll } = await readRuns(client, query, isNarrowest ? undefined : runsPerCall(pageSize));
     if (isAll) return { runs, from };
     // From here on, a page and one more are certain. If that is no later, so many began in one ms, which comes by itself.
-    from = Math.max([...runs].sort(compare)[pageSize]?.createdAt ?? 0, from + 1);
+    // Nor does it take long if the calls give old payments first, such as were reopened.
+    from = Math.max([...runs].sort(compare)[pageSize]?.createdAt ?? 0, from + Math.ceil((end - from) / 2));
     if (window.before !== undefined) from = Math.min(from, window.before - 1);
   }
 }

@@ -36,10 +36,7 @@ describe('payments, newest first', () => {
       calls += 1;
       return Reflect.apply(list, client.workflowService, request);
     };
-    const oldestFirst = [...all].reverse();
-    for (let next = 0; next < all.length; next += 25) {
-      await Promise.all(oldestFirst.slice(next, next + 25).map((place) => start(place)));
-    }
+    await startAll([...all].reverse());
     // Some have ended, which visibility puts last; some were opened again, and have two runs.
     for (const place of all.slice(100, 160)) await client.workflow.getHandle(place.id).terminate();
     for (const place of all.slice(120, 140)) await start(place, 'reopenPayment', 'SUCCESSFUL');
@@ -52,14 +49,26 @@ describe('payments, newest first', () => {
     await server.stop();
   });
 
-  async function start({ createdAt, id }: Place, type = 'collectByLink', status = 'PENDING'): Promise<void> {
+  async function startAll(places: readonly Place[], merchant?: string): Promise<void> {
+    for (let next = 0; next < places.length; next += 25) {
+      const batch = places.slice(next, next + 25);
+      await Promise.all(batch.map((place) => start(place, undefined, undefined, merchant)));
+    }
+  }
+
+  async function start(
+    { createdAt, id }: Place,
+    type = 'collectByLink',
+    status = 'PENDING',
+    merchant = 'shop',
+  ): Promise<void> {
     await client.workflow.start(type, {
       workflowId: id,
       taskQueue: 'nobody',
-      memo: { owner: 'shop', fingerprint: 'f', requestId: 'r', method: 'link', metadata: { order: id } },
+      memo: { owner: merchant, fingerprint: 'f', requestId: 'r', method: 'link', metadata: { order: id } },
       typedSearchAttributes: new TypedSearchAttributes([
         { key: attributes.createdAt, value: createdAt },
-        { key: attributes.merchant, value: 'shop' },
+        { key: attributes.merchant, value: merchant },
         { key: attributes.kind, value: 'collection' },
         { key: attributes.amount, value: 500 },
         { key: attributes.status, value: status },
@@ -135,6 +144,20 @@ describe('payments, newest first', () => {
     expect(within.length).toBeGreaterThan(200);
     expect(idsOf(await walk(filter, 100))).toEqual(idsOf(within));
     expect(await walk({ createdFrom: NOW + DAY, createdBefore: NOW }, 100)).toEqual([]);
+  });
+
+  it('cost a few calls where those that began last were created first', async () => {
+    const late = Array.from({ length: 500 }, (_, index) => ({
+      createdAt: NOW - index * 1_000,
+      id: `col_late_${index}` as PaymentId,
+    }));
+    await startAll(late, 'late');
+    while ((await client.workflow.count('Merchant = "late"')).count < late.length) {}
+    calls = 0;
+    const { payments } = await listPayments({ client }, { owner: 'late' }, 20, undefined);
+    expect(payments.map(({ payment }) => payment.id)).toEqual(idsOf(late.slice(0, 20)));
+    expect(calls).toBeLessThanOrEqual(8);
+    expect(idsOf(await walk({ owner: 'late' }, 20))).toEqual(idsOf(late));
   });
 
   it('are none where none are', async () => {
