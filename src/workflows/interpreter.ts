@@ -302,10 +302,12 @@ class Interpreter {
     const isFinal = isFinalPayment(this.payment);
     const isNewStatus = status !== statusOf(before);
     const isNewTransaction = transId !== undefined && transId !== transIdOf(before);
+    // From then on, the index knows that its merchant was to be notified of something, whatever status comes next.
+    const isNotified = isNewStatus && (status === 'REVIEW' || status === 'FAILED');
     if (isNewStatus || isNewTransaction) {
       upsertSearchAttributes([
         ...(isNewStatus ? [{ key: paymentSearchAttributes.status, value: status }] : []),
-        ...(isFinal !== isFinalPayment(before)
+        ...(isFinal !== isFinalPayment(before) || isNotified
           ? [{ key: paymentSearchAttributes.final, value: isFinal }]
           : []),
         ...(isNewTransaction ? [{ key: paymentSearchAttributes.transId, value: transId }] : []),

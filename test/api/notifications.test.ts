@@ -147,6 +147,11 @@ describe('a notification that is sent again', () => {
 });
 
 describe('the notifications that are due', () => {
+  interface Due {
+    readonly payment: { readonly id: string; readonly status: string };
+    readonly notification: { readonly delivery: { readonly tries: number } };
+  }
+  const of = (data: readonly Due[], id: string) => data.filter(({ payment }) => payment.id === id);
   const due = (query = '') => stack.api.ask('GET', `/v1/notifications/due${query}`, { key: KEYS.operator });
 
   it('are listed for operators, with their payments, until they were acknowledged', async () => {
@@ -154,13 +159,11 @@ describe('the notifications that are due', () => {
     const payment = await stack.begun('/v1/collections', link);
     await stack.visit(payment, 'pay');
     await stack.hint(payment);
-    const of = (listed: Awaited<ReturnType<typeof due>>) =>
-      listed.body.data.filter((one: { payment: { id: string } }) => one.payment.id === payment.id);
     const listed = await eventually(
       () => due(),
-      (one) => of(one)[0]?.notification.delivery.tries > 0,
+      (one) => (of(one.body.data, payment.id)[0]?.notification.delivery.tries ?? 0) > 0,
     );
-    expect(of(listed)).toMatchObject([
+    expect(of(listed.body.data, payment.id)).toMatchObject([
       {
         payment: { merchant: 'shop', kind: 'collection', status: 'SUCCESSFUL', amount: 500, currency: 'XAF' },
         notification: { number: 1, type: 'payment.succeeded', delivery: { lastError: 'answered 500' } },
@@ -174,8 +177,30 @@ describe('the notifications that are due', () => {
     await resend(payment.id);
     await eventually(
       () => due(),
-      (one) => of(one).length === 0,
+      (one) => of(one.body.data, payment.id).length === 0,
     );
+  });
+
+  it('are listed of a link whose payer tries again', async () => {
+    answer = { kind: 'failed', reason: 'answered 500' };
+    const payment = await stack.begun('/v1/collections', link);
+    await stack.visit(payment, 'decline');
+    await stack.post(`/v1/payments/${payment.id}/refresh`);
+    await stack.visit(payment, 'pay');
+    stack.sandbox.faults.add({ fault: 'statusRegression', transId: payment.transId });
+    const { body } = await stack.post(`/v1/payments/${payment.id}/refresh`);
+    expect(body.status).toBe('PENDING');
+    const listed = await eventually(
+      () => due(),
+      (one) =>
+        of(one.body.data, payment.id).length > 0 &&
+        of(one.body.data, payment.id)[0]?.payment.status === 'PENDING',
+    );
+    expect(of(listed.body.data, payment.id)).toMatchObject([
+      { notification: { type: 'payment.attempt_failed' } },
+    ]);
+    answer = { kind: 'delivered' };
+    await resend(payment.id);
   });
 
   it('are listed of so many payments at a time, each once', async () => {
@@ -187,8 +212,8 @@ describe('the notifications that are due', () => {
       await stack.hint(payment);
       made.push(payment.id);
     }
-    type Listed = { payment: { id: string } }[];
-    const idsOf = (data: Listed) => data.map(({ payment }) => payment.id).filter((id) => made.includes(id));
+    const idsOf = (data: readonly Due[]) =>
+      data.map(({ payment }) => payment.id).filter((id) => made.includes(id));
     await eventually(
       () => due(),
       ({ body }) => idsOf(body.data).length === 3,

@@ -38,8 +38,11 @@ export function isQueryable(value: string): boolean {
 /** Payments whose workflow an operator stopped, or that failed. */
 const STOPPED = `ExecutionStatus IN ("Terminated", "Canceled", "Failed", "TimedOut")`;
 
-/** What merchants are notified of has come of them. The index doesn't know which have yet to be delivered. */
-const MAY_HAVE_DELIVERIES = `ExecutionStatus = "Running" AND (${attributes.final.name} = true OR ${attributes.status.name} IN ("REVIEW", "FAILED"))`;
+/**
+ * What merchants are notified of has come of them, which gives each a {@link attributes.final}, if need be false. The index doesn't
+ * know which have yet to be delivered. A worker of before wrote true alone.
+ */
+const MAY_HAVE_DELIVERIES = `ExecutionStatus = "Running" AND (${attributes.final.name} IS NOT NULL OR ${attributes.status.name} IN ("REVIEW", "FAILED"))`;
 
 /** Runs of payments; of those that continued as new, the last run alone. */
 const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map(quote).join(', ')}) AND ExecutionStatus != "ContinuedAsNew"`;
