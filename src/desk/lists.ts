@@ -4,7 +4,18 @@ import type { OperatorApi, Payment, PaymentPage, Unmatched } from './api-client.
 import { facts, noticeBox, page } from './page.js';
 import { notificationOf, proposedWords } from './payment-page.js';
 import { type PageReply, type Part, partOf, requireValue, takeNotice, type Visit } from './visit.js';
-import { age, badge, count, counted, nameOf, paymentAddress, personOf, sentence, time } from './words.js';
+import {
+  age,
+  badge,
+  count,
+  counted,
+  deliveriesAddress,
+  nameOf,
+  paymentAddress,
+  personOf,
+  sentence,
+  time,
+} from './words.js';
 
 type Summary = PaymentPage['data'][number];
 
@@ -114,19 +125,22 @@ ${number > 1 && html`<a class="button plain" href="${address(number - 1)}" rel="
 ${number < pages && html`<a class="button plain" href="${address(number + 1)}" rel="next">Newer</a>`}</nav>`;
 }
 
-const DELIVERIES = '/desk/deliveries';
-
 /** GET /desk/deliveries: what merchants have not acknowledged yet, of a hundred payments at a time. */
 export async function deliveriesPage(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const cursor = visit.query('cursor');
   const { data, checked, unread, nextCursor } = requireValue(await api.due({ cursor: cursor || undefined }));
   const isPart = cursor !== '' || nextCursor !== undefined;
+  const incomplete = [
+    unread > 0 && `${counted(unread, 'payment', 'payments')} could not answer in time.`,
+    nextCursor !== undefined &&
+      'Older payments may have some, too, and were not asked yet: see the end of this page.',
+  ].filter((text) => text !== false);
   const main = html`
 <div class="title"><h1>Deliveries to merchants that are due</h1>
-<p>${counted(data.length, 'notification is', 'notifications are')} not acknowledged yet. Oldest first. ${counted(checked, 'running payment was', 'running payments were')} asked${isPart && ', of more that may have one'}; each notification is tried for 72 hours. One that was given up is on its payment's page.</p></div>
+<p>${counted(data.length, 'notification', 'notifications')} of ${counted(checked, 'running payment', 'running payments')} ${data.length === 1 ? 'is' : 'are'} not acknowledged yet. Oldest first. Each is tried for 72 hours; one that was given up is on its payment's page.</p></div>
 ${noticeBox(takeNotice(session, 'deliveries'))}
-${unread > 0 && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${counted(unread, 'payment', 'payments')} could not answer in time.</p></div>`}
+${incomplete.length > 0 && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${incomplete.join(' ')}</p></div>`}
 ${
   data.length === 0
     ? html`<div class="card"><p>${isPart ? 'No delivery of these payments is due.' : 'No delivery is due.'}</p></div>`
@@ -134,14 +148,14 @@ ${
         ({ payment, notification }) => html`<li class="item">
 <div class="title-line"><h2><a href="${paymentAddress(payment.id)}">${nameOf(payment)}</a></h2>${badge(payment.status)}</div>
 <div class="meta"><span>Merchant <strong>${payment.merchant}</strong></span><span>Due for ${age(notification.at)}</span><span><code>${payment.id}</code></span></div>
-${notificationOf(session, payment.id, notification, 'deliveries')}</li>`,
+${notificationOf(session, payment.id, notification, { cursor })}</li>`,
       )}</ol>`
 }
 ${
   isPart &&
   html`<nav class="pages" aria-label="Pages">
-${cursor !== '' && html`<a class="button plain" href="${DELIVERIES}">Newest payments</a>`}
-${nextCursor && html`<a class="button plain" href="${DELIVERIES}?cursor=${encodeURIComponent(nextCursor)}" rel="next">Ask older payments</a>`}</nav>`
+${cursor !== '' && html`<a class="button plain" href="${deliveriesAddress()}">Newest payments</a>`}
+${nextCursor && html`<a class="button plain" href="${deliveriesAddress(nextCursor)}" rel="next">Ask older payments</a>`}</nav>`
 }`;
   return { page: page({ title: 'Deliveries that are due', session, place: 'deliveries', main }) };
 }

@@ -18,6 +18,7 @@ import {
   age,
   amount,
   badge,
+  deliveriesAddress,
   duration,
   forcedWords,
   nameOf,
@@ -80,6 +81,7 @@ export async function resendNotification(visit: Visit): Promise<PageReply> {
   const [id, number] = [visit.param('id'), visit.param('number')];
   const answer = await api.resend(id, number);
   const isBack = visit.field('from') === 'deliveries';
+  const cursor = visit.field('cursor');
   leaveNotice(
     session,
     isBack ? 'deliveries' : id,
@@ -87,7 +89,7 @@ export async function resendNotification(visit: Visit): Promise<PageReply> {
       ? { kind: 'done', text: `Notification ${number} of ${id} is being sent again.` }
       : { kind: answer.problem.status >= 500 ? 'unknown' : 'refused', text: answer.problem.detail },
   );
-  return { to: isBack ? '/desk/deliveries' : paymentAddress(id) };
+  return { to: isBack ? deliveriesAddress(cursor) : paymentAddress(id) };
 }
 
 function render(session: Session, shown: Shown, notice: Notice | undefined): string {
@@ -346,18 +348,24 @@ function deliveries(session: Session, payment: Payment, notifications: Part<Noti
   return html`<section class="card" aria-labelledby="notified"><h2 id="notified">Notifications to the merchant</h2>${body}</section>`;
 }
 
+/** The page of deliveries that a notification is shown on. */
+interface DeliveriesPage {
+  /** Where it begins; empty for the first page. */
+  readonly cursor: string;
+}
+
 /** One notification, how far its delivery has come, and a button that sends it again. */
 export function notificationOf(
   session: Session,
   payment: string,
   { number, type, at, delivery }: Notification,
-  from?: 'deliveries',
+  from?: DeliveriesPage,
 ): Html {
   const action = `${paymentAddress(payment)}/notifications/${number}`;
   return html`<h3>${number}. ${type}</h3>
 <p class="quiet">${time(at)}</p><p>${deliveryWords(delivery)}</p>
 <form method="post" action="${action}">${csrfField(session.csrf)}
-${from && html`<input type="hidden" name="from" value="${from}">`}
+${from && html`<input type="hidden" name="from" value="deliveries"><input type="hidden" name="cursor" value="${from.cursor}">`}
 <div class="actions"><button class="button plain">Send it again<span class="unseen"> notification ${number} of ${payment}</span></button></div></form>`;
 }
 

@@ -85,6 +85,11 @@ export function counted(many: number, one: string, several = `${one}s`): string 
   return `${count(many)} ${many === 1 ? one : several}`;
 }
 
+/** The address of the page of deliveries that begins at a cursor. */
+export function deliveriesAddress(cursor = ''): string {
+  return cursor === '' ? '/desk/deliveries' : `/desk/deliveries?cursor=${encodeURIComponent(cursor)}`;
+}
+
 /** The address of a payment's page. */
 export function paymentAddress(id: string): string {
   return `/desk/payments/${encodeURIComponent(id)}`;

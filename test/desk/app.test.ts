@@ -51,6 +51,7 @@ describe('the deliveries', () => {
     const { text: following } = await operator.get(next.replaceAll('&#39;', "'"));
     const asked = api.asked.filter((one) => one.path === '/v1/notifications/due');
     expect(asked.map(({ query }) => new URLSearchParams(query).get('cursor'))).toEqual([null, HOSTILE]);
+    expect(text).toContain('Older payments may have some, too, and were not asked yet');
     expect(text).not.toContain('Newest payments');
     expect(following).toContain('<a class="button plain" href="/desk/deliveries">Newest payments</a>');
   });
@@ -557,6 +558,9 @@ describe('a payment', () => {
     expect(path).toBe('/desk/deliveries');
     expect(text).toContain('is being sent again');
     expect(posted().map((one) => one.path)).toEqual([`/v1/payments/${ID}/notifications/1/resend`]);
+    await operator.get('/desk/deliveries?cursor=W10');
+    await operator.submit('/notifications/1');
+    expect(api.asked.at(-1)).toMatchObject({ path: '/v1/notifications/due', query: '?cursor=W10' });
   });
 });
 
