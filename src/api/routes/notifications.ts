@@ -106,7 +106,7 @@ export const listDueDeliveries = authenticatedRoute({
   path: '/v1/notifications/due',
   summary: 'Notifications that merchants have not acknowledged yet',
   description:
-    'For operators. Payments are asked that are final, in REVIEW or FAILED, and whose workflow still runs, the newest first. A page can be empty although others follow: the last one has no `nextCursor`.',
+    'For operators. Payments are asked that are final, or have been in REVIEW or FAILED, and whose workflow still runs, the newest first. A page can be empty although others follow: the last one has no `nextCursor`.',
   operationId: 'listDueNotifications',
   tag: 'Operations',
   responses: {
