@@ -134,7 +134,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what the provider never decides is a review after a day',
     file: 'following.ts',
-    find: '  if (now < (facts.expiresAt ?? of.since) + UNDECIDED_AFTER_MS) return payment;',
+    find: '  if (now < undecidedUntil(payment, of)) return payment;',
     replace: '  if (now < Number.POSITIVE_INFINITY) return payment;',
     setting: inDoubt,
     breaks: 'wayOut',
@@ -681,8 +681,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a payment does not wait for credentials for ever',
     file: 'sending.ts',
-    find: '  if (now >= begunAt + terms.sendByMs) return true;\n',
-    replace: '',
+    find: '  const sendBy = begunAt + terms.sendByMs;',
+    replace: '  const sendBy = Number.POSITIVE_INFINITY;',
     setting: unsent,
     breaks: 'wayOut',
     story: [/ordered/],
@@ -1069,8 +1069,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'refused credentials fail no payment before it has to be sent by',
     file: 'sending.ts',
-    find: "  return hold !== 'credentials' && now >= since + NOT_SENT_PATIENCE_MS;",
-    replace: '  return now >= since + NOT_SENT_PATIENCE_MS;',
+    find: "  return hold === 'credentials' ? sendBy : Math.min(",
+    replace: '  return Math.min(',
     setting: world({
       method: 'payout',
       troubles: new Set(['unauthorized']),
