@@ -288,9 +288,10 @@ class StoryRun {
     this.todo = todo;
     const [status, transId] = [statusOf(payment), transIdOf(payment)];
     const isFinal = isFinalPayment(payment);
+    const isNotified = ['REVIEW', 'FAILED'].includes(status) && status !== statusOf(before);
     const attributes = [
       ...(status === statusOf(before) ? [] : [['PaymentStatus', status]]),
-      ...(isFinal === isFinalPayment(before) ? [] : [['PaymentFinal', isFinal]]),
+      ...(isFinal === isFinalPayment(before) && !isNotified ? [] : [['PaymentFinal', isFinal]]),
       ...(transId === undefined || transId === transIdOf(before) ? [] : [['TransId', transId]]),
     ];
     if (attributes.length > 0) this.expected.push(['searchAttributes', Object.fromEntries(attributes)]);
