@@ -156,15 +156,15 @@ function factsOf({ medium, revenue, reason, financialTransId }: Transaction): Fa
   };
 }
 
-/**
- * A person is asked about a payment that the provider doesn't decide: a direct payment or a payout a day after it
- * began, a link a day after it should have expired. Polling goes on all the same.
- */
 /** When a person is asked about a transaction without an outcome. A link has a day more than it is valid. */
 export function undecidedUntil({ facts }: Pick<PaymentState, 'facts'>, of: Following): number {
   return (facts.expiresAt ?? of.since) + UNDECIDED_AFTER_MS;
 }
 
+/**
+ * A person is asked about a payment that the provider doesn't decide: a direct payment or a payout a day after it
+ * began, a link a day after it should have expired. Polling goes on all the same.
+ */
 function undecided(payment: PaymentState, now: number): PaymentState {
   const { phase, facts } = payment;
   if (phase.kind !== 'following' && phase.kind !== 'closing') return payment;

@@ -232,10 +232,10 @@ describe('a provider that hangs', () => {
   ] as const)('is sent no more of %s than leave a quarter of the slots', (path, service) => {
     const SLOTS = 12;
     const order = { amount: 500, phone: '670000001' };
-    const sendOne = (client: ProviderClient) =>
-      path === 'payout' ? client.payout(order) : client.directPay(order);
-    const sending = (client: ProviderClient, count: number) =>
-      Array.from({ length: count }, async () => (await sendOne(client)).kind);
+    const sendOne = (client: ProviderClient, signal?: AbortSignal) =>
+      path === 'payout' ? client.payout(order, { signal }) : client.directPay(order, { signal });
+    const sending = (client: ProviderClient, count: number, signal?: AbortSignal) =>
+      Array.from({ length: count }, async () => (await sendOne(client, signal)).kind);
     const each = (kind: string, length: number) => Array<string>(length).fill(kind);
 
     it('once five have timed out, until one is answered', async () => {
@@ -254,11 +254,7 @@ describe('a provider that hangs', () => {
       const { server } = await hanging();
       const client = impatient(server.url, { service, timeoutMs: RECOVERY_LIMIT_MS, orderSlots: SLOTS });
       const gaveUp = new AbortController();
-      const call = { signal: gaveUp.signal };
-      const first = Array.from({ length: SLOTS }, async () => {
-        const sent = path === 'payout' ? client.payout(order, call) : client.directPay(order, call);
-        return (await sent).kind;
-      });
+      const first = sending(client, SLOTS, gaveUp.signal);
       time += 5_000;
       gaveUp.abort();
       expect(await Promise.all(first)).toEqual(each('ambiguous', SLOTS));

@@ -50,13 +50,8 @@ export async function findDueDeliveries(
 ): Promise<DueDeliveries> {
   const { entries, end } = await listInTemporal(context, { mayHaveDeliveries: true }, limit, after);
   const queue = new PQueue({ concurrency: CONCURRENCY });
-  const answers = await queue.addAll(
-    entries.map(
-      ({ id }) =>
-        () =>
-          dueOf(context, id).catch(() => undefined),
-    ),
-  );
+  const ask = ({ id }: Place) => dueOf(context, id).catch(() => undefined);
+  const answers = await queue.addAll(entries.map((entry) => () => ask(entry)));
   const due = answers.flatMap((answer) => answer ?? []);
   return {
     due: due.sort((one, other) => one.notification.at - other.notification.at),

@@ -324,8 +324,8 @@ async function readWindow(
     const isNarrowest = end - from <= 1;
     const { runs, isAll } = await readRuns(client, query, isNarrowest ? undefined : runsPerCall(pageSize));
     if (isAll) return { runs, from };
-    // From here on, a page and one more are certain. If that is no later, so many began in one ms, which comes by itself.
-    // Nor does it take long if the calls give old payments first, such as were reopened.
+    // From the last of a page and one more on, a page is certain. Half of the window at least is left out, lest it take many calls where
+    // those that began last were created first. So many within one ms come by themselves.
     from = Math.max([...runs].sort(compare)[pageSize]?.createdAt ?? 0, from + Math.ceil((end - from) / 2));
     if (window.before !== undefined) from = Math.min(from, window.before - 1);
   }
