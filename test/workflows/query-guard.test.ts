@@ -35,6 +35,7 @@ async function expectReplayable(id: string): Promise<void> {
 
 const ORDER = { method: 'direct', amount: 700, phone: PENDING };
 const PAYMENTS = 12;
+const ROUNDS = 8;
 
 /** What happens to payments while no worker is there: their next poll is due, or the provider notifies. */
 const NEWS = {
@@ -83,12 +84,16 @@ describe.each(['timer', 'signal'] as const)(
   'a query that waits for a worker while something happens (%s)',
   (news) => {
     it('changes nothing in the payment, which goes on: it is refused if it comes before the workflow task', async () => {
-      const { ids, answers } = await asked(query, NEWS[news]);
-      // Either comes first, as chance has it.
-      if (news === 'timer') expect(answers).toContain('refused');
-      for (const id of ids) {
-        expect((await answered(id)).body.status).toBe('PENDING');
-        await expectReplayable(id);
+      const seen = new Set<string>();
+      // Either comes first, as chance has it: a timer's payments are asked until one query came before its task.
+      for (let round = 1; round === 1 || (news === 'timer' && !seen.has('refused')); round++) {
+        expect(round).toBeLessThanOrEqual(ROUNDS);
+        const { ids, answers } = await asked(query, NEWS[news]);
+        for (const answer of answers) seen.add(answer);
+        for (const id of ids) {
+          expect((await answered(id)).body.status).toBe('PENDING');
+          await expectReplayable(id);
+        }
       }
     });
 
