@@ -212,6 +212,8 @@ export function grpcErrorOf(error: unknown) {
   return isGrpcServiceError(cause) ? cause : undefined;
 }
 
+type TypeInfo = proto.temporal.api.taskqueue.v1.ITaskQueueTypeInfo;
+
 /**
  * Who has lately asked a task queue for workflow tasks: every worker does.
  *
@@ -239,7 +241,8 @@ export async function workflowPollers(
     workflowService.describeTaskQueue(enhanced).catch(() => undefined),
   ]);
   const ofVersions = Object.values(all?.versionsInfo ?? {})
-    .flatMap(({ typesInfo }) => Object.values(typesInfo ?? {}))
-    .flatMap(({ pollers }) => pollers ?? []);
+    // What a server has nothing to say of is null, though its type doesn't know that.
+    .flatMap((version): (TypeInfo | null)[] => Object.values(version?.typesInfo ?? {}))
+    .flatMap((info) => info?.pollers ?? []);
   return [...first.pollers, ...ofVersions];
 }

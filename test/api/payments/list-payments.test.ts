@@ -147,8 +147,9 @@ describe('payments, newest first', () => {
   });
 
   it('cost a few calls where those that began last were created first', async () => {
+    const now = Date.now();
     const late = Array.from({ length: 500 }, (_, index) => ({
-      createdAt: NOW - index * 1_000,
+      createdAt: now - index * 1_000,
       id: `col_late_${index}` as PaymentId,
     }));
     await startAll(late, 'late');
@@ -156,7 +157,8 @@ describe('payments, newest first', () => {
     calls = 0;
     const { payments } = await listPayments({ client }, { owner: 'late' }, 20, undefined);
     expect(payments.map(({ payment }) => payment.id)).toEqual(idsOf(late.slice(0, 20)));
-    expect(calls).toBeLessThanOrEqual(8);
+    // As many as there are halves until now, and that depends on how long it took to start them all; 17 if windows weren't halved.
+    expect(calls).toBeLessThanOrEqual(11);
     expect(idsOf(await walk({ owner: 'late' }, 20))).toEqual(idsOf(late));
   });
 
