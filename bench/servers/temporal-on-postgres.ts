@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import {
   DEFAULT_NAMESPACE,
@@ -9,7 +10,12 @@ import {
   plainTargetEnvironment,
   type TemporalTarget,
 } from '../../src/temporal/connection.js';
-import { RETENTION_DAYS, setUpNamespace } from '../../src/temporal/namespace.js';
+import {
+  findSetupGaps,
+  RETENTION_DAYS,
+  type SetupGap,
+  setUpNamespace,
+} from '../../src/temporal/namespace.js';
 import { startChild, untilReady } from '../../stack/processes/child.js';
 import { withLock } from '../../stack/processes/lock.js';
 import { isPortFree } from '../../stack/processes/ports.js';
@@ -80,60 +86,83 @@ export interface TemporalOnPostgres {
   readonly target: TemporalTarget;
   readonly env: Readonly<Record<string, string>>;
   stop(): Promise<void>;
+  /** Starts another at the same address once this one is stopped, on what its databases have by then. */
+  startAgain(): Promise<TemporalOnPostgres>;
 }
 
-/** Makes Temporal's two databases, starts a server on them, and sets its namespace up for payments. */
+/**
+ * Makes Temporal's two databases, starts a server on them, and sets its namespace up for payments.
+ *
+ * @param dynamicConfig settings that Temporal's server reads apart, by their names
+ */
 export async function startTemporalOnPostgres(
   { server, sqlTool }: TemporalPrograms,
   postgres: Postgres,
   logFile: string,
+  dynamicConfig: Readonly<Record<string, unknown>> = {},
 ): Promise<TemporalOnPostgres> {
   await makeDatabases(sqlTool, postgres);
-  const folder = await mkdtemp(join(tmpdir(), 'sanaga-bench-temporal-'));
   const ports = {
     frontend: await servicePorts(),
     matching: await servicePorts(),
     history: await servicePorts(),
     worker: await servicePorts(),
   };
-  await mkdir(join(folder, 'config'));
-  // YAML is a superset of JSON.
-  await writeFile(join(folder, 'config', 'bench.yaml'), JSON.stringify(serverConfig(postgres, ports)));
-  const child = await startChild({
-    name: 'temporal server',
-    file: server,
-    args: ['--root', folder, '--config', 'config', '--env', 'bench', '--allow-no-auth', 'start'],
-    env: process.env,
-    logFile,
-  });
   const target = { address: `127.0.0.1:${ports.frontend.grpc}`, namespace: DEFAULT_NAMESPACE };
-  const stop = async () => {
-    await child.stop(STOP_GRACE_MS);
-    await rm(folder, { recursive: true, force: true });
+  const start = async (
+    gapsOf: (connection: Connection, namespace: string) => Promise<readonly SetupGap[]>,
+  ): Promise<TemporalOnPostgres> => {
+    const folder = await mkdtemp(join(tmpdir(), 'sanaga-bench-temporal-'));
+    await mkdir(join(folder, 'config'));
+    const dynamic = join(folder, 'dynamic.yaml');
+    const values = Object.entries(dynamicConfig).map(([name, value]) => [name, [{ value }]]);
+    // YAML is a superset of JSON.
+    await writeFile(dynamic, JSON.stringify(Object.fromEntries(values)));
+    const config = {
+      ...serverConfig(postgres, ports),
+      dynamicConfigClient: { filepath: dynamic, pollInterval: '60s' },
+    };
+    await writeFile(join(folder, 'config', 'bench.yaml'), JSON.stringify(config));
+    const child = await startChild({
+      name: 'temporal server',
+      file: server,
+      args: ['--root', folder, '--config', 'config', '--env', 'bench', '--allow-no-auth', 'start'],
+      env: process.env,
+      logFile,
+    });
+    const stop = async () => {
+      await child.stop(STOP_GRACE_MS);
+      await rm(folder, { recursive: true, force: true });
+    };
+    const connection = lazyConnection(target);
+    try {
+      await untilReady(child, () =>
+        connection.withDeadline(
+          Date.now() + PROBE_LIMIT_MS,
+          async () => (await gapsOf(connection, target.namespace)).length === 0,
+        ),
+      );
+    } catch (error) {
+      await stop();
+      throw error;
+    } finally {
+      await connection.close();
+    }
+    const env = plainTargetEnvironment(target);
+    return { pid: child.pid, target, env, stop, startAgain: () => start(findSetupGaps) };
   };
-  const connection = lazyConnection(target);
-  try {
-    await untilReady(child, () =>
-      connection.withDeadline(Date.now() + PROBE_LIMIT_MS, async () => {
-        await connection.workflowService
-          .registerNamespace({
-            namespace: target.namespace,
-            workflowExecutionRetentionPeriod: proto.google.protobuf.Duration.fromObject({
-              seconds: RETENTION_DAYS * 24 * 60 * 60,
-            }),
-          })
-          .catch(() => undefined);
-        // A namespace that was just made isn't known to every service at once.
-        return (await setUpNamespace(connection, target.namespace)).gaps.length === 0;
-      }),
-    );
-  } catch (error) {
-    await stop();
-    throw error;
-  } finally {
-    await connection.close();
-  }
-  return { pid: child.pid, target, env: plainTargetEnvironment(target), stop };
+  return await start(makeNamespace);
+}
+
+/** What is missing of it, still: a namespace that was just made isn't known to every service at once. */
+async function makeNamespace(connection: Connection, namespace: string): Promise<readonly SetupGap[]> {
+  const workflowExecutionRetentionPeriod = proto.google.protobuf.Duration.fromObject({
+    seconds: RETENTION_DAYS * 24 * 60 * 60,
+  });
+  await connection.workflowService
+    .registerNamespace({ namespace, workflowExecutionRetentionPeriod })
+    .catch(() => undefined);
+  return (await setUpNamespace(connection, namespace)).gaps;
 }
 
 async function makeDatabases(sqlTool: string, { port, user }: Postgres): Promise<void> {

@@ -63,7 +63,13 @@ export async function bringUp(
   {
     withCodec = false,
     withRecords = false,
-  }: { readonly withCodec?: boolean; readonly withRecords?: boolean } = {},
+    temporalAddress = process.env.E2E_TEMPORAL_ADDRESS,
+  }: {
+    readonly withCodec?: boolean;
+    readonly withRecords?: boolean;
+    /** A running server's, in place of one of its own. */
+    readonly temporalAddress?: string | undefined;
+  } = {},
 ): Promise<RunningStack> {
   built('lib/server.js');
   const folder = await mkdtemp(join(tmpdir(), 'sanaga-e2e-'));
@@ -84,9 +90,8 @@ export async function bringUp(
     ...settings,
   };
   const report = () => undefined;
-  const { E2E_TEMPORAL_ADDRESS } = process.env;
   const temporal = {
-    env: { ...machine(), ...(E2E_TEMPORAL_ADDRESS && { TEMPORAL_ADDRESS: E2E_TEMPORAL_ADDRESS }) },
+    env: { ...machine(), ...(temporalAddress && { TEMPORAL_ADDRESS: temporalAddress }) },
   };
   const recordsFolder = withRecords ? await mkdtemp(join(tmpdir(), 'sanaga-e2e-records-')) : undefined;
   const stack = await bringUpStack({
@@ -94,7 +99,7 @@ export async function bringUp(
     recordsFolder,
     env,
     // Several stacks may share one Temporal.
-    taskQueue: E2E_TEMPORAL_ADDRESS === undefined ? 'payments' : `payments-${ports.api}`,
+    taskQueue: temporalAddress === undefined ? 'payments' : `payments-${ports.api}`,
     logFolder: folder,
     report,
     temporal,
