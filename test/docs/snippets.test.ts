@@ -23,10 +23,10 @@ import { arrive, payButton, phoneField, visit } from '../browser/visit.js';
 import { machine, PROJECT } from '../support/built.js';
 import { expectInSchema } from '../support/documented.js';
 import { type Block, type Page, readPages } from '../support/pages.js';
+import { Shell } from '../support/shell.js';
 import { encryptionWith } from '../support/test-encryption.js';
 import { asMerchantsSee, likenessOf } from './likeness.js';
 import { type RunningStart, runStart } from './running-start.js';
-import { Shell } from './shell.js';
 
 /*
  * Follows every page of the documentation as a reader would: runs each block, in the order of the page, against a running

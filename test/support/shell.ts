@@ -17,6 +17,7 @@ export interface Printed {
 /** A reader's terminal: a bash in which one script after another is run, with its variables and its folder kept. */
 export class Shell {
   readonly #bash: ChildProcess;
+  readonly #gone: Promise<never>;
   readonly #jobs: number[] = [];
   #count = 0;
 
@@ -31,6 +32,8 @@ export class Shell {
       env,
       stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
     });
+    this.#gone = once(this.#bash, 'exit').then(() => Promise.reject(new Error('the shell has ended')));
+    this.#gone.catch(() => undefined);
     // With `set -m`, each program in the background is a group of processes, which can be ended together.
     this.#send(`set -mE; trap 'echo "$BASH_COMMAND: exit code $?" >> "${scratch}/failures"' ERR`);
     // Should the test be killed, its input ends, and with it the shell.
@@ -91,9 +94,7 @@ export class Shell {
     const channel = this.#bash.stdio[3];
     if (channel === null || channel === undefined || !('read' in channel)) throw new Error('no channel');
     const lines = createInterface({ input: channel });
-    const gone = once(this.#bash, 'exit').then(() => Promise.reject(new Error('the shell has ended')));
-    gone.catch(() => undefined);
-    const [line] = await Promise.race([once(lines, 'line'), gone]);
+    const [line] = await Promise.race([once(lines, 'line'), this.#gone]);
     lines.close();
     return String(line);
   }

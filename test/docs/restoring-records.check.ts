@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { type Postgres, startPostgres } from '../../bench/servers/postgres.js';
@@ -9,38 +8,21 @@ import { toStatement } from '../../src/payments/statement.js';
 import { runRecorder } from '../../src/records/recorder.js';
 import { Records } from '../../src/records/records.js';
 import { idOf, paid, type Run, temporalWith } from '../support/ended-runs.js';
-import { readPage } from '../support/pages.js';
 import { eventually } from '../support/payment-stack.js';
 import { pathWithPostgresClients } from '../support/postgres-clients.js';
+import { commandsOf, OperatorsShell } from '../support/runbook.js';
 import { testEncryption } from '../support/test-encryption.js';
-import { Shell } from './shell.js';
 
 const HOUR_MS = 3_600_000;
 const DAY = '2026-11-21';
 
-const page = await readPage('docs/operations/runbook.md');
-/** The runbook's commands that match, as they stand there. */
-function commandsWith(pattern: RegExp): string {
-  const found = page.blocks.filter(({ language, text }) => language === 'sh' && pattern.test(text));
-  expect(found).toHaveLength(1);
-  return found[0]?.text ?? '';
-}
-
-/** In the place of docker-compose: what it would run in its containers runs here, as the same roles. */
-const COMPOSE = `docker-compose() {
-  case "$*" in
-    'exec -T postgres '*) shift 3; "$@" ;;
-    'stop worker api temporal' | 'start temporal worker api') ;;
-    'run --rm --no-deps -T records-database') sh ${fileURLToPath(new URL('../../deploy/records-database.sh', import.meta.url))} ;;
-    *) echo "docker-compose $*" >&2; return 1 ;;
-  esac
-}`;
+const commandsWith = (pattern: RegExp) => commandsOf(pattern, 'Restoring a backup');
 
 describe('the records, backed up and restored as the runbook says', () => {
   const logger = pino({ level: 'silent' });
   let postgres: Postgres;
   let scratch: string;
-  let shell: Shell;
+  let shell: OperatorsShell;
   let records: Records;
 
   const openRecords = () =>
@@ -72,12 +54,6 @@ describe('the records, backed up and restored as the runbook says', () => {
       cutOff: false,
     });
 
-  async function follow(pattern: RegExp): Promise<void> {
-    const { failures, stderr } = await shell.run(commandsWith(pattern));
-    const said = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('NOTICE:'));
-    expect({ failures, said }).toEqual({ failures: [], said: [] });
-  }
-
   const now = Date.now();
   const before = [paid(1, now - 5 * HOUR_MS), paid(2, now - 4 * HOUR_MS)];
   const since = [paid(3, now - 2 * HOUR_MS), paid(4, now - HOUR_MS)];
@@ -93,31 +69,30 @@ describe('the records, backed up and restored as the runbook says', () => {
       await postgres.query(name, 'CREATE TABLE executions AS SELECT 1 AS id');
     }
     scratch = await mkdtemp(join(tmpdir(), 'sanaga-restoring-'));
-    shell = new Shell(
+    shell = new OperatorsShell(
       scratch,
       {
         ...process.env,
         PATH: await pathWithPostgresClients(),
         ...{ PGHOST: '127.0.0.1', PGPORT: String(postgres.port), PGUSER: 'temporal' },
-        RECORDS_PASSWORD: 'secret',
       },
-      scratch,
+      // Nothing else runs.
+      { stop: async () => undefined, start: async () => undefined, up: async () => undefined },
     );
-    await shell.run(COMPOSE);
-    await shell.run('docker-compose run --rm --no-deps -T records-database');
+    await shell.follow('docker-compose run --rm --no-deps -T records-database');
     const lost = openRecords();
     await record(lost, before);
     await lost.statements.publish('run-1', DAY, statementOf);
     events = await lost.events({ after: 0 }, 10);
-    await follow(/pg_dump/);
+    await shell.follow(commandsWith(/pg_dump/));
     await record(lost, since);
     cursor = (await lost.events({ after: 0 }, 10)).at(-1)?.position ?? 0;
     await lost.close();
     // The server is lost, with its roles.
     for (const name of ['temporal', 'records']) await postgres.query('postgres', `DROP DATABASE ${name}`);
     await postgres.query('postgres', 'DROP ROLE sanaga');
-    await follow(/pg_restore/);
-    await follow(/setval/);
+    await shell.follow(commandsWith(/pg_restore/));
+    await shell.follow(commandsWith(/setval/));
     records = openRecords();
   }, 180_000);
   afterAll(async () => {

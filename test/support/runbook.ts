@@ -1,0 +1,90 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { built } from './built.js';
+import { type Block, parsePage, readPage } from './pages.js';
+import { Shell } from './shell.js';
+
+/** docs/operations/runbook.md, followed by tests. */
+
+const page = await readPage('docs/operations/runbook.md');
+
+/** The one block of commands that matches, of the whole page or of a chapter. @throws Error when it isn't one */
+export function commandsOf(pattern: RegExp, chapter?: string): string {
+  const [text, ...others] = blocksOf(chapter)
+    .filter(({ language, text }) => language === 'sh' && pattern.test(text))
+    .map((block) => block.text);
+  if (text === undefined || others.length > 0)
+    throw new Error(`${1 + others.length} blocks match ${pattern}`);
+  return text;
+}
+
+function blocksOf(chapter: string | undefined): readonly Block[] {
+  if (chapter === undefined) return page.blocks;
+  const text = page.text.split(/^## /m).find((each) => each.startsWith(`${chapter}\n`));
+  if (text === undefined) throw new Error(`${page.path} has no chapter "${chapter}"`);
+  return parsePage(page.path, text).blocks;
+}
+
+/** In the place of docker-compose: what it would run in its containers runs here. */
+const COMPOSE = `setting() { sed -n "s/^$1=//p" .env; }
+docker-compose() {
+  case "$*" in
+    'exec -T postgres '*) shift 3; "$@" ;;
+    'run --rm --no-deps -T records-database')
+      PGPASSWORD=$(setting POSTGRES_PASSWORD) RECORDS_PASSWORD=$(setting RECORDS_PASSWORD) sh '${built('deploy/records-database.sh')}' ;;
+    'run --rm --no-deps -T --entrypoint temporal temporal-setup '*) shift 7; command temporal "$@" ;;
+    'run --rm --no-deps -T worker node lib/records.js '*) shift 7; '${process.execPath}' '${built('lib/records.js')}' "$@" ;;
+    *) echo "docker-compose $*" >&2; return 1 ;;
+  esac
+}`;
+
+/** The services of docker-compose.yml, as far as a test has them. */
+export interface Services {
+  stop(names: readonly string[]): Promise<void>;
+  start(names: readonly string[]): Promise<void>;
+  /** Makes them anew, with the settings of .env as they are now. */
+  up(names: readonly string[]): Promise<void>;
+}
+
+/** An operator's terminal, in which the runbook is followed. */
+export class OperatorsShell {
+  readonly #shell: Shell;
+
+  /** @param scratch a folder of its own, in the place of docker-compose.yml's: it gets an .env, and what the commands write */
+  constructor(
+    scratch: string,
+    env: NodeJS.ProcessEnv,
+    private readonly services: Services,
+  ) {
+    copyFileSync(built('.env.example'), join(scratch, '.env'));
+    this.#shell = new Shell(scratch, env, scratch);
+  }
+
+  /**
+   * Runs commands as they stand there, and has services stopped, started and made anew where they say so.
+   *
+   * @returns what they have printed
+   * @throws Error when one fails, or complains
+   */
+  async follow(commands: string): Promise<string> {
+    let printed = '';
+    for (const part of commands.split(/^(docker-compose (?:stop|start|up) .*)$/m)) {
+      const [, verb, words = ''] = /^docker-compose (stop|start|up) (.*)$/.exec(part) ?? [];
+      const names = words.split(' ').filter((word) => !word.startsWith('-'));
+      if (verb === 'stop' || verb === 'start' || verb === 'up') await this.services[verb](names);
+      else printed += await this.#run(part);
+    }
+    return printed;
+  }
+
+  async #run(script: string): Promise<string> {
+    const { failures, stdout, stderr } = await this.#shell.run(`${COMPOSE}\n${script}`);
+    const complaints = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('NOTICE:'));
+    if (failures.length + complaints.length > 0) throw new Error([...failures, ...complaints].join('\n'));
+    return stdout;
+  }
+
+  close(): Promise<void> {
+    return this.#shell.close();
+  }
+}
