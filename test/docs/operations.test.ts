@@ -10,7 +10,7 @@ import { readPage } from '../support/pages.js';
 
 /*
  * The operators' pages can't be followed by a test as the others are: they stop servers, and need a cluster. What they name must
- * be there, at least.
+ * be there, at least. The runbook's backup is made and restored by checks: restoring-records.check.ts, and restoring.check.ts of test/deploy.
  */
 
 const FOLDER = new URL('../../docs/operations/', import.meta.url);

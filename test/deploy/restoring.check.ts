@@ -1,0 +1,332 @@
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { z } from 'zod';
+import { type Postgres, startPostgres } from '../../bench/servers/postgres.js';
+import {
+  buildTemporalServer,
+  startTemporalOnPostgres,
+  type TemporalOnPostgres,
+} from '../../bench/servers/temporal-on-postgres.js';
+import { atCheckout } from '../../stack/demo/payer.js';
+import { findTemporal } from '../../stack/temporal/temporal-cli.js';
+import { eventually } from '../support/payment-stack.js';
+import { pathWithPostgresClients } from '../support/postgres-clients.js';
+import { commandsOf, OperatorsShell, type Services } from '../support/runbook.js';
+import { bringUp, type RunningStack } from '../support/running-stack.js';
+
+/*
+ * The runbook's chapter, from the backup to the last payment, with its own commands. One backup is restored twice: while the records are
+ * whole, and after everything was lost.
+ */
+
+const commandsWith = (pattern: RegExp) => commandsOf(pattern, 'Restoring a backup');
+
+const PHONE = '677000000';
+const orders = {
+  /** The number that the runbook erases. Its payments take five seconds. */
+  erased: { path: '/v1/payouts', body: { amount: 600, phone: '677000205' } },
+  forgotten: { path: '/v1/payouts', body: { amount: 700, phone: PHONE } },
+  unsentPayout: { path: '/v1/payouts', body: { amount: 800, phone: PHONE } },
+  unsentDirect: { path: '/v1/collections', body: { method: 'direct', amount: 900, phone: PHONE } },
+  since: { path: '/v1/payouts', body: { amount: 1_000, phone: PHONE } },
+  paidSince: { path: '/v1/collections', body: { method: 'link', amount: 500 } },
+  openFirst: { path: '/v1/collections', body: { method: 'link', amount: 500 } },
+  openSecond: { path: '/v1/collections', body: { method: 'link', amount: 500 } },
+};
+type Name = keyof typeof orders;
+
+const answerSchema = z.looseObject({
+  ...{ id: z.string().optional(), status: z.string().or(z.int()).optional() },
+  ...{ code: z.string().optional(), link: z.string().optional() },
+});
+const listSchema = z.object({ data: z.array(z.looseObject({ id: z.string() })) });
+const eventsSchema = z.object({
+  data: z.array(
+    z.looseObject({
+      ...{ id: z.string(), paymentId: z.string() },
+      data: z.looseObject({ status: z.string(), phone: z.string().optional() }),
+    }),
+  ),
+  nextCursor: z.string(),
+});
+
+const START = Buffer.from('0').toString('base64url');
+const STOP_MS = 10_000;
+
+let postgres: Postgres;
+let temporal: TemporalOnPostgres;
+let running: RunningStack;
+let scratch: string;
+let shell: OperatorsShell;
+const ids: Partial<Record<Name, string>> = {};
+/** What a merchant has read before the databases are lost. */
+let read: Awaited<ReturnType<typeof eventsAfter>>;
+
+const idOf = (name: Name) => ids[name] ?? '';
+
+const services: Services = {
+  async stop(names) {
+    for (const name of names) {
+      if (name === 'worker' || name === 'api') await running.stack.part(name).stop(STOP_MS);
+      if (name === 'temporal') await temporal.stop();
+    }
+  },
+  async start(names) {
+    if (names.includes('temporal')) temporal = await temporal.startAgain();
+    for (const name of ['worker', 'api'] as const) {
+      if (names.includes(name)) await running.stack.restart(name);
+    }
+  },
+  up: () => Promise.reject(new Error('nothing is made anew')),
+};
+
+async function ask(method: 'GET' | 'POST', path: string, body?: unknown, key?: string) {
+  const headers = key === undefined ? {} : { 'idempotency-key': key };
+  const response = await running.call(method, path, body, headers);
+  return { status: response.status, body: answerSchema.parse(await response.json()) };
+}
+
+/** An order whose Idempotency-Key is its name here. */
+async function order(name: Name): Promise<string> {
+  const { path, body } = orders[name];
+  const { status, body: payment } = await ask('POST', path, body, name);
+  if (payment.id === undefined) throw new Error(`${name} was answered ${status}: ${payment.code}`);
+  ids[name] = payment.id;
+  return payment.id;
+}
+
+async function pay(name: Name): Promise<void> {
+  const { body } = await ask('GET', `/v1/payments/${idOf(name)}`);
+  await atCheckout(body.link ?? '', { action: 'pay', phone: PHONE });
+}
+
+async function succeeds(name: Name): Promise<void> {
+  const isFinal = ({ final }: { readonly final: boolean }) => final;
+  const { status } = await running.merchant.waitUntil(idOf(name), isFinal, { limitMs: 30_000 });
+  expect(status).toBe('SUCCESSFUL');
+}
+
+const transactionsOf = (name: Name) => running.transactionsOf(idOf(name));
+
+async function eventsAfter(cursor: string) {
+  return eventsSchema.parse(await (await running.call('GET', `/v1/events?cursor=${cursor}`)).json());
+}
+
+/** The events after a cursor, once these payments have some. */
+function eventsOf(names: readonly Name[], cursor = START) {
+  return eventually(
+    () => eventsAfter(cursor),
+    ({ data }) => names.every((name) => data.some(({ paymentId }) => paymentId === idOf(name))),
+    30_000,
+  );
+}
+
+async function isInTemporal(name: Name): Promise<boolean> {
+  try {
+    await running.client.workflow.getHandle(idOf(name)).describe();
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+/** Has Temporal delete a payment, as it does when its retention is over. */
+async function forget(name: Name): Promise<void> {
+  await running.client.workflowService.deleteWorkflowExecution({
+    namespace: temporal.target.namespace,
+    workflowExecution: { workflowId: idOf(name) },
+  });
+  await eventually(
+    () => isInTemporal(name),
+    (isThere) => !isThere,
+  );
+}
+
+/** The commands that restore, for records that are still whole: without them in the first line and in the last. */
+function withoutRecords(commands: string): string {
+  const lines = commands.trimEnd().split('\n');
+  const others = [lines[0]?.replace(' records; do', '; do'), ...lines.slice(1, -1)];
+  expect([lines[0], lines.at(-1)].join('\n').match(/\brecords\b/g)).toHaveLength(3);
+  return others.join('\n');
+}
+
+beforeAll(async () => {
+  const programs = await buildTemporalServer(() => undefined);
+  const { path } = await findTemporal({ report: () => undefined });
+  scratch = await mkdtemp(join(tmpdir(), 'sanaga-restoring-'));
+  await symlink(path, join(scratch, 'temporal'));
+  postgres = await startPostgres();
+  await postgres.query('postgres', 'CREATE ROLE temporal SUPERUSER LOGIN');
+  const dynamicConfig = {
+    // Otherwise it takes a minute to delete a payment.
+    'history.transferProcessorEnsureCloseBeforeDelete': false,
+    // After a backlog, a poll for one of several partitions isn't passed on to the others: a new payment may wait for its end, a minute.
+    'matching.numTaskqueueReadPartitions': 1,
+    'matching.numTaskqueueWritePartitions': 1,
+  };
+  const owned = { ...postgres, user: 'temporal' };
+  temporal = await startTemporalOnPostgres(programs, owned, join(scratch, 'temporal.log'), dynamicConfig);
+  const recordsUrl = `postgresql://sanaga@127.0.0.1:${postgres.port}/records`;
+  const env = {
+    ...process.env,
+    ...{ PATH: `${scratch}:${await pathWithPostgresClients()}`, ...temporal.env, RECORDS_URL: recordsUrl },
+    ...{ PGHOST: '127.0.0.1', PGPORT: String(postgres.port), PGUSER: 'temporal' },
+  };
+  shell = new OperatorsShell(scratch, env, services);
+  await shell.follow('docker-compose run --rm --no-deps -T records-database');
+  running = await bringUp({ RECORDS_URL: recordsUrl }, { temporalAddress: temporal.target.address });
+  await shell.follow(commandsOf(/^ask\(\)/m));
+  await shell.follow(commandsOf(/^temporal\(\)/m));
+  const { apiKey, encryptionKeys } = running.secrets;
+  await shell.follow(
+    `export SANAGA_URL=${running.stack.apiUrl} SANAGA_API_KEY=${apiKey} ENCRYPTION_KEYS=${encryptionKeys}`,
+  );
+}, 1_200_000);
+afterAll(async () => {
+  await shell?.close();
+  await running?.stop();
+  await temporal?.stop();
+  await postgres?.stop();
+  await rm(scratch, { recursive: true, force: true });
+}, 60_000);
+
+/** A backup, and what happened before and since. */
+beforeAll(async () => {
+  await Promise.all(
+    (['erased', 'forgotten', 'paidSince', 'openFirst', 'openSecond'] as const).map((name) => order(name)),
+  );
+  await eventsOf(['erased', 'forgotten']);
+  await forget('forgotten');
+  // What is ordered while no worker runs has yet to be sent.
+  await services.stop(['worker']);
+  await Promise.all([order('unsentPayout'), order('unsentDirect')]);
+
+  await shell.follow(commandsWith(/pg_dump/));
+
+  await pay('paidSince');
+  await order('since');
+  const since = ['unsentPayout', 'unsentDirect', 'since', 'paidSince'] as const;
+  await Promise.all(since.map((name) => succeeds(name)));
+  await shell.follow(commandsWith(/records erase/));
+  read = await eventsOf(since);
+}, 180_000);
+
+describe.each([
+  { what: 'while the records are whole', isWhole: true, open: 'openFirst' },
+  { what: 'after everything was lost', isWhole: false, open: 'openSecond' },
+] as const)('payments restored from a backup, $what', ({ isWhole, open }) => {
+  beforeAll(async () => {
+    read = await eventsAfter(START);
+    await shell.follow(commandsWith(/temporal-ui temporal$/m));
+    for (const name of isWhole ? ['temporal'] : ['temporal', 'records']) {
+      await postgres.query('postgres', `DROP DATABASE ${name} WITH (FORCE)`);
+    }
+    if (!isWhole) await postgres.query('postgres', 'DROP ROLE sanaga');
+    const restore = commandsWith(/pg_restore/);
+    await shell.follow(isWhole ? withoutRecords(restore) : restore);
+    if (!isWhole) await shell.follow(commandsWith(/setval/));
+    await shell.follow(commandsWith(/records erase/));
+    await shell.follow(commandsWith(/^docker-compose start temporal$/m));
+
+    const [unsent = '', ...listAndTerminate] = commandsWith(/UNSENT=/).split('\n');
+    const count = commandsWith(/workflow count/);
+    const counted = (total: string) =>
+      eventually(
+        () => shell.follow(count),
+        (printed) => printed.trim() === total,
+      );
+    await shell.follow(unsent);
+    // By then, the minute that the runbook gives Temporal is over.
+    await counted('Total: 2');
+    await shell.follow(listAndTerminate.join('\n'));
+    await counted('Total: 0');
+    await services.start(['worker', 'api']);
+  }, 180_000);
+
+  it('are in REVIEW if they may have been sent since, and are not sent again', async () => {
+    const unsent = ['unsentPayout', 'unsentDirect'] as const;
+    const { data } = listSchema.parse(JSON.parse(await shell.follow(commandsWith(/status=REVIEW/))));
+    expect(data.map(({ id }) => id).sort()).toEqual(unsent.map(idOf).sort());
+    const kept = await readFile(join(scratch, 'unsent.json'), 'utf8');
+    for (const name of unsent) {
+      const id = idOf(name);
+      expect(kept).toContain(id);
+      expect((await ask('GET', `/v1/payments/${id}`)).body.status).toBe('REVIEW');
+      const { path, body } = orders[name];
+      expect(await ask('POST', path, body, name)).toMatchObject({
+        status: 200,
+        body: { id, status: 'REVIEW' },
+      });
+      expect(await transactionsOf(name)).toHaveLength(1);
+    }
+  });
+
+  it('can still be paid, and are found to be paid if they were since', async () => {
+    await pay(open);
+    for (const name of ['paidSince', 'openFirst', open] as const) {
+      await ask('POST', `/v1/payments/${idOf(name)}/refresh`);
+      await succeeds(name);
+      expect(await transactionsOf(name)).toHaveLength(1);
+    }
+  });
+
+  it.each(isWhole ? (['forgotten', 'since'] as const) : (['forgotten'] as const))(
+    'can be read if the records alone have them, and their Idempotency-Keys hold: %s',
+    async (name) => {
+      expect(await isInTemporal(name)).toBe(false);
+      const id = idOf(name);
+      const payment = { id, status: 'SUCCESSFUL', final: true };
+      expect(await ask('GET', `/v1/payments/${id}`)).toMatchObject({ status: 200, body: payment });
+      const { path, body } = orders[name];
+      expect(await ask('POST', path, body, name)).toMatchObject({ status: 200, body: payment });
+      const other = await ask('POST', path, { ...body, amount: 1 + body.amount }, name);
+      expect(other).toMatchObject({
+        status: 409,
+        body: { code: 'idempotency_key_reused', paymentId: id },
+      });
+      expect(await transactionsOf(name)).toHaveLength(1);
+    },
+  );
+
+  it('are told of to a merchant who reads on from a cursor', async () => {
+    const { data } = await eventsOf(isWhole ? [open] : ['paidSince', 'openFirst', open], read.nextCursor);
+    const told = data.map(({ paymentId }) => paymentId).sort();
+    if (isWhole) {
+      expect(told).toEqual([idOf(open)]);
+      return;
+    }
+    expect(told).toEqual((['paidSince', 'openFirst', open] as const).map(idOf).sort());
+    const again = data.filter(({ id }) => read.data.some((event) => event.id === id));
+    expect(again.map(({ paymentId }) => paymentId).sort()).toEqual(
+      (['paidSince', 'openFirst'] as const).map(idOf).sort(),
+    );
+  });
+
+  it('are without the data of a payer who was erased since', async () => {
+    const { data } = await eventsAfter(START);
+    const phones = (name: Name) =>
+      data.filter(({ paymentId }) => paymentId === idOf(name)).map((event) => event.data.phone);
+    expect(phones('erased')).toEqual([undefined]);
+    expect(phones('forgotten')).toEqual(['•••• 000']);
+  });
+
+  if (isWhole) {
+    it('keep the outcome in the records that they had when they were terminated', async () => {
+      const { data } = await eventsAfter(START);
+      const outcome = data.find(({ paymentId }) => paymentId === idOf('unsentPayout'));
+      expect(outcome?.data.status).toBe('SUCCESSFUL');
+    });
+  } else {
+    it('are gone if they began since, and a merchant who repeats the request pays twice', async () => {
+      const id = idOf('since');
+      expect((await ask('GET', `/v1/payments/${id}`)).status).toBe(404);
+      expect(await order('since')).toBe(id);
+      await succeeds('since');
+      expect(await transactionsOf('since')).toHaveLength(2);
+    });
+  }
+});
