@@ -1,12 +1,15 @@
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import { type Postgres, startPostgres } from '../../bench/servers/postgres.js';
 import { buildTemporalServer } from '../../bench/servers/temporal-on-postgres.js';
 import { runCommand } from '../../stack/processes/run-command.js';
+import { eventually } from '../support/payment-stack.js';
 import { pathWithPostgresClients } from '../support/postgres-clients.js';
+import { commandsOf, OperatorsShell } from '../support/runbook.js';
 
 describe('the databases of docker-compose.yml', () => {
   let postgres: Postgres;
@@ -25,14 +28,15 @@ describe('the databases of docker-compose.yml', () => {
     await rm(programs, { recursive: true, force: true });
   });
 
-  /** What docker-compose has done at each start. */
-  async function start(recordsPassword: string): Promise<void> {
+  /** What docker-compose has done at each start. Until it is asked for, any password is Temporal's. */
+  async function start(recordsPassword: string, password = 'ignored'): Promise<void> {
     const port = String(postgres.port);
     const env = {
       ...process.env,
       PATH: `${programs}:${await pathWithPostgresClients()}`,
-      ...{ SQL_HOST: '127.0.0.1', SQL_PORT: port, SQL_USER: 'temporal', SQL_PASSWORD: 'ignored' },
-      ...{ PGHOST: '127.0.0.1', PGPORT: port, PGUSER: 'temporal', RECORDS_PASSWORD: recordsPassword },
+      ...{ SQL_HOST: '127.0.0.1', SQL_PORT: port, SQL_USER: 'temporal', SQL_PASSWORD: password },
+      ...{ PGHOST: '127.0.0.1', PGPORT: port, PGUSER: 'temporal', PGPASSWORD: password },
+      RECORDS_PASSWORD: recordsPassword,
     };
     for (const name of ['temporal-schema.sh', 'records-database.sh']) {
       const script = fileURLToPath(new URL(`../../deploy/${name}`, import.meta.url));
@@ -59,5 +63,102 @@ describe('the databases of docker-compose.yml', () => {
     expect(await ask(databases)).toBe('records');
     const rights = "SELECT rolsuper OR rolcreatedb OR rolcreaterole FROM pg_roles WHERE rolname = 'sanaga'";
     expect(await ask(rights)).toBe('f');
+  });
+
+  describe('whose passwords change as the runbook says', () => {
+    let scratch: string;
+    let shell: OperatorsShell;
+    /** What was made anew with new settings. */
+    const madeAnew: string[][] = [];
+
+    beforeAll(async () => {
+      scratch = await mkdtemp(join(tmpdir(), 'sanaga-passwords-'));
+      const env = {
+        ...process.env,
+        PATH: await pathWithPostgresClients(),
+        ...{ PGHOST: '127.0.0.1', PGPORT: String(postgres.port), PGUSER: 'temporal' },
+        // Within its container, PostgreSQL asks for none.
+        PGPASSWORD: 'example0password',
+      };
+      shell = new OperatorsShell(scratch, env, {
+        stop: () => Promise.reject(new Error('nothing is stopped')),
+        start: () => Promise.reject(new Error('nothing is started')),
+        async up(names) {
+          madeAnew.push([...names]);
+          if (names.includes('temporal')) await startByEnv();
+        },
+      });
+      await ask("ALTER ROLE temporal PASSWORD 'example0password'");
+      await start('example1password');
+      await askForPasswords();
+    });
+    afterAll(async () => {
+      await shell?.close();
+      await rm(scratch, { recursive: true, force: true });
+    });
+
+    /** Has PostgreSQL ask everybody for a password but the one who looks after it here. */
+    async function askForPasswords(): Promise<void> {
+      const file = await ask('SHOW hba_file');
+      const rules = [
+        `host all ${postgres.user} 127.0.0.1/32 trust`,
+        'host all all 127.0.0.1/32 scram-sha-256',
+      ];
+      await ask(`COPY (VALUES ${rules.map((rule) => `('${rule}')`).join(', ')}) TO '${file}'`);
+      await ask('SELECT pg_reload_conf()');
+      const isAsked = () =>
+        userAt('postgres://temporal:wrong@postgres:5432/postgres').then(
+          () => false,
+          () => true,
+        );
+      await eventually(isAsked, (asked) => asked);
+    }
+
+    async function setting(name: string): Promise<string> {
+      const text = await readFile(join(scratch, '.env'), 'utf8');
+      return new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
+    }
+
+    const startByEnv = async () =>
+      start(await setting('RECORDS_PASSWORD'), await setting('POSTGRES_PASSWORD'));
+
+    async function userAt(url: string): Promise<string> {
+      const client = new pg.Client({
+        connectionString: url.replace('@postgres:5432', `@127.0.0.1:${postgres.port}`),
+      });
+      await client.connect();
+      try {
+        return (await client.query('SELECT current_user')).rows[0].current_user;
+      } finally {
+        await client.end();
+      }
+    }
+
+    const commandsWith = (pattern: RegExp) => commandsOf(pattern, 'Credentials rotate');
+    const refused = { code: '28P01' };
+
+    it("PostgreSQL's own, for all who sign in with it", async () => {
+      const urlWith = (password: string) => `postgres://temporal:${password}@postgres:5432/temporal`;
+      const before = await setting('POSTGRES_PASSWORD');
+      expect(await userAt(urlWith(before))).toBe('temporal');
+      await shell.follow(commandsWith(/NEW=/));
+      await shell.follow(commandsWith(/ALTER ROLE temporal/));
+      expect(madeAnew.splice(0)).toEqual([['temporal', 'records-database']]);
+      const after = await setting('POSTGRES_PASSWORD');
+      expect(await userAt(urlWith(after))).toBe('temporal');
+      await expect(userAt(urlWith(before))).rejects.toMatchObject(refused);
+    });
+
+    it("that of the records' database, for the role and in its address", async () => {
+      const before = await setting('RECORDS_URL');
+      expect(await userAt(before)).toBe('sanaga');
+      await shell.follow(commandsWith(/NEW=/));
+      await shell.follow(commandsWith(/RECORDS_PASSWORD/));
+      expect(madeAnew.splice(0)).toEqual([['worker'], ['api']]);
+      const after = await setting('RECORDS_URL');
+      expect(await userAt(after)).toBe('sanaga');
+      expect(after).not.toBe(before);
+      await expect(userAt(before)).rejects.toMatchObject(refused);
+    });
   });
 });
