@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
@@ -146,7 +147,10 @@ async function startStack({
     /** A payout of 700 XAF that the provider leaves without a clear answer. @returns its id */
     async doubtfulPayout(by: ApiUnderTest = api, key: string = KEYS.shop): Promise<string> {
       sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
-      return stillBeginning(await by.ask('POST', '/v1/payouts', { key, body: payout }));
+      const headers = { 'idempotency-key': randomUUID() };
+      const ask = () => by.ask('POST', '/v1/payouts', { key, body: payout, headers });
+      // An API in a hurry may be answered 503 before Temporal has begun the payment.
+      return stillBeginning(await eventually(ask, ({ status }) => status !== 503));
     },
     transactionsOf: (id: string) => sandbox.ledger.all().filter(({ externalId }) => externalId === id),
     async stop(): Promise<void> {
