@@ -53,6 +53,13 @@ const FORCE_AFTER_MS = 1_000;
  */
 const MAX_POLLS = 8;
 
+/**
+ * Polls for first tasks, and for later ones, that a worker has open at least: as many as a queue's partitions, by default. A poll
+ * that meets a partition with a backlog of five seconds stays there when that is gone, for a minute (`isBacklogNegligible` in
+ * Temporal's matching): after an outage, a new payment at a partition without a poll would wait for it.
+ */
+const MIN_POLLS = 4;
+
 /** Steps of statements that run at a time: each asks the provider one thing after another. */
 const MAX_STATEMENT_STEPS = 2;
 
@@ -95,7 +102,7 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
       maxConcurrentWorkflowTaskExecutions: limits.maxConcurrentWorkflowTasks,
       // The SDK's default asks for the first tasks of payments with two polls at a time, and with eight for all later ones: under
       // load, new payments then wait while everything else goes on.
-      workflowTaskPollerBehavior: { type: 'autoscaling', maximum: MAX_POLLS },
+      workflowTaskPollerBehavior: { type: 'autoscaling', minimum: MIN_POLLS, maximum: MAX_POLLS },
       maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
       maxConcurrentLocalActivityExecutions: limits.maxConcurrentLocalActivities,
       ...(deployment && {

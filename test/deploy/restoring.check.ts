@@ -164,9 +164,6 @@ beforeAll(async () => {
   const dynamicConfig = {
     // Otherwise it takes a minute to delete a payment.
     'history.transferProcessorEnsureCloseBeforeDelete': false,
-    // After a backlog, a poll for one of several partitions isn't passed on to the others: a new payment may wait for its end, a minute.
-    'matching.numTaskqueueReadPartitions': 1,
-    'matching.numTaskqueueWritePartitions': 1,
   };
   const owned = { ...postgres, user: 'temporal' };
   temporal = await startTemporalOnPostgres(programs, owned, join(scratch, 'temporal.log'), dynamicConfig);

@@ -54,7 +54,7 @@ describe('a worker', () => {
 
     const payments = made.filter(({ options }) => options.taskQueue === TASK_QUEUE);
     expect(payments.map(({ options }) => options.workflowTaskPollerBehavior)).toEqual([
-      expect.objectContaining({ type: 'autoscaling', maximum: 8 }),
+      expect.objectContaining({ type: 'autoscaling', minimum: 4, maximum: 8 }),
     ]);
   }, 30_000);
 
