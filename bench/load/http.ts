@@ -29,7 +29,11 @@ export interface Reply {
 /** An answer that doesn't come within this time is none, in ms: nothing here takes as long. */
 const ANSWER_LIMIT_MS = 60_000;
 
-/** Sends a JSON body, once. @throws Error of the network, or when there is no answer in time. */
+/**
+ * Sends a JSON body, once; again if a kept connection was closed under it, as servers do to those that are idle for some seconds.
+ *
+ * @throws Error of the network, or when there is no answer in time.
+ */
 export async function post(
   url: string,
   body: unknown,
@@ -47,7 +51,14 @@ export async function post(
     },
   });
   sent.end(content);
-  const [response]: IncomingMessage[] = await once(sent, 'response');
+  let response: IncomingMessage | undefined;
+  try {
+    [response] = await once(sent, 'response');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (sent.reusedSocket && code === 'ECONNRESET') return await post(url, body, headers);
+    throw error;
+  }
   if (response === undefined) throw new Error('no response');
   return { status: response.statusCode ?? 0, body: await text(response) };
 }
