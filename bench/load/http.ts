@@ -13,13 +13,7 @@ import { text } from 'node:stream/consumers';
 
 /** The plainest HTTP that Node has: what the benchmark itself needs of the machine is to be small. */
 
-let agent = new Agent({ keepAlive: true });
-
-/** Closes the connections that are kept. A server may be about to close one that was idle for seconds. */
-export function closeConnections(): void {
-  agent.destroy();
-  agent = new Agent({ keepAlive: true });
-}
+const agent = new Agent({ keepAlive: true });
 
 export interface Reply {
   readonly status: number;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { percentile } from '../figures.js';
-import { closeConnections, post } from './http.js';
+import { post } from './http.js';
 import type { MerchantReceiver } from './merchant-receiver.js';
 import type { LoadOrder, LoadResult, MakeOrder, Pace, PayOrder } from './messages.js';
 import type { ProviderStub } from './provider-stub.js';
@@ -46,7 +46,6 @@ export async function runLoad(parties: LoadParties, order: LoadOrder): Promise<L
   const { provider, merchant } = parties;
   provider.clear();
   merchant.clear();
-  closeConnections();
   provider.webhookUrls = order.target.apis.map(({ webhookUrl }) => webhookUrl);
   if (order.kind === 'pay') return await payWaiting(parties, order);
   provider.payer = order.payer;
