@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { type Postgres, startPostgres } from '../../bench/servers/postgres.js';
@@ -114,10 +115,8 @@ describe('the databases of docker-compose.yml', () => {
       await eventually(isAsked, (asked) => asked);
     }
 
-    async function setting(name: string): Promise<string> {
-      const text = await readFile(join(scratch, '.env'), 'utf8');
-      return new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
-    }
+    const setting = async (name: string) =>
+      parseEnv(await readFile(join(scratch, '.env'), 'utf8'))[name] ?? '';
 
     const startByEnv = async () =>
       start(await setting('RECORDS_PASSWORD'), await setting('POSTGRES_PASSWORD'));
