@@ -1,16 +1,16 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import config from './jest.config.js';
+import SLOW from './test/support/slow-suites.cjs';
 
 /**
- * The suites of `npm run test:unit`: those that start no process, no server and no Temporal. A suite may do so when it
- * imports, itself or through files of ours, what can. Nobody has to list a new suite.
+ * The suites of `npm run test:unit`: those that start no process, no server and no Temporal, and aren't slow. A suite may do so when
+ * it imports, itself or through files of ours, what can. Nobody has to list a new suite.
  */
 const STARTERS =
   /\bcreateServer\b.* from|from '(node:child_process|express|@temporalio\/(testing|worker)|playwright-core)'/s;
 
-/** These start nothing, but explore for about a minute each. */
-const LONG = ['test/lab/explore/explore.test.ts', 'test/lab/explore/mutants.test.ts'];
+const isSlow = (path) => SLOW.some((suite) => path === `test/${suite}.test.ts`);
 
 /** Imports of values: those of types are gone when the suite runs. */
 const IMPORT = /^(?:import|export)(?! type\b)[^'";]*?\bfrom '([^']+)'/gm;
@@ -32,6 +32,6 @@ const { globalSetup: _, ...rest } = config;
 export default {
   ...rest,
   testMatch: globSync('test/**/*.test.ts', { cwd: import.meta.dirname })
-    .filter((suite) => !LONG.includes(suite) && !startsSomething(suite))
+    .filter((suite) => !isSlow(suite) && !startsSomething(suite))
     .map((suite) => `<rootDir>/${suite}`),
 };

@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
+const SLOW: string[] = createRequire(import.meta.url)('../support/slow-suites.cjs');
 const script = fileURLToPath(new URL('../../scripts/test.js', import.meta.url));
 
 describe('npm test', () => {
@@ -20,7 +23,7 @@ describe('npm test', () => {
 
   async function run(...args: string[]) {
     const config = JSON.stringify({ rootDir: folder, transform: {}, testEnvironment: 'node' });
-    const child = spawn(process.execPath, [script, '--config', config, ...args], {
+    const child = spawn(process.execPath, [script, `--config=${config}`, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const [output, , [code]] = await Promise.all([
@@ -52,6 +55,24 @@ describe('npm test', () => {
 
   it('fails when there is no test to run', async () => {
     expect(await run('no-such-suite')).toEqual({ lastLine: '0 passed, 1 failed', code: 1 });
+  });
+
+  it('leaves the slow suites to test:slow, unless one is named', async () => {
+    const [slow] = SLOW;
+    await mkdir(join(folder, 'test', dirname(String(slow))), { recursive: true });
+    await suite('good', "test('one', () => {}); test('two', () => {});");
+    await writeFile(join(folder, `test/${slow}.test.ts`), "test('three', () => {});");
+    const all = await Promise.all([run(), run('--slow'), run(String(slow))]);
+    expect(all.map(({ lastLine }) => lastLine)).toEqual([
+      '2 passed, 0 failed',
+      '1 passed, 0 failed',
+      '1 passed, 0 failed',
+    ]);
+  });
+
+  it('knows slow suites that there are', () => {
+    const suites = new Set(globSync('**/*.test.ts', { cwd: fileURLToPath(new URL('..', import.meta.url)) }));
+    expect(SLOW.filter((name) => !suites.has(`${name}.test.ts`))).toEqual([]);
   });
 
   it('passes on what it is given', async () => {

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { freePort } from '../../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../../stack/records/pglite-server.js';
@@ -10,13 +10,16 @@ let scratch: ScratchFolder;
 let cacheHome: string | undefined;
 const running: PGliteServer[] = [];
 
-beforeEach(async () => {
+/** One for all tests: to make a database takes ten seconds. */
+beforeAll(async () => {
   scratch = await makeScratchFolder();
   cacheHome = process.env.XDG_CACHE_HOME;
   process.env.XDG_CACHE_HOME = join(scratch.path, 'cache');
 });
 afterEach(async () => {
   for (const server of running.splice(0)) await server.stop();
+});
+afterAll(async () => {
   if (cacheHome === undefined) delete process.env.XDG_CACHE_HOME;
   else process.env.XDG_CACHE_HOME = cacheHome;
   await scratch.remove();
