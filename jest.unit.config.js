@@ -31,6 +31,8 @@ const { globalSetup: _, ...rest } = config;
 /** @type {import('jest').Config} */
 export default {
   ...rest,
+  // They wait for nothing, so that each core can have one.
+  maxWorkers: '100%',
   testMatch: globSync('test/**/*.test.ts', { cwd: import.meta.dirname })
     .filter((suite) => !isSlow(suite) && !startsSomething(suite))
     .map((suite) => `<rootDir>/${suite}`),

@@ -1,4 +1,8 @@
+import { fileURLToPath } from 'node:url';
 import { withoutSettings } from '../stack/processes/settings.js';
+
+/** The project's folder, seen from where this runs: `build/bench`. */
+export const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The environment without Temporal's own settings, which would lead to another server. */
 export function withoutTemporal(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -1,9 +1,11 @@
 import { randomInt } from 'node:crypto';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import {
   DEFAULT_NAMESPACE,
   lazyConnection,
@@ -79,6 +81,15 @@ const SHARDS = 512;
 const SCHEMA_LIMIT_MS = 120_000;
 const PROBE_LIMIT_MS = 2_000;
 const STOP_GRACE_MS = 5_000;
+
+const dynamicConfigSchema = z.record(z.string(), z.tuple([z.object({ value: z.unknown() })]));
+
+/** The settings that docker-compose.yml has Temporal's server read apart, by their names. */
+export async function deployedDynamicConfig(project: string): Promise<Readonly<Record<string, unknown>>> {
+  const text = await readFile(join(project, 'deploy/temporal-dynamic-config.yaml'), 'utf8');
+  const settings = dynamicConfigSchema.parse(parse(text));
+  return Object.fromEntries(Object.entries(settings).map(([name, [{ value }]]) => [name, value]));
+}
 
 /** A Temporal server of all four services in one process. */
 export interface TemporalOnPostgres {

@@ -6,10 +6,11 @@ import type { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { lazyConnection, type TemporalTarget } from '../../src/temporal/connection.js';
 import { bringUpTemporal } from '../../stack/temporal/bring-up-temporal.js';
-import { withoutTemporal } from '../environment.js';
+import { PROJECT, withoutTemporal } from '../environment.js';
 import { startPostgres } from './postgres.js';
 import { type BenchRecords, recordsAt, startEmbeddedRecords } from './records.js';
 import {
+  deployedDynamicConfig,
   startTemporalOnPostgres,
   TEMPORAL_DATABASES,
   type TemporalPrograms,
@@ -73,7 +74,13 @@ export async function startPostgresTemporal(
 ): Promise<BenchTemporal> {
   const postgres = await startPostgres();
   try {
-    const server = await startTemporalOnPostgres(programs, postgres, join(folder, 'temporal.log'));
+    const log = join(folder, 'temporal.log');
+    const server = await startTemporalOnPostgres(
+      programs,
+      postgres,
+      log,
+      await deployedDynamicConfig(PROJECT),
+    );
     return {
       target: server.target,
       env: server.env,

@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Child, startChild } from '../../stack/processes/child.js';
 import { lastLine, runCommand } from '../../stack/processes/run-command.js';
-import { cleanEnvironment } from '../environment.js';
+import { cleanEnvironment, PROJECT } from '../environment.js';
 import type { LoadTarget } from '../load/messages.js';
 import type { SystemContext } from './system.js';
 
 /** The systems that Sanaga is compared with: each a package of its own in `bench/peers`. */
 
-const PEERS = fileURLToPath(new URL('../../../bench/peers', import.meta.url));
+const PEERS = join(PROJECT, 'bench/peers');
 const INSTALL_LIMIT_MS = 20 * 60_000;
 /** The folder of a peer. */
 export const peerFolder = (name: string) => join(PEERS, name);

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { answers, type Child, startChild, untilReady } from '../../stack/processes/child.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
-import { cleanEnvironment } from '../environment.js';
+import { cleanEnvironment, PROJECT } from '../environment.js';
 import { findPostgres, POSTGRES_ADVICE } from '../servers/postgres-programs.js';
 import {
   type BenchTemporal,
@@ -14,7 +13,6 @@ import {
 import { buildTemporalServer } from '../servers/temporal-on-postgres.js';
 import { Started, type System, type SystemContext, type SystemName } from './system.js';
 
-const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
 const TASK_QUEUE = 'payments';
 const STOP_GRACE_MS = 10_000;
 /** For settings that nobody reads. */

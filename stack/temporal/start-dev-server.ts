@@ -171,6 +171,9 @@ const POLLING = Object.fromEntries(
   ]),
 );
 
+/** As docker-compose.yml has it: by default it keeps 128,000 workflows in memory for an hour, which are 10 GB. */
+const CACHE = { 'history.hostLevelCacheMaxSize': '10000' };
+
 /** The arguments of `temporal`. */
 export function devServerArguments(settings: DevServerSettings): string[] {
   const { port, uiPort, codecEndpoint, metricsPort, namespace, databaseFile, dynamicConfig = {} } = settings;
@@ -185,7 +188,7 @@ export function devServerArguments(settings: DevServerSettings): string[] {
     ...['--namespace', namespace],
     ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile, ...pragmas]),
     ...['--log-level', 'error'],
-    ...Object.entries({ ...POLLING, ...dynamicConfig }).flatMap(([key, value]) => [
+    ...Object.entries({ ...POLLING, ...CACHE, ...dynamicConfig }).flatMap(([key, value]) => [
       '--dynamic-config-value',
       `${key}=${value}`,
     ]),

@@ -7,11 +7,13 @@ import { z } from 'zod';
 import { type Postgres, startPostgres } from '../../bench/servers/postgres.js';
 import {
   buildTemporalServer,
+  deployedDynamicConfig,
   startTemporalOnPostgres,
   type TemporalOnPostgres,
 } from '../../bench/servers/temporal-on-postgres.js';
 import { atCheckout } from '../../stack/demo/payer.js';
 import { findTemporal } from '../../stack/temporal/temporal-cli.js';
+import { PROJECT } from '../support/built.js';
 import { eventually } from '../support/payment-stack.js';
 import { pathWithPostgresClients } from '../support/postgres-clients.js';
 import { commandsOf, OperatorsShell, type Services } from '../support/runbook.js';
@@ -162,6 +164,7 @@ beforeAll(async () => {
   postgres = await startPostgres();
   await postgres.query('postgres', 'CREATE ROLE temporal SUPERUSER LOGIN');
   const dynamicConfig = {
+    ...(await deployedDynamicConfig(PROJECT)),
     // Otherwise it takes a minute to delete a payment.
     'history.transferProcessorEnsureCloseBeforeDelete': false,
   };
