@@ -40,7 +40,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm start': 'is running already, for all pages: see runStart',
   'npm run shop': 'starts what npm start has started here. test/browser/shop.test.ts runs it',
   'npm ci && npm run demo': 'takes half a minute. test/e2e/demo.test.ts runs it',
-  'npm ci && npm test': 'is what runs this',
+  'npm ci && npm test': 'is part of what runs this: .ci/run',
   'cp .env.example .env': 'belongs to the next one',
   'docker-compose --profile sandbox up -d --build':
     'needs images from a registry. What it reads is checked below, and in test/deploy',

@@ -9,6 +9,8 @@ const ORDER = [
   // Of the others, those that take 20 seconds or more beside others.
   'e2e/payments',
   'bench/cost',
+  'api/repeated-request',
+  'activities/unless-reset',
   'workflows/notifications',
   'stack/records/pglite-server',
   'workflows/personal-data',

@@ -1,6 +1,7 @@
 /*
  * The slow suites: those that take 15 seconds of CPU time or more each, two thirds of what all take, or wait for half a minute; the longest
- * first. `npm test` leaves them to `npm run test:slow`, unless it is given a suite or a folder by name. `.ci/run` runs both.
+ * first. `npm test` leaves them to `npm run test:slow`, unless it is given a suite, a folder or a test
+ * by name. `.ci/run` runs both.
  */
 module.exports = [
   'lab/explore/mutants',
@@ -34,7 +35,6 @@ module.exports = [
   'desk/deciding',
   'temporal/namespace',
   'api/greedy-merchant',
-  'api/repeated-request',
   'api/payments/open-reviews',
   'cli/real-api',
   'bench/bench',
@@ -43,5 +43,4 @@ module.exports = [
   'workflows/lost-worker',
   'provider/breaker',
   'api/absent-workers',
-  'activities/unless-reset',
 ];

@@ -1,9 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { DefaultLogger, Worker } from '@temporalio/worker';
-import { stopTracingPromises } from '../../lab/explore/workflow-vm.js';
-import { dataConverterOf } from '../../src/temporal/encryption.js';
-import { paymentSinks } from '../../src/worker/payment-worker.js';
 import {
   countPayoutsUpdate,
   hintSignal,
@@ -13,11 +9,9 @@ import {
   unmatchedQuery,
   unmatchedSignal,
 } from '../../src/workflows/messages.js';
-import { workflowBundle } from '../support/bundle-workflows.js';
 import { HOUR, MINUTE, paymentId, transId } from '../support/orders.js';
 import { PaymentWorld } from '../support/payment-world.js';
-import { testEncryption } from '../support/test-encryption.js';
-import { savedHistories, saveHistory } from './saved-histories.js';
+import { saveHistory } from './saved-histories.js';
 
 let world: PaymentWorld;
 beforeAll(async () => {
@@ -126,45 +120,5 @@ describe('a workflow beside payments', () => {
     await handle.signal(unmatchedSignal, { ...notification, externalId: 'by-hand' });
     expect(await handle.query(unmatchedQuery)).toHaveLength(2);
     await saveHistory('unmatched-notifications', await handle.fetchHistory());
-  });
-});
-
-describe('the saved histories', () => {
-  it('are replayed by the workflows as they are today', async () => {
-    const histories = await savedHistories();
-    expect(histories.length).toBeGreaterThan(20);
-    expect(histories.map(({ workflowId }) => workflowId)).toEqual(
-      expect.arrayContaining([
-        'payouts-of-a-day',
-        'statement-of-the-night',
-        'statement-on-demand',
-        'statement-without-answers',
-        'unmatched-notifications',
-      ]),
-    );
-    const failed: string[] = [];
-    const reported: string[] = [];
-    const report = (name: string) => () => void reported.push(name);
-    const replay = {
-      workflowBundle: workflowBundle(),
-      dataConverter: dataConverterOf(testEncryption),
-      logger: new DefaultLogger('ERROR'),
-      sinks: paymentSinks({
-        changed: report('changed'),
-        becameAmbiguous: report('becameAmbiguous'),
-        waitsForBudget: report('waitsForBudget'),
-        gaveUpNotification: report('gaveUpNotification'),
-      }),
-    };
-    try {
-      for await (const { workflowId, error } of Worker.runReplayHistories(replay, histories)) {
-        if (error !== undefined) failed.push(`${workflowId}: ${error.message}`);
-      }
-    } finally {
-      stopTracingPromises();
-    }
-    expect(failed).toEqual([]);
-    // The metrics count nothing twice that is only replayed.
-    expect(reported).toEqual([]);
   });
 });
