@@ -47,10 +47,12 @@ try {
 
 /** @returns what jest is given to run the suites that are meant */
 function suitesOf(words) {
-  const slow = SLOW.map((suite) => `/test/${suite}\\.test\\.ts$`);
-  if (words.includes('--slow')) return [...words.filter((word) => word !== '--slow'), ...slow];
+  if (words.includes('--slow')) {
+    const slow = SLOW.map((suite) => `--testMatch=**/test/${suite}.test.ts`);
+    return [...words.filter((word) => word !== '--slow'), ...slow];
+  }
   if (words.some((word) => !word.startsWith('-'))) return words;
-  return [...words, ...slow.map((suite) => `--testPathIgnorePatterns=${suite}`)];
+  return [...words, ...SLOW.map((suite) => `--testPathIgnorePatterns=/test/${suite}\\.test\\.ts$`)];
 }
 
 async function runJest(args) {
