@@ -16,7 +16,7 @@ const worker = await Worker.create({
   maxConcurrentWorkflowTaskExecutions: 40,
   maxConcurrentActivityTaskExecutions: 100,
   maxConcurrentLocalActivityExecutions: 100,
-  workflowTaskPollerBehavior: { type: 'autoscaling' },
+  workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 4, maximum: 8 },
 });
 await worker.run();
 await connection.close();
