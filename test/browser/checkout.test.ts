@@ -133,7 +133,7 @@ describe('the checkout page in a browser, without scripts', () => {
     await page.getByText('The payment was declined.').waitFor();
     expect(await phoneField(page).inputValue()).toBe('677 000 100');
     expect(await page.getByLabel('Orange Money').isChecked()).toBe(true);
-    expect(page.url()).not.toMatch(/677|100/);
+    expect(page.url()).not.toMatch(/677\D*000\D*100/);
 
     await page.goBack();
     await page.getByText('not a Cameroonian mobile number').waitFor();

@@ -296,7 +296,7 @@ describe('a payment to be confirmed on the phone', () => {
     await pay(address, '+237 677 000 205');
     for (const { body } of [await look(address), await look(`${address}?waiting=1`)]) {
       expect(body).toContain('The request went to ••••\u00a0205.');
-      expect(body).not.toContain('677');
+      expect(body).not.toMatch(/677\D*000/);
     }
   });
 
