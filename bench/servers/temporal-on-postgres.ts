@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { parse } from 'yaml';
-import { z } from 'zod';
 import {
   DEFAULT_NAMESPACE,
   lazyConnection,
@@ -82,13 +81,12 @@ const SCHEMA_LIMIT_MS = 120_000;
 const PROBE_LIMIT_MS = 2_000;
 const STOP_GRACE_MS = 5_000;
 
-const dynamicConfigSchema = z.record(z.string(), z.tuple([z.object({ value: z.unknown() })]));
+/** Settings that Temporal's server reads apart, by their names. */
+export type DynamicConfig = Readonly<Record<string, readonly { readonly value: unknown }[]>>;
 
-/** The settings that docker-compose.yml has Temporal's server read apart, by their names. */
-export async function deployedDynamicConfig(project: string): Promise<Readonly<Record<string, unknown>>> {
-  const text = await readFile(join(project, 'deploy/temporal-dynamic-config.yaml'), 'utf8');
-  const settings = dynamicConfigSchema.parse(parse(text));
-  return Object.fromEntries(Object.entries(settings).map(([name, [{ value }]]) => [name, value]));
+/** Those that docker-compose.yml has it read. */
+export async function deployedDynamicConfig(project: string): Promise<DynamicConfig> {
+  return parse(await readFile(join(project, 'deploy/temporal-dynamic-config.yaml'), 'utf8'));
 }
 
 /** A Temporal server of all four services in one process. */
@@ -101,16 +99,12 @@ export interface TemporalOnPostgres {
   startAgain(): Promise<TemporalOnPostgres>;
 }
 
-/**
- * Makes Temporal's two databases, starts a server on them, and sets its namespace up for payments.
- *
- * @param dynamicConfig settings that Temporal's server reads apart, by their names
- */
+/** Makes Temporal's two databases, starts a server on them, and sets its namespace up for payments. */
 export async function startTemporalOnPostgres(
   { server, sqlTool }: TemporalPrograms,
   postgres: Postgres,
   logFile: string,
-  dynamicConfig: Readonly<Record<string, unknown>> = {},
+  dynamicConfig: DynamicConfig,
 ): Promise<TemporalOnPostgres> {
   await makeDatabases(sqlTool, postgres);
   const ports = {
@@ -126,9 +120,8 @@ export async function startTemporalOnPostgres(
     const folder = await mkdtemp(join(tmpdir(), 'sanaga-bench-temporal-'));
     await mkdir(join(folder, 'config'));
     const dynamic = join(folder, 'dynamic.yaml');
-    const values = Object.entries(dynamicConfig).map(([name, value]) => [name, [{ value }]]);
     // YAML is a superset of JSON.
-    await writeFile(dynamic, JSON.stringify(Object.fromEntries(values)));
+    await writeFile(dynamic, JSON.stringify(dynamicConfig));
     const config = {
       ...serverConfig(postgres, ports),
       dynamicConfigClient: { filepath: dynamic, pollInterval: '60s' },

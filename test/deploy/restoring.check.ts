@@ -166,7 +166,7 @@ beforeAll(async () => {
   const dynamicConfig = {
     ...(await deployedDynamicConfig(PROJECT)),
     // Otherwise it takes a minute to delete a payment.
-    'history.transferProcessorEnsureCloseBeforeDelete': false,
+    'history.transferProcessorEnsureCloseBeforeDelete': [{ value: false }],
   };
   const owned = { ...postgres, user: 'temporal' };
   temporal = await startTemporalOnPostgres(programs, owned, join(scratch, 'temporal.log'), dynamicConfig);
