@@ -5,7 +5,7 @@ import { PaymentWorld } from '../support/payment-world.js';
 
 let world: PaymentWorld;
 beforeAll(async () => {
-  world = await PaymentWorld.start({ terms: { providerTimeoutMs: 500 } });
+  world = await PaymentWorld.start({ terms: { providerTimeoutMs: 1_000 } });
 }, 60_000);
 beforeEach(() => world.sandbox.faults.clear());
 afterAll(() => world.stop(), 30_000);

@@ -9,7 +9,7 @@ const FAILS = '670000100';
 
 let world: PaymentWorld;
 beforeAll(async () => {
-  world = await PaymentWorld.start({ answerWithinMs: 700, terms: { providerTimeoutMs: 500 } });
+  world = await PaymentWorld.start({ answerWithinMs: 1_200, terms: { providerTimeoutMs: 1_000 } });
 }, 60_000);
 beforeEach(() => world.sandbox.faults.clear());
 afterAll(() => world.stop(), 30_000);

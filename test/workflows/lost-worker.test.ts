@@ -23,8 +23,8 @@ function losing<Order, Outcome>(send: (order: Order) => Promise<Outcome>) {
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({
-    answerWithinMs: 700,
-    terms: { providerTimeoutMs: 500 },
+    answerWithinMs: 1_200,
+    terms: { providerTimeoutMs: 1_000 },
     activities: (usual: Activities) => ({
       ...usual,
       payOut: losing(usual.payOut),

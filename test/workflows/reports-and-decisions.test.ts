@@ -9,8 +9,8 @@ let merchant: TryOutcome;
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({
-    answerWithinMs: 700,
-    terms: { providerTimeoutMs: 500 },
+    answerWithinMs: 1_200,
+    terms: { providerTimeoutMs: 1_000 },
     notify: async () => merchant,
   });
 }, 60_000);

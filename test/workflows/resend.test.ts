@@ -6,8 +6,8 @@ import { PaymentWorld } from '../support/payment-world.js';
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({
-    answerWithinMs: 700,
-    terms: { providerTimeoutMs: 500, ambiguousPolicy: 'resend' },
+    answerWithinMs: 1_200,
+    terms: { providerTimeoutMs: 1_000, ambiguousPolicy: 'resend' },
   });
 }, 60_000);
 beforeEach(() => world.sandbox.faults.clear());

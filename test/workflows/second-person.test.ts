@@ -8,8 +8,8 @@ import { PaymentWorld } from '../support/payment-world.js';
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({
-    answerWithinMs: 700,
-    terms: { providerTimeoutMs: 500, secondPersonAbove: 899 },
+    answerWithinMs: 1_200,
+    terms: { providerTimeoutMs: 1_000, secondPersonAbove: 899 },
     // Each task replays the history from its start.
     cachedWorkflows: 0,
   });
