@@ -289,7 +289,7 @@ export class Records {
     if (records.length === 0) return;
     await this.database.write(async (query) => {
       const keyIds = await this.#keyIds(query);
-      for (const record of records) await this.#write(query, record, keyIds);
+      for (const some of distinct(records)) await this.#write(query, some, keyIds);
     });
   }
 
@@ -325,16 +325,17 @@ export class Records {
     });
   }
 
-  async #write(query: Query, given: PaymentRecord, keyIds: readonly string[]): Promise<void> {
-    const payers = given.content === undefined ? [] : payersOf(given.content);
-    const isErased = await this.#isErased(query, given, await this.#hashesOf(payers, keyIds));
-    const record = isErased ? withoutPayer(given) : given;
-    const { id, merchant, indexed, content } = record;
+  /** Writes records of different payments, each table with one statement: until they are written, an embedded database answers nobody else. */
+  async #write(query: Query, given: readonly PaymentRecord[], keyIds: readonly string[]): Promise<void> {
+    const erased = await this.#erasedOf(query, given, keyIds);
+    const records = given.map((record) => (erased.has(record.id) ? withoutPayer(record) : record));
+    const rows = await Promise.all(
+      records.map((record) => this.#toRow(record, erased.has(record.id), keyIds.slice(0, 1))),
+    );
     await query(
       `INSERT INTO payments (id, merchant, kind, status, final, amount, trans_id, financial_trans_id, external_id, user_id,
          created_at, run_id, run_started_at, closed_at, stopped, payers, content, erased_at, recorded_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16::bytea[], $17,
-         CASE WHEN $18 THEN now() END, now())
+       VALUES ${placeholders(rows)}
        ON CONFLICT (id) DO UPDATE SET
          kind = excluded.kind, status = excluded.status, final = excluded.final, amount = excluded.amount,
          trans_id = excluded.trans_id, financial_trans_id = excluded.financial_trans_id, external_id = excluded.external_id, user_id = excluded.user_id,
@@ -348,43 +349,76 @@ export class Records {
                   AND NOT (payments.run_id = excluded.run_id AND payments.closed_at IS NOT NULL
                            AND (excluded.closed_at IS NULL OR excluded.stopped))
                 OR payments.closed_at < excluded.closed_at AND NOT excluded.stopped)))`,
-      [
-        ...[id, merchant, indexed.kind, indexed.status, indexed.final, indexed.amount],
-        ...[indexed.transId ?? null, (content && referenceOf(content)) ?? null],
-        ...[indexed.externalId ?? null, indexed.userId ?? null],
-        ...[new Date(indexed.createdAt), record.runId, new Date(record.startedAt)],
-        record.closedAt === undefined ? null : new Date(record.closedAt),
-        record.stopped,
-        isErased ? [] : await this.#hashesOf(payers, keyIds.slice(0, 1)),
-        content === undefined ? null : await this.#seal(record),
-        isErased,
-      ],
+      rows.flat(),
     );
-    const notifications = content?.state.notifications ?? [];
-    if (notifications.length === 0) return;
+    const told = records.flatMap(({ id, merchant, content }) =>
+      (content?.state.notifications ?? []).map((notification) => ({ id, merchant, notification })),
+    );
+    if (told.length === 0) return;
     await query(
       `INSERT INTO events (id, payment_id, merchant, type, at)
-       SELECT told.id, $1, $2, told.type, told.at
-         FROM unnest($3::text[], $4::text[], $5::timestamptz[]) WITH ORDINALITY AS told (id, type, at, place)
+       SELECT told.id, told.payment_id, told.merchant, told.type, told.at
+         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
+           WITH ORDINALITY AS told (id, payment_id, merchant, type, at, place)
          ORDER BY told.place
        ON CONFLICT (id) DO NOTHING`,
       [
-        id,
-        merchant,
-        notifications.map((notification) => notificationId(id, notification)),
-        notifications.map(({ type }) => type),
-        notifications.map(({ at }) => new Date(at).toISOString()),
+        told.map(({ id, notification }) => notificationId(id, notification)),
+        told.map(({ id }) => id),
+        told.map(({ merchant }) => merchant),
+        told.map(({ notification }) => notification.type),
+        told.map(({ notification }) => new Date(notification.at).toISOString()),
       ],
     );
   }
 
-  async #isErased(query: Query, { id, indexed }: PaymentRecord, payers: readonly Buffer[]): Promise<boolean> {
-    const found = await query(
-      `SELECT 1 FROM payments WHERE id = $1 AND erased_at IS NOT NULL
-       UNION ALL SELECT 1 FROM erasures WHERE payer = ANY($2::bytea[]) AND at >= $3`,
-      [id, payers, new Date(indexed.createdAt)],
+  /** The columns of a payment, in the order of its INSERT. PostgreSQL takes the text `now` for the time of the transaction. */
+  async #toRow(
+    record: PaymentRecord,
+    isErased: boolean,
+    keyIds: readonly string[],
+  ): Promise<readonly SqlValue[]> {
+    const { id, merchant, indexed, content } = record;
+    const payers = isErased || content === undefined ? [] : payersOf(content);
+    return [
+      ...[id, merchant, indexed.kind, indexed.status, indexed.final, indexed.amount],
+      ...[indexed.transId ?? null, (content && referenceOf(content)) ?? null],
+      ...[indexed.externalId ?? null, indexed.userId ?? null],
+      ...[new Date(indexed.createdAt), record.runId, new Date(record.startedAt)],
+      record.closedAt === undefined ? null : new Date(record.closedAt),
+      record.stopped,
+      await this.#hashesOf(payers, keyIds),
+      content === undefined ? null : await this.#seal(record),
+      isErased ? 'now' : null,
+      'now',
+    ];
+  }
+
+  /** The payments of which personal data was erased, or is the data of a payer who was, later than they were created. */
+  async #erasedOf(
+    query: Query,
+    records: readonly PaymentRecord[],
+    keyIds: readonly string[],
+  ): Promise<ReadonlySet<unknown>> {
+    const payers = await Promise.all(
+      records.map(async ({ id, indexed, content }) => {
+        const hashes = content === undefined ? [] : await this.#hashesOf(payersOf(content), keyIds);
+        return hashes.map((hash) => ({ id, hash, createdAt: new Date(indexed.createdAt).toISOString() }));
+      }),
     );
-    return found.length > 0;
+    const asked = payers.flat();
+    const found = await query(
+      `SELECT id FROM payments WHERE id = ANY($1::text[]) AND erased_at IS NOT NULL
+       UNION ALL SELECT asked.id FROM unnest($2::text[], $3::bytea[], $4::timestamptz[]) AS asked (id, payer, created_at)
+         WHERE EXISTS (SELECT 1 FROM erasures WHERE erasures.payer = asked.payer AND erasures.at >= asked.created_at)`,
+      [
+        records.map(({ id }) => id),
+        asked.map(({ id }) => id),
+        asked.map(({ hash }) => hash),
+        asked.map(({ createdAt }) => createdAt),
+      ],
+    );
+    return new Set(found.map(({ id }) => id));
   }
 
   /** The ids of all keys that hashes are and were made with, the present one first. */
@@ -433,6 +467,23 @@ export class Records {
     const { id, erased_at: erasedAt, content: sealed } = paymentRow.parse(given);
     return { ...toRun(given), isErased: erasedAt !== undefined, content: await this.#open(id, sealed) };
   }
+}
+
+/** The records in groups in which no payment is twice, which one statement couldn't write: several runs of it may have ended. */
+function distinct(records: readonly PaymentRecord[]): readonly (readonly PaymentRecord[])[] {
+  const groups: Map<PaymentId, PaymentRecord>[] = [];
+  for (const record of records) {
+    const group = groups.find((some) => !some.has(record.id));
+    if (group === undefined) groups.push(new Map([[record.id, record]]));
+    else group.set(record.id, record);
+  }
+  return groups.map((group) => [...group.values()]);
+}
+
+/** `($1, $2), ($3, $4)` for two rows of two columns. */
+function placeholders(rows: readonly (readonly SqlValue[])[]): string {
+  let place = 0;
+  return rows.map((row) => `(${row.map(() => `$${++place}`).join(', ')})`).join(', ');
 }
 
 function toRun(given: Row): PaymentRun {

@@ -396,9 +396,12 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
       );
     });
 
-    it('stay erased when the payment is recorded again', async () => {
+    it("stay erased when the payment is recorded again, together with somebody else's", async () => {
       const again = { ...recordOf(byPhone('erased')), runId: 'run-2', startedAt: NOON + 1 };
-      await records.write([again]);
+      await records.write([recordOf(direct('beside')), again, recordOf(byPhone('forgotten'))]);
+      const beside = await records.find('col_beside' as PaymentId);
+      expect(beside).toMatchObject({ isErased: false, content: { payment: { message: 'Two tickets' } } });
+      await expect(records.find('col_forgotten' as PaymentId)).resolves.toMatchObject({ isErased: true });
       const found = await records.find('col_erased' as PaymentId);
       expect(found?.runId).toBe('run-2');
       expect(JSON.stringify(found)).not.toContain('677000999');
