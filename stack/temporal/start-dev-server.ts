@@ -171,8 +171,12 @@ const POLLING = Object.fromEntries(
   ]),
 );
 
-/** As docker-compose.yml has it: by default it keeps 128,000 workflows in memory for an hour, which are 10 GB. */
-const CACHE = { 'history.hostLevelCacheMaxSize': '10000' };
+/** As deploy/temporal-dynamic-config.yaml has it: by default it keeps 128,000 workflows in memory for an hour, which are 10 GB. */
+const CACHE = {
+  'history.hostLevelCacheMaxSize': '5000',
+  'history.enableHostLevelEventsCache': 'true',
+  'history.eventsHostLevelCacheMaxSizeBytes': '16777216',
+};
 
 /** The arguments of `temporal`. */
 export function devServerArguments(settings: DevServerSettings): string[] {
