@@ -75,8 +75,9 @@ export async function buildTemporalServer(report: (line: string) => void): Promi
 const DATABASES = { temporal: 'temporal', visibility: 'temporal_visibility' } as const;
 export const TEMPORAL_DATABASES = Object.values(DATABASES);
 
-/** As many as docker-compose.yml has. */
+/** As docker-compose.yml has them. */
 const SHARDS = 512;
+const PLUGIN = 'postgres12_pgx';
 const SCHEMA_LIMIT_MS = 120_000;
 const PROBE_LIMIT_MS = 2_000;
 const STOP_GRACE_MS = 5_000;
@@ -170,7 +171,7 @@ async function makeNamespace(connection: Connection, namespace: string): Promise
 }
 
 async function makeDatabases(sqlTool: string, { port, user }: Postgres): Promise<void> {
-  const at = ['--plugin', 'postgres12', '--endpoint', '127.0.0.1', '--port', String(port), '--user', user];
+  const at = ['--plugin', PLUGIN, '--endpoint', '127.0.0.1', '--port', String(port), '--user', user];
   const run = async (database: string, ...args: string[]) => {
     const outcome = await runCommand(sqlTool, [...at, '--database', database, ...args], {
       env: process.env,
@@ -209,7 +210,7 @@ async function lowPort(): Promise<number> {
 function serverConfig({ port, user }: Postgres, ports: Readonly<Record<string, ServicePorts>>) {
   const store = (databaseName: string) => ({
     sql: {
-      pluginName: 'postgres12',
+      pluginName: PLUGIN,
       databaseName,
       connectAddr: `127.0.0.1:${port}`,
       connectProtocol: 'tcp',
