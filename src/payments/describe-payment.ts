@@ -20,6 +20,11 @@ import { objectionToWithdrawal, patienceEnd } from './sending.js';
 import { toPayment } from './to-payment.js';
 import { graceEnd } from './transitions.js';
 
+const numbers = new Intl.NumberFormat('en');
+
+/** An amount for operators, such as `5,000 XAF`. */
+export const xaf = (amount: number) => `${numbers.format(amount)} XAF`;
+
 /** Characters of a line that the Web UI's frame has room for on a narrow screen. */
 const LINE = 50;
 
@@ -56,7 +61,7 @@ export function linesOf(state: PaymentState): string[] {
     ['Not known', pursuit && openQuestion(pursuit)],
     ['Grace period', review ? undefined : graceOf(state, pursuit)],
     ['Waits', phase.kind === 'waiting' ? describeWait(state, phase, desk) : undefined],
-    ['Amount', `${order.amount.toLocaleString('en')} XAF`],
+    ['Amount', xaf(order.amount)],
     ['Transaction', describeTransaction(state)],
     ['Other transactions', others.length === 0 ? undefined : others.map(withWord).join(', ')],
     [
@@ -65,7 +70,7 @@ export function linesOf(state: PaymentState): string[] {
     ],
     ['Link ends', final || expiresAt === undefined ? undefined : expiresAt],
     ['Next question to the provider', isAsked ? `${shown(nextAt)}, or when notified` : undefined],
-    ['Received after fees', revenue === undefined ? undefined : `${revenue.toLocaleString('en')} XAF`],
+    ['Received after fees', revenue === undefined ? undefined : xaf(revenue)],
     ['Merchant still to be notified', nextDue(state.notifications)?.type],
     ['Decided', resolution && decided(resolution)],
     ['Can be done', review ? undefined : canBeDone(state, desk)],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import type { MerchantLimits } from '../../merchants.js';
 import type { CountedPayout } from '../../payments/counted-payouts.js';
+import { xaf } from '../../payments/describe-payment.js';
 import type { PaymentOrder } from '../../payments/order.js';
 import { dayOf, endOfDay } from '../../payments/time.js';
 import {
@@ -70,8 +71,6 @@ function dailyLimitReached(max: number, total: number | undefined, now: number):
     `Payouts of a day may amount to ${xaf(max)} at most.${soFar} The next day begins at ${again}.`,
   );
 }
-
-const xaf = (amount: number) => `${amount.toLocaleString('en-US')} XAF`;
 
 /** Whether a payout was counted, and the sum of the day's so far, in XAF. */
 interface Counted {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { linesOf, markdown } from '../../payments/describe-payment.js';
+import { linesOf, markdown, xaf } from '../../payments/describe-payment.js';
 import type { LinkOrder, PaymentOrder, PaymentTerms } from '../../payments/order.js';
 import type { Payment } from '../../payments/payment.js';
 import {
@@ -444,7 +444,7 @@ function describeOrder(
   payment: PaymentState | undefined,
 ): { summary: string; details: string } {
   const what = order.kind === 'payout' ? 'Payout' : COLLECTIONS[order.method];
-  const amount = `${order.amount.toLocaleString('en-US')} XAF`;
+  const amount = xaf(order.amount);
   const lines = [
     `**${what}** of **${amount}**`,
     '',
