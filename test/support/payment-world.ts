@@ -116,6 +116,9 @@ export interface WorldOptions {
   readonly onProviderRequest?: (path: string) => void;
 }
 
+/** For suites in which requests to the provider time out. With less time, a slow answer on a busy machine is taken for one. */
+export const HASTY = { answerWithinMs: 1_200, terms: { providerTimeoutMs: 1_000 } } as const;
+
 /**
  * The whole of Sanaga with the provider behind it, in one process: API and sandbox over real HTTP, a worker, and
  * Temporal's time-skipping server, whose clock the sandbox follows.

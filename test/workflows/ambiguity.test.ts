@@ -2,14 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type { FaultRequest } from '../../sandbox/faults/fault-rule.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { HOUR, MINUTE } from '../support/orders.js';
-import { PaymentWorld, SUCCEEDS_LATER } from '../support/payment-world.js';
+import { HASTY, PaymentWorld, SUCCEEDS_LATER } from '../support/payment-world.js';
 
 const SUCCEEDS = '670000000';
 const FAILS = '670000100';
 
 let world: PaymentWorld;
 beforeAll(async () => {
-  world = await PaymentWorld.start({ answerWithinMs: 1_200, terms: { providerTimeoutMs: 1_000 } });
+  world = await PaymentWorld.start(HASTY);
 }, 60_000);
 beforeEach(() => world.sandbox.faults.clear());
 afterAll(() => world.stop(), 30_000);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Context } from '@temporalio/activity';
 import type { Activities } from '../../src/activities/activities.js';
 import { HOUR, MINUTE } from '../support/orders.js';
-import { PaymentWorld } from '../support/payment-world.js';
+import { HASTY, PaymentWorld } from '../support/payment-world.js';
 
 const SUCCEEDS = '670000000';
 
@@ -23,8 +23,7 @@ function losing<Order, Outcome>(send: (order: Order) => Promise<Outcome>) {
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({
-    answerWithinMs: 1_200,
-    terms: { providerTimeoutMs: 1_000 },
+    ...HASTY,
     activities: (usual: Activities) => ({
       ...usual,
       payOut: losing(usual.payOut),

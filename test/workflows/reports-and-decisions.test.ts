@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { TryOutcome } from '../../src/activities/merchant.js';
 import { HOUR, MINUTE } from '../support/orders.js';
-import { PaymentWorld } from '../support/payment-world.js';
+import { HASTY, PaymentWorld } from '../support/payment-world.js';
 
 const STAYS_PENDING = '670000800';
 
@@ -9,8 +9,7 @@ let merchant: TryOutcome;
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({
-    answerWithinMs: 1_200,
-    terms: { providerTimeoutMs: 1_000 },
+    ...HASTY,
     notify: async () => merchant,
   });
 }, 60_000);

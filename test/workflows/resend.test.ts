@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Payment } from '../../src/payments/payment.js';
 import { HOUR, MINUTE } from '../support/orders.js';
-import { PaymentWorld } from '../support/payment-world.js';
+import { HASTY, PaymentWorld } from '../support/payment-world.js';
 
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({
-    answerWithinMs: 1_200,
-    terms: { providerTimeoutMs: 1_000, ambiguousPolicy: 'resend' },
+    ...HASTY,
+    terms: { ...HASTY.terms, ambiguousPolicy: 'resend' },
   });
 }, 60_000);
 beforeEach(() => world.sandbox.faults.clear());

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Payment } from '../../src/payments/payment.js';
 import { DAY, HOUR, MINUTE } from '../support/orders.js';
-import { PaymentWorld } from '../support/payment-world.js';
+import { HASTY, PaymentWorld } from '../support/payment-world.js';
 
 const SUCCEEDS = '670000000';
 const STAYS_PENDING = '670000800';
 
 let world: PaymentWorld;
 beforeAll(async () => {
-  world = await PaymentWorld.start({ answerWithinMs: 1_200, terms: { providerTimeoutMs: 1_000 } });
+  world = await PaymentWorld.start(HASTY);
 }, 60_000);
 beforeEach(() => world.sandbox.faults.clear());
 afterAll(() => world.stop(), 30_000);

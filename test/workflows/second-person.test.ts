@@ -3,13 +3,13 @@ import type { Decision } from '../../src/payments/decision.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { rejectUpdate, resolveUpdate } from '../../src/workflows/messages.js';
 import { MINUTE } from '../support/orders.js';
-import { PaymentWorld } from '../support/payment-world.js';
+import { HASTY, PaymentWorld } from '../support/payment-world.js';
 
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({
-    answerWithinMs: 1_200,
-    terms: { providerTimeoutMs: 1_000, secondPersonAbove: 899 },
+    ...HASTY,
+    terms: { ...HASTY.terms, secondPersonAbove: 899 },
     // Each task replays the history from its start.
     cachedWorkflows: 0,
   });
