@@ -2,11 +2,12 @@ import { Context } from '@temporalio/activity';
 import type { DirectOrder, LinkOrder, PayoutOrder, Service } from '../payments/order.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/outcome.js';
 import type { PaymentId, TransId } from '../payments/payment-id.js';
+import { STATUS_CALLS_BUDGETED } from '../payments/polling.js';
 import type { Transaction } from '../payments/transaction.js';
 import type { ProviderClient } from '../provider/client.js';
 import { toDirectPay, toInitiatePay, toPayout } from '../provider/requests.js';
+import { StatusLimit } from '../provider/status-limit.js';
 import type { MerchantNotifier } from './merchant.js';
-import { StatusLimit } from './status-limit.js';
 import { mayHaveBeenReset, unlessReset } from './unless-reset.js';
 
 /** The clients that the activities call. */
@@ -33,7 +34,7 @@ const MAX_LISTED = 20;
  * value that the workflow decides on, so that Temporal never repeats a call by retrying.
  */
 export function createActivities({ providers, merchant }: ActivityDependencies) {
-  const statusLimit = new StatusLimit();
+  const statusLimit = new StatusLimit(STATUS_CALLS_BUDGETED);
   return {
     /**
      * @param firstRunId the payment's first run. A reset makes another run, so the first needs no check, which would cost a

@@ -25,8 +25,8 @@ export interface LinkMaker {
 /** A link that was asked for, and what the payment is with the answer. */
 export interface RequestedLink extends Beginning {
   readonly request: LinkRequest;
-  /** For how long the payment has nothing to do, in ms; `undefined` when it has something to do now. */
-  readonly idleMs: number | undefined;
+  /** The link's transaction, and for how long the payment has nothing to do, in ms; `undefined` when it has something to do now. */
+  readonly waiting: { readonly transId: TransId; readonly forMs: number } | undefined;
 }
 
 /**
@@ -48,7 +48,8 @@ export async function requestLink(
   const beginning = beginPayment(order, terms, answeredAt, request);
   const { todo } = step(beginning.payment, { kind: 'begin' }, answeredAt);
   const isIdle = outcome.kind === 'accepted' && todo.kind === 'wait' && todo.until !== undefined;
-  return { ...beginning, request, idleMs: isIdle ? todo.until - answeredAt : undefined };
+  const waiting = isIdle ? { transId: outcome.transId, forMs: todo.until - answeredAt } : undefined;
+  return { ...beginning, request, waiting };
 }
 
 /**
@@ -95,18 +96,18 @@ const MAX_REMEMBERED = 10_000;
 
 /** The payments that this process has started with their links: a notification for one need not ask whether it waits for its start. */
 export class RecentLinks {
-  readonly #startedAt = new Map<PaymentId, number>();
+  readonly #links = new Map<PaymentId, { readonly transId: TransId; readonly startedAt: number }>();
 
-  add(id: PaymentId): void {
-    this.#startedAt.set(id, Date.now());
-    const [oldest] = this.#startedAt.keys();
-    if (this.#startedAt.size > MAX_REMEMBERED && oldest !== undefined) this.#startedAt.delete(oldest);
+  add(id: PaymentId, transId: TransId): void {
+    this.#links.set(id, { transId, startedAt: Date.now() });
+    const [oldest] = this.#links.keys();
+    if (this.#links.size > MAX_REMEMBERED && oldest !== undefined) this.#links.delete(oldest);
   }
 
-  /** Whether the payment was started a short while ago, and nobody has asked since. */
-  take(id: PaymentId): boolean {
-    const startedAt = this.#startedAt.get(id);
-    this.#startedAt.delete(id);
-    return startedAt !== undefined && Date.now() - startedAt < REMEMBERED_MS;
+  /** The transaction of the payment, if that was started a short while ago, and nobody has asked since. */
+  take(id: PaymentId): TransId | undefined {
+    const link = this.#links.get(id);
+    this.#links.delete(id);
+    return link !== undefined && Date.now() - link.startedAt < REMEMBERED_MS ? link.transId : undefined;
   }
 }

@@ -14,13 +14,13 @@ describe('a link that is asked for', () => {
     requestLink({ initiatePay, expirePay: notThere }, linkOrder, terms, 1_000, new AbortController().signal);
 
   it('is of no further concern until the first poll', async () => {
-    const { idleMs, payment } = await ask(async () => ({
+    const { waiting, payment } = await ask(async () => ({
       kind: 'accepted',
       transId: transId('T1'),
       link: 'https://pay.example/T1',
     }));
     expect(payment.phase.kind).toBe('following');
-    expect(idleMs).toBe(terms.pollFirstMs);
+    expect(waiting).toEqual({ transId: 'T1', forMs: terms.pollFirstMs });
   });
 
   it.each([
@@ -28,7 +28,7 @@ describe('a link that is asked for', () => {
     { kind: 'notSent', reason: 'refused' },
     { kind: 'rejected', message: 'no', statusCode: 400 },
   ] as const)('has something to do at once when it is $kind', async (outcome) => {
-    expect((await ask(async () => outcome)).idleMs).toBeUndefined();
+    expect((await ask(async () => outcome)).waiting).toBeUndefined();
   });
 
   it("names the payment alone, as the workflow's request does", async () => {
@@ -87,20 +87,21 @@ describe('the links that a process has just made', () => {
     jest.useFakeTimers({ now: 0 });
     const recent = new RecentLinks();
     const [one, other] = [paymentId('col_1'), paymentId('col_2')];
-    recent.add(one);
-    recent.add(other);
+    recent.add(one, transId('T1'));
+    recent.add(other, transId('T2'));
     expect([recent.take(one), recent.take(one), recent.take(paymentId('col_3'))]).toEqual([
-      true,
-      false,
-      false,
+      'T1',
+      undefined,
+      undefined,
     ]);
     jest.setSystemTime(HOUR);
-    expect(recent.take(other)).toBe(false);
+    expect(recent.take(other)).toBeUndefined();
   });
 
   it('are forgotten when there are too many, the first one first', () => {
     const recent = new RecentLinks();
-    for (let number = 0; number <= 10_000; number++) recent.add(paymentId(`col_${number}`));
-    expect([recent.take(paymentId('col_0')), recent.take(paymentId('col_1'))]).toEqual([false, true]);
+    for (let number = 0; number <= 10_000; number++)
+      recent.add(paymentId(`col_${number}`), transId(`T${number}`));
+    expect([recent.take(paymentId('col_0')), recent.take(paymentId('col_1'))]).toEqual([undefined, 'T1']);
   });
 });

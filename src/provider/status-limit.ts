@@ -1,7 +1,6 @@
 import { STATUS_WINDOW_MS } from '../payments/limits.js';
 import type { StatusAnswer } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
-import { STATUS_CALLS_BUDGETED } from '../payments/polling.js';
 
 /** A question that was asked; it counts from its answer on, in the payments' time (ms since the epoch). */
 interface Question {
@@ -9,14 +8,20 @@ interface Question {
 }
 
 /**
- * Keeps one worker from asking about a transaction more often than a payment may, however often its questions are repeated. A
+ * Keeps one process from asking about a transaction more often than it may, however often its questions are repeated. A
  * payment keeps to its budget by what it remembers; but a workflow task that comes to nothing leaves no trace of what it has asked,
  * and Temporal has it done again each time that a signal arrives just as the payment ends. What the provider takes beyond
  * the budget is left to a second worker, in case this one dies.
  */
 export class StatusLimit {
+  readonly #allowed: number;
   /** The questions of the latest window about each transaction, the one asked last at the end. */
   readonly #recent = new Map<TransId, readonly Question[]>();
+
+  /** @param allowed how many questions about one transaction may be asked within the provider's window */
+  constructor(allowed: number) {
+    this.#allowed = allowed;
+  }
 
   /** How many transactions are remembered. */
   get size(): number {
@@ -31,7 +36,7 @@ export class StatusLimit {
   async ask(transId: TransId, now: number, question: () => Promise<StatusAnswer>): Promise<StatusAnswer> {
     this.#forget(now);
     const recent = (this.#recent.get(transId) ?? []).filter(({ at }) => isRecent(at, now));
-    const oldest = recent.at(-STATUS_CALLS_BUDGETED);
+    const oldest = recent.at(-this.#allowed);
     if (oldest !== undefined) {
       return { kind: 'throttled', retryAfterMs: oldest.at + STATUS_WINDOW_MS + 1 - now, isOurs: true };
     }
