@@ -603,7 +603,10 @@ async function loseSightOfPayout(externalId: string) {
 /** Resolves when the payment is in REVIEW. */
 async function reviewed({ id, transId }: { readonly id: string; readonly transId: string }) {
   return await until(async () => {
-    const payment = paymentSchema.parse(await (await api('GET', `/v1/payments/${id}`)).json());
+    const answer = await api('GET', `/v1/payments/${id}`);
+    // A worker on a busy machine may be late: then it is to be asked again.
+    if (answer.status === 503) return undefined;
+    const payment = paymentSchema.parse(await answer.json());
     return payment.review === undefined ? undefined : { id, transId };
   });
 }
