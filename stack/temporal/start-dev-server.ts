@@ -178,6 +178,9 @@ const CACHE = {
   'history.eventsHostLevelCacheMaxSizeBytes': '16777216',
 };
 
+/** As there: with one partition to wait in, no task waits for much longer than the others. */
+const QUEUES = { 'matching.numTaskqueueWritePartitions': '1' };
+
 /** The arguments of `temporal`. */
 export function devServerArguments(settings: DevServerSettings): string[] {
   const { port, uiPort, codecEndpoint, metricsPort, namespace, databaseFile, dynamicConfig = {} } = settings;
@@ -192,7 +195,7 @@ export function devServerArguments(settings: DevServerSettings): string[] {
     ...['--namespace', namespace],
     ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile, ...pragmas]),
     ...['--log-level', 'error'],
-    ...Object.entries({ ...POLLING, ...CACHE, ...dynamicConfig }).flatMap(([key, value]) => [
+    ...Object.entries({ ...POLLING, ...CACHE, ...QUEUES, ...dynamicConfig }).flatMap(([key, value]) => [
       '--dynamic-config-value',
       `${key}=${value}`,
     ]),

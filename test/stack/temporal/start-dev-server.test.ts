@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
 import { connectClient } from '../../../src/temporal/connection.js';
 import { freePort } from '../../../stack/processes/ports.js';
 import { devServerArguments, startDevServer } from '../../../stack/temporal/start-dev-server.js';
@@ -117,6 +118,16 @@ describe("the dev server's arguments", () => {
 
     expect(args).toMatch(/^server start-dev --ip 127\.0\.0\.1 --port 7000 --headless --namespace default /);
     expect(args).not.toContain('--db-filename');
+  });
+
+  it("have the settings of docker-compose's server", async () => {
+    const file = new URL('../../../deploy/temporal-dynamic-config.yaml', import.meta.url);
+    const settings: Record<string, [{ value: unknown }]> = parse(await readFile(file, 'utf8'));
+    expect(Object.keys(settings)).toContain('matching.numTaskqueueWritePartitions');
+    const args = devServerArguments({ port: 7000, namespace: 'default' });
+    for (const [name, [{ value }]] of Object.entries(settings)) {
+      expect(args).toContain(`${name}=${value}`);
+    }
   });
 
   it('name the Web UI port and the database file', () => {
