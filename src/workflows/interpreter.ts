@@ -433,11 +433,16 @@ class Interpreter {
   }
 }
 
+/** For how long what a message has brought may answer a question, in ms. If no worker ran for longer, the provider is asked. */
+const MAX_SHOWN_AGE_MS = 60_000;
+
 /** The answer to what the payment is about to ask because of a message, if that has brought it. */
 function answerIn({ shown }: Message, todo: Todo): PaymentEvent | undefined {
-  if (todo.kind !== 'askStatus' || todo.transId !== shown?.transId) return undefined;
+  if (todo.kind !== 'askStatus' || todo.transId !== shown?.transaction.transId) return undefined;
+  // The clock of the process that has asked may differ.
+  if (Math.abs(Date.now() - shown.at) > MAX_SHOWN_AGE_MS) return undefined;
   const { transId, isReport } = todo;
-  return { kind: 'status', transId, isReport, answer: { kind: 'found', transaction: shown } };
+  return { kind: 'status', transId, isReport, answer: { kind: 'found', transaction: shown.transaction } };
 }
 
 /** Whether the payment was created with this run: it goes on with no other's work. */

@@ -87,13 +87,16 @@ export interface Hint {
   readonly status: ProviderStatus;
 }
 
+/** What the provider has shown of a transaction, and when, in ms since the epoch, by the clock of the process that has asked. */
+export interface Shown {
+  readonly transaction: Transaction;
+  readonly at: number;
+}
+
 /** A hint as a payment gets it. */
 export interface CheckedHint extends Hint {
-  /**
-   * The transaction that the hint names, as the provider has shown it since, if the API has asked, and it is SUCCESSFUL. That is
-   * final, so it is so whenever the payment reads it.
-   */
-  readonly shown?: Transaction | undefined;
+  /** The transaction that the hint names, as the provider has shown it since, if the API has asked, and it is SUCCESSFUL. */
+  readonly shown?: Shown | undefined;
 }
 
 /** Reads the payment. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { limited } from '../../src/api/payments/provider-notifications.js';
 import type { StatusAnswer } from '../../src/payments/outcome.js';
 import { hintSignal } from '../../src/workflows/messages.js';
 import { type ApiUnderTest, WEBHOOK_TOKEN } from '../support/api-under-test.js';
@@ -62,7 +63,7 @@ describe('a link that the provider notifies of as paid', () => {
     expect([asked, questions(payment)]).toEqual([[payment.transId], 1]);
   });
 
-  it('is as paid as the provider has shown it, however long its payment waits for a worker', async () => {
+  it('is as paid as the provider has shown it, though its payment has to wait for a worker', async () => {
     const payment = await made();
     await stack.withoutWorker(async () => {
       await stack.visit(payment, 'pay');
@@ -82,6 +83,15 @@ describe('a link that the provider notifies of as paid', () => {
     const begun = performance.now();
     expect((await hintOther(payment)).status).toBe(200);
     expect(performance.now() - begun).toBeLessThan(2_500);
+    await untilStatus(payment.id, 'SUCCESSFUL');
+    expect([asked, questions(payment)]).toEqual([[payment.transId], 1]);
+  });
+
+  it('is asked about by its payment when the question of the API fails', async () => {
+    const payment = await made();
+    await stack.visit(payment, 'pay');
+    answerOf = () => Promise.reject(new Error('broken'));
+    expect((await hintOther(payment)).status).toBe(200);
     await untilStatus(payment.id, 'SUCCESSFUL');
     expect([asked, questions(payment)]).toEqual([[payment.transId], 1]);
   });
@@ -179,12 +189,45 @@ describe('a link that the provider notifies of as paid', () => {
   });
 });
 
+describe('a pause that the provider asks an API for', () => {
+  it('is kept by it for all links', async () => {
+    let answered = 0;
+    const status = limited({
+      paymentStatus: async () => {
+        answered++;
+        return { kind: 'throttled', retryAfterMs: 300 };
+      },
+    });
+    await status.paymentStatus(transId('T1'));
+    expect(await status.paymentStatus(transId('T2'))).toMatchObject({ kind: 'throttled', isOurs: true });
+    expect(answered).toBe(1);
+    await pause(400);
+    await status.paymentStatus(transId('T2'));
+    expect(answered).toBe(2);
+  });
+});
+
 describe('what a notification brings', () => {
+  it('is too old after a minute, and its payment asks', async () => {
+    const payment = await made();
+    await stack.post(`/v1/payments/${payment.id}/refresh`);
+    const handle = stack.api.client.workflow.getHandle(payment.id);
+    const transaction = { transId: transId(payment.transId), status: 'SUCCESSFUL' } as const;
+    const shown = { transaction, at: Date.now() - 61_000 };
+    await handle.signal(hintSignal, { ...transaction, shown });
+    await eventually(
+      async () => questions(payment),
+      (count) => count === 2,
+    );
+    expect((await stack.read(payment.id)).body).toMatchObject({ status: 'CREATED', final: false });
+  });
+
   it('counts for nothing but what its payment asks next', async () => {
     const payment = await made();
     const handle = stack.api.client.workflow.getHandle(payment.id);
     await stack.post(`/v1/payments/${payment.id}/refresh`);
-    const shown = { transId: transId('T-of-another'), status: 'SUCCESSFUL' } as const;
+    const transaction = { transId: transId('T-of-another'), status: 'SUCCESSFUL' } as const;
+    const shown = { transaction, at: Date.now() };
     await handle.signal(hintSignal, { transId: transId(payment.transId), status: 'SUCCESSFUL', shown });
     await eventually(
       async () => questions(payment),

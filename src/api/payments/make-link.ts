@@ -22,11 +22,17 @@ export interface LinkMaker {
   expirePay(transId: string): Promise<ExpiryAnswer>;
 }
 
+/** The link's transaction, and for how long its payment has nothing to do, in ms. */
+interface Waiting {
+  readonly transId: TransId;
+  readonly forMs: number;
+}
+
 /** A link that was asked for, and what the payment is with the answer. */
 export interface RequestedLink extends Beginning {
   readonly request: LinkRequest;
-  /** The link's transaction, and for how long the payment has nothing to do, in ms; `undefined` when it has something to do now. */
-  readonly waiting: { readonly transId: TransId; readonly forMs: number } | undefined;
+  /** `undefined` when the payment has something to do now. */
+  readonly waiting: Waiting | undefined;
 }
 
 /**
@@ -96,18 +102,24 @@ const MAX_REMEMBERED = 10_000;
 
 /** The payments that this process has started with their links: a notification for one need not ask whether it waits for its start. */
 export class RecentLinks {
-  readonly #links = new Map<PaymentId, { readonly transId: TransId; readonly startedAt: number }>();
+  readonly #links = new Map<PaymentId, { readonly waiting: Waiting; readonly startedAt: number }>();
 
-  add(id: PaymentId, transId: TransId): void {
-    this.#links.set(id, { transId, startedAt: Date.now() });
+  add(id: PaymentId, waiting: Waiting): void {
+    this.#links.set(id, { waiting, startedAt: Date.now() });
     const [oldest] = this.#links.keys();
     if (this.#links.size > MAX_REMEMBERED && oldest !== undefined) this.#links.delete(oldest);
   }
 
-  /** The transaction of the payment, if that was started a short while ago, and nobody has asked since. */
-  take(id: PaymentId): TransId | undefined {
+  /**
+   * The link's transaction while its payment waits for the first poll, for all that this process knows, and nothing later; `undefined`
+   * when the payment wasn't started a short while ago, or somebody has asked since.
+   */
+  take(id: PaymentId): { readonly transId: TransId | undefined } | undefined {
     const link = this.#links.get(id);
     this.#links.delete(id);
-    return link !== undefined && Date.now() - link.startedAt < REMEMBERED_MS ? link.transId : undefined;
+    if (link === undefined) return undefined;
+    const age = Date.now() - link.startedAt;
+    if (age >= REMEMBERED_MS) return undefined;
+    return { transId: age < link.waiting.forMs ? link.waiting.transId : undefined };
   }
 }

@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 import type { StatusAnswer } from '../../payments/outcome.js';
 import { PAYMENT_ID_PREFIX, type PaymentId, type TransId } from '../../payments/payment-id.js';
 import { type PaymentState, statusOf, transIdOf } from '../../payments/payment-state.js';
-import type { Transaction } from '../../payments/transaction.js';
 import { StatusLimit } from '../../provider/status-limit.js';
 import { paymentSearchAttributes } from '../../temporal/search-attributes.js';
 import type { Tracing } from '../../tracing.js';
@@ -13,6 +12,7 @@ import {
   type Hint,
   hintSignal,
   NO_PAYMENT_WORKFLOW_TYPE,
+  type Shown,
   UNMATCHED_WORKFLOW,
   type UnmatchedNotification,
   unmatchedQuery,
@@ -33,11 +33,20 @@ export interface StatusReader {
 /** Questions about one link that the process asks in any minute. The others that the provider takes are for its payment. */
 const QUESTIONS_A_MINUTE = 1;
 
-/** Asks no more often than this process may. */
+/** Asks no more often than this process may, and not while the provider has asked it for a pause. */
 export function limited(provider: StatusReader): StatusReader {
   const limit = new StatusLimit(QUESTIONS_A_MINUTE);
+  let quietUntil = 0;
   return {
-    paymentStatus: (transId) => limit.ask(transId, Date.now(), () => provider.paymentStatus(transId)),
+    async paymentStatus(transId) {
+      const now = performance.now();
+      if (now < quietUntil) return { kind: 'throttled', retryAfterMs: quietUntil - now, isOurs: true };
+      const answer = await limit.ask(transId, now, () => provider.paymentStatus(transId));
+      if (answer.kind === 'throttled' && !answer.isOurs) {
+        quietUntil = performance.now() + (answer.retryAfterMs ?? 0);
+      }
+      return answer;
+    },
   };
 }
 
@@ -114,7 +123,7 @@ async function wayTo(context: HintContext, id: PaymentId): Promise<Way | undefin
   // A provider may notify of a link before its payment has started.
   await context.linkTurns.untilOver(id);
   const recent = context.recentLinks.take(id);
-  if (recent !== undefined) return { kind: 'wake', transId: recent };
+  if (recent !== undefined) return { kind: 'wake', transId: recent.transId };
   const found = await findInTemporal(context, id);
   if (found === undefined || !isDormant(found)) return found && { kind: 'signal' };
   return {
@@ -134,13 +143,15 @@ async function confirmed(
   { linkStatus, tracing }: HintContext,
   id: PaymentId,
   { transId, status }: Hint,
-): Promise<Transaction | undefined> {
+): Promise<Shown | undefined> {
   if (status !== 'SUCCESSFUL') return undefined;
   const ask = () => linkStatus.paymentStatus(transId);
   const asked = tracing?.run(id, 'paymentStatus', {}, ask, ({ kind }) => kind) ?? ask();
-  const answer = await Promise.race([asked, pause(CONFIRMATION_LIMIT_MS, undefined, { ref: false })]);
+  // Whatever goes wrong with the question, the notification is passed on.
+  const answered = asked.catch(() => undefined);
+  const answer = await Promise.race([answered, pause(CONFIRMATION_LIMIT_MS, undefined, { ref: false })]);
   const isPaid = answer?.kind === 'found' && answer.transaction.status === 'SUCCESSFUL';
-  return isPaid ? answer.transaction : undefined;
+  return isPaid ? { transaction: answer.transaction, at: Date.now() } : undefined;
 }
 
 /**

@@ -185,7 +185,7 @@ async function startLink(
       if (!wasOvertaken(error)) throw error;
       return await joinEarlier(context, request, requestId, asked);
     }
-    context.recentLinks.add(order.id, waiting.transId);
+    context.recentLinks.add(order.id, waiting);
     return toResult({ payment: toPayment(payment) }, { isRepeated: false });
   });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { RecentLinks, requestLink, Turns } from '../../../src/api/payments/make-link.js';
-import { HOUR, linkOrder, paymentId, terms, transId } from '../../support/orders.js';
+import { HOUR, linkOrder, MINUTE, paymentId, terms, transId } from '../../support/orders.js';
 
 afterEach(() => {
   jest.useRealTimers();
@@ -87,10 +87,10 @@ describe('the links that a process has just made', () => {
     jest.useFakeTimers({ now: 0 });
     const recent = new RecentLinks();
     const [one, other] = [paymentId('col_1'), paymentId('col_2')];
-    recent.add(one, transId('T1'));
-    recent.add(other, transId('T2'));
+    recent.add(one, { transId: transId('T1'), forMs: MINUTE });
+    recent.add(other, { transId: transId('T2'), forMs: MINUTE });
     expect([recent.take(one), recent.take(one), recent.take(paymentId('col_3'))]).toEqual([
-      'T1',
+      { transId: 'T1' },
       undefined,
       undefined,
     ]);
@@ -98,10 +98,21 @@ describe('the links that a process has just made', () => {
     expect(recent.take(other)).toBeUndefined();
   });
 
+  it('are only known to be there when the first poll is due', () => {
+    jest.useFakeTimers({ now: 0 });
+    const recent = new RecentLinks();
+    recent.add(paymentId('col_1'), { transId: transId('T1'), forMs: MINUTE });
+    jest.setSystemTime(MINUTE);
+    expect(recent.take(paymentId('col_1'))).toEqual({ transId: undefined });
+  });
+
   it('are forgotten when there are too many, the first one first', () => {
     const recent = new RecentLinks();
     for (let number = 0; number <= 10_000; number++)
-      recent.add(paymentId(`col_${number}`), transId(`T${number}`));
-    expect([recent.take(paymentId('col_0')), recent.take(paymentId('col_1'))]).toEqual([undefined, 'T1']);
+      recent.add(paymentId(`col_${number}`), { transId: transId(`T${number}`), forMs: MINUTE });
+    expect([recent.take(paymentId('col_0')), recent.take(paymentId('col_1'))]).toEqual([
+      undefined,
+      { transId: 'T1' },
+    ]);
   });
 });
