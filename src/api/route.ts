@@ -12,7 +12,7 @@ import type { RequestLimits } from './http/request-limits.js';
 import { type RequestRecord, recordOf } from './http/request-log.js';
 import type { LinkMaker } from './payments/make-link.js';
 import type { LimitContext } from './payments/payout-limits.js';
-import type { HintContext, StatusReader } from './payments/provider-notifications.js';
+import type { HintContext } from './payments/provider-notifications.js';
 import type { ProviderRecords, RecordsReader } from './payments/provider-records.js';
 import type { StartContext } from './payments/start-payment.js';
 
@@ -24,9 +24,9 @@ export interface BalanceReader {
 /** What the API asks one of the provider's services: nothing of it changes anything. */
 export interface ProviderReader extends BalanceReader, RecordsReader {}
 
-/** The provider's services as the API uses them: it reads both, and makes links and asks after them. */
+/** The provider's services as the API uses them: it reads both, and makes links. */
 export interface ApiProviders {
-  readonly collection: ProviderReader & StatusReader & LinkMaker;
+  readonly collection: ProviderReader & LinkMaker;
   readonly payout: ProviderReader;
 }
 

@@ -2,7 +2,7 @@ import { STATUS_WINDOW_MS } from '../payments/limits.js';
 import type { StatusAnswer } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
 
-/** A question that was asked; it counts from its answer on, in the payments' time (ms since the epoch). */
+/** A question that was asked; it counts from its answer on, in ms, by the clock of who asks. */
 interface Question {
   at: number;
 }
@@ -11,7 +11,7 @@ interface Question {
  * Keeps one process from asking about a transaction more often than it may, however often its questions are repeated. A
  * payment keeps to its budget by what it remembers; but a workflow task that comes to nothing leaves no trace of what it has asked,
  * and Temporal has it done again each time that a signal arrives just as the payment ends. What the provider takes beyond
- * the budget is left to a second worker, in case this one dies.
+ * the budget is left to a second worker, in case this one dies. An API has far fewer questions to ask.
  */
 export class StatusLimit {
   readonly #allowed: number;
@@ -31,7 +31,7 @@ export class StatusLimit {
   /**
    * Asks, if the window has room.
    *
-   * @param now the payment's time, in ms since the epoch
+   * @param now in ms, always by the same clock: a worker asks by the payments' time, an API by a monotonic one
    */
   async ask(transId: TransId, now: number, question: () => Promise<StatusAnswer>): Promise<StatusAnswer> {
     this.#forget(now);

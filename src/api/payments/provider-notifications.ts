@@ -43,7 +43,7 @@ export function limited(provider: StatusReader): StatusReader {
       if (now < quietUntil) return { kind: 'throttled', retryAfterMs: quietUntil - now, isOurs: true };
       const answer = await limit.ask(transId, now, () => provider.paymentStatus(transId));
       if (answer.kind === 'throttled' && !answer.isOurs) {
-        quietUntil = performance.now() + (answer.retryAfterMs ?? 0);
+        quietUntil = Math.max(quietUntil, performance.now() + (answer.retryAfterMs ?? 0));
       }
       return answer;
     },
