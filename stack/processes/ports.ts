@@ -26,13 +26,18 @@ export async function freePort(): Promise<number> {
 /** Below what systems hand out by themselves: from 32768 on Linux, from 49152 elsewhere. */
 const [MIN_PORT, MAX_PORT] = [15_000, 30_000];
 
+/** The steady ports that this process has chosen. Nothing may listen on them yet, or for the moment. */
+const chosen = new Set<number>();
+
 /**
  * A free port of 127.0.0.1 that stays free while its server is away: it is outside the range from which systems assign
- * ports to outgoing connections.
+ * ports to outgoing connections. A process gets none twice.
  */
 export async function steadyPort(): Promise<number> {
   for (;;) {
     const port = randomInt(MIN_PORT, MAX_PORT);
+    if (chosen.has(port)) continue;
+    chosen.add(port);
     if (await isPortFree(port)) return port;
   }
 }
