@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { beginPayment, type LinkRequest } from '../../src/payments/beginning.js';
-import { objectionTo, step } from '../../src/payments/machine.js';
+import { objectionTo, type Step, step } from '../../src/payments/machine.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
 import type { StatusAnswer } from '../../src/payments/outcome.js';
 import type { TransId } from '../../src/payments/payment-id.js';
@@ -108,7 +108,7 @@ export async function runStory(vm: WorkflowVm, story: Story, telling: Telling): 
     if (!run.expects(timed.event)) break;
     const brought = run.broughtBy(timed, events);
     if (brought?.answer !== undefined) events.shift();
-    const ahead = run.ahead(timed, events);
+    const ahead = run.ahead(timed, events, brought);
     if (ahead === undefined) break;
     events.splice(0, ahead.length);
     await run.run(timed, ahead, brought);
@@ -252,9 +252,7 @@ class StoryRun {
    */
   broughtBy({ event, now }: TimedEvent, later: readonly TimedEvent[]): Brought | undefined {
     if (event.kind !== 'notification' || !this.telling.areChecked) return undefined;
-    const before =
-      this.active === undefined ? step(this.payment, { kind: 'begin' }, now).payment : this.payment;
-    const { todo } = step(before, event, now);
+    const { todo } = this.after(event, now);
     const isAsked = todo.kind === 'askStatus' && todo.transId === event.transId;
     const answers = (isAsked ? later.slice(0, 1) : later).map((one) => one.event);
     const answer = answers.find((one) => isShown(one, event.transId));
@@ -267,24 +265,32 @@ class StoryRun {
    * The messages after an event that must have come in before its answer, or together with it: a question is asked in the
    * very activation in which it becomes due. `undefined` when the workflow can't come to hear of them in that order.
    */
-  ahead({ event, now }: TimedEvent, later: readonly TimedEvent[]): Message[] | undefined {
+  ahead({ event, now }: TimedEvent, later: readonly TimedEvent[], brought?: Brought): Message[] | undefined {
     const ahead: Message[] = [];
-    let { payment, todo } = step(this.payment, event, now);
+    let { payment, todo } = this.after(event, now);
+    if (brought?.answer !== undefined) ({ payment, todo } = step(payment, brought.answer, now));
+    const isAnswered = isAnswer(event) || brought?.answer !== undefined;
     for (const { event: next } of later) {
       if (!isMessage(next)) break;
       const isAsking = todo.kind !== 'wait' && todo.kind !== 'end' && todo.kind !== 'redeliver';
-      if (
-        !isAsking &&
-        !(ahead.length === 0 && isAnswer(event) && next.kind !== 'redelivered' && this.telling.isEarly())
-      )
-        break;
-      if (event.kind === 'time' || this.active === undefined) return undefined;
+      const mayBeEarly = ahead.length === 0 && isAnswered && next.kind !== 'redelivered';
+      if (!isAsking && !(mayBeEarly && this.telling.isEarly())) break;
+      if (event.kind === 'time' || this.active === undefined) return isAsking ? undefined : ahead;
+      // The end of an activity is heard after all other messages of its activation.
+      if (ahead.at(-1)?.kind === 'redelivered') return isAsking ? undefined : ahead;
       // Whether it is taken at all is decided before the event has changed anything.
       if (this.objects(next, now) !== undefined) return isAsking ? undefined : ahead;
       ahead.push(next);
       ({ payment, todo } = step(payment, next, now));
     }
     return ahead;
+  }
+
+  /** What comes of an event, which may be the first of a run. */
+  private after(event: PaymentEvent, now: number): Step {
+    const { payment } =
+      this.active === undefined ? step(this.payment, { kind: 'begin' }, now) : { payment: this.payment };
+    return step(payment, event, now);
   }
 
   /** Runs one event with what it has brought, and the messages that come in while its question is under way. */
