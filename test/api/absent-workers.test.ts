@@ -179,7 +179,12 @@ describe('a payment whose worker refuses to answer', () => {
 describe('a payment whose worker is slow', () => {
   it('is waited for, for as long as the worker is at its first attempt', async () => {
     const payment = await stack.begun('/v1/collections', link);
-    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payment-status', delayMs: 3_500 });
+    stack.sandbox.faults.add({
+      fault: 'slow',
+      endpoint: 'payment-status',
+      delayMs: 3_500,
+      externalId: payment.id,
+    });
     // Not as paid, or the API would ask.
     await stack.hint(payment, 'FAILED');
     // Before a worker has taken its task, it is as it was started.

@@ -80,7 +80,7 @@ describe('a merchant who floods a payment', () => {
       },
     });
     const { id } = await stack.begun('/v1/collections', link);
-    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payment-status', delayMs: 2_500 });
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payment-status', delayMs: 2_500, externalId: id });
     const answers = await Promise.all(
       Array.from({ length: 40 }, () => api.ask('POST', `/v1/payments/${id}/refresh`, { key: KEYS.shop })),
     );

@@ -45,8 +45,8 @@ describe('what the provider shows of a payment', () => {
 
   it('says that it is not known, when the provider gives no answer', async () => {
     const { id } = await stack.begun('/v1/collections', link);
-    stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'transaction' });
-    stack.sandbox.faults.add({ fault: 'throttle', endpoint: 'payment-status' });
+    stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'transaction', userId: id });
+    stack.sandbox.faults.add({ fault: 'throttle', endpoint: 'payment-status', externalId: id });
     const { status, body } = await read(id);
     expect(status).toBe(200);
     expect(body.list).toEqual({
