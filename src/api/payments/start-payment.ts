@@ -93,16 +93,12 @@ export async function startPayment(context: StartContext, request: StartRequest)
   // An X-Request-Id may be sent again, so it alone doesn't tell which request started the payment.
   const requestId = `${request.httpRequestId}.${randomBytes(4).toString('hex')}`;
   try {
-    if (await isKnown(context, request)) {
-      const earlier = await asItStands(context, request, requestId).catch(asUndecided);
-      if (earlier === undefined)
-        throw unavailable(request, new Error('a payment that is known was not found'));
-      return earlier;
-    }
     const { order } = request;
     if (order.method === 'link') {
       const result = await startLink(context, { ...request, order }, requestId).catch(asUndecided);
       if (result !== undefined) return result;
+    } else if (await isKnown(context, request)) {
+      return await known(context, request, requestId).catch(asUndecided);
     }
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const result = await tryToStart(context, request, requestId).catch(asUndecided);
@@ -138,6 +134,12 @@ async function isKnown(context: StartContext, { order, repeatable }: StartReques
   }
 }
 
+async function known(context: StartContext, request: StartRequest, requestId: string): Promise<StartResult> {
+  const earlier = await asItStands(context, request, requestId);
+  if (earlier !== undefined) return earlier;
+  throw unavailable(request, new Error('a payment that is known was not found'));
+}
+
 /** Once the payment is known, or its start was tried, the records' silence no longer means that nothing was sent. */
 function asUndecided(error: unknown): never {
   const isSilence = error instanceof ApiError && error.code === 'records_unavailable';
@@ -161,8 +163,11 @@ async function startLink(
   const { client, taskQueue, terms, links, answerWithinMs, shutdown } = context;
   const { order, owner, fingerprint, repeatable } = request;
   return await context.linkTurns.take(order.id, async () => {
-    // Otherwise each repetition would make a link that nobody is given.
-    const earlier = repeatable ? await findInTemporal(context, order.id) : undefined;
+    // Otherwise each repetition would make a link that nobody is given. The merchant waits for both, so they are asked at once.
+    const [isRecorded, earlier] = repeatable
+      ? await Promise.all([isKnown(context, request), findInTemporal(context, order.id)])
+      : [false, undefined];
+    if (isRecorded) return await known(context, request, requestId);
     if (earlier !== undefined) {
       return isDormant(earlier) ? await asItStands(context, request, requestId) : undefined;
     }
