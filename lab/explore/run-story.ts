@@ -1,23 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { beginPayment, type LinkRequest } from '../../src/payments/beginning.js';
-import { objectionTo, type Step, step } from '../../src/payments/machine.js';
+import { step } from '../../src/payments/machine.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
 import type { StatusAnswer } from '../../src/payments/outcome.js';
 import type { TransId } from '../../src/payments/payment-id.js';
-import {
-  isFinalPayment,
-  openPayment,
-  type PaymentState,
-  statusOf,
-  transIdOf,
-} from '../../src/payments/payment-state.js';
-import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/timeline.js';
-import type { PaymentEvent, RequestEvent, Todo } from '../../src/payments/transitions.js';
+import { openPayment, type PaymentState } from '../../src/payments/payment-state.js';
+import type { PaymentEvent } from '../../src/payments/transitions.js';
 import type { PaymentInput, PaymentWorkflowType, Shown } from '../../src/workflows/messages.js';
+import { ExpectedPayment, isAnswer, isMessage, type Message, type Timer } from './expected-payment.js';
 import type { Machine } from './situation.js';
 import { randomStory } from './stories.js';
-import { type Act, activityAct, actOf, byRequest, plain, replyAct, typeOf } from './workflow-commands.js';
+import { type Act, actOf, byRequest, plain, typeOf } from './workflow-commands.js';
 import {
   activityJob,
   type Command,
@@ -105,7 +99,7 @@ export async function runStory(vm: WorkflowVm, story: Story, telling: Telling): 
   await run.begin(events);
   for (let timed = events.shift(); timed !== undefined; timed = events.shift()) {
     // A message that came earlier than in the story may lead it elsewhere; then it ends here.
-    if (!run.expects(timed.event)) break;
+    if (!run.expected.expects(timed.event)) break;
     const brought = run.broughtBy(timed, events);
     if (brought?.answer !== undefined) events.shift();
     const ahead = run.ahead(timed, events, brought);
@@ -116,8 +110,6 @@ export async function runStory(vm: WorkflowVm, story: Story, telling: Telling): 
   return await run.finish();
 }
 
-type Message = RequestEvent | Extract<PaymentEvent, { readonly kind: 'notification' | 'redelivered' }>;
-
 type StatusEvent = Extract<PaymentEvent, { readonly kind: 'status' }>;
 type ShownEvent = StatusEvent & { readonly answer: Extract<StatusAnswer, { readonly kind: 'found' }> };
 
@@ -127,28 +119,9 @@ interface Brought {
   readonly answer?: PaymentEvent | undefined;
 }
 
-const MESSAGES = [
-  'notification',
-  'redelivered',
-  'expire',
-  'refresh',
-  'decide',
-  'reject',
-  'recheck',
-  'resendNotification',
-];
-
-function isMessage(event: PaymentEvent): event is Message {
-  return MESSAGES.includes(event.kind);
-}
-
 /** Whether the provider shows a transaction. */
 function isShown(event: PaymentEvent, transId: TransId): event is ShownEvent {
   return event.kind === 'status' && event.transId === transId && event.answer.kind === 'found';
-}
-
-function isAnswer({ kind }: PaymentEvent): boolean {
-  return ['sent', 'listed', 'status', 'expired', 'resetChecked', 'delivered'].includes(kind);
 }
 
 /** A run of a workflow: what it was given, and what it did. */
@@ -159,7 +132,7 @@ interface ActiveRun {
   readonly startedAt: number;
   readonly given: { readonly jobs: readonly Job[]; readonly moment: Moment }[];
   readonly acts: Act[];
-  timer?: { readonly until: number; readonly seq: number; isOver: boolean } | undefined;
+  timer?: Timer | undefined;
   question?: { readonly seq: number; readonly isLocal: boolean } | undefined;
   delivery?: { readonly seq: number } | undefined;
 }
@@ -179,10 +152,7 @@ interface Start {
 }
 
 class StoryRun {
-  private payment: PaymentState;
-  private timeline: Timeline | undefined;
-  private todo: Todo = { kind: 'end' };
-  private expected: Act[] = [];
+  readonly expected: ExpectedPayment;
   private active: ActiveRun | undefined;
   /** The link with which the first run is to begin, and until when it waits for something to do. */
   private dormant: { readonly requested: LinkRequest; readonly until: number } | undefined;
@@ -194,7 +164,7 @@ class StoryRun {
     private readonly story: Story,
     private readonly telling: Telling,
   ) {
-    this.payment = openPayment(story.order, story.terms, story.startedAt);
+    this.expected = new ExpectedPayment(openPayment(story.order, story.terms, story.startedAt));
   }
 
   /** Starts the payment's first run. If the API makes its link, the answer to that is taken out of the events. */
@@ -207,42 +177,12 @@ class StoryRun {
     events.shift();
     const { event, now } = first;
     const requested = { outcome: event.outcome, sentAt: startedAt, answeredAt: now };
-    const { payment, timeline } = beginPayment(order, terms, now, requested);
-    const { todo } = step(payment, { kind: 'begin' }, now);
+    const todo = this.expected.beginAs(beginPayment(order, terms, now, requested), now);
     this.done.push(`${now - startedAt} ${event.kind} by the API`);
-    [this.payment, this.timeline, this.todo] = [payment, timeline, todo];
     if (event.outcome.kind === 'accepted' && todo.kind === 'wait' && todo.until !== undefined) {
       this.dormant = { requested, until: todo.until };
     } else {
       await this.start({ requested, startedAt: now, now });
-    }
-  }
-
-  /** Whether an answer is one to what is being asked. */
-  expects(event: PaymentEvent): boolean {
-    const { todo, payment } = this;
-    switch (event.kind) {
-      case 'sent':
-        return todo.kind === 'send';
-      case 'listed':
-        return todo.kind === 'lookUp';
-      case 'status':
-        return (
-          todo.kind === 'askStatus' && todo.transId === event.transId && todo.isReport === event.isReport
-        );
-      case 'expired':
-        return todo.kind === 'expire' && todo.transId === event.transId;
-      case 'resetChecked':
-        return todo.kind === 'checkReset';
-      case 'delivered':
-        return todo.kind === 'deliver' && todo.number === event.number && todo.at === event.at;
-      case 'redelivered':
-        return payment.delivering?.number === event.number && payment.delivering.at === event.at;
-      case 'time':
-      case 'handOver':
-        return todo.kind === 'wait';
-      default:
-        return true;
     }
   }
 
@@ -252,7 +192,7 @@ class StoryRun {
    */
   broughtBy({ event, now }: TimedEvent, later: readonly TimedEvent[]): Brought | undefined {
     if (event.kind !== 'notification' || !this.telling.areChecked) return undefined;
-    const { todo } = this.after(event, now);
+    const { todo } = this.expected.after(event, now, this.active === undefined);
     const isAsked = todo.kind === 'askStatus' && todo.transId === event.transId;
     const answers = (isAsked ? later.slice(0, 1) : later).map((one) => one.event);
     const answer = answers.find((one) => isShown(one, event.transId));
@@ -267,7 +207,7 @@ class StoryRun {
    */
   ahead({ event, now }: TimedEvent, later: readonly TimedEvent[], brought?: Brought): Message[] | undefined {
     const ahead: Message[] = [];
-    let { payment, todo } = this.after(event, now);
+    let { payment, todo } = this.expected.after(event, now, this.active === undefined);
     if (brought?.answer !== undefined) ({ payment, todo } = step(payment, brought.answer, now));
     const isAnswered = isAnswer(event) || brought?.answer !== undefined;
     for (const { event: next } of later) {
@@ -279,18 +219,11 @@ class StoryRun {
       // The end of an activity is heard after all other messages of its activation.
       if (ahead.at(-1)?.kind === 'redelivered') return isAsking ? undefined : ahead;
       // Whether it is taken at all is decided before the event has changed anything.
-      if (this.objects(next, now) !== undefined) return isAsking ? undefined : ahead;
+      if (this.expected.objects(next, now) !== undefined) return isAsking ? undefined : ahead;
       ahead.push(next);
       ({ payment, todo } = step(payment, next, now));
     }
     return ahead;
-  }
-
-  /** What comes of an event, which may be the first of a run. */
-  private after(event: PaymentEvent, now: number): Step {
-    const { payment } =
-      this.active === undefined ? step(this.payment, { kind: 'begin' }, now) : { payment: this.payment };
-    return step(payment, event, now);
   }
 
   /** Runs one event with what it has brought, and the messages that come in while its question is under way. */
@@ -301,14 +234,15 @@ class StoryRun {
     if (this.active === undefined) return await this.reopen(event, now, brought);
     await this.passTime(event, now);
     if (event.kind === 'handOver') return await this.handOver(now);
-    if (isMessage(event) && this.objects(event, now) !== undefined) return await this.refuse(event, now);
+    if (isMessage(event) && this.expected.objects(event, now) !== undefined)
+      return await this.refuse(event, now);
     const messages = ahead.map((message) => this.messageJob(message));
     if (isAnswer(event) && messages.length > 0) await this.activate(messages, { now });
     const jobs = this.jobsOf(event, brought);
-    this.take(event, now);
-    if (brought?.answer !== undefined) this.take(brought.answer, now);
-    for (const message of ahead) this.take(message, now);
-    this.goOn(now);
+    this.expected.take(event, now);
+    if (brought?.answer !== undefined) this.expected.take(brought.answer, now);
+    for (const message of ahead) this.expected.take(message, now);
+    this.expected.goOn(now, this.active?.timer);
     await this.activate(isAnswer(event) ? jobs : [...jobs, ...messages], { now });
   }
 
@@ -318,22 +252,10 @@ class StoryRun {
     return this.told;
   }
 
-  private objects(event: Message, now: number) {
-    return event.kind === 'notification' || event.kind === 'redelivered'
-      ? undefined
-      : objectionTo(this.payment, event, now);
-  }
-
   /** A request that is refused before it is written down. */
   private async refuse(event: Message, now: number): Promise<void> {
-    this.expectRefusal(event, now);
+    this.expected.expectRefusal(event, now);
     await this.activate([this.messageJob(event)], { now });
-  }
-
-  private expectRefusal(event: Message, now: number): void {
-    const objection = this.objects(event, now);
-    if (objection === undefined || event.kind === 'notification' || event.kind === 'redelivered') return;
-    this.expected.push(['reply', event.request, 'refused', objection.type]);
   }
 
   /**
@@ -357,7 +279,7 @@ class StoryRun {
   private async reopen(event: PaymentEvent, now: number, brought?: Brought): Promise<void> {
     if (!isMessage(event)) throw new Error(`an ended payment can't take ${event.kind}`);
     const type = 'reopenPayment';
-    await this.start({ type, carried: this.payment, startedAt: now, now, message: event, brought });
+    await this.start({ type, carried: this.expected.payment, startedAt: now, now, message: event, brought });
   }
 
   /** Starts a run, which the message, if there is one, finds before it does anything. */
@@ -370,29 +292,29 @@ class StoryRun {
       requestId: 'r',
       requested,
       carried,
-      timeline: carried && this.timeline,
+      timeline: carried && this.expected.timeline,
     };
     const name = type ?? typeOf(order);
     this.active = { run: await this.vm.run(name, startedAt), type: name, startedAt, given: [], acts: [] };
-    this.take({ kind: 'begin' }, now);
+    this.expected.take({ kind: 'begin' }, now);
     if (message !== undefined) {
-      if (this.objects(message, now) === undefined) this.take(message, now);
-      else this.expectRefusal(message, now);
-      if (brought?.answer !== undefined) this.take(brought.answer, now);
+      if (this.expected.objects(message, now) === undefined) this.expected.take(message, now);
+      else this.expected.expectRefusal(message, now);
+      if (brought?.answer !== undefined) this.expected.take(brought.answer, now);
     }
-    this.goOn(now);
+    this.expected.goOn(now, this.active?.timer);
     const jobs = message === undefined ? [] : [this.messageJob(message, brought)];
     await this.activate([startJob(name, input, startedAt), ...jobs], { now });
   }
 
   private async handOver(now: number): Promise<void> {
-    this.take({ kind: 'time' }, now);
-    this.take({ kind: 'handOver' }, now);
-    this.expected.push(['carryOn', this.payment, this.timeline]);
+    this.expected.take({ kind: 'time' }, now);
+    this.expected.take({ kind: 'handOver' }, now);
+    this.expected.expectHandOver();
     const { active } = this;
     await this.activate([emptyJob()], { now, isLong: true });
     if (active !== undefined) await this.replay(active);
-    await this.start({ carried: this.payment, startedAt: now, now });
+    await this.start({ carried: this.expected.payment, startedAt: now, now });
   }
 
   /** A timer that runs out on the way does so before anything else; while a question is under way nothing comes of it. */
@@ -400,59 +322,11 @@ class StoryRun {
     const timer = this.active?.timer;
     if (timer === undefined || timer.isOver || timer.until > now || event.kind === 'time') return;
     timer.isOver = true;
-    if (this.todo.kind === 'wait') {
-      this.take({ kind: 'time' }, timer.until);
-      this.goOn(timer.until);
+    if (this.expected.todo.kind === 'wait') {
+      this.expected.take({ kind: 'time' }, timer.until);
+      this.expected.goOn(timer.until, this.active?.timer);
     }
     await this.activate([timerJob(timer.seq)], { now: timer.until });
-  }
-
-  private take(event: PaymentEvent, now: number): void {
-    const before = this.payment;
-    const { payment, todo, replies } = step(before, event, now);
-    this.payment = payment;
-    this.timeline = recordStep(
-      this.timeline ?? EMPTY_TIMELINE,
-      { before, event, after: payment, replies },
-      now,
-    );
-    this.todo = todo;
-    const [status, transId] = [statusOf(payment), transIdOf(payment)];
-    const isFinal = isFinalPayment(payment);
-    const isNotified = ['REVIEW', 'FAILED'].includes(status) && status !== statusOf(before);
-    const attributes = [
-      ...(status === statusOf(before) ? [] : [['PaymentStatus', status]]),
-      ...(isFinal === isFinalPayment(before) && !isNotified ? [] : [['PaymentFinal', isFinal]]),
-      ...(transId === undefined || transId === transIdOf(before) ? [] : [['TransId', transId]]),
-    ];
-    if (attributes.length > 0) this.expected.push(['searchAttributes', Object.fromEntries(attributes)]);
-    this.expected.push(...replies.map(replyAct));
-    if (todo.kind !== 'redeliver') return;
-    this.expected.push(activityAct(payment, todo, now));
-    this.take({ kind: 'time' }, now);
-  }
-
-  /** What the interpreter does next, as far as it can without anything coming in. */
-  private goOn(now: number): void {
-    for (;;) {
-      const { todo, active } = this;
-      if (todo.kind === 'wait' && todo.until !== undefined && todo.until <= now) {
-        this.take({ kind: 'time' }, now);
-      } else if (todo.kind === 'wait') {
-        const timer = active?.timer;
-        if (timer?.until === todo.until && timer?.isOver !== true) return;
-        if (todo.until !== undefined) this.expected.push(['timer', todo.until - now]);
-        // A scope is cancelled a moment after the next timer is set.
-        if (timer?.isOver === false) this.expected.push(['cancelTimer']);
-        return;
-      } else if (todo.kind === 'end') {
-        this.expected.push(['end', this.payment, this.timeline]);
-        return;
-      } else {
-        this.expected.push(activityAct(this.payment, todo, now));
-        return;
-      }
-    }
   }
 
   private jobsOf(event: PaymentEvent, brought: Brought | undefined): Job[] {
@@ -532,11 +406,10 @@ class StoryRun {
 
   /** Replies come when their handlers go on, after what the loop has done; a refusal takes a moment longer than an answer. */
   private compare(acts: readonly Act[]): void {
-    const [wanted, done] = [this.expected, acts].map((list) => [
+    const [wanted, done] = [this.expected.acts(), acts].map((list) => [
       list.filter(([name]) => name !== 'reply'),
       list.filter(([name]) => name === 'reply').sort(byRequest),
     ]);
-    this.expected = [];
     if (isDeepStrictEqual(plain(wanted), plain(done))) return;
     throw this.mismatch(`expected ${JSON.stringify(wanted)}, the workflow did ${JSON.stringify(done)}`);
   }

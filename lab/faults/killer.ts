@@ -114,8 +114,10 @@ export class Killer {
         else await stack.restart(target);
         break;
       } catch (error) {
-        if (tries === MAX_TRIES) throw error;
-        report(`${target} didn't start: ${error instanceof Error ? error.message : error}`);
+        const failure = `${target} didn't start: ${error instanceof Error ? error.message : error}`;
+        // What has ended by itself before may be why.
+        if (tries === MAX_TRIES) throw new Error([...this.collapses, failure].join('\n'), { cause: error });
+        report(failure);
       }
     }
     this.#watch(target);

@@ -1,0 +1,158 @@
+import type { Beginning } from '../../src/payments/beginning.js';
+import { objectionTo, type Step, step } from '../../src/payments/machine.js';
+import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/payment-state.js';
+import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/timeline.js';
+import type { PaymentEvent, RequestEvent, Todo } from '../../src/payments/transitions.js';
+import { type Act, activityAct, replyAct } from './workflow-commands.js';
+
+export type Message = RequestEvent | Extract<PaymentEvent, { readonly kind: 'notification' | 'redelivered' }>;
+
+const MESSAGES = [
+  'notification',
+  'redelivered',
+  'expire',
+  'refresh',
+  'decide',
+  'reject',
+  'recheck',
+  'resendNotification',
+];
+
+export function isMessage(event: PaymentEvent): event is Message {
+  return MESSAGES.includes(event.kind);
+}
+
+export function isAnswer({ kind }: PaymentEvent): boolean {
+  return ['sent', 'listed', 'status', 'expired', 'resetChecked', 'delivered'].includes(kind);
+}
+
+/** The timer of a run; times in ms since the epoch. */
+export interface Timer {
+  readonly until: number;
+  readonly seq: number;
+  isOver: boolean;
+}
+
+/** A payment as the machine has it, and what its workflow is expected to do. */
+export class ExpectedPayment {
+  timeline: Timeline | undefined;
+  todo: Todo = { kind: 'end' };
+  #acts: Act[] = [];
+
+  constructor(public payment: PaymentState) {}
+
+  /** Goes on from what has happened before the workflow begins. Returns what that will have to do. */
+  beginAs({ payment, timeline }: Beginning, now: number): Todo {
+    const { todo } = step(payment, { kind: 'begin' }, now);
+    [this.payment, this.timeline, this.todo] = [payment, timeline, todo];
+    return todo;
+  }
+
+  /** What was expected since this was asked last. */
+  acts(): Act[] {
+    const acts = this.#acts;
+    this.#acts = [];
+    return acts;
+  }
+
+  /** Whether an answer is one to what is being asked. */
+  expects(event: PaymentEvent): boolean {
+    const { todo, payment } = this;
+    switch (event.kind) {
+      case 'sent':
+        return todo.kind === 'send';
+      case 'listed':
+        return todo.kind === 'lookUp';
+      case 'status':
+        return (
+          todo.kind === 'askStatus' && todo.transId === event.transId && todo.isReport === event.isReport
+        );
+      case 'expired':
+        return todo.kind === 'expire' && todo.transId === event.transId;
+      case 'resetChecked':
+        return todo.kind === 'checkReset';
+      case 'delivered':
+        return todo.kind === 'deliver' && todo.number === event.number && todo.at === event.at;
+      case 'redelivered':
+        return payment.delivering?.number === event.number && payment.delivering.at === event.at;
+      case 'time':
+      case 'handOver':
+        return todo.kind === 'wait';
+      default:
+        return true;
+    }
+  }
+
+  /** What would come of an event, which may be the first of a run. */
+  after(event: PaymentEvent, now: number, isFirst: boolean): Step {
+    const payment = isFirst ? step(this.payment, { kind: 'begin' }, now).payment : this.payment;
+    return step(payment, event, now);
+  }
+
+  /** Why a request would be refused before it is written down; `undefined` if it wouldn't be. */
+  objects(event: Message, now: number) {
+    return event.kind === 'notification' || event.kind === 'redelivered'
+      ? undefined
+      : objectionTo(this.payment, event, now);
+  }
+
+  /** A request that is refused before it is written down. */
+  expectRefusal(event: Message, now: number): void {
+    const objection = this.objects(event, now);
+    if (objection === undefined || event.kind === 'notification' || event.kind === 'redelivered') return;
+    this.#acts.push(['reply', event.request, 'refused', objection.type]);
+  }
+
+  /** The payment is carried on by another run. */
+  expectHandOver(): void {
+    this.#acts.push(['carryOn', this.payment, this.timeline]);
+  }
+
+  /** Lets the machine take an event, with what is to come of it at once. */
+  take(event: PaymentEvent, now: number): void {
+    const before = this.payment;
+    const { payment, todo, replies } = step(before, event, now);
+    this.payment = payment;
+    this.timeline = recordStep(
+      this.timeline ?? EMPTY_TIMELINE,
+      { before, event, after: payment, replies },
+      now,
+    );
+    this.todo = todo;
+    const [status, transId] = [statusOf(payment), transIdOf(payment)];
+    const isFinal = isFinalPayment(payment);
+    const isNotified = ['REVIEW', 'FAILED'].includes(status) && status !== statusOf(before);
+    const attributes = [
+      ...(status === statusOf(before) ? [] : [['PaymentStatus', status]]),
+      ...(isFinal === isFinalPayment(before) && !isNotified ? [] : [['PaymentFinal', isFinal]]),
+      ...(transId === undefined || transId === transIdOf(before) ? [] : [['TransId', transId]]),
+    ];
+    if (attributes.length > 0) this.#acts.push(['searchAttributes', Object.fromEntries(attributes)]);
+    this.#acts.push(...replies.map(replyAct));
+    if (todo.kind !== 'redeliver') return;
+    this.#acts.push(activityAct(payment, todo, now));
+    this.take({ kind: 'time' }, now);
+  }
+
+  /** What the interpreter does next, as far as it can without anything coming in, while it has this timer. */
+  goOn(now: number, timer: Timer | undefined): void {
+    for (;;) {
+      const { todo } = this;
+      if (todo.kind === 'wait' && todo.until !== undefined && todo.until <= now) {
+        this.take({ kind: 'time' }, now);
+      } else if (todo.kind === 'wait') {
+        if (timer?.until === todo.until && timer?.isOver !== true) return;
+        if (todo.until !== undefined) this.#acts.push(['timer', todo.until - now]);
+        // A scope is cancelled a moment after the next timer is set.
+        if (timer?.isOver === false) this.#acts.push(['cancelTimer']);
+        return;
+      } else if (todo.kind === 'end') {
+        this.#acts.push(['end', this.payment, this.timeline]);
+        return;
+      } else {
+        this.#acts.push(activityAct(this.payment, todo, now));
+        return;
+      }
+    }
+  }
+}
