@@ -41,11 +41,10 @@ export class ExpectedPayment {
 
   constructor(public payment: PaymentState) {}
 
-  /** Goes on from what has happened before the workflow begins. Returns what that will have to do. */
-  beginAs({ payment, timeline }: Beginning, now: number): Todo {
+  /** Goes on from what has happened before the workflow begins. */
+  beginAs({ payment, timeline }: Beginning, now: number): void {
     const { todo } = step(payment, { kind: 'begin' }, now);
     [this.payment, this.timeline, this.todo] = [payment, timeline, todo];
-    return todo;
   }
 
   /** What was expected since this was asked last. */

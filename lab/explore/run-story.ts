@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { beginPayment, type LinkRequest } from '../../src/payments/beginning.js';
+import { requestedLink } from '../../src/api/payments/make-link.js';
+import type { LinkRequest } from '../../src/payments/beginning.js';
 import { step } from '../../src/payments/machine.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
 import type { StatusAnswer } from '../../src/payments/outcome.js';
@@ -177,13 +178,11 @@ class StoryRun {
     events.shift();
     const { event, now } = first;
     const requested = { outcome: event.outcome, sentAt: startedAt, answeredAt: now };
-    const todo = this.expected.beginAs(beginPayment(order, terms, now, requested), now);
+    const { waiting, ...beginning } = requestedLink(order, terms, requested);
+    this.expected.beginAs(beginning, now);
     this.done.push(`${now - startedAt} ${event.kind} by the API`);
-    if (event.outcome.kind === 'accepted' && todo.kind === 'wait' && todo.until !== undefined) {
-      this.dormant = { requested, until: todo.until };
-    } else {
-      await this.start({ requested, startedAt: now, now });
-    }
+    if (waiting !== undefined) this.dormant = { requested, until: now + waiting.forMs };
+    else await this.start({ requested, startedAt: now, now });
   }
 
   /**

@@ -50,7 +50,12 @@ export async function requestLink(
   const sentAt = Date.now();
   const outcome = await links.initiatePay(toInitiatePay(order), { withinMs, signal });
   const answeredAt = Date.now();
-  const request = { outcome, sentAt, answeredAt };
+  return requestedLink(order, terms, { outcome, sentAt, answeredAt });
+}
+
+/** What a payment is with the answer to the request for its link, when its workflow is started with that at once. */
+export function requestedLink(order: LinkOrder, terms: PaymentTerms, request: LinkRequest): RequestedLink {
+  const { outcome, answeredAt } = request;
   const beginning = beginPayment(order, terms, answeredAt, request);
   const { todo } = step(beginning.payment, { kind: 'begin' }, answeredAt);
   const isIdle = outcome.kind === 'accepted' && todo.kind === 'wait' && todo.until !== undefined;

@@ -134,6 +134,7 @@ async function isKnown(context: StartContext, { order, repeatable }: StartReques
   }
 }
 
+/** The payment that {@link isKnown}, as it stands. */
 async function known(context: StartContext, request: StartRequest, requestId: string): Promise<StartResult> {
   const earlier = await asItStands(context, request, requestId);
   if (earlier !== undefined) return earlier;
@@ -164,9 +165,10 @@ async function startLink(
   const { order, owner, fingerprint, repeatable } = request;
   return await context.linkTurns.take(order.id, async () => {
     // Otherwise each repetition would make a link that nobody is given. The merchant waits for both, so they are asked at once.
-    const [isRecorded, earlier] = repeatable
-      ? await Promise.all([isKnown(context, request), findInTemporal(context, order.id)])
-      : [false, undefined];
+    const [isRecorded, earlier] = await Promise.all([
+      isKnown(context, request),
+      repeatable ? findInTemporal(context, order.id) : undefined,
+    ]);
     if (isRecorded) return await known(context, request, requestId);
     if (earlier !== undefined) {
       return isDormant(earlier) ? await asItStands(context, request, requestId) : undefined;
