@@ -26,16 +26,27 @@ export const NO_PAYOUTS: CountedPayouts = { total: 0, latest: [] };
 const REMEMBERED = 1_000;
 
 /**
- * Counts a payout, if the limit leaves room for it.
+ * Counts payouts in their order, each if the limit leaves room for it.
  *
  * @param max the limit of the day's payouts, in XAF
- * @returns those counted with it; `undefined` when it would exceed the limit
+ * @returns whether each was counted, by its place: one id may stand in a batch with two amounts, of which only one has room
  */
-export function withPayout(
-  payouts: CountedPayouts,
-  payout: CountedPayout,
+export function countPayouts(
+  before: CountedPayouts,
+  payouts: readonly CountedPayout[],
   max: number,
-): CountedPayouts | undefined {
+): { readonly counted: CountedPayouts; readonly isAccepted: readonly boolean[] } {
+  let counted = before;
+  const isAccepted = payouts.map((payout) => {
+    const withIt = withPayout(counted, payout, max);
+    counted = withIt ?? counted;
+    return withIt !== undefined;
+  });
+  return { counted, isAccepted };
+}
+
+/** @returns those counted with the payout; `undefined` when it would exceed the limit */
+function withPayout(payouts: CountedPayouts, payout: CountedPayout, max: number): CountedPayouts | undefined {
   const before = payouts.latest.find(({ id }) => id === payout.id);
   const counted = before?.amount ?? 0;
   // Repeated with another amount, it may be either of the two that is paid.

@@ -5,7 +5,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { type CountedPayout, NO_PAYOUTS, withPayout } from '../payments/counted-payouts.js';
+import { countPayouts, NO_PAYOUTS } from '../payments/counted-payouts.js';
 import { countPayoutsUpdate, type PayoutCount, type PayoutLimitInput } from './messages.js';
 
 /** Events of history after which a new run takes over. */
@@ -17,20 +17,10 @@ const HISTORY_LIMIT = 1_500;
  */
 export async function limitPayouts(input: PayoutLimitInput): Promise<void> {
   let counted = input.carried ?? NO_PAYOUTS;
-  const count = (payouts: readonly CountedPayout[], max: number) => {
-    let next = counted;
-    const accepted = payouts.filter((payout) => {
-      const withIt = withPayout(next, payout, max);
-      next = withIt ?? next;
-      return withIt !== undefined;
-    });
-    return { next, accepted };
-  };
-
   setHandler(countPayoutsUpdate, ({ payouts, max }): PayoutCount => {
-    const { next, accepted } = count(payouts, max);
-    counted = next;
-    return { accepted: accepted.map(({ id }) => id), total: counted.total };
+    const count = countPayouts(counted, payouts, max);
+    counted = count.counted;
+    return { isAccepted: count.isAccepted, total: counted.total };
   });
 
   const isLong = () => workflowInfo().historyLength >= HISTORY_LIMIT || workflowInfo().continueAsNewSuggested;

@@ -5,7 +5,7 @@ import type { Force, Rejection, Resolution } from '../payments/decision.js';
 import type { PaymentNotification } from '../payments/notification.js';
 import type { PaymentOrder, PaymentTerms, Service } from '../payments/order.js';
 import type { Payment } from '../payments/payment.js';
-import type { PaymentId, TransId } from '../payments/payment-id.js';
+import type { TransId } from '../payments/payment-id.js';
 import type { PaymentState } from '../payments/payment-state.js';
 import type { Timeline } from '../payments/timeline.js';
 import type { ProviderStatus, Transaction } from '../payments/transaction.js';
@@ -211,9 +211,12 @@ interface PayoutsToCount {
   readonly max: number;
 }
 
-/** Which payouts were counted, and the sum of the day's so far, in XAF. The others would have exceeded the limit. */
+/**
+ * Whether each payout was counted, by its place in the update, and the sum of the day's so far, in XAF. The others would have
+ * exceeded the limit.
+ */
 export interface PayoutCount {
-  readonly accepted: readonly PaymentId[];
+  readonly isAccepted: readonly boolean[];
   readonly total: number;
 }
 

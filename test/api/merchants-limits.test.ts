@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { dayOf } from '../../src/payments/time.js';
 import { payoutLimitWorkflowId } from '../../src/workflows/messages.js';
 import { type Answered, KEYS, merchantsWith } from '../support/api-under-test.js';
-import { link, payout, useStack } from '../support/payment-stack.js';
+import { eventually, link, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 
@@ -94,6 +94,24 @@ describe("a merchant's limit of the payouts of a day", () => {
     expect(answers.filter(isMade)).toHaveLength(9);
     const paid = stack.sandbox.ledger.all().filter(({ amount }) => amount === 110);
     expect(paid.length).toBeLessThanOrEqual(9);
+  }, 120_000);
+
+  it('holds for two amounts under one Idempotency-Key at once, in either order', async () => {
+    const { payOut } = await apiFor('paired', { maxPayoutsPerDay: 1_000 });
+    const pairs = Array.from({ length: 40 }, (_, index) => {
+      const amounts = index % 2 === 0 ? [100, 901] : [901, 100];
+      return amounts.map((amount) => payOut(amount, `order-${index}`));
+    });
+    const answers = await Promise.all(pairs.flat());
+    expect(answers.filter(isMade).length).toBeGreaterThan(0);
+    const sent = () => stack.sandbox.ledger.all().filter(({ amount }) => amount === 901 || amount === 100);
+    const payments = answers.filter(isMade).map(({ body }) => body.id);
+    await eventually(
+      async () => new Set(sent().map(({ externalId }) => externalId)),
+      (ids) => payments.every((id) => ids.has(id)),
+    );
+    const own = sent().filter(({ externalId }) => payments.includes(externalId));
+    expect(own.reduce((sum, { amount }) => sum + amount, 0)).toBeLessThanOrEqual(1_000);
   }, 120_000);
 
   it('refuses with 503 when it cannot be counted, and pays nothing', async () => {

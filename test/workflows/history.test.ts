@@ -96,8 +96,8 @@ describe('a workflow beside payments', () => {
           },
         ),
       });
-    expect(await count(600)).toEqual({ accepted: ['pay_600'], total: 600 });
-    expect(await count(500)).toEqual({ accepted: [], total: 600 });
+    expect(await count(600)).toEqual({ isAccepted: [true], total: 600 });
+    expect(await count(500)).toEqual({ isAccepted: [false], total: 600 });
     await world.pass(2 * HOUR);
     expect((await world.ended(workflowId, 'payouts-of-a-day')).at(-1)).toBe('WORKFLOW_EXECUTION_COMPLETED');
   });

@@ -123,9 +123,9 @@ export class PayoutLimits {
       gathering === undefined || gathering.payouts.length >= MAX_BATCH
         ? this.#begin(context, key, { workflowId, max, until: endOfDay(now) + LINGER_MS })
         : gathering;
-    batch.payouts.push(payout);
-    const { accepted, total } = await batch.counted;
-    return { isAccepted: accepted.includes(payout.id), total };
+    const place = batch.payouts.push(payout) - 1;
+    const { isAccepted, total } = await batch.counted;
+    return { isAccepted: isAccepted[place] === true, total };
   }
 
   #begin(context: UpdateContext, key: string, counter: Counter): Batch {

@@ -230,8 +230,9 @@ async function tryToStart(
       ? toResult(answer.value, { isRepeated: false })
       : await asItStands(context, request, requestId);
   } catch (error) {
-    if (failureTypeOf(error) === FINGERPRINT_MISMATCH) throw keyReused(request);
-    if (wasOvertaken(error)) return await asItStands(context, request, requestId);
+    // The refusal may be another request's, with another body, which shared the update: this one's body is compared.
+    if (failureTypeOf(error) === FINGERPRINT_MISMATCH || wasOvertaken(error))
+      return await asItStands(context, request, requestId);
     throw error;
   }
 }
