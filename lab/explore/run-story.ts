@@ -4,11 +4,9 @@ import { requestedLink } from '../../src/api/payments/make-link.js';
 import type { LinkRequest } from '../../src/payments/beginning.js';
 import { step } from '../../src/payments/machine.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
-import type { StatusAnswer } from '../../src/payments/outcome.js';
-import type { TransId } from '../../src/payments/payment-id.js';
 import { openPayment, type PaymentState } from '../../src/payments/payment-state.js';
 import type { PaymentEvent } from '../../src/payments/transitions.js';
-import type { PaymentInput, PaymentWorkflowType, Shown } from '../../src/workflows/messages.js';
+import type { PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
 import { ExpectedPayment, isAnswer, isMessage, type Message, type Timer } from './expected-payment.js';
 import type { Machine } from './situation.js';
 import { randomStory } from './stories.js';
@@ -57,23 +55,8 @@ export interface Telling {
   readonly isMadeByApi: boolean;
   /** Whether the message that follows an answer comes in before it, while the question is still under way. */
   readonly isEarly: () => boolean;
-  /**
-   * Whether a notification brings what the provider has shown since, wherever the story tells it. Outside of stories, the API sees to
-   * that for links alone that are paid; the workflow can't tell.
-   */
-  readonly areChecked: boolean;
   /** The activation of each run with which somebody asks for it to be cancelled, from 1; nothing is to come of it. */
   readonly cancelAt: number;
-}
-
-/** What was told of a story. */
-export interface Told {
-  /** How often the workflow was activated. */
-  readonly activations: number;
-  /** How often what a notification has brought was the answer to the payment's question. */
-  readonly answered: number;
-  /** How often nothing was to come of it. */
-  readonly dropped: number;
 }
 
 /** Ways to tell stories, all different: call it for each of them with its number. */
@@ -82,7 +65,6 @@ export function tellings(): (seed: number) => Telling {
   return (seed) => ({
     isMadeByApi: seed % 2 === 0,
     isEarly: () => ++messages % 3 === 0,
-    areChecked: seed % 3 !== 0,
     cancelAt: seed % 5,
   });
 }
@@ -92,37 +74,22 @@ export function tellings(): (seed: number) => Telling {
  * with their limits and arguments, the timers, the search attributes, the replies, the end and what is carried on, with the
  * timeline. Then each run is replayed, and must give the same commands in the same order.
  *
+ * @returns how often a workflow was activated
  * @throws StoryMismatch
  */
-export async function runStory(vm: WorkflowVm, story: Story, telling: Telling): Promise<Told> {
+export async function runStory(vm: WorkflowVm, story: Story, telling: Telling): Promise<number> {
   const run = new StoryRun(vm, story, telling);
   const events = story.events.filter(({ event }) => event.kind !== 'begin');
   await run.begin(events);
   for (let timed = events.shift(); timed !== undefined; timed = events.shift()) {
     // A message that came earlier than in the story may lead it elsewhere; then it ends here.
     if (!run.expected.expects(timed.event)) break;
-    const brought = run.broughtBy(timed, events);
-    if (brought?.answer !== undefined) events.shift();
-    const ahead = run.ahead(timed, events, brought);
+    const ahead = run.ahead(timed, events);
     if (ahead === undefined) break;
     events.splice(0, ahead.length);
-    await run.run(timed, ahead, brought);
+    await run.run(timed, ahead);
   }
   return await run.finish();
-}
-
-type StatusEvent = Extract<PaymentEvent, { readonly kind: 'status' }>;
-type ShownEvent = StatusEvent & { readonly answer: Extract<StatusAnswer, { readonly kind: 'found' }> };
-
-/** What a notification brings, and the event that it is, if it answers what the payment asks because of it. */
-interface Brought {
-  readonly shown: Shown;
-  readonly answer?: PaymentEvent | undefined;
-}
-
-/** Whether the provider shows a transaction. */
-function isShown(event: PaymentEvent, transId: TransId): event is ShownEvent {
-  return event.kind === 'status' && event.transId === transId && event.answer.kind === 'found';
 }
 
 /** A run of a workflow: what it was given, and what it did. */
@@ -149,7 +116,6 @@ interface Start {
   readonly now: number;
   /** What it finds in its inbox. */
   readonly message?: Message;
-  readonly brought?: Brought | undefined;
 }
 
 class StoryRun {
@@ -157,7 +123,7 @@ class StoryRun {
   private active: ActiveRun | undefined;
   /** The link with which the first run is to begin, and until when it waits for something to do. */
   private dormant: { readonly requested: LinkRequest; readonly until: number } | undefined;
-  private readonly told = { activations: 0, answered: 0, dropped: 0 };
+  private activations = 0;
   private readonly done: string[] = [];
 
   constructor(
@@ -178,41 +144,24 @@ class StoryRun {
     events.shift();
     const { event, now } = first;
     const requested = { outcome: event.outcome, sentAt: startedAt, answeredAt: now };
-    const { waiting, ...beginning } = requestedLink(order, terms, requested);
+    const { idleMs, ...beginning } = requestedLink(order, terms, requested);
     this.expected.beginAs(beginning, now);
     this.done.push(`${now - startedAt} ${event.kind} by the API`);
-    if (waiting !== undefined) this.dormant = { requested, until: now + waiting.forMs };
+    if (idleMs !== undefined) this.dormant = { requested, until: now + idleMs };
     else await this.start({ requested, startedAt: now, now });
-  }
-
-  /**
-   * What a notification brings with it, if the story tells later what the provider shows of its transaction. If the payment asks
-   * at once, that must be the answer to it.
-   */
-  broughtBy({ event, now }: TimedEvent, later: readonly TimedEvent[]): Brought | undefined {
-    if (event.kind !== 'notification' || !this.telling.areChecked) return undefined;
-    const { todo } = this.expected.after(event, now, this.active === undefined);
-    const isAsked = todo.kind === 'askStatus' && todo.transId === event.transId;
-    const answers = (isAsked ? later.slice(0, 1) : later).map((one) => one.event);
-    const answer = answers.find((one) => isShown(one, event.transId));
-    if (answer === undefined) return undefined;
-    this.told[isAsked ? 'answered' : 'dropped'] += 1;
-    return { shown: { transaction: answer.answer.transaction, at: now }, ...(isAsked && { answer }) };
   }
 
   /**
    * The messages after an event that must have come in before its answer, or together with it: a question is asked in the
    * very activation in which it becomes due. `undefined` when the workflow can't come to hear of them in that order.
    */
-  ahead({ event, now }: TimedEvent, later: readonly TimedEvent[], brought?: Brought): Message[] | undefined {
+  ahead({ event, now }: TimedEvent, later: readonly TimedEvent[]): Message[] | undefined {
     const ahead: Message[] = [];
     let { payment, todo } = this.expected.after(event, now, this.active === undefined);
-    if (brought?.answer !== undefined) ({ payment, todo } = step(payment, brought.answer, now));
-    const isAnswered = isAnswer(event) || brought?.answer !== undefined;
     for (const { event: next } of later) {
       if (!isMessage(next)) break;
       const isAsking = todo.kind !== 'wait' && todo.kind !== 'end' && todo.kind !== 'redeliver';
-      const mayBeEarly = ahead.length === 0 && isAnswered && next.kind !== 'redelivered';
+      const mayBeEarly = ahead.length === 0 && isAnswer(event) && next.kind !== 'redelivered';
       if (!isAsking && !(mayBeEarly && this.telling.isEarly())) break;
       if (event.kind === 'time' || this.active === undefined) return isAsking ? undefined : ahead;
       // The end of an activity is heard after all other messages of its activation.
@@ -225,30 +174,28 @@ class StoryRun {
     return ahead;
   }
 
-  /** Runs one event with what it has brought, and the messages that come in while its question is under way. */
-  async run({ event, now }: TimedEvent, ahead: readonly Message[], brought?: Brought): Promise<void> {
-    const [what, how] = [event.kind, brought && (brought.answer ? 'checked' : 'checked in vain')];
-    this.done.push([now - this.story.startedAt, what, how, ...ahead.map(({ kind }) => kind)].join(' '));
-    if (this.dormant !== undefined && !(await this.isAwake(event, now, brought))) return;
-    if (this.active === undefined) return await this.reopen(event, now, brought);
+  /** Runs one event, and the messages that come in while its question is under way. */
+  async run({ event, now }: TimedEvent, ahead: readonly Message[]): Promise<void> {
+    this.done.push([now - this.story.startedAt, event.kind, ...ahead.map(({ kind }) => kind)].join(' '));
+    if (this.dormant !== undefined && !(await this.isAwake(event, now))) return;
+    if (this.active === undefined) return await this.reopen(event, now);
     await this.passTime(event, now);
     if (event.kind === 'handOver') return await this.handOver(now);
     if (isMessage(event) && this.expected.objects(event, now) !== undefined)
       return await this.refuse(event, now);
     const messages = ahead.map((message) => this.messageJob(message));
     if (isAnswer(event) && messages.length > 0) await this.activate(messages, { now });
-    const jobs = this.jobsOf(event, brought);
+    const jobs = this.jobsOf(event);
     this.expected.take(event, now);
-    if (brought?.answer !== undefined) this.expected.take(brought.answer, now);
     for (const message of ahead) this.expected.take(message, now);
     this.expected.goOn(now, this.active?.timer);
     await this.activate(isAnswer(event) ? jobs : [...jobs, ...messages], { now });
   }
 
   /** Replays the last run. */
-  async finish(): Promise<Told> {
+  async finish(): Promise<number> {
     if (this.active !== undefined) await this.replay(this.active);
-    return this.told;
+    return this.activations;
   }
 
   /** A request that is refused before it is written down. */
@@ -261,7 +208,7 @@ class StoryRun {
    * Lets a run begin that waits for something to do, by the event itself unless its time has come before. Returns whether
    * the event is still to come.
    */
-  private async isAwake(event: PaymentEvent, now: number, brought?: Brought): Promise<boolean> {
+  private async isAwake(event: PaymentEvent, now: number): Promise<boolean> {
     const { dormant } = this;
     // Nobody takes over what hasn't begun.
     if (dormant === undefined || event.kind === 'handOver') return false;
@@ -270,19 +217,19 @@ class StoryRun {
     const begun = { requested, startedAt: requested.answeredAt };
     const isOverdue = until <= now && isMessage(event);
     if (isOverdue) await this.start({ ...begun, now: until });
-    else await this.start({ ...begun, now, ...(isMessage(event) && { message: event, brought }) });
+    else await this.start({ ...begun, now, ...(isMessage(event) && { message: event }) });
     return isOverdue;
   }
 
   /** An ended payment is opened again by what comes in for it. */
-  private async reopen(event: PaymentEvent, now: number, brought?: Brought): Promise<void> {
+  private async reopen(event: PaymentEvent, now: number): Promise<void> {
     if (!isMessage(event)) throw new Error(`an ended payment can't take ${event.kind}`);
     const type = 'reopenPayment';
-    await this.start({ type, carried: this.expected.payment, startedAt: now, now, message: event, brought });
+    await this.start({ type, carried: this.expected.payment, startedAt: now, now, message: event });
   }
 
   /** Starts a run, which the message, if there is one, finds before it does anything. */
-  private async start({ type, requested, carried, startedAt, now, message, brought }: Start): Promise<void> {
+  private async start({ type, requested, carried, startedAt, now, message }: Start): Promise<void> {
     const { order, terms } = this.story;
     const input: PaymentInput = {
       order,
@@ -299,10 +246,9 @@ class StoryRun {
     if (message !== undefined) {
       if (this.expected.objects(message, now) === undefined) this.expected.take(message, now);
       else this.expected.expectRefusal(message, now);
-      if (brought?.answer !== undefined) this.expected.take(brought.answer, now);
     }
     this.expected.goOn(now, this.active?.timer);
-    const jobs = message === undefined ? [] : [this.messageJob(message, brought)];
+    const jobs = message === undefined ? [] : [this.messageJob(message)];
     await this.activate([startJob(name, input, startedAt), ...jobs], { now });
   }
 
@@ -328,7 +274,7 @@ class StoryRun {
     await this.activate([timerJob(timer.seq)], { now: timer.until });
   }
 
-  private jobsOf(event: PaymentEvent, brought: Brought | undefined): Job[] {
+  private jobsOf(event: PaymentEvent): Job[] {
     const { active } = this;
     switch (event.kind) {
       case 'time':
@@ -348,7 +294,7 @@ class StoryRun {
       case 'handOver':
         return [emptyJob()];
       default:
-        return [this.messageJob(event, brought)];
+        return [this.messageJob(event)];
     }
   }
 
@@ -357,11 +303,11 @@ class StoryRun {
     return activityJob(question?.seq ?? -1, question?.isLocal ?? false, answer);
   }
 
-  private messageJob(event: Message, brought?: Brought): Job {
+  private messageJob(event: Message): Job {
     switch (event.kind) {
       case 'notification': {
         const { transId, status } = event;
-        return signalJob('hint', { transId, status, shown: brought?.shown });
+        return signalJob('hint', { transId, status });
       }
       case 'redelivered':
         return activityJob(this.active?.delivery?.seq ?? -1, false, event.outcome);
@@ -380,7 +326,7 @@ class StoryRun {
   private async activate(given: readonly Job[], moment: Moment): Promise<void> {
     const { active } = this;
     if (active === undefined) throw new Error('no run is active');
-    this.told.activations += 1;
+    this.activations += 1;
     const isCancelled = active.given.length + 1 === this.telling.cancelAt;
     const jobs = isCancelled ? [...given, cancelJob()] : given;
     active.given.push({ jobs, moment });
@@ -455,7 +401,7 @@ const PROGRESS_EVERY = 1_000;
 
 /**
  * Runs random stories through the built workflows: every other link was made by the API, one message in three comes in while a question is
- * under way, the notifications of two stories in three bring what the provider shows, and in most stories somebody presses Cancel.
+ * under way, and in most stories somebody presses Cancel.
  *
  * @returns in how many of them a workflow did something else than the machine says
  */
@@ -469,7 +415,7 @@ export async function runStories(
   let [activations, mismatches] = [0, 0];
   for (let seed = 1; seed <= count; seed++) {
     try {
-      activations += (await runStory(vm, randomStory(machine, seed), tellingOf(seed))).activations;
+      activations += await runStory(vm, randomStory(machine, seed), tellingOf(seed));
     } catch (error) {
       if (!(error instanceof StoryMismatch)) throw error;
       mismatches += 1;

@@ -6,8 +6,8 @@ import { STATUS_CALLS_BUDGETED } from '../payments/polling.js';
 import type { Transaction } from '../payments/transaction.js';
 import type { ProviderClient } from '../provider/client.js';
 import { toDirectPay, toInitiatePay, toPayout } from '../provider/requests.js';
-import { StatusLimit } from '../provider/status-limit.js';
 import type { MerchantNotifier } from './merchant.js';
+import { StatusLimit } from './status-limit.js';
 import { mayHaveBeenReset, unlessReset } from './unless-reset.js';
 
 /** The clients that the activities call. */

@@ -16,7 +16,6 @@ import { Descriptions } from './payments/descriptions.js';
 import { RecentLinks, Turns } from './payments/make-link.js';
 import { measureOpenReviews } from './payments/open-reviews.js';
 import { PayoutLimits } from './payments/payout-limits.js';
-import { limited } from './payments/provider-notifications.js';
 import { ProviderRecords } from './payments/provider-records.js';
 import { measureRecords } from './payments/recorded-payments.js';
 import { SharedUpdates } from './payments/update-payment.js';
@@ -161,7 +160,6 @@ export function createApi({
     tracing,
     linkTurns: new Turns(),
     recentLinks: new RecentLinks(),
-    linkStatus: limited(providers.collection),
     readiness: sharedReadiness(options),
     openApi: describeOnce(),
     payoutLimits: new PayoutLimits(),

@@ -30,7 +30,6 @@ import type { PaymentEvent, Refusal, Reply, RequestEvent, Todo } from '../paymen
 import { paymentSearchAttributes } from '../temporal/search-attributes.js';
 import { type ActivityCalls, activityCalls } from './activity-calls.js';
 import {
-  type CheckedHint,
   type EndedPayment,
   expireUpdate,
   FINGERPRINT_MISMATCH,
@@ -88,9 +87,6 @@ type Request = RequestEvent extends infer Event
     : never
   : never;
 
-/** A message, and what the provider has said of what it names before it was sent. */
-type Message = PaymentEvent & Pick<CheckedHint, 'shown'>;
-
 /**
  * Runs the payment machine. Messages go into one inbox. One loop takes them out, one at a time, and does the one thing that
  * the machine asks for next. It takes no message while that is under way, so nothing can interleave with it.
@@ -101,7 +97,7 @@ class Interpreter {
   private timeline: Timeline;
   private readonly calls: ActivityCalls;
   private readonly steps: PaymentSteps;
-  private readonly inbox: Message[] = [];
+  private readonly inbox: PaymentEvent[] = [];
   private readonly replies = new Map<number, Reply>();
   private requests = 0;
   private isHandingOver = false;
@@ -128,8 +124,6 @@ class Interpreter {
       const message = this.inbox.shift();
       if (message !== undefined) {
         todo = this.take(await this.checked(message));
-        const answer = answerIn(message, todo);
-        if (answer !== undefined) todo = this.take(answer);
       } else if (todo.kind === 'wait') {
         await (this.isLong && this.payment.delivering === undefined ? this.handOver() : this.wait(todo));
         if (this.inbox.length === 0) todo = this.take({ kind: 'time' });
@@ -144,7 +138,7 @@ class Interpreter {
   }
 
   /** A withdrawal goes by what this run knows, which forgets what was sent when somebody has reset the workflow. */
-  private async checked(message: Message): Promise<PaymentEvent> {
+  private async checked(message: PaymentEvent): Promise<PaymentEvent> {
     const isWithdrawal = message.kind === 'expire' && this.payment.phase.kind === 'waiting';
     return isWithdrawal ? { ...message, mayHaveBeenSent: await this.calls.mayHaveBeenReset() } : message;
   }
@@ -367,8 +361,8 @@ class Interpreter {
     setHandler(notificationsQuery, () => this.payment.notifications);
     setHandler(timelineQuery, () => ({ createdAt: this.payment.createdAt, timeline: this.timeline }));
     setHandler(recordQuery, () => this.ended());
-    setHandler(hintSignal, ({ transId, status, shown }) => {
-      this.inbox.push({ kind: 'notification', transId, status, shown });
+    setHandler(hintSignal, ({ transId, status }) => {
+      this.inbox.push({ kind: 'notification', transId, status });
     });
     setHandler(
       initiationUpdate,
@@ -431,18 +425,6 @@ class Interpreter {
       },
     );
   }
-}
-
-/** For how long what a message has brought may answer a question, in ms. If no worker ran for longer, the provider is asked. */
-const MAX_SHOWN_AGE_MS = 60_000;
-
-/** The answer to what the payment is about to ask because of a message, if that has brought it. */
-function answerIn({ shown }: Message, todo: Todo): PaymentEvent | undefined {
-  if (todo.kind !== 'askStatus' || todo.transId !== shown?.transaction.transId) return undefined;
-  // The clock of the process that has asked may differ.
-  if (Math.abs(Date.now() - shown.at) > MAX_SHOWN_AGE_MS) return undefined;
-  const { transId, isReport } = todo;
-  return { kind: 'status', transId, isReport, answer: { kind: 'found', transaction: shown.transaction } };
 }
 
 /** Whether the payment was created with this run: it goes on with no other's work. */

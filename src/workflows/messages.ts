@@ -8,7 +8,7 @@ import type { Payment } from '../payments/payment.js';
 import type { TransId } from '../payments/payment-id.js';
 import type { PaymentState } from '../payments/payment-state.js';
 import type { Timeline } from '../payments/timeline.js';
-import type { ProviderStatus, Transaction } from '../payments/transaction.js';
+import type { ProviderStatus } from '../payments/transaction.js';
 
 /**
  * The messages of the workflows (signals, queries and updates) and their types: the contract between the API and the
@@ -87,18 +87,6 @@ export interface Hint {
   readonly status: ProviderStatus;
 }
 
-/** What the provider has shown of a transaction, and when, in ms since the epoch, by the clock of the process that has asked. */
-export interface Shown {
-  readonly transaction: Transaction;
-  readonly at: number;
-}
-
-/** A hint as a payment gets it. */
-export interface CheckedHint extends Hint {
-  /** The transaction that the hint names, as the provider has shown it since, if the API has asked, and it is SUCCESSFUL. */
-  readonly shown?: Shown | undefined;
-}
-
 /** Reads the payment. */
 export const paymentQuery = defineQuery<PaymentResult, OfEnded>('payment');
 
@@ -108,7 +96,7 @@ export const OF_ENDED = 'ended';
 type OfEnded = [run?: typeof OF_ENDED];
 
 /** Wakes the payment to ask the provider. */
-export const hintSignal = defineSignal<[CheckedHint]>('hint');
+export const hintSignal = defineSignal<[Hint]>('hint');
 
 /**
  * Answers when the provider's answer to the initiation is known. Sent with the start, under {@link INITIATION_UPDATE_ID}. Rejected

@@ -36,7 +36,7 @@ describe('a collection by link', () => {
       financialTransId: expect.any(String),
     });
     expect(paid).toMatchObject({ externalId: 'order-1', userId: 'user-1', metadata: { basket: '7' } });
-    await world.ended(payment.id, 'link-paid-as-shown');
+    await world.ended(payment.id, 'link-paid');
     expect(looks(payment)).toEqual([1]);
   });
 

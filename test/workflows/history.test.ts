@@ -20,16 +20,17 @@ beforeAll(async () => {
 afterAll(() => world.stop(), 30_000);
 
 describe("a link collection's history", () => {
-  it('has 1 workflow task and 8 events when the notification comes', async () => {
+  it('has 1 workflow task and 9 events when the notification comes', async () => {
     const payment = await world.begin('collections', { method: 'link', amount: 5_000 });
     await world.visit(payment, 'pay');
     const events = await world.ended(payment.id);
     expect(events).toEqual([
       'WORKFLOW_EXECUTION_STARTED', // with the link
-      'WORKFLOW_EXECUTION_SIGNALED', // the notification, with the status
+      'WORKFLOW_EXECUTION_SIGNALED', // the notification
       'WORKFLOW_TASK_SCHEDULED',
       'WORKFLOW_TASK_STARTED',
       'WORKFLOW_TASK_COMPLETED',
+      'MARKER_RECORDED', // the status
       'UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', // the outcome
       'MARKER_RECORDED', // the merchant is told
       'WORKFLOW_EXECUTION_COMPLETED',

@@ -22,17 +22,11 @@ export interface LinkMaker {
   expirePay(transId: string): Promise<ExpiryAnswer>;
 }
 
-/** The link's transaction, and for how long its payment has nothing to do, in ms. */
-interface Waiting {
-  readonly transId: TransId;
-  readonly forMs: number;
-}
-
 /** A link that was asked for, and what the payment is with the answer. */
 export interface RequestedLink extends Beginning {
   readonly request: LinkRequest;
-  /** `undefined` when the payment has something to do now. */
-  readonly waiting: Waiting | undefined;
+  /** For how long the payment has nothing to do, in ms; `undefined` when it has something to do now. */
+  readonly idleMs: number | undefined;
 }
 
 /**
@@ -59,8 +53,7 @@ export function requestedLink(order: LinkOrder, terms: PaymentTerms, request: Li
   const beginning = beginPayment(order, terms, answeredAt, request);
   const { todo } = step(beginning.payment, { kind: 'begin' }, answeredAt);
   const isIdle = outcome.kind === 'accepted' && todo.kind === 'wait' && todo.until !== undefined;
-  const waiting = isIdle ? { transId: outcome.transId, forMs: todo.until - answeredAt } : undefined;
-  return { ...beginning, request, waiting };
+  return { ...beginning, request, idleMs: isIdle ? todo.until - answeredAt : undefined };
 }
 
 /**
@@ -107,24 +100,18 @@ const MAX_REMEMBERED = 10_000;
 
 /** The payments that this process has started with their links: a notification for one need not ask whether it waits for its start. */
 export class RecentLinks {
-  readonly #links = new Map<PaymentId, { readonly waiting: Waiting; readonly startedAt: number }>();
+  readonly #startedAt = new Map<PaymentId, number>();
 
-  add(id: PaymentId, waiting: Waiting): void {
-    this.#links.set(id, { waiting, startedAt: Date.now() });
-    const [oldest] = this.#links.keys();
-    if (this.#links.size > MAX_REMEMBERED && oldest !== undefined) this.#links.delete(oldest);
+  add(id: PaymentId): void {
+    this.#startedAt.set(id, Date.now());
+    const [oldest] = this.#startedAt.keys();
+    if (this.#startedAt.size > MAX_REMEMBERED && oldest !== undefined) this.#startedAt.delete(oldest);
   }
 
-  /**
-   * The link's transaction while its payment waits for the first poll, for all that this process knows, and nothing later; `undefined`
-   * when the payment wasn't started a short while ago, or somebody has asked since.
-   */
-  take(id: PaymentId): { readonly transId: TransId | undefined } | undefined {
-    const link = this.#links.get(id);
-    this.#links.delete(id);
-    if (link === undefined) return undefined;
-    const age = Date.now() - link.startedAt;
-    if (age >= REMEMBERED_MS) return undefined;
-    return { transId: age < link.waiting.forMs ? link.waiting.transId : undefined };
+  /** Whether the payment was started a short while ago, and nobody has asked since. */
+  take(id: PaymentId): boolean {
+    const startedAt = this.#startedAt.get(id);
+    this.#startedAt.delete(id);
+    return startedAt !== undefined && Date.now() - startedAt < REMEMBERED_MS;
   }
 }

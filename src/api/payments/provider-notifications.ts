@@ -1,18 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { StatusAnswer } from '../../payments/outcome.js';
-import { PAYMENT_ID_PREFIX, type PaymentId, type TransId } from '../../payments/payment-id.js';
+import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/payment-id.js';
 import { type PaymentState, statusOf, transIdOf } from '../../payments/payment-state.js';
-import { StatusLimit } from '../../provider/status-limit.js';
-import { paymentSearchAttributes } from '../../temporal/search-attributes.js';
-import type { Tracing } from '../../tracing.js';
 import {
-  type CheckedHint,
   type Hint,
   hintSignal,
   NO_PAYMENT_WORKFLOW_TYPE,
-  type Shown,
   UNMATCHED_WORKFLOW,
   type UnmatchedNotification,
   unmatchedQuery,
@@ -25,31 +19,6 @@ import type { RecentLinks, Turns } from './make-link.js';
 import { endedState, isLatest, reopenWithHint } from './reopen-payment.js';
 import { callTemporal, deliver, queryTemporal } from './temporal-calls.js';
 
-/** Asks the provider for the status of a transaction. */
-export interface StatusReader {
-  paymentStatus(transId: TransId): Promise<StatusAnswer>;
-}
-
-/** Questions about one link that the process asks in any minute. The others that the provider takes are for its payment. */
-const QUESTIONS_A_MINUTE = 1;
-
-/** Asks no more often than this process may, and not while the provider has asked it for a pause. */
-export function limited(provider: StatusReader): StatusReader {
-  const limit = new StatusLimit(QUESTIONS_A_MINUTE);
-  let quietUntil = 0;
-  return {
-    async paymentStatus(transId) {
-      const now = performance.now();
-      if (now < quietUntil) return { kind: 'throttled', retryAfterMs: quietUntil - now, isOurs: true };
-      const answer = await limit.ask(transId, now, () => provider.paymentStatus(transId));
-      if (answer.kind === 'throttled' && !answer.isOurs) {
-        quietUntil = Math.max(quietUntil, performance.now() + (answer.retryAfterMs ?? 0));
-      }
-      return answer;
-    },
-  };
-}
-
 /** What passing on the provider's notifications needs. */
 export interface HintContext extends ReadContext {
   readonly taskQueue: string;
@@ -57,9 +26,6 @@ export interface HintContext extends ReadContext {
   readonly limits: Pick<Limits, 'reopenings'>;
   readonly linkTurns: Turns;
   readonly recentLinks: RecentLinks;
-  readonly linkStatus: StatusReader;
-  /** Traces questions to the provider; nobody does, by default. */
-  readonly tracing?: Tracing | undefined;
 }
 
 /**
@@ -97,12 +63,9 @@ async function signalRunning(context: HintContext, id: PaymentId, hint: Hint): P
   try {
     const way = await wayTo(context, id);
     if (way === undefined) return undefined;
-    if (way.kind === 'signal') {
-      await callTemporal(client, () => client.workflow.getHandle(id).signal(hintSignal, hint));
-    } else {
-      const shown = way.transId === hint.transId ? await confirmed(context, id, hint) : undefined;
-      await callTemporal(client, () => wake(context, id, { ...hint, shown }));
-    }
+    await callTemporal(client, () =>
+      way === 'wake' ? wake(context, id, hint) : client.workflow.getHandle(id).signal(hintSignal, hint),
+    );
     return 'taken';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError)
@@ -111,54 +74,24 @@ async function signalRunning(context: HintContext, id: PaymentId, hint: Hint): P
   }
 }
 
-/** A running payment is given a signal; one that waits for its start with its link is woken. */
-type Way = { readonly kind: 'signal' } | { readonly kind: 'wake'; readonly transId: string | undefined };
-
 /**
  * How a running payment can be reached; `undefined` when there is none. A signal to one that isn't there yet is never tried: if it
  * came right behind the start, the payment would wait for its first poll with it.
  */
-async function wayTo(context: HintContext, id: PaymentId): Promise<Way | undefined> {
-  if (!id.startsWith(PAYMENT_ID_PREFIX.collection)) return { kind: 'signal' };
+async function wayTo(context: HintContext, id: PaymentId): Promise<'wake' | 'signal' | undefined> {
+  if (!id.startsWith(PAYMENT_ID_PREFIX.collection)) return 'signal';
   // A provider may notify of a link before its payment has started.
   await context.linkTurns.untilOver(id);
-  const recent = context.recentLinks.take(id);
-  if (recent !== undefined) return { kind: 'wake', transId: recent.transId };
+  if (context.recentLinks.take(id)) return 'wake';
   const found = await findInTemporal(context, id);
-  if (found === undefined || !isDormant(found)) return found && { kind: 'signal' };
-  return {
-    kind: 'wake',
-    transId: found.description.typedSearchAttributes.get(paymentSearchAttributes.transId),
-  };
-}
-
-/** How long the provider may take to say that a link is paid, in ms, before its payment is woken to ask itself. */
-const CONFIRMATION_LIMIT_MS = 1_000;
-
-/**
- * What the provider shows of a link that it has notified of as paid; `undefined` if it doesn't show now that it is. Asked here, its
- * payment has one question less to ask, which is all that most have: see docs/decisions/0045-paid-links-confirmed-by-the-api.md.
- */
-async function confirmed(
-  { linkStatus, tracing }: HintContext,
-  id: PaymentId,
-  { transId, status }: Hint,
-): Promise<Shown | undefined> {
-  if (status !== 'SUCCESSFUL') return undefined;
-  const ask = () => linkStatus.paymentStatus(transId);
-  const asked = tracing?.run(id, 'paymentStatus', {}, ask, ({ kind }) => kind) ?? ask();
-  // Whatever goes wrong with the question, the notification is passed on.
-  const answered = asked.catch(() => undefined);
-  const answer = await Promise.race([answered, pause(CONFIRMATION_LIMIT_MS, undefined, { ref: false })]);
-  const isPaid = answer?.kind === 'found' && answer.transaction.status === 'SUCCESSFUL';
-  return isPaid ? { transaction: answer.transaction, at: Date.now() } : undefined;
+  return found && (isDormant(found) ? 'wake' : 'signal');
 }
 
 /**
  * Gives a hint to a payment whose workflow waits for its start. A signal alone would wait with it; one with a start begins it.
  * Were the workflow deleted in this very moment, another would start in its place, one that does nothing.
  */
-async function wake({ client, taskQueue }: HintContext, id: PaymentId, hint: CheckedHint): Promise<void> {
+async function wake({ client, taskQueue }: HintContext, id: PaymentId, hint: Hint): Promise<void> {
   await client.workflow.signalWithStart(NO_PAYMENT_WORKFLOW_TYPE, {
     workflowId: id,
     taskQueue,

@@ -18,7 +18,7 @@ const LIST_REUSED_MS = 5_000;
 
 /**
  * How long a status is reused, in ms. The provider answers six questions a minute about one transaction. The payment itself
- * takes three of them, the notification that its link is paid may take one, and a person who looks takes one, however often the page is loaded.
+ * takes three of them, and a person who looks takes one, however often the page is loaded.
  */
 const STATUS_REUSED_MS = 60_000;
 

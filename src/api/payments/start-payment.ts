@@ -179,20 +179,20 @@ async function startLink(
         requestLink(links, order, terms, answerWithinMs * LINK_SHARE, signal),
       );
     const asked = await (context.tracing?.run(order.id, 'requestLink', {}, ask, kindOf) ?? ask());
-    const { payment, request: requested, waiting } = asked;
+    const { payment, request: requested, idleMs } = asked;
     const input = { order, terms, fingerprint, requestId, requested };
     const start = { input, taskQueue, owner, createdAt, payment };
-    if (waiting === undefined) {
+    if (idleMs === undefined) {
       const withinMs = createdAt + answerWithinMs - Date.now();
       return await tryToStart(context, request, requestId, { start, withinMs });
     }
     try {
-      await callTemporal(client, () => startNow(client, start, waiting.forMs));
+      await callTemporal(client, () => startNow(client, start, idleMs));
     } catch (error) {
       if (!wasOvertaken(error)) throw error;
       return await joinEarlier(context, request, requestId, asked);
     }
-    context.recentLinks.add(order.id, waiting);
+    context.recentLinks.add(order.id);
     return toResult({ payment: toPayment(payment) }, { isRepeated: false });
   });
 }

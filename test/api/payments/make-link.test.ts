@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { RecentLinks, requestLink, Turns } from '../../../src/api/payments/make-link.js';
-import { HOUR, linkOrder, MINUTE, paymentId, terms, transId } from '../../support/orders.js';
+import { HOUR, linkOrder, paymentId, terms, transId } from '../../support/orders.js';
 
 afterEach(() => {
   jest.useRealTimers();
@@ -14,13 +14,13 @@ describe('a link that is asked for', () => {
     requestLink({ initiatePay, expirePay: notThere }, linkOrder, terms, 1_000, new AbortController().signal);
 
   it('is of no further concern until the first poll', async () => {
-    const { waiting, payment } = await ask(async () => ({
+    const { idleMs, payment } = await ask(async () => ({
       kind: 'accepted',
       transId: transId('T1'),
       link: 'https://pay.example/T1',
     }));
     expect(payment.phase.kind).toBe('following');
-    expect(waiting).toEqual({ transId: 'T1', forMs: terms.pollFirstMs });
+    expect(idleMs).toBe(terms.pollFirstMs);
   });
 
   it.each([
@@ -28,7 +28,7 @@ describe('a link that is asked for', () => {
     { kind: 'notSent', reason: 'refused' },
     { kind: 'rejected', message: 'no', statusCode: 400 },
   ] as const)('has something to do at once when it is $kind', async (outcome) => {
-    expect((await ask(async () => outcome)).waiting).toBeUndefined();
+    expect((await ask(async () => outcome)).idleMs).toBeUndefined();
   });
 
   it("names the payment alone, as the workflow's request does", async () => {
@@ -87,32 +87,20 @@ describe('the links that a process has just made', () => {
     jest.useFakeTimers({ now: 0 });
     const recent = new RecentLinks();
     const [one, other] = [paymentId('col_1'), paymentId('col_2')];
-    recent.add(one, { transId: transId('T1'), forMs: MINUTE });
-    recent.add(other, { transId: transId('T2'), forMs: MINUTE });
+    recent.add(one);
+    recent.add(other);
     expect([recent.take(one), recent.take(one), recent.take(paymentId('col_3'))]).toEqual([
-      { transId: 'T1' },
-      undefined,
-      undefined,
+      true,
+      false,
+      false,
     ]);
     jest.setSystemTime(HOUR);
-    expect(recent.take(other)).toBeUndefined();
-  });
-
-  it('are only known to be there when the first poll is due', () => {
-    jest.useFakeTimers({ now: 0 });
-    const recent = new RecentLinks();
-    recent.add(paymentId('col_1'), { transId: transId('T1'), forMs: MINUTE });
-    jest.setSystemTime(MINUTE);
-    expect(recent.take(paymentId('col_1'))).toEqual({ transId: undefined });
+    expect(recent.take(other)).toBe(false);
   });
 
   it('are forgotten when there are too many, the first one first', () => {
     const recent = new RecentLinks();
-    for (let number = 0; number <= 10_000; number++)
-      recent.add(paymentId(`col_${number}`), { transId: transId(`T${number}`), forMs: MINUTE });
-    expect([recent.take(paymentId('col_0')), recent.take(paymentId('col_1'))]).toEqual([
-      undefined,
-      { transId: 'T1' },
-    ]);
+    for (let number = 0; number <= 10_000; number++) recent.add(paymentId(`col_${number}`));
+    expect([recent.take(paymentId('col_0')), recent.take(paymentId('col_1'))]).toEqual([false, true]);
   });
 });

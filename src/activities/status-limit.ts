@@ -2,7 +2,7 @@ import { STATUS_WINDOW_MS } from '../payments/limits.js';
 import type { StatusAnswer } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
 
-/** A question that was asked; it counts from its answer on, in ms, by the clock of who asks. */
+/** A question that was asked; it counts from its answer on, in ms, by the payments' clock. */
 interface Question {
   at: number;
 }
@@ -11,7 +11,7 @@ interface Question {
  * Keeps one process from asking about a transaction more often than it may, however often its questions are repeated. A
  * payment keeps to its budget by what it remembers; but a workflow task that comes to nothing leaves no trace of what it has asked,
  * and Temporal has it done again each time that a signal arrives just as the payment ends. What the provider takes beyond
- * the budget is left to a second worker, in case this one dies. An API has far fewer questions to ask.
+ * the budget is left to a second worker, in case this one dies.
  */
 export class StatusLimit {
   readonly #allowed: number;
@@ -31,7 +31,7 @@ export class StatusLimit {
   /**
    * Asks, if the window has room.
    *
-   * @param now in ms, always by the same clock: a worker asks by the payments' time, an API by a monotonic one
+   * @param now the payment's time, in ms
    */
   async ask(transId: TransId, now: number, question: () => Promise<StatusAnswer>): Promise<StatusAnswer> {
     this.#forget(now);
