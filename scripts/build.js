@@ -2,29 +2,55 @@
  * Builds lib/, which is all that production runs: src compiled, and its workflows bundled, so that a worker starts without
  * a bundler, and the script that shows the API's reference. Then, unless `--production` says not to, build/: the sandbox,
  * the stack, the lab and the command line; and dist/: the merchants' client as a package of its own, with its types.
+ *
+ * A folder is made anew when anything has changed that it is made of, or anything in it. What was edited by hand in
+ * node_modules isn't seen: `--force` builds all the same.
  */
 import { spawnSync } from 'node:child_process';
-import { chmod, copyFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode } from '@temporalio/worker';
+import { unlessBuilt } from './unless-built.js';
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 
-await compile('lib', 'tsconfig.build.json');
-await bundleWorkflows();
-await copyMigrations('lib');
-await copyFile(path('node_modules/rapidoc/dist/rapidoc-min.js'), path('lib/rapidoc.js'));
+/** What all of it depends on. npm writes down in the last of these what is installed. */
+const ALWAYS = [
+  'scripts/build.js',
+  'scripts/unless-built.js',
+  'package.json',
+  'package-lock.json',
+  'node_modules/.package-lock.json',
+  'tsconfig.json',
+];
+
+await make('lib', ['src', 'tsconfig.build.json'], async () => {
+  await compile('tsconfig.build.json');
+  await bundleWorkflows();
+  await copyMigrations('lib');
+  await copyFile(path('node_modules/rapidoc/dist/rapidoc-min.js'), path('lib/rapidoc.js'));
+});
 if (!process.argv.includes('--production')) {
-  await compile('build', 'tsconfig.tools.json');
-  await copyMigrations('build/src');
-  // npx makes a command executable only when it links it for the first time, and each build makes the file anew.
-  await chmod(path('build/cli/main.js'), 0o755);
-  await compile('dist', 'tsconfig.client.json');
-  await describeClient();
+  const rooms = ['bench', 'cli', 'client', 'lab', 'sandbox', 'src', 'stack'];
+  await make('build', [...rooms, 'tsconfig.build.json', 'tsconfig.tools.json'], async () => {
+    await compile('tsconfig.tools.json');
+    const unnamed = (await readdir(path('build'))).filter((room) => !rooms.includes(room));
+    if (unnamed.length > 0) throw new Error(`build/ is also made of ${unnamed}: name it in scripts/build.js`);
+    await copyMigrations('build/src');
+    // npx makes a command executable only when it links it for the first time, and each build makes the file anew.
+    await chmod(path('build/cli/main.js'), 0o755);
+  });
+  await make('dist', ['client', 'tsconfig.client.json'], async () => {
+    await compile('tsconfig.client.json');
+    await describeClient();
+  });
 }
 
-async function compile(folder, project) {
-  await rm(path(folder), { recursive: true, force: true });
+function make(folder, sources, build) {
+  const force = process.argv.includes('--force');
+  return unlessBuilt({ root: path(''), folder, sources: [...ALWAYS, ...sources], force }, build);
+}
+
+function compile(project) {
   const tsc = path('node_modules/@typescript/native/bin/tsc');
   const { status } = spawnSync(process.execPath, [tsc, '-p', path(project)], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
@@ -36,6 +62,8 @@ async function copyMigrations(folder) {
 }
 
 async function bundleWorkflows() {
+  // It takes longer to load than to find that nothing has changed.
+  const { bundleWorkflowCode } = await import('@temporalio/worker');
   const quiet = () => undefined;
   const complain = (message) => process.stderr.write(`${message}\n`);
   const workflowsPath = path('lib/workflows/index.js');
@@ -61,6 +89,7 @@ async function describeClient() {
     license,
     type,
     sideEffects: false,
+    files: ['client'],
     engines: { node: '>=20' },
     exports: { './client': { types: './client/index.d.ts', default: './client/index.js' } },
   };
