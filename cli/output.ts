@@ -30,7 +30,7 @@ export function amountOf({ amount, currency }: Pick<Payment, 'amount' | 'currenc
   return `${amount.toLocaleString('en-US')} ${currency}`;
 }
 
-const COLOURS: Readonly<Record<PaymentStatus, Format>> = {
+const COLOURS: Readonly<Record<PaymentStatus, Format> & Record<string, Format | undefined>> = {
   CREATED: 'dim',
   PENDING: 'yellow',
   SUCCESSFUL: 'green',

@@ -1,5 +1,8 @@
 /** What the API takes and returns. Times are ISO 8601 in UTC, amounts whole numbers of XAF. */
 
+/** A word of an answer: one of those, or one that a later version has added. */
+export type Open<Known extends string> = Known | (string & {});
+
 export type PaymentKind = 'collection' | 'payout';
 
 /** How the payer is reached: by a link to a checkout page, or by a request on their phone. */
@@ -27,9 +30,9 @@ export interface Payment {
   /** `col_…` or `pay_…` */
   readonly id: string;
   readonly object: 'payment';
-  readonly kind: PaymentKind;
-  readonly method?: CollectionMethod;
-  readonly status: PaymentStatus;
+  readonly kind: Open<PaymentKind>;
+  readonly method?: Open<CollectionMethod>;
+  readonly status: Open<PaymentStatus>;
   /**
    * Whether the status is the outcome. Rely on this, and not on the status alone: the payer of a link that FAILED can
    * try again. Do not pay by other means while it is `false`.
@@ -41,7 +44,7 @@ export interface Payment {
   readonly link?: string;
   /** The provider's id of the transaction. */
   readonly transId?: string;
-  readonly medium?: Medium;
+  readonly medium?: Open<Medium>;
   /** The last three digits of the phone number: `•••• 205`. */
   readonly phone?: string;
   /** The amount less the provider's fees. */
@@ -51,7 +54,7 @@ export interface Payment {
   /** Why it failed or is in REVIEW, for people. */
   readonly reason?: string;
   /** Why it is FAILED, a link's failed attempt included, or EXPIRED; for programs. */
-  readonly failureCode?: FailureCode;
+  readonly failureCode?: Open<FailureCode>;
   /** The mobile operator's reference. */
   readonly financialTransId?: string;
   /** Only while the payment is in REVIEW. */
@@ -99,18 +102,18 @@ export interface PaymentReview {
 
 /** What one person has decided where it takes two. Nothing has been done. */
 export interface ProposedDecision {
-  readonly action: 'resend' | 'fail' | 'match';
+  readonly action: Open<'resend' | 'fail' | 'match'>;
   readonly transId?: string;
   readonly by: string;
   readonly why: string;
   readonly forced?: true;
   /** What it overrules; without it, `forced` is for whatever comes up. */
-  readonly overruled?: readonly Objection[];
+  readonly overruled?: readonly Open<Objection>[];
   readonly at: string;
 }
 
 export interface RejectedDecision {
-  readonly action: 'resend' | 'fail' | 'match';
+  readonly action: Open<'resend' | 'fail' | 'match'>;
   readonly transId?: string;
   readonly proposedBy: string;
   /** The same name as `proposedBy` when it was withdrawn. */
@@ -120,7 +123,7 @@ export interface RejectedDecision {
 }
 
 export interface PaymentResolution {
-  readonly action: 'resend' | 'fail' | 'match';
+  readonly action: Open<'resend' | 'fail' | 'match'>;
   readonly transId?: string;
   /** The number of the review that it was made on. */
   readonly review: number;
@@ -129,7 +132,7 @@ export interface PaymentResolution {
   /** The operator overruled an objection, or decided before `decideFrom`. */
   readonly forced?: true;
   /** What was overruled; without it, `forced` is for whatever came up. */
-  readonly overruled?: readonly Objection[];
+  readonly overruled?: readonly Open<Objection>[];
   readonly at: string;
   /** The second person, where the decision took two. */
   readonly approval?: { readonly by: string; readonly why: string };
@@ -275,24 +278,28 @@ export interface Notification {
   readonly number: number;
   /** Its `webhook-id`. */
   readonly id: string;
-  readonly type: NotificationType;
+  readonly type: Open<NotificationType>;
   /** When it happened. */
   readonly at: string;
   readonly delivery: NotificationDelivery;
 }
 
-export type NotificationDelivery =
-  /** The next attempt is at `at`; `tries` have failed. */
-  | { readonly status: 'due'; readonly at: string; readonly tries: number; readonly lastError?: string }
-  | { readonly status: 'delivered'; readonly at: string }
-  | { readonly status: 'no_address'; readonly at: string }
-  | { readonly status: 'abandoned'; readonly at: string; readonly lastError?: string };
+export interface NotificationDelivery {
+  /** `due`: it is sent at `at`. `abandoned`: `at` is when Sanaga gave up. */
+  readonly status: Open<'due' | 'delivered' | 'no_address' | 'abandoned'>;
+  readonly at: string;
+  /** How many attempts have failed, while it is due. */
+  readonly tries?: number;
+  readonly lastTriedAt?: string;
+  /** Why the last attempt failed. */
+  readonly lastError?: string;
+}
 
 /** A notification as it arrives at your webhook address. */
 export interface WebhookEvent {
   /** The header `webhook-id`: the same each time that this notification is sent. */
   readonly id: string;
-  readonly type: NotificationType;
+  readonly type: Open<NotificationType>;
   /** When it happened. */
   readonly timestamp: string;
   /** The payment at the time of sending. Act on this, and not on the type: it can be ahead of it. */
@@ -303,7 +310,7 @@ export interface WebhookEvent {
 export interface PaymentEvent {
   /** The `webhook-id` of the notification: the same here and there. */
   readonly id: string;
-  readonly type: NotificationType;
+  readonly type: Open<NotificationType>;
   /** When it happened. */
   readonly timestamp: string;
   readonly paymentId: string;
@@ -338,7 +345,7 @@ export interface EventPage {
 
 export interface Balance {
   readonly object: 'balance';
-  readonly service: PaymentKind;
+  readonly service: Open<PaymentKind>;
   /** The provider's name for the service. */
   readonly serviceName: string;
   readonly balance: number;
@@ -418,8 +425,8 @@ export interface MidnightBalance {
 export interface StatementLine {
   readonly id: string;
   readonly merchant: string;
-  readonly kind: PaymentKind;
-  readonly status: PaymentStatus;
+  readonly kind: Open<PaymentKind>;
+  readonly status: Open<PaymentStatus>;
   readonly final: boolean;
   readonly amount: number;
   readonly revenue?: number;
@@ -427,7 +434,7 @@ export interface StatementLine {
   readonly fee?: number;
   readonly transId?: string;
   readonly financialTransId?: string;
-  readonly medium?: Medium;
+  readonly medium?: Open<Medium>;
   readonly externalId?: string;
   readonly createdAt: string;
   readonly providerStatus?: string;
@@ -437,26 +444,27 @@ export interface StatementLine {
 
 /** What doesn't agree, or a person has to know of. */
 export interface StatementDifference {
-  readonly kind:
+  readonly kind: Open<
     | 'only_at_provider'
     | 'missing_at_provider'
     | 'several_transactions'
     | 'amount_differs'
     | 'kind_differs'
     | 'status_differs'
-    | 'in_review';
-  readonly service: PaymentKind;
+    | 'in_review'
+  >;
+  readonly service: Open<PaymentKind>;
   readonly paymentId?: string;
   readonly merchant?: string;
   readonly transId?: string;
-  readonly status?: PaymentStatus;
+  readonly status?: Open<PaymentStatus>;
   readonly amount?: number;
   readonly providerStatus?: string;
   readonly providerAmount?: number;
   readonly externalId?: string;
   readonly text: string;
-  readonly handling: 'checked' | 'not_checked' | 'under_review' | 'unmatched' | 'noted';
-  readonly statusAfter?: PaymentStatus;
+  readonly handling: Open<'checked' | 'not_checked' | 'under_review' | 'unmatched' | 'noted'>;
+  readonly statusAfter?: Open<PaymentStatus>;
   readonly problem?: string;
 }
 

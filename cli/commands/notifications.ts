@@ -76,13 +76,15 @@ function describeDelivery(delivery: NotificationDelivery): string {
     case 'no_address':
       return `${paint('yellow', 'not sent')}: no webhook address was set`;
     case 'due': {
-      const { tries, lastError } = delivery;
+      const { tries = 0, lastError } = delivery;
       const why = lastError === undefined ? '' : `, the last: ${lastError}`;
       const failed = tries === 0 ? '' : `; failed attempts: ${tries}${why}`;
       return `${paint('yellow', 'due')} ${at}${failed}`;
     }
     case 'abandoned':
       return `${paint('red', 'given up')} ${at}${delivery.lastError === undefined ? '' : `: ${delivery.lastError}`}`;
+    default:
+      return `${delivery.status} ${at}`;
   }
 }
 

@@ -93,8 +93,11 @@ or read the payment with \`?wait=30\`. Do not pay by other means while a payment
 
 **Errors** are problem documents ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)). \`code\` is stable; \`detail\` is for
 people. A method that an address doesn't have is answered 405 \`method_not_allowed\`, and an address that doesn't exist 404
-\`not_found\`. Responses can get further fields and \`code\` further values at any time: ignore what you don't know.
-Requests are strict: unknown and repeated fields are refused.`;
+\`not_found\`.
+
+**Later versions.** Responses and notifications can get further fields, and their words (\`failureCode\`, \`status\`, \`type\`
+and all that \`x-extensible-enum\` lists) further values at any time: ignore what you don't know. Requests are strict:
+unknown and repeated fields are refused.`;
 
 const API_KEY = {
   type: 'http',
@@ -312,7 +315,7 @@ function describeProblems(route: Route, schemas: SchemaComponents): JsonObject {
         'application/problem+json': {
           schema: {
             allOf: [schemas.use(problemSchema, 'output')],
-            properties: { code: { enum: here } },
+            properties: { code: { 'x-extensible-enum': here } },
           },
           examples: Object.fromEntries(here.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
         },
@@ -470,7 +473,22 @@ function tidy(value: unknown, io: 'input' | 'output'): unknown {
   // A parameter's text, of which the API reads another type.
   if (parameter instanceof Object) Object.assign(tidied, parameter);
   if (parameter instanceof Object || DATE_FORMATS.has(tidied.format)) delete tidied.pattern;
+  if (io === 'input') return tidied;
   // Responses can get further fields.
-  if (io === 'output' && tidied.additionalProperties === false) delete tidied.additionalProperties;
-  return tidied;
+  if (tidied.additionalProperties === false) delete tidied.additionalProperties;
+  return opened(tidied);
+}
+
+/**
+ * A word of a response as a string: later versions can have further words, and a client that was generated from an `enum`
+ * would refuse the whole response. `x-extensible-enum` is the name that the field has for the words known so far.
+ */
+function opened({ enum: words, ...schema }: Record<string, unknown>): Record<string, unknown> {
+  if (!Array.isArray(words)) return { ...schema, ...(words !== undefined && { enum: words }) };
+  const text = typeof schema.description === 'string' ? schema.description : undefined;
+  const named = words.map((word) => `\`${word}\``);
+  const known = `One of ${named.join(', ')}; others can be added`;
+  const isSaid = text !== undefined && named.every((word) => text.includes(word));
+  const description = isSaid ? text : [text, known].filter(Boolean).join('. ');
+  return { ...schema, description, 'x-extensible-enum': words };
 }

@@ -217,7 +217,7 @@ export const paymentSchema = schemaOf<PaymentResource>()({
   reason: described(z.string().optional(), 'Why the payment failed or is in REVIEW, in words for people'),
   failureCode: described(
     z.enum(FAILURE_CODES).optional(),
-    "Why the payment is FAILED (a link's failed attempt included) or EXPIRED. Stable: let programs act on it. Further codes can be added",
+    "Why the payment is FAILED (a link's failed attempt included) or EXPIRED. Stable: let programs act on it",
   ),
   financialTransId: described(z.string().optional(), "The mobile operator's reference"),
   review: reviewSchema.optional(),
@@ -289,38 +289,23 @@ export const paymentPageSchema = z
   })
   .meta({ id: 'PaymentPage' });
 
-const lastError = described(z.string().optional(), 'Why the last attempt failed');
-const tries = described(z.int(), 'Attempts that have failed');
-
+/** One shape for all of them: a generated client can't read a variant that it doesn't know. */
 const deliverySchema = z
-  .discriminatedUnion('status', [
-    z
-      .object({
-        status: z.literal('due'),
-        at: described(time, 'When the next attempt is due'),
-        tries,
-        lastTriedAt: described(time.optional(), 'When the last attempt was made'),
-        lastError,
-      })
-      .meta({ id: 'DueDelivery' }),
-    z
-      .object({ status: z.literal('delivered'), at: described(time, 'When you acknowledged it') })
-      .meta({ id: 'CompletedDelivery' }),
-    z
-      .object({
-        status: z.literal('no_address'),
-        at: described(time, 'When it would have been sent, but no webhook address was set'),
-      })
-      .meta({ id: 'UndeliverableNotification' }),
-    z
-      .object({
-        status: z.literal('abandoned'),
-        at: described(time, 'When Sanaga gave up, after 72 hours'),
-        lastTriedAt: described(time, 'When the last attempt was made'),
-        lastError,
-      })
-      .meta({ id: 'AbandonedDelivery' }),
-  ])
+  .object({
+    status: described(
+      z.enum(['due', 'delivered', 'no_address', 'abandoned']),
+      [
+        '- `due`: the next attempt is at `at`',
+        '- `delivered`: you acknowledged it at `at`',
+        '- `no_address`: no webhook address was set when it was to be sent, at `at`',
+        '- `abandoned`: Sanaga gave up at `at`, after 72 hours',
+      ].join('\n'),
+    ),
+    at: time,
+    tries: described(z.int().optional(), 'Attempts that have failed, while it is due'),
+    lastTriedAt: described(time.optional(), 'When the last attempt was made, unless it was delivered'),
+    lastError: described(z.string().optional(), 'Why the last attempt failed, unless it was delivered'),
+  })
   .meta({ id: 'Delivery', description: 'How far the delivery has come' });
 export type DeliveryResource = z.output<typeof deliverySchema>;
 
@@ -794,7 +779,7 @@ export const problemSchema = z
     payment: described(paymentSchema.optional(), 'The payment as it is now'),
     paymentId: described(z.string().optional(), 'The payment that the request was about'),
     force: described(
-      forceSchema.optional(),
+      z.union([z.boolean(), objectionsSchema]).optional(),
       'The `force` with which the decision is taken in spite of what stands against it in `detail`',
     ),
   })

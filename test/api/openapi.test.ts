@@ -45,6 +45,71 @@ describe('the OpenAPI document', () => {
   });
 });
 
+/** Everything in a part of the document, by its path, without what is an example. */
+function within(part: unknown, path = ''): { readonly path: string; readonly part: object }[] {
+  if (typeof part !== 'object' || part === null) return [];
+  const deeper = Object.entries(part).filter(([name]) => !['example', 'examples'].includes(name));
+  return [{ path, part }, ...deeper.flatMap(([name, inner]) => within(inner, `${path}/${name}`))];
+}
+
+/** A part of the document with all that it refers to. */
+function schemasOf(parts: unknown): { readonly path: string; readonly part: object }[] {
+  const seen = new Set<string>();
+  const found = within(parts);
+  for (const { part } of found) {
+    const name = '$ref' in part && String(part.$ref).split('/schemas/')[1];
+    if (!name || seen.has(name)) continue;
+    seen.add(name);
+    found.push(...within(document.components.schemas[name], name));
+  }
+  return found;
+}
+
+describe('the words that a field can have', () => {
+  const answers = schemasOf([operations.map(({ responses }) => responses), document.webhooks]);
+  const requests = schemasOf(operations.map(({ parameters, requestBody }) => [parameters, requestBody]));
+  const pathsWith = (found: typeof answers, keyword: string) =>
+    found.filter(({ part }) => keyword in part).map(({ path }) => path);
+
+  it('are open in every answer: a client that was generated earlier reads one that was added later', () => {
+    expect(pathsWith(answers, 'enum')).toEqual([]);
+    expect(pathsWith(answers, 'discriminator')).toEqual([]);
+    expect(pathsWith(answers, 'x-extensible-enum')).toEqual(
+      expect.arrayContaining([
+        'Payment/properties/status',
+        'Payment/properties/failureCode',
+        'Payment/properties/medium',
+        'Problem/properties/code',
+        'TimelineEntry/properties/type',
+        'TimelineEntry/properties/source',
+        'Notification/properties/type',
+        'Delivery/properties/status',
+        'StatementDifference/properties/kind',
+        'Key/properties/scopes/items',
+      ]),
+    );
+  });
+
+  it('are said in the description, and that there can be others', () => {
+    const words = answers.filter(({ part, path }) => 'x-extensible-enum' in part && !path.includes('/allOf'));
+    const silent = words.filter(({ part }) => {
+      const { description = '', 'x-extensible-enum': known } = part as {
+        description?: string;
+        'x-extensible-enum': string[];
+      };
+      return !known.every((word) => description.includes(`\`${word}\``));
+    });
+    expect(silent.filter(({ path }) => !path.endsWith('/code')).map(({ path }) => path)).toEqual([]);
+  });
+
+  it('are closed in every request', () => {
+    expect(pathsWith(requests, 'x-extensible-enum')).toEqual([]);
+    expect(pathsWith(requests, 'enum')).toEqual(
+      expect.arrayContaining(['DirectCollectionRequest/properties/medium']),
+    );
+  });
+});
+
 describe('the example of a request', () => {
   const examples = routes.flatMap((route) =>
     route.scopes === undefined

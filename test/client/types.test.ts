@@ -23,8 +23,12 @@ import { paymentId } from '../support/orders.js';
 type Json<T> = T extends string
   ? Literal<T>
   : T extends object
-    ? { readonly [Key in keyof T]: Json<Exclude<T[Key], undefined>> }
+    ? { readonly [Key in keyof T]: Json<Words<Exclude<T[Key], undefined>>> }
     : T;
+
+/** The words that a field has today; a string where it can be anything. */
+type Words<T> = [Known<T>] extends [never] ? T : Known<T>;
+type Known<T> = T extends string ? (string extends T ? never : T) : T;
 
 /** A branded string is any string. */
 type Literal<T extends string> = T extends { readonly __brand: string } ? string : T;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { examplePayment } from '../../src/api/resources.js';
 import { atCheckout } from '../../stack/demo/payer.js';
 import { machine, runToEnd } from '../support/built.js';
 import { bringUp, type RunningStack } from '../support/running-stack.js';
@@ -62,6 +63,22 @@ describe('a client that openapi-python-client generates from docs/openapi.json',
     expect(await shop('get', created.id)).toMatchObject({ status: 'SUCCESSFUL', final: true });
     expect(await running.transactionsOf(created.id)).toHaveLength(1);
   }, 90_000);
+
+  it('reads words and fields that a later version has added', async () => {
+    const added = {
+      status: 'REVERSED',
+      failureCode: 'refunded_elsewhere',
+      medium: 'bank transfer',
+      colour: 'red',
+    };
+    const later = { ...examplePayment, ...added };
+    const program =
+      'import json, sys; from sanaga_client.models import Payment; print(json.dumps(Payment.from_dict(json.loads(sys.argv[1])).to_dict()))';
+    const { stdout } = await promisify(execFile)(python, ['-c', program, JSON.stringify(later)], {
+      cwd: folder,
+    });
+    expect(JSON.parse(stdout)).toMatchObject(added);
+  });
 
   it('reads a problem', async () => {
     expect(await shop('create', '1')).toMatchObject({

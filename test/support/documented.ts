@@ -8,7 +8,7 @@ import { openApiPath } from '../../src/api/openapi.js';
 const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
 
 /**
- * The document's responses may get further fields, so that clients ignore those. To our own tests, a field that the
+ * The document's responses may get further fields and words, so that clients ignore those. To our own tests, one that the
  * document doesn't have is a mistake.
  */
 function closed(value: unknown): unknown {
@@ -16,7 +16,12 @@ function closed(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const parts = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, closed(part)]));
   const isClosed = parts.type === 'object' && 'properties' in parts && !('additionalProperties' in parts);
-  return isClosed ? { ...parts, additionalProperties: false } : parts;
+  const { 'x-extensible-enum': words } = parts;
+  return {
+    ...parts,
+    ...(isClosed && { additionalProperties: false }),
+    ...(words !== undefined && { enum: words }),
+  };
 }
 
 // OpenAPI's own words are none of JSON Schema's.
