@@ -71,7 +71,11 @@ export async function readJson(request: Request, response: Response): Promise<un
   if (!request.is('application/json')) {
     throw new ApiError('unsupported_media_type', 'Send a JSON object with "Content-Type: application/json".');
   }
-  const body = await readBody(request, response);
+  return toJson(await readBody(request, response));
+}
+
+/** A body as JSON, without fields that are given twice or can't be used. @throws {ApiError} as {@link readJson}. */
+export function toJson(body: Buffer): unknown {
   const parsed = parseJson(body);
   const repeated = repeatedFields(body.toString());
   if (repeated.length > 0) throw invalidRequest(repeated.map((field) => ({ field, message: REPEATED })));

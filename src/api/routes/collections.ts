@@ -39,6 +39,9 @@ export const expiresIn = z
   })
   .transform((text) => ms(text as StringValue));
 
+/** Characters of an address: as many as browsers, proxies and servers take without fail. */
+const MAX_ADDRESS_LENGTH = 2_000;
+
 const WEB_ADDRESS = 'must be an http or https address without a user name';
 
 /**
@@ -47,6 +50,7 @@ const WEB_ADDRESS = 'must be an http or https address without a user name';
  */
 const redirectUrl = z
   .url({ protocol: /^https?$/, error: WEB_ADDRESS, abort: true })
+  .max(MAX_ADDRESS_LENGTH, `must have at most ${MAX_ADDRESS_LENGTH} characters`)
   .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#\\@]+(?:[/?#][^\s]*)?$/, WEB_ADDRESS)
   .meta({
     format: 'uri',

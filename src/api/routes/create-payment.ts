@@ -69,18 +69,28 @@ const userId = identifier
     "Your own identifier of the customer, returned with the payment. It can't be the customer's phone number, name or e-mail address",
   );
 
-const email = z.email({ error: orRequired('must be an e-mail address') });
+/** An address is never longer: RFC 3696, erratum 1690. */
+const MAX_EMAIL_LENGTH = 254;
+
+const email = z
+  .email({ error: orRequired('must be an e-mail address') })
+  .max(MAX_EMAIL_LENGTH, `must have at most ${MAX_EMAIL_LENGTH} characters`);
 export const name = text;
 
+/** Characters of a phone number, as people write it. */
+const MAX_PHONE_LENGTH = 40;
+
 /**
- * A Cameroonian mobile number. Parsed into the provider's form: nine digits, without spaces, dashes or +237.
+ * A Cameroonian mobile number. Parsed into the provider's form: nine digits, without spaces, dashes or +237. No separator can be
+ * read in two ways, so that a long text that is almost a number takes no longer than another.
  *
  * @example phone.parse('+237 6 77-00-00-00') // '677000000'
  */
 export const phone = z
   .string()
+  .max(MAX_PHONE_LENGTH, { error: `must have at most ${MAX_PHONE_LENGTH} characters`, abort: true })
   .regex(
-    /^[ \t\u00a0\u202f-]*(?:\+?[ \t\u00a0\u202f-]*2[ \t\u00a0\u202f-]*3[ \t\u00a0\u202f-]*7[ \t\u00a0\u202f-]*)?6(?:[ \t\u00a0\u202f-]*[0-9]){8}[ \t\u00a0\u202f-]*$/,
+    /^[ \t\u00a0\u202f-]*(?:(?:\+[ \t\u00a0\u202f-]*)?2[ \t\u00a0\u202f-]*3[ \t\u00a0\u202f-]*7[ \t\u00a0\u202f-]*)?6(?:[ \t\u00a0\u202f-]*[0-9]){8}[ \t\u00a0\u202f-]*$/,
     'must be a Cameroonian mobile number: nine digits beginning with 6, with or without +237',
   )
   .meta({ examples: ['677000000'] })

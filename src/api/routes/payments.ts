@@ -64,9 +64,12 @@ export const getPayment = authenticatedRoute({
   },
 });
 
+/** Characters of a time: with fractions of a second beyond any clock's. */
+const MAX_TIME_LENGTH = 40;
+
 /** Parsed into ms since the epoch. */
 export const time = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], {
+  .union([z.iso.datetime({ offset: true }).max(MAX_TIME_LENGTH), z.iso.date()], {
     error: 'must be a time in ISO 8601, such as 2026-11-21T08:20:32Z or 2026-11-21',
   })
   .transform((text) => Date.parse(text));
@@ -105,15 +108,26 @@ function decode(cursor: string): z.infer<typeof placeSchema> | undefined {
   }
 }
 
+/** Characters of a cursor; none of ours has half as many. */
+const MAX_CURSOR_LENGTH = 400;
+
+const NO_CURSOR = 'must be the nextCursor of another page, unchanged';
+
 /** The cursor of a list, whose meaning `read` finds; `undefined` is none. */
 export function cursorOf<T>(read: (cursor: string) => T | undefined) {
-  return z.string().transform((given, context) => {
-    const found = read(given);
-    if (found !== undefined) return found;
-    context.addIssue({ code: 'custom', message: 'must be the nextCursor of another page, unchanged' });
-    return z.NEVER;
-  });
+  return z
+    .string()
+    .max(MAX_CURSOR_LENGTH, { error: NO_CURSOR, abort: true })
+    .transform((given, context) => {
+      const found = read(given);
+      if (found !== undefined) return found;
+      context.addIssue({ code: 'custom', message: NO_CURSOR });
+      return z.NEVER;
+    });
 }
+
+/** Characters of a transaction's id. */
+const MAX_TRANS_ID_LENGTH = 200;
 
 /** The name of a merchant: operators alone may name another than their own. */
 export const merchantName = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, "must be a merchant's name");
@@ -148,6 +162,7 @@ export const listPayments = authenticatedRoute({
     merchant: merchantName.optional().describe('For operators: the payments of one merchant'),
     transId: z
       .string()
+      .max(MAX_TRANS_ID_LENGTH, { error: "must be a transaction's id", abort: true })
       .refine(isQueryable, "must be a transaction's id")
       .optional()
       .describe("The transaction's id in the provider's records"),
@@ -339,7 +354,7 @@ const force = forceSchema
 const transId = z
   .string()
   .min(1, { error: 'must not be empty', abort: true })
-  .max(200)
+  .max(MAX_TRANS_ID_LENGTH)
   .regex(/^(?!\.{1,2}$)/, { error: "must be a transaction's id", abort: true })
   .refine((given) => pathSegment(given) !== undefined, "must be a transaction's id")
   .describe("The transaction's id in the provider's records")

@@ -25,10 +25,9 @@ import { statementCsv } from './statement-csv.js';
 
 const PAGE_SIZE = { max: 100, default: 31 } as const;
 
-const day = z
-  .string()
-  .refine(isDay, { error: 'must be a day, such as 2026-11-21', abort: true })
-  .meta({ format: 'date' });
+const A_DAY = { error: 'must be a day, such as 2026-11-21', abort: true } as const;
+
+const day = z.string().max(10, A_DAY).refine(isDay, A_DAY).meta({ format: 'date' });
 
 const UNREAD = "Statements can't be read at the moment. Try again shortly.";
 

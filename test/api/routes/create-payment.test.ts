@@ -354,6 +354,8 @@ describe('a phone number', () => {
     '00237677000000',
     '+6770000000',
     '6770000OO',
+    '+ 677000000',
+    `677000000${' '.repeat(32)}`,
   ])('is not found in %p', (text) => {
     expect(phone.safeParse(text).data).toBeUndefined();
   });

@@ -1,0 +1,124 @@
+/** How much of each is tried: as much as the largest body. */
+const LENGTH = 64 * 1024;
+
+/** What one text may take, in ms of CPU time. */
+export const MAX_CPU_MS = 50;
+
+/** A character of each class that an expression, a parser or Unicode treats in a way of its own. */
+const CLASSES = [
+  ...['6', '2', '0', 'a', 'Z', 'é', '\u0301', 'Ａ', '文', '٣', '😀', '\u{1d7d8}', '\ufdfa', 'İ', 'ß'],
+  ...[
+    ' ',
+    '\t',
+    '\n',
+    '\r',
+    '\u00a0',
+    '\u202f',
+    '\u2028',
+    '\ufeff',
+    '\u200b',
+    '\u202e',
+    '\0',
+    '\u0007',
+    '\u001b',
+    '\u0085',
+  ],
+  ...[
+    '-',
+    '_',
+    '.',
+    ',',
+    ':',
+    ';',
+    '+',
+    '=',
+    '@',
+    '/',
+    '\\',
+    '?',
+    '#',
+    '&',
+    '%',
+    '|',
+    '~',
+    '^',
+    '$',
+    '*',
+    '!',
+    '`',
+  ],
+  ...['"', "'", '<', '>', '(', ')', '[', ']', '{', '}', '\ud800', '\udc00'],
+  ...[
+    'a.',
+    '.a',
+    'a@',
+    'a-',
+    '6 ',
+    ' 6',
+    '+ ',
+    '\\"',
+    '%41',
+    '&a',
+    'a=b;',
+    '; ',
+    ', ',
+    '::',
+    '[[',
+    '{"',
+    '<a ',
+    'é\u0301',
+  ],
+] as const;
+
+/** Beginnings that lead into the middle of an expression, from which it might go back. */
+const BEGINNINGS = [
+  '',
+  '+237',
+  '6',
+  'a',
+  'a@a',
+  'https://a',
+  'col_',
+  '2026-11-21T08:20:32',
+  'Bearer ',
+  '"',
+  '1',
+  '127.',
+  '/desk/',
+  'a:b',
+] as const;
+
+/** Texts of {@link LENGTH} characters: each class of them, after each beginning, with an end that doesn't fit. */
+function hostileTexts(): string[] {
+  return CLASSES.flatMap((piece) => {
+    const run = piece.repeat(Math.ceil(LENGTH / piece.length)).slice(0, LENGTH);
+    return BEGINNINGS.map((beginning) => `${beginning}${run}\u0000`);
+  });
+}
+
+/** The CPU time that this process needs for a piece of work, in ms: the least of some tries, as others use the machine, too. */
+export function cpuMsOf(work: () => unknown, tries = 5): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let made = 0; made < tries && least > MAX_CPU_MS; made += 1) {
+    const before = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, (user + system) / 1_000);
+  }
+  return least;
+}
+
+/** The first of these texts that takes too long, as an error would show it; `undefined` when none does. */
+export function slowest(
+  work: (text: string) => unknown,
+  texts: readonly string[] = TEXTS,
+): string | undefined {
+  for (const text of texts) {
+    const ms = cpuMsOf(() => work(text));
+    if (ms > MAX_CPU_MS)
+      return `${JSON.stringify(text.slice(0, 20))}… ${JSON.stringify(text.slice(-3))}: ${ms} ms`;
+  }
+  return undefined;
+}
+
+const TEXTS = hostileTexts();
