@@ -102,6 +102,10 @@ function paidText(
   return text;
 }
 
+function shownOwn({ shown }: PaymentState): string {
+  return shown === undefined ? '' : `${shown.transId}${shown.status}${shown.wasPaid ? 'p' : ''}`;
+}
+
 /** The payment alone: everything that what its machine does next depends on. */
 export function encodePayment(payment: PaymentState, now: number): string {
   const { phase, facts, sends, reports, terms } = payment;
@@ -111,7 +115,7 @@ export function encodePayment(payment: PaymentState, now: number): string {
     text += `e${now - facts.expiresAt > 24 * HOUR_MS ? 'o' : facts.expiresAt - now}`;
   text += `|${sends.count}${flags(sends.byPolicy, sends.isDoubtful)}`;
   text += past(sends.lastAt ?? payment.createdAt, now, terms.resolveAfterMs);
-  text += `|${payment.reviews},${numberOf(payment.tolerated)},${numberOf(payment.difference?.words)},${payment.paidBy ?? ''}${future(payment.quietUntil ?? 0, now)}|${future(reports.notBefore, now)}`;
+  text += `|${payment.reviews},${numberOf(payment.tolerated)},${(payment.differences ?? []).map(({ words }) => numberOf(words)).join('.')},${shownOwn(payment)}${future(payment.quietUntil ?? 0, now)}|${future(reports.notBefore, now)}`;
   for (const one of reports.open)
     text += `;${one.transId}${future(one.nextAt, now)},${one.unanswered},${one.unknown}`;
   text += `|${reports.unconfirmed.join()}|${paidText(now, reports.paid)}`;

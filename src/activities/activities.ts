@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { ownerOf } from '../payments/matching.js';
 import type { DirectOrder, LinkOrder, PayoutOrder, Service } from '../payments/order.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/outcome.js';
 import type { PaymentId, TransId } from '../payments/payment-id.js';
@@ -83,8 +84,8 @@ export function createActivities({ providers, merchant }: ActivityDependencies) 
     async lookUp({ service, paymentId, isDirect }: LookUpRequest): Promise<ListAnswer> {
       const answer = await providers[service].transactionsOf(paymentId, isDirect, callLimit());
       if (answer.kind !== 'listed') return answer;
-      const named = answer.transactions.filter(({ externalId }) => externalId === paymentId);
-      const unnamed = answer.transactions.filter(({ externalId }) => externalId === undefined);
+      const named = answer.transactions.filter((one) => ownerOf(paymentId, one) === 'payment');
+      const unnamed = answer.transactions.filter((one) => ownerOf(paymentId, one) === 'unsaid');
       // Those that name the payment come first, so that the limit drops those that name none.
       return { ...answer, transactions: [...named, ...unnamed].slice(0, MAX_LISTED).map(withoutLongTexts) };
     },

@@ -1,4 +1,5 @@
 import { type Html, html } from '../api/http/html.js';
+import { ownerOf } from '../payments/matching.js';
 import { isFinal, type ProviderStatus } from '../payments/transaction.js';
 import type { Notifications, Payment, Proposed, ProviderView, Timeline } from './api-client.js';
 import { DECISIONS, reviewNumber, waitingResend } from './decisions.js';
@@ -238,9 +239,10 @@ function statusOf(payment: Payment, status: NonNullable<ProviderView['status']>)
 }
 
 function transactionOf(payment: Payment, transaction: Transaction): Html {
-  const { transId, status, externalId, transType } = transaction;
+  const { transId, status, externalId, userId, transType } = transaction;
   const isOtherAmount = transaction.amount !== undefined && transaction.amount !== payment.amount;
-  const isAnothers = externalId !== undefined && externalId !== payment.id;
+  const isAnothers = ownerOf(payment.id, transaction) === 'another';
+  const names = [...new Set([externalId, userId].filter((one) => one !== undefined))].join(', ');
   const type = payment.kind === 'payout' ? 'Payout' : 'Collection';
   const isOtherType = transType !== undefined && transType !== type;
   const differs = (words: string) => html` <span class="differs">${words}</span>`;
@@ -254,9 +256,7 @@ ${facts([
   ],
   [
     'Made for',
-    externalId === undefined
-      ? 'not said'
-      : html`<code>${externalId}</code>${isAnothers && differs('another payment')}`,
+    names === '' ? 'not said' : html`<code>${names}</code>${isAnothers && differs('another payment')}`,
   ],
   ['Type', transType && html`${transType}${isOtherType && differs(`ordered was a ${type}`)}`],
   ['Medium', transaction.medium],

@@ -151,7 +151,8 @@ function describeTransaction(state: PaymentState): string | undefined {
   const followed = followedBy(pursuitOf(state.phase));
   const transId = transIdOf(state);
   if (transId === undefined) return undefined;
-  if (followed !== undefined && state.paidBy === transId) return `\`${transId}\` (once shown as SUCCESSFUL)`;
+  if (followed !== undefined && state.shown?.transId === transId && state.shown.wasPaid)
+    return `\`${transId}\` (once shown as SUCCESSFUL)`;
   return followed === undefined || followed.status === 'CREATED' ? `\`${transId}\`` : withWord(followed);
 }
 

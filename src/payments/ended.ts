@@ -1,4 +1,4 @@
-import { disagreement, ownAmong } from './matching.js';
+import { disagreement, ownAmong, ownerOf } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import type { Check, Ended, PaymentState } from './payment-state.js';
@@ -143,6 +143,7 @@ export function contradicted(
 ): PaymentState {
   const wrong = disagreement(payment.order, transaction);
   if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
+  if (ownerOf(payment.order.id, transaction) === 'another') return payment;
   const { transId, status } = transaction;
   const isDecided = ended.failureCode === 'decided_by_operator';
   // Had the provider said so before, the decision would have been refused.

@@ -16,6 +16,7 @@ import {
   besides,
   end,
   followedTransaction,
+  hasBeenPaid,
   holdForReview,
   mayBePaid,
   openOther,
@@ -136,7 +137,7 @@ function withStatus(payment: PaymentState, status: ProviderStatus): PaymentState
     return payment;
   }
   // So is one that a link isn't paid, which was.
-  if (of.transId === payment.paidBy) return payment;
+  if (hasBeenPaid(payment, of.transId)) return payment;
   return followedAs(payment, { ...of, status });
 }
 

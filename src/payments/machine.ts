@@ -1,8 +1,8 @@
 import { nextAsked, onCheckedList, onCheckedStatus, recheck } from './ended.js';
+import { renumbered, withDifferences } from './evidence.js';
 import { onExpired, onStatus, startClosing } from './following.js';
-import { disagreement, ownAmong } from './matching.js';
+import { ownerOf } from './matching.js';
 import { afterTry, newDelivery, nextDue, withDelivery, withNotification } from './notification.js';
-import type { PaymentOrder } from './order.js';
 import type { PaymentEventType } from './payment.js';
 import {
   type Closing,
@@ -67,6 +67,7 @@ import {
   refuse,
   type Todo,
   whyPaid,
+  withShown,
 } from './transitions.js';
 import { onListedWhileVerifying } from './verifying.js';
 
@@ -90,8 +91,9 @@ export interface Step {
  */
 export function step(payment: PaymentState, event: PaymentEvent, now: number): Step {
   const { payment: changed, replies = [] } = apply(noted(payment, event, now), event, now);
-  const paid = withPaidBy(changed, event);
-  const moved = inTime(withPaidReportsAsked(paid, polled(paid.phase)?.transId, now), now);
+  const shown = withOwnShown(changed, event);
+  const asked = withPaidReportsAsked(shown, polled(shown.phase)?.transId, now);
+  const moved = renumbered(payment, inTime(asked, now));
   const notified = eventOf(payment, moved);
   const released = moved.waiters.filter((waiter) => isReleased(waiter, moved, event));
   const after: PaymentState = {
@@ -123,28 +125,21 @@ function noted(payment: PaymentState, event: PaymentEvent, now: number): Payment
   const quiet = quietAfter(event);
   const quietUntil =
     quiet === undefined ? payment.quietUntil : Math.max(payment.quietUntil ?? 0, now + quiet);
-  const difference = differenceIn(payment.order, event) ?? payment.difference;
+  const shown = shownBy(event);
   return {
-    ...withoutSaid(payment, shownBy(event)),
+    ...withoutSaid(withDifferences(payment, shown), shown),
     recentQuestions,
     ...(quietUntil !== undefined && { quietUntil }),
-    ...(difference !== undefined && { difference }),
   };
 }
 
-function differenceIn(order: PaymentOrder, event: PaymentEvent): PaymentState['difference'] {
-  for (const transaction of ownAmong(order, shownBy(event))) {
-    const words = disagreement(order, transaction);
-    if (words !== undefined) return { transId: transaction.transId, words };
-  }
-  return undefined;
-}
-
-/** A transaction that was once shown as SUCCESSFUL is remembered so, if the payment goes by it. */
-function withPaidBy(payment: PaymentState, event: PaymentEvent): PaymentState {
+/** What the provider shows of the transaction that the payment goes by is remembered, under review or not. */
+function withOwnShown(payment: PaymentState, event: PaymentEvent): PaymentState {
   const ownId = transIdOf(payment);
-  const isPaid = shownBy(event).some(({ transId, status }) => transId === ownId && status === 'SUCCESSFUL');
-  return isPaid ? { ...payment, paidBy: ownId } : payment;
+  const own = shownBy(event).find(({ transId }) => transId === ownId);
+  // By that it isn't the payment's.
+  if (own === undefined || ownerOf(payment.order.id, own) === 'another') return payment;
+  return withShown(payment, own.transId, own.status);
 }
 
 /** The transactions that an answer of the provider shows. */

@@ -7,30 +7,55 @@ export function transTypeOf(order: Pick<PaymentOrder, 'kind'>): TransType {
   return { collection: 'Collection', payout: 'Payout' }[order.kind] as TransType;
 }
 
-/** Whether a transaction was made for the order. The provider is sent the payment's id as externalId and as userId. */
-export function isOwn(order: PaymentOrder, { externalId, userId }: Transaction): boolean {
-  return externalId === undefined ? userId === order.id : externalId === order.id;
+/**
+ * Whose a transaction is by the provider's word. It is sent the payment's id as externalId and as userId, and may leave out
+ * either: one that names anybody else in one of them is another's, whatever the other says.
+ */
+export function ownerOf(
+  id: string,
+  { externalId, userId }: Pick<Transaction, 'externalId' | 'userId'>,
+): 'payment' | 'another' | 'unsaid' {
+  const named = [externalId, userId].filter((one) => one !== undefined);
+  if (named.length === 0) return 'unsaid';
+  return named.every((one) => one === id) ? 'payment' : 'another';
 }
 
-/**
- * How a transaction differs from what was ordered, in words for a person; `undefined` when it doesn't. What the
- * provider leaves out can't differ, since its interface doesn't promise any field but the id and the status.
- */
-export function disagreement(order: PaymentOrder, transaction: Transaction): string | undefined {
-  const { transId, amount, externalId, transType, status } = transaction;
-  if (externalId !== undefined && externalId !== order.id) {
-    return `transaction ${transId} was made for ${externalId}, not for ${order.id}`;
+/** How a transaction differs from what was ordered: the field, and in words for a person. */
+interface Difference {
+  readonly field: 'externalId' | 'amount' | 'transType' | 'status';
+  readonly words: string;
+}
+
+/** `undefined` when it doesn't differ. What the provider leaves out can't: it promises no field but the id and the status. */
+export function differenceOf(order: PaymentOrder, transaction: Transaction): Difference | undefined {
+  const { transId, amount, externalId, userId, transType, status } = transaction;
+  if (ownerOf(order.id, transaction) === 'another') {
+    const named = externalId === undefined || externalId === order.id ? userId : externalId;
+    return {
+      field: 'externalId',
+      words: `transaction ${transId} was made for ${named}, not for ${order.id}`,
+    };
   }
   if (amount !== undefined && amount !== order.amount) {
-    return `transaction ${transId} is of ${amount} ${CURRENCY}, ordered were ${order.amount} ${CURRENCY}`;
+    const words = `transaction ${transId} is of ${amount} ${CURRENCY}, ordered were ${order.amount} ${CURRENCY}`;
+    return { field: 'amount', words };
   }
   if (transType !== undefined && transType !== transTypeOf(order)) {
-    return `transaction ${transId} is a ${transType}, ordered was a ${transTypeOf(order)}`;
+    const words = `transaction ${transId} is a ${transType}, ordered was a ${transTypeOf(order)}`;
+    return { field: 'transType', words };
   }
   if (!possibleStatuses(order).includes(status)) {
-    return `transaction ${transId} is ${status}, which only a payment link can be`;
+    return {
+      field: 'status',
+      words: `transaction ${transId} is ${status}, which only a payment link can be`,
+    };
   }
   return undefined;
+}
+
+/** As {@link differenceOf}, in words alone. */
+export function disagreement(order: PaymentOrder, transaction: Transaction): string | undefined {
+  return differenceOf(order, transaction)?.words;
 }
 
 function possibleStatuses(order: PaymentOrder): readonly string[] {
@@ -67,8 +92,8 @@ export function findOwn(order: PaymentOrder, transactions: readonly Transaction[
 /** Those of a list under the payment's id that may be the payment's, each once. */
 export function ownAmong(order: PaymentOrder, transactions: readonly Transaction[]): Transaction[] {
   return transactions.filter(
-    ({ externalId, transId }, index) =>
-      (externalId === undefined || externalId === order.id) &&
-      transactions.findIndex((other) => other.transId === transId) === index,
+    (one, index) =>
+      ownerOf(order.id, one) !== 'another' &&
+      transactions.findIndex(({ transId }) => transId === one.transId) === index,
   );
 }

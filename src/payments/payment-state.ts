@@ -25,10 +25,10 @@ export interface PaymentState {
   readonly resolved?: Resolved | undefined;
   /** How the transaction differs from the order, in the words that an operator has insisted to take or to fail it by. */
   readonly tolerated?: string | undefined;
-  /** How the provider has last shown one of its transactions to differ from the order, if it ever has. */
-  readonly difference?: { readonly transId: TransId; readonly words: string } | undefined;
-  /** The transaction that the payment goes by, once the provider has shown it as SUCCESSFUL, whatever it has said since. */
-  readonly paidBy?: TransId | undefined;
+  /** How the provider has shown transactions to differ from the order, each as it has last said. */
+  readonly differences?: readonly KnownDifference[] | undefined;
+  /** What the provider has last shown of the transaction that the payment goes by, under review or not. */
+  readonly shown?: ShownTransaction | undefined;
   readonly reports: Reports;
   /** Further transactions that the provider has confirmed for this payment, beside the one that it goes by. */
   readonly others: readonly OtherTransaction[];
@@ -191,6 +191,8 @@ export interface Deciding {
   readonly rounds: number;
   /** What notifications had named when the decision was made: who insists does so in view of these. */
   readonly inView: readonly TransId[];
+  /** How the transaction that it names was shown to differ from the order then. */
+  readonly before?: string | undefined;
   /** The provider gave no answer about the payment's own transaction, and the operator insists. */
   readonly isUnanswered?: boolean | undefined;
   /** Unless nothing stands in the way of a match. */
@@ -293,6 +295,20 @@ export interface Report {
   readonly unanswered: number;
   /** Answers that the provider doesn't know it. */
   readonly unknown: number;
+}
+
+/** What the provider has shown of a transaction; `wasPaid`: as SUCCESSFUL once, whatever it has said since. */
+export interface ShownTransaction {
+  readonly transId: TransId;
+  readonly status: ProviderStatus;
+  readonly wasPaid?: true | undefined;
+}
+
+/** How the provider has shown a transaction to differ from the order: in which field, and in words for a person. */
+export interface KnownDifference {
+  readonly transId: TransId;
+  readonly field: 'externalId' | 'amount' | 'transType' | 'status';
+  readonly words: string;
 }
 
 export interface OtherTransaction {

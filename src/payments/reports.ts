@@ -1,6 +1,6 @@
 import { contradicted, unprovenBy } from './ended.js';
 import { applyTransaction } from './following.js';
-import { disagreement } from './matching.js';
+import { disagreement, ownerOf } from './matching.js';
 import type { StatusAnswer } from './outcome.js';
 import { CONFIRM_PAUSES_MS, ownReportedPaid, reportedPaidUntil, withPaidReport } from './paid-reports.js';
 import type { TransId } from './payment-id.js';
@@ -175,7 +175,7 @@ export function onReportStatus(
   const others = reports.open.filter((one) => one !== report);
   switch (answer.kind) {
     case 'found': {
-      const owner = ownerOf(payment, answer.transaction);
+      const owner = ownerIn(payment, answer.transaction);
       if (owner === 'another') return withOpen(asked, others);
       const again = withOpen(asked, [...others, ...notKnownYet(report, now)]);
       if (owner === 'unsaid' || agrees(payment, answer.transaction, now)) return again;
@@ -202,10 +202,8 @@ function agrees(payment: PaymentState, transaction: Transaction, now: number): b
 }
 
 /** Whose transaction it is according to the provider; the notification itself proves nothing. */
-function ownerOf(payment: PaymentState, transaction: Transaction): 'payment' | 'another' | 'unsaid' {
-  const { externalId, userId } = transaction;
-  if (isOfPayment(payment, transaction)) return 'payment';
-  return externalId === undefined && userId === undefined ? 'unsaid' : 'another';
+function ownerIn(payment: PaymentState, transaction: Transaction): 'payment' | 'another' | 'unsaid' {
+  return isOfPayment(payment, transaction) ? 'payment' : ownerOf(payment.order.id, transaction);
 }
 
 /** The report with its next call, because the provider doesn't confirm it yet; nothing after the last call. */

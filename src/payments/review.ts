@@ -1,7 +1,8 @@
 import { allOf, type Objection, overrules, type Resolution, type Resolved } from './decision.js';
 import { unprovenBy } from './ended.js';
+import { knownDifference } from './evidence.js';
 import { applyTransaction } from './following.js';
-import { disagreement, findOwn, ownAmong } from './matching.js';
+import { disagreement, findOwn, ownAmong, ownerOf } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
 import { allReportedPaid, ownReportedPaid, reportedPaidUntil } from './paid-reports.js';
 import type { TransId } from './payment-id.js';
@@ -213,6 +214,7 @@ export function onDecide(
     alive: [],
     rounds: 0,
     inView: [...allNamedIn(payment, now), ...allReportedPaid(payment, now)],
+    before: knownDifference(payment, matchedTransId(resolution.decision))?.words,
   };
   return { payment: inPhase(payment, deciding) };
 }
@@ -249,12 +251,23 @@ export function onStatusWhileDeciding(
   if (answer.kind !== 'found') return withoutStatus(payment, deciding, transId, answer, now);
   const { status } = answer.transaction;
   if (decision.action === 'match') return match(payment, deciding, answer.transaction, now);
+  if (ownerOf(payment.order.id, answer.transaction) === 'another')
+    return disowned(payment, deciding, transId);
   if (isOver(payment, status)) {
     return asks(payment, { ...deciding, next: 'list', alive: [], isUnanswered: false });
   }
   return status === 'SUCCESSFUL' || payment.order.method !== 'link'
     ? back(payment, deciding, `the provider says that ${transId} is ${status}`)
     : asks(payment, { ...deciding, next: 'list', alive: [transId] });
+}
+
+/** The payment's transaction is another's, by what the provider says now: it ends nothing, and a `fail` has to be forced. */
+function disowned(payment: PaymentState, deciding: Deciding, transId: TransId): Change {
+  const { resolution } = deciding;
+  const words = knownDifference(payment, transId)?.words ?? `${transId} is another payment's`;
+  return overrules(resolution.force, 'different_transaction')
+    ? asks(payment, { ...deciding, next: 'list', alive: [], isUnanswered: false })
+    : back(payment, deciding, overrulable(words, resolution, 'different_transaction'));
 }
 
 /**
@@ -281,8 +294,9 @@ function withoutStatus(
   if (decision.action === 'fail') {
     return asks(payment, { ...deciding, next: 'list', alive: [], isUnanswered: true });
   }
-  const { difference } = payment;
-  if (difference?.transId === transId && !overrules(force, 'different_transaction')) {
+  const difference = knownDifference(payment, transId);
+  if (difference?.field === 'externalId') return back(payment, deciding, difference.words);
+  if (difference !== undefined && !overrules(force, 'different_transaction')) {
     return back(payment, deciding, differs(difference.words, resolution));
   }
   const shown = { transId, status: 'SUCCESSFUL' } as const;
@@ -299,10 +313,8 @@ function unheard(payment: PaymentState, transId: TransId): PaymentState {
 
 /** The operator has seen how the transaction differs from the order, and the provider doesn't say it again. */
 function toleratingDifference(payment: PaymentState, transId: TransId | undefined): PaymentState {
-  const { difference } = payment;
-  return difference === undefined || difference.transId !== transId
-    ? payment
-    : { ...payment, tolerated: difference.words };
+  const difference = knownDifference(payment, transId);
+  return difference === undefined ? payment : { ...payment, tolerated: difference.words };
 }
 
 /** What is known of the transactions that stand in the way of a match, after the answer about the first of them. */
@@ -398,9 +410,14 @@ function asks(payment: PaymentState, deciding: Deciding): Change {
 }
 
 /** Refuses the decision; the review stays as it was. */
-function back(payment: PaymentState, { review, request }: Deciding, objection: string | Refusal): Change {
+function back(
+  payment: PaymentState,
+  { review, request, resolution }: Deciding,
+  objection: string | Refusal,
+): Change {
   const refusal = typeof objection === 'string' ? resolutionRefused(objection) : objection;
-  return refuse(inPhase(payment, review), request, refusal);
+  const isSame = review.number === resolution.review;
+  return refuse(inPhase(payment, isSame ? review : { ...review, proposed: undefined }), request, refusal);
 }
 
 /** As {@link back}, but keeps what the provider has shown meanwhile: a further transaction begins a new review. */
@@ -454,9 +471,14 @@ function ownOf(payment: PaymentState, transaction: Transaction): Transaction[] {
 
 function match(payment: PaymentState, deciding: Deciding, transaction: Transaction, now: number): Change {
   const { transId } = transaction;
-  const wrong = disagreement(payment.order, transaction);
-  const isAnothers = transaction.externalId !== undefined && transaction.externalId !== payment.order.id;
-  if (isAnothers) return back(payment, deciding, wrong ?? `${transId} is another payment's`);
+  // What was shown of it counts, though the answer leaves that out.
+  const difference = knownDifference(payment, transId);
+  const wrong = difference?.words;
+  if (difference?.field === 'externalId') return back(payment, deciding, difference.words);
+  const { before } = deciding;
+  if (wrong !== undefined && before !== undefined && before !== wrong) {
+    return back(payment, deciding, `it has changed since this was decided: ${wrong}; decide again`);
+  }
   const objection = objectionToTransaction(payment, deciding.resolution, transaction, wrong);
   if (objection !== undefined) {
     return backNoting(payment, deciding, objection, ownOf(payment, transaction), now);
@@ -542,7 +564,7 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
 function movedOwn(payment: PaymentState, { isUnanswered }: Deciding, own: readonly Transaction[]) {
   const followed = followedTransaction(payment);
   const isShown = own.some(({ transId }) => transId === followed?.transId);
-  const isPaid = followed !== undefined && payment.paidBy === followed.transId;
+  const isPaid = followed !== undefined && hasBeenPaid(payment, followed.transId);
   return isPaid && isUnanswered && !isShown ? followed : undefined;
 }
 
@@ -581,7 +603,7 @@ function resolvedBy({ resolution, review: { proposed } }: Deciding, now: number)
 function withAbandoned(payment: PaymentState, matchedId: TransId): PaymentState {
   const own = followedTransaction(payment);
   if (own === undefined || own.transId === matchedId) return payment;
-  const status = payment.paidBy === own.transId ? 'SUCCESSFUL' : own.status;
+  const status = payment.shown?.transId === own.transId ? payment.shown.status : own.status;
   const abandoned: OtherTransaction = { transId: own.transId, status, judged: status };
   return {
     ...inDoubt(payment),

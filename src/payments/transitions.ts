@@ -1,5 +1,5 @@
 import type { Decision, Force, Rejection, Resolution } from './decision.js';
-import { isOwn } from './matching.js';
+import { ownerOf } from './matching.js';
 import type { DeliveryOutcome } from './notification.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from './outcome.js';
 import { reportedPaidUntil } from './paid-reports.js';
@@ -185,7 +185,7 @@ export function inDoubt(payment: PaymentState): PaymentState {
 
 /** Whether a transaction is this payment's: the provider says so, or has done so before. */
 export function isOfPayment(payment: PaymentState, transaction: Transaction): boolean {
-  return isKnown(payment, transaction.transId) || isOwn(payment.order, transaction);
+  return isKnown(payment, transaction.transId) || ownerOf(payment.order.id, transaction) === 'payment';
 }
 
 /** The first pause before a look-up, in ms; it doubles from there. */
@@ -238,10 +238,9 @@ export function follow(
   const isReported = reports.open.some((report) => report.transId === transId);
   const lifetime = order.method === 'link' ? (order.expiresInMs ?? terms.linkLifetimeMs) : undefined;
   const expiresAt = lifetime === undefined ? undefined : (facts.expiresAt ?? now + lifetime);
-  const isPaid = payment.others.some((other) => other.transId === transId && other.status === 'SUCCESSFUL');
+  const known = payment.others.find((other) => other.transId === transId);
   return {
-    ...payment,
-    ...(isPaid && { paidBy: transId }),
+    ...(known === undefined ? payment : withShown(payment, transId, known.status)),
     facts: {
       ...facts,
       expiresAt,
@@ -284,6 +283,15 @@ export function verify(
     lookUps: 0,
     nextAt: Math.max(now, listedAt),
   });
+}
+
+/** Remembers what the provider has shown of the transaction that the payment goes by. An old answer is none. */
+export function withShown(payment: PaymentState, transId: TransId, status: ProviderStatus): PaymentState {
+  const known = payment.shown?.transId === transId ? payment.shown : undefined;
+  const latest = latestOf(payment, known, status);
+  if (known?.status === latest) return payment;
+  const wasPaid = known?.wasPaid === true || latest === 'SUCCESSFUL';
+  return { ...payment, shown: { transId, status: latest, ...(wasPaid && { wasPaid }) } };
 }
 
 /** What stays known when a payment goes on with another transaction: nothing that was said of the one before. */
@@ -445,7 +453,7 @@ export function withOther(payment: PaymentState, { transId, status }: Transactio
  */
 function latestOf(
   payment: PaymentState,
-  known: OtherTransaction | undefined,
+  known: Pick<OtherTransaction, 'status'> | undefined,
   status: ProviderStatus,
 ): ProviderStatus {
   if (known === undefined) return status;
@@ -456,9 +464,9 @@ function latestOf(
 }
 
 /** Whether the provider has shown this transaction of the payment as SUCCESSFUL: what it shows it as now may be an old answer. */
-export function hasBeenPaid({ others, paidBy }: PaymentState, transId: TransId): boolean {
+export function hasBeenPaid({ others, shown }: PaymentState, transId: TransId): boolean {
   const known = others.find((other) => other.transId === transId);
-  return known?.status === 'SUCCESSFUL' || paidBy === transId;
+  return known?.status === 'SUCCESSFUL' || (shown?.transId === transId && shown.wasPaid === true);
 }
 
 /** Whether a transaction may have been paid: the provider has shown it so, or a notification says so, and may yet be confirmed. */

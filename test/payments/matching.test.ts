@@ -1,16 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
-import { disagreement, findOwn, isOwn, ownAmong, transTypeOf } from '../../src/payments/matching.js';
+import { disagreement, findOwn, ownAmong, ownerOf, transTypeOf } from '../../src/payments/matching.js';
 import { directOrder, linkOrder, orders, payoutOrder, transactionOf, transId } from '../support/orders.js';
 
 describe.each(orders)('a transaction of the payment $id', (order) => {
   const own = transactionOf(order);
   const unnamed = { ...own, externalId: undefined };
 
-  it('is one that names the payment as its externalId, or says nothing and names it as its user', () => {
-    expect(isOwn(order, own)).toBe(true);
-    expect(isOwn(order, { ...unnamed, userId: order.id })).toBe(true);
-    expect(isOwn(order, unnamed)).toBe(false);
-    expect(isOwn(order, { ...own, externalId: 'pay_other', userId: order.id })).toBe(false);
+  it.each([
+    ['both of its names', { externalId: order.id, userId: order.id }, 'payment'],
+    ['its externalId alone', { externalId: order.id, userId: undefined }, 'payment'],
+    ['its userId alone', { externalId: undefined, userId: order.id }, 'payment'],
+    ['no name', { externalId: undefined, userId: undefined }, 'unsaid'],
+    ['another externalId', { externalId: 'pay_other', userId: undefined }, 'another'],
+    ['another userId', { externalId: undefined, userId: 'pay_other' }, 'another'],
+    ['two other names', { externalId: 'pay_other', userId: 'pay_other' }, 'another'],
+    ['its externalId, and another userId', { externalId: order.id, userId: 'pay_other' }, 'another'],
+    ['another externalId, and its userId', { externalId: 'pay_other', userId: order.id }, 'another'],
+  ] as const)('that the provider gives %s is counted accordingly', (_, names, whose) => {
+    expect(ownerOf(order.id, { ...own, ...names })).toBe(whose);
+    expect(ownAmong(order, [{ ...own, ...names }])).toHaveLength(whose === 'another' ? 0 : 1);
+    expect(disagreement(order, { ...own, ...names }) !== undefined).toBe(whose === 'another');
   });
 
   it('is found in the list of the payment’s own id, even when it names nothing', () => {

@@ -330,12 +330,58 @@ describe('an operator’s match', () => {
     expect(payment.found('SUCCESSFUL', { amount: 2 }).phase('review').held).toBe(true);
   });
 
-  it('is refused for a transaction of another payment, forced or not', () => {
-    for (const force of [false, true]) {
-      const payment = absent(payoutOrder).match('T1', { force });
-      payment.found('SUCCESSFUL', { externalId: 'pay_other' });
-      expect(payment.reply).toMatchObject(refused('was made for pay_other'));
-    }
+  const ANOTHERS = [
+    ['both of its names', { externalId: 'pay_other', userId: 'pay_other' }],
+    ['its externalId alone', { externalId: 'pay_other', userId: undefined }],
+    ['its userId alone', { externalId: undefined, userId: 'pay_other' }],
+    ['its userId, beside this one’s externalId', { userId: 'pay_other' }],
+    ['its externalId, beside this one’s userId', { externalId: 'pay_other' }],
+  ] as const;
+
+  it.each(ANOTHERS)(
+    'is refused for a transaction that names another payment by %s, forced or not',
+    (_, names) => {
+      for (const force of [false, true]) {
+        const payment = absent(payoutOrder).match('T1', { force });
+        payment.found('SUCCESSFUL', names);
+        expect(payment.reply).toMatchObject(refused('was made for pay_other'));
+      }
+    },
+  );
+
+  it.each(ANOTHERS)(
+    'takes none on an earlier answer, once it has named another payment by %s',
+    (_, names) => {
+      // It was listed for this payment, and named nobody then.
+      const nameless = { ...own, transId: transId('T2'), externalId: undefined, userId: undefined };
+      const payment = ambiguous(payoutOrder).listed(own, nameless).later(HOUR);
+      expect(payment.match('T2').found('SUCCESSFUL', names).reply).toMatchObject(refused('pay_other'));
+      expect(payment.match('T2', { force: true }).answered(SILENT).reply).toMatchObject(refused('pay_other'));
+    },
+  );
+
+  it('can be failed in its place by force, when the payment’s own has come to name another', () => {
+    const names = { externalId: 'pay_other' };
+    const payment = taken(payoutOrder).found('SUCCESSFUL', names).later(HOUR);
+    expect(payment.fail().found('SUCCESSFUL', names).reply).toMatchObject({
+      kind: 'refused',
+      force: ['different_transaction'],
+    });
+    payment
+      .later(HOUR)
+      .fail({ force: ['different_transaction'] })
+      .found('SUCCESSFUL', names)
+      .listed();
+    expect(payment.phase('ended').status).toBe('FAILED');
+    payment.request('recheck').found('SUCCESSFUL', names).listed();
+    expect(payment.status).toBe('FAILED');
+    payment.request('recheck').found('SUCCESSFUL');
+    expect(payment.status).toBe('REVIEW');
+  });
+
+  it('doesn’t take the payment’s own on an earlier answer, once it has named another payment', () => {
+    const payment = taken(payoutOrder).found('SUCCESSFUL', { externalId: 'pay_other' }).later(HOUR);
+    expect(payment.match('T1', { force: true }).answered(SILENT).reply?.kind).toBe('refused');
   });
 
   it('is refused when the provider does not say whose the transaction is, unless it is forced', () => {
@@ -880,17 +926,18 @@ describe('a held review', () => {
 
   it('is not forgotten for a match that was under way: that names the review before it', () => {
     const payment = undecided().hint('T2').found('SUCCESSFUL');
-    expect(payment.phase('review')).toMatchObject({ number: 2, held: true });
+    expect(payment.phase('review')).toMatchObject({ number: 3, held: true });
     expect(payment.match('T1', { review: 1 }).reply).toMatchObject(refused('the review has changed'));
   });
 
   it('is asked for once, and has the same number when the same is heard again', () => {
     const payment = undecided().hint('T2').found('SUCCESSFUL');
+    const { number } = payment.phase('review');
     payment
       .later(2 * MINUTE)
       .hint('T2')
       .found('SUCCESSFUL');
-    expect(payment.phase('review').number).toBe(2);
+    expect(payment.phase('review').number).toBe(number);
     expect(payment.notified).toEqual(['payment.review']);
   });
 
@@ -900,10 +947,80 @@ describe('a held review', () => {
       .hint('T3')
       .found('PENDING');
     expect(payment.phase('review')).toMatchObject({
-      number: 2,
+      number: 3,
       held: true,
       why: expect.stringContaining('T3'),
     });
+  });
+});
+
+describe('what an operator has decided on', () => {
+  const second = { ...own, transId: transId('T2') };
+
+  it.each(['resend', 'fail', 'match'] as const)(
+    'is what was shown: the number is another when a transaction’s status has changed (%s)',
+    (action) => {
+      for (const force of [false, true]) {
+        const payment = backoff(payoutOrder);
+        const { number } = payment.phase('review');
+        payment.later(HOUR).match('T1', { force }).found('FAILED');
+        expect(payment.reply?.kind).toBe('refused');
+        const decided =
+          action === 'match'
+            ? payment.match('T2', { review: number, force })
+            : payment[action]({ review: number, force });
+        expect(decided.reply).toMatchObject(refused('the review has changed'));
+      }
+    },
+  );
+
+  it('is what was shown: a transaction that a notification has named since makes it another review', () => {
+    const payment = absent(payoutOrder);
+    const { number } = payment.phase('review');
+    payment.hint('T7').answered(UNKNOWN);
+    expect(payment.resend({ review: number, force: true }).reply).toMatchObject(refused('has changed'));
+    expect(payment.resend({ force: true }).listed().reply?.kind).toBe('done');
+  });
+
+  it('is void for the second person, too, when the evidence has changed', () => {
+    const changed = backoff(payoutOrder, { secondPersonAbove: 1_000 }).later(HOUR);
+    expect(changed.match('T1', { by: 'one' }).phase('review').proposed).toBeDefined();
+    changed.match('T1', { by: 'two' }).found('FAILED');
+    expect(changed.reply?.kind).toBe('refused');
+    expect(changed.phase('review').proposed).toBeUndefined();
+  });
+
+  it('judges the transaction that it leaves by what was shown last, and not by what was shown once', () => {
+    const payment = taken(payoutOrder).found('SUCCESSFUL', { amount: 1 }).later(HOUR);
+    payment.fail().found('FAILED', { amount: 1 }).listed(second);
+    payment.later(HOUR).match('T2').found('SUCCESSFUL');
+    expect(payment.phase('ended')).toMatchObject({ status: 'SUCCESSFUL', transId: 'T2' });
+    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'FAILED', judged: 'FAILED' }]);
+    payment
+      .listed(second)
+      .later(2 * MINUTE)
+      .hint('T1')
+      .found('SUCCESSFUL');
+    expect(payment.phase('review').why).toContain('another transaction for this payment: T1 (SUCCESSFUL)');
+  });
+
+  it('is the difference from the order that was shown, and no other', () => {
+    const payment = taken(payoutOrder).found('SUCCESSFUL', { amount: 1 }).later(HOUR);
+    const matched = payment.match('T1', { force: ['different_transaction'] });
+    expect(matched.found('SUCCESSFUL', { amount: 2 }).reply).toMatchObject(refused('it has changed'));
+    const again = payment.later(HOUR).match('T1', { force: ['different_transaction'] });
+    expect(again.found('SUCCESSFUL', { amount: 2 }).reply?.kind).toBe('done');
+  });
+
+  it('is that difference, though the answer leaves it out', () => {
+    const payment = taken(payoutOrder).found('SUCCESSFUL', { amount: 1 }).later(HOUR);
+    const left = { amount: undefined };
+    expect(payment.match('T1').found('SUCCESSFUL', left).reply).toMatchObject({
+      kind: 'refused',
+      force: ['different_transaction'],
+    });
+    const corrected = payment.later(HOUR).match('T1').found('SUCCESSFUL', { amount: payoutOrder.amount });
+    expect(corrected.phase('ended').status).toBe('SUCCESSFUL');
   });
 });
 
@@ -913,7 +1030,7 @@ describe('what the provider shows while a decision is looked into', () => {
   it('is another review when it is a further transaction, and the old number is refused', () => {
     const payment = undecided().fail().found('FAILED').listed(second);
     expect(payment.reply).toMatchObject(refused('the provider shows T2 (PENDING) for this payment'));
-    expect(payment.phase('review')).toMatchObject({ number: 2, held: true });
+    expect(payment.phase('review')).toMatchObject({ number: 3, held: true });
     expect(payment.payment.others).toEqual([{ transId: 'T2', status: 'PENDING' }]);
     expect(payment.fail({ review: 1 }).reply).toMatchObject(refused('the review has changed'));
   });
@@ -945,7 +1062,6 @@ describe('what the provider shows while a decision is looked into', () => {
       expect(payment.status).toBe('FAILED');
       payment.later(HOUR).listed({ ...second, status });
       expect(payment.phase('review')).toMatchObject({
-        number: 3,
         held: true,
         why: `the provider has another transaction for this payment: T2 (${status})`,
       });
@@ -1033,8 +1149,11 @@ describe('what a refused decision has read', () => {
     ['the list shows another in its place', (payment: Scenario) => payment.listed(second)],
     ['a notification names another', (payment: Scenario) => payment.hint('T2').found('SUCCESSFUL')],
   ])('is a reason to ask a person when %s', (_, another) => {
-    const payment = another(refusedFor());
-    expect(payment.phase('review')).toMatchObject({ number: 2, held: true });
+    const refused = refusedFor();
+    const { number } = refused.phase('review');
+    const payment = another(refused);
+    expect(payment.phase('review').number).toBeGreaterThan(number);
+    expect(payment.phase('review').held).toBe(true);
     expect(payment.payment.others.map(({ transId: id }) => id).sort()).toEqual(['T1', 'T2']);
     expect(payment.later(HOUR).match('T2').found('SUCCESSFUL').phase('ended').transId).toBe('T2');
   });

@@ -210,7 +210,7 @@ describe.each([directOrder, payoutOrder])(
       const payment = ambiguous(order).listed(second);
       while (payment.status !== 'REVIEW') payment.found('PENDING');
       expect(payment.found('FAILED').status).toBe('REVIEW');
-      expect(payment.listing(SILENT).phase('review').number).toBe(1);
+      expect(payment.listing(SILENT).phase('review').number).toBe(2);
       expect(payment.listed(failed).phase('ended').status).toBe('FAILED');
       expect(payment.notified).toEqual(['payment.review', 'payment.failed']);
     });
