@@ -54,7 +54,7 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   if (event.kind === 'notification' && !isAsked) book = { ...book, unconfirmed: 0 };
   book = withToAsk(book, before, event, now, violations);
   book = withPaidReport(book, before, event, now);
-  checkReview(before, event, step, shown.news, replied.sent, violations);
+  checkReview(before, step, shown.news, replied.sent, violations);
   checkJudged(before, event, step, shown.isKnown, violations);
   const { todo } = step;
   if (todo.kind === 'deliver' || todo.kind === 'redeliver')

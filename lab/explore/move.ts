@@ -1,6 +1,6 @@
 import type { TransId } from '../../src/payments/payment-id.js';
 import type { ProviderStatus } from '../../src/payments/transaction.js';
-import type { RequestKind } from './setting.js';
+import type { Foreign, RequestKind } from './setting.js';
 
 /** What happens next in a story, and how many of its troubles it costs. */
 export type Move = Happening & { readonly troubles?: number | undefined };
@@ -69,7 +69,7 @@ export interface StatusMove {
   readonly truth?: ProviderStatus | undefined;
   readonly answer:
     | { readonly kind: 'found'; readonly status: ProviderStatus; readonly isBare: boolean }
-    | { readonly kind: 'foreign'; readonly whose: 'others' | 'nameless' }
+    | { readonly kind: 'foreign'; readonly whose: Foreign }
     | { readonly kind: 'unknown' }
     /** The worker has asked as often as it may, in tasks that came to nothing, and doesn't ask. */
     | { readonly kind: 'heldBack' }

@@ -185,18 +185,7 @@ function noAnswers(may: May, silences: readonly ('status' | 'all')[]): NoAnswer[
 }
 
 function foreignOf(transId: TransId): Foreign | undefined {
-  switch (transId as string) {
-    case FOREIGN.silent:
-      return 'silent';
-    case FOREIGN.unknown:
-      return 'unknown';
-    case FOREIGN.others:
-      return 'others';
-    case FOREIGN.nameless:
-      return 'nameless';
-    default:
-      return undefined;
-  }
+  return (Object.keys(FOREIGN) as Foreign[]).find((kind) => FOREIGN[kind] === transId);
 }
 
 function statusMoves(situation: Situation, setting: Setting, transId: TransId): Move[] {
@@ -211,7 +200,7 @@ function statusMoves(situation: Situation, setting: Setting, transId: TransId): 
   if (provider.silent !== 'no' || foreign === 'silent') return [move({ kind: 'unavailable' })];
   const others = noAnswers(may, ['status', 'all']).map((answer) => costly(move(answer)));
   if (may('workerLost')) others.push(costly(move({ kind: 'heldBack' })));
-  if (foreign === 'others' || foreign === 'nameless')
+  if (foreign !== undefined && foreign !== 'unknown')
     return [move({ kind: 'foreign', whose: foreign }), ...others];
   const own = transactionOf(provider, transId);
   if (own === undefined) return [move({ kind: 'unknown' }), ...others];

@@ -3,7 +3,7 @@ import type { TransId } from '../../src/payments/payment-id.js';
 import type { ProviderStatus, Transaction } from '../../src/payments/transaction.js';
 import type { AnswerEvent } from '../../src/payments/transitions.js';
 import type { ExpiryMove, ListMove, NoAnswer, PostMove, StatusMove } from './move.js';
-import { AMOUNT, orderOf, type Setting, WRONG_AMOUNT } from './setting.js';
+import { AMOUNT, type Foreign, orderOf, type Setting, WRONG_AMOUNT } from './setting.js';
 import {
   type OwnTransaction,
   type Provider,
@@ -85,8 +85,7 @@ export function answerStatus(
       return { situation, event: event({ kind: 'found', transaction }) };
     }
     case 'foreign': {
-      const whose = answer.whose === 'others' ? { externalId: 'pay_2', userId: 'pay_2' } : {};
-      const transaction = { transId, status: 'SUCCESSFUL', ...whose } as const;
+      const transaction = { transId, status: 'SUCCESSFUL', ...namesOf(answer.whose, setting) } as const;
       return { situation, event: event({ kind: 'found', transaction }) };
     }
     case 'unknown':
@@ -94,6 +93,14 @@ export function answerStatus(
     default:
       return noAnswer(situation, answer, setting, event);
   }
+}
+
+/** By which names the provider says whose a foreign transaction is. */
+function namesOf(whose: Foreign, { method }: Setting): Pick<Transaction, 'externalId' | 'userId'> {
+  const another = 'pay_2';
+  if (whose === 'others') return { externalId: another, userId: another };
+  if (whose === 'othersUser') return { userId: another };
+  return whose === 'both' ? { externalId: orderOf(method).id, userId: another } : {};
 }
 
 /** A look-up of the payment in the provider's list. */

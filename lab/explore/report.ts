@@ -249,7 +249,7 @@ function answerWords(answer: Answer): string {
     case 'found':
       return `${answer.status}${answer.isBare ? ', with fields left out' : ''}`;
     case 'foreign':
-      return `SUCCESSFUL, ${answer.whose === 'others' ? "another payment's" : 'it does not say whose'}`;
+      return `SUCCESSFUL, ${answer.whose === 'nameless' ? 'it does not say whose' : "another payment's"}`;
     case 'unavailable':
       return answer.silence === undefined ? 'no answer' : `no answer from now on (${answer.silence})`;
     case 'throttled':

@@ -48,12 +48,16 @@ export const FOREIGN = {
   silent: 'S',
   /** The provider doesn't know it. */
   unknown: 'U',
-  /** It is another payment's. */
+  /** It is another payment's, which it names in both ways, as its user alone, or as its user beside this one. */
   others: 'O',
+  othersUser: 'P',
+  both: 'B',
   /** The provider doesn't say whose it is. */
   nameless: 'N',
 } as const;
 export type Foreign = keyof typeof FOREIGN;
+
+const FOREIGN_KINDS: readonly Foreign[] = ['silent', 'unknown', 'others', 'othersUser', 'both', 'nameless'];
 
 /** How many unusual things may happen in one story. */
 export interface Allowance {
@@ -135,7 +139,7 @@ export function settingOf(
     troubles: new Set(TROUBLES),
     requests: new Set(REQUESTS),
     decisions: new Set(DECISIONS),
-    foreign: ['silent', 'unknown', 'others', 'nameless'],
+    foreign: FOREIGN_KINDS,
     ...rest,
     terms: { ...SHORT_TERMS, ...terms },
     allowance: { ...ALLOWANCE, ...allowance },
@@ -254,8 +258,8 @@ const THEMES: readonly Theme[] = [
     name: 'forged notifications',
     allowance: { troubles: 1, notifications: 3, decisions: 1 },
     troubles: ['ambiguous', 'silence'],
-    decisions: ['fail', 'match', 'foreign'],
-    foreign: ['silent', 'unknown', 'others', 'nameless'],
+    decisions: ['fail', 'match', 'foreign', 'insist'],
+    foreign: FOREIGN_KINDS,
   },
   {
     name: 'lost workers and hand-overs',

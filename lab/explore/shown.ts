@@ -9,7 +9,7 @@ import { isUnsettled, type OpenRequest, type Shown, type Situation, transactionO
 /** What the provider has shown of the payment's transactions, with what an answer adds. */
 interface ShownNow {
   readonly all: readonly Shown[];
-  /** It shows one that can move money, or has moved it, beside the one that the payment goes by. */
+  /** It shows a further one that can move money, or has moved it, or one in another status than before. */
   readonly news: boolean;
   /** All that it shows was in view when a decision was made, and goes with the outcome. */
   readonly isKnown: boolean;
@@ -32,7 +32,7 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     // A decision that no money has moved goes with whatever will never move any.
     const isSettled = book.final && book.isFailed && isOver(payment, status) && amount !== WRONG_AMOUNT;
     if (!isSettled && (known?.decided !== status || known.isAside || isContradiction)) isKnown = false;
-    if (transId !== ownId && isNews(payment, known, status)) news = true;
+    if ((known !== undefined || transId !== ownId) && isNews(payment, known, status)) news = true;
     const isWrong = (known?.isWrong ?? false) || amount === WRONG_AMOUNT;
     const isPaid = status === 'SUCCESSFUL' || (known?.isPaid === true && !isOver(payment, status));
     const isSame =
@@ -73,13 +73,15 @@ function transactionsIn(event: PaymentEvent): readonly Transaction[] {
   return event.kind === 'status' && event.answer.kind === 'found' ? [event.answer.transaction] : [];
 }
 
-function isOver({ order }: PaymentState, status: ProviderStatus): boolean {
+function isOver({ order }: Pick<PaymentState, 'order'>, status: ProviderStatus): boolean {
   return status === (order.method === 'link' ? 'EXPIRED' : 'FAILED');
 }
 
 function isNews({ order }: PaymentState, known: Shown | undefined, status: ProviderStatus): boolean {
-  if (status === 'SUCCESSFUL') return !known?.isPaid && known?.decided !== status;
-  return known === undefined && (order.method === 'link' ? status === 'PENDING' : status !== 'FAILED');
+  if (known === undefined) return status === 'SUCCESSFUL' || isUnsettled(order, false, status);
+  // An old answer is no news.
+  const isOld = known.isPaid ? !isOver({ order }, status) : order.method === 'link' && status === 'CREATED';
+  return status !== known.status && !isOld;
 }
 
 /** What was in view when a decision was made has been decided on, and so has what the payment went by, or goes by now. */
@@ -114,7 +116,6 @@ function byId(one: Shown, other: Shown): number {
 /** In a review, nothing is sent undecided, and new evidence makes it another review. */
 export function checkReview(
   { book, payment }: Situation,
-  event: PaymentEvent,
   step: Step,
   news: boolean,
   isDecided: boolean,
@@ -124,17 +125,11 @@ export function checkReview(
   if (step.todo.kind === 'send' && !isDecided) {
     violations.push({ invariant: 'reviewSends', what: 'it is sent in review, and nobody has decided so' });
   }
-  const isAnswerToDecision = payment.phase.kind === 'deciding' && event.kind !== 'notification';
   const after = step.payment;
-  if (
-    news &&
-    !isAnswerToDecision &&
-    after.phase.kind === 'review' &&
-    after.phase.number === payment.reviews
-  ) {
+  if (news && after.phase.kind === 'review' && after.phase.number === payment.reviews) {
     violations.push({
       invariant: 'decisions',
-      what: 'the provider has shown another transaction, and the review is still the same',
+      what: 'the provider has shown something else, and the review is still the same',
     });
   }
 }

@@ -48,7 +48,10 @@ export function encode(situation: Situation): string {
     text += `&${kind}${flags(isCurrent, isInsisted)}${made?.by ?? ''}`;
     for (const one of view) text += `${one.transId}${one.status}`;
   }
-  if (book.proposed !== undefined) text += `p${Object.values(book.proposed).join()}`;
+  if (book.proposed !== undefined) {
+    const { what, by, review } = book.proposed;
+    text += `p${what},${by},${payment.reviews - review}`;
+  }
   text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed, book.isNamed, book.isSearched, book.isThrottled ?? false, book.lookedAt === now)}${book.named.join()}${paidText(now, book.reportedPaid)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
   text += `${book.orphans.join()}${past(book.refusedSince ?? now, now, HOUR_MS)}${past(book.unsentSince ?? now, now, 5 * MINUTE_MS)}`;
   if (book.toAsk !== undefined) text += `a${book.toAsk.transId}${past(book.toAsk.since, now, HOUR_MS)}`;
@@ -115,7 +118,7 @@ export function encodePayment(payment: PaymentState, now: number): string {
     text += `e${now - facts.expiresAt > 24 * HOUR_MS ? 'o' : facts.expiresAt - now}`;
   text += `|${sends.count}${flags(sends.byPolicy, sends.isDoubtful)}`;
   text += past(sends.lastAt ?? payment.createdAt, now, terms.resolveAfterMs);
-  text += `|${payment.reviews},${numberOf(payment.tolerated)},${(payment.differences ?? []).map(({ words }) => numberOf(words)).join('.')},${shownOwn(payment)}${future(payment.quietUntil ?? 0, now)}|${future(reports.notBefore, now)}`;
+  text += `|${Math.min(payment.reviews, 2)},${numberOf(payment.tolerated)},${(payment.differences ?? []).map(({ words }) => numberOf(words)).join('.')},${shownOwn(payment)}${future(payment.quietUntil ?? 0, now)}|${future(reports.notBefore, now)}`;
   for (const one of reports.open)
     text += `;${one.transId}${future(one.nextAt, now)},${one.unanswered},${one.unknown}`;
   text += `|${reports.unconfirmed.join()}|${paidText(now, reports.paid)}`;
@@ -170,7 +173,7 @@ function encodeReview(
   { number, why, held, pursuit, proposed }: Review,
   now: number,
 ): string {
-  const text = `r${number},${numberOf(why)}${flags(held)}${pursuit === undefined ? '' : encodePursuit(payment, pursuit, now)}`;
+  const text = `r${payment.reviews - number},${numberOf(why)}${flags(held)}${pursuit === undefined ? '' : encodePursuit(payment, pursuit, now)}`;
   return proposed === undefined ? text : `${text}p${decisionText(proposed)}`;
 }
 

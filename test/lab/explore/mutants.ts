@@ -47,7 +47,7 @@ const insisting = world({
 const liars = world({
   method: 'payout',
   troubles: new Set(['ambiguous']),
-  foreign: ['silent', 'others', 'nameless'],
+  foreign: ['silent', 'others', 'othersUser', 'both', 'nameless'],
   decisions: new Set(['fail', 'match', 'insist', 'foreign']),
   allowance: { troubles: 1, notifications: 1, decisions: 1 },
 });
@@ -215,19 +215,6 @@ export const MUTANTS: readonly Mutant[] = [
     }),
     breaks: 'decisions',
     story: [/REVIEW 2/, /decides on review 1/],
-  },
-  {
-    rule: 'new evidence makes it another review',
-    file: 'transitions.ts',
-    find: '  if (before !== undefined && before.why === why && before.held === held) {',
-    replace: '  if (before !== undefined) {',
-    setting: world({
-      method: 'payout',
-      troubles: new Set(['ambiguous', 'silence', 'takenTwice', 'wrongAmount']),
-      allowance: { troubles: 2, notifications: 2 },
-    }),
-    breaks: 'decisions',
-    story: [/REVIEW 1/],
   },
   {
     rule: 'a throttled request is looked up before it is sent again',
@@ -526,7 +513,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a transaction that was shown as SUCCESSFUL is not called FAILED, not even by force',
     file: 'machine.ts',
-    find: '  return isPaid ? { ...payment, paidBy: ownId } : payment;\n',
+    find: '  return withShown(payment, own.transId, own.status);\n',
     replace: '  return payment;\n',
     setting: world({
       method: 'payout',
@@ -540,8 +527,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a transaction that was shown as SUCCESSFUL stays so when the payment goes on with it',
     file: 'transitions.ts',
-    find: '    ...(isPaid && { paidBy: transId }),\n',
-    replace: '',
+    find: '    ...(known === undefined ? payment : withShown(payment, transId, known.status)),\n',
+    replace: '    ...payment,\n',
     setting: world({
       method: 'payout',
       troubles: new Set(['takenTwice', 'olderStatus', 'silence']),
@@ -550,6 +537,7 @@ export const MUTANTS: readonly Mutant[] = [
     }),
     breaks: 'failedShown',
     story: [/match T\d/, /fail \(forced\)/, /FAILED, final/],
+    states: 90_000,
   },
   {
     rule: 'what an operator has taken back is not sent',
@@ -815,20 +803,63 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: "another payment's transaction is never this one's",
     file: 'reports.ts',
-    find: 'if (isOfPayment(payment, transaction)) return',
-    replace: 'if (isOfPayment(payment, transaction) || externalId === undefined) return',
+    find: "  return isOfPayment(payment, transaction) ? 'payment' : ownerOf(payment.order.id",
+    replace:
+      "  return isOfPayment(payment, transaction) || transaction.externalId === undefined ? 'payment' : ownerOf(payment.order.id",
     setting: liars,
     breaks: 'succeededTruth',
-    story: [/says that [ON] is SUCCESSFUL/, /SUCCESSFUL, final/],
+    story: [/says that [OPN] is SUCCESSFUL/, /SUCCESSFUL, final/],
   },
   {
     rule: "an operator can't match another payment's transaction, not even with force",
     file: 'review.ts',
-    find: '  if (isAnothers) return back(',
-    replace: '  if (isAnothers && !deciding.resolution.force) return back(',
+    find: "  const wrong = difference?.words;\n  if (difference?.field === 'externalId') return",
+    replace:
+      "  const wrong = difference?.words;\n  if (difference?.field === 'externalId' && deciding.resolution.force === false) return",
     setting: liars,
     breaks: 'succeededTruth',
-    story: [/match O \(forced\)/, /another payment's/],
+    story: [/match [OPB] \(forced\)/, /another payment's/],
+  },
+  {
+    rule: 'what the provider shows in a review makes it another review',
+    file: 'evidence.ts',
+    find: 'return shownText(before) !== shownText(after) || namedIn',
+    replace: 'return namedIn',
+    setting: operators,
+    breaks: 'decisions',
+    story: [/REVIEW 1/],
+  },
+  {
+    rule: 'what a match leaves is judged by what was shown last',
+    file: 'review.ts',
+    find: 'payment.shown?.transId === own.transId ? payment.shown.status : own.status;',
+    replace: "hasBeenPaid(payment, own.transId) ? 'SUCCESSFUL' : own.status;",
+    setting: world({
+      method: 'payout',
+      troubles: new Set(['takenTwice', 'turn', 'wrongAmount', 'olderStatus']),
+      decisions: new Set(['match', 'insist']),
+      allowance: { troubles: 5, decisions: 3 },
+    }),
+    breaks: 'secondSeen',
+    story: [/match/],
+  },
+  {
+    rule: 'a transaction that names another payment as its user alone is that payment’s',
+    file: 'matching.ts',
+    find: 'const named = [externalId, userId].filter(',
+    replace: 'const named = [externalId, externalId === undefined ? id : userId].filter(',
+    setting: liars,
+    breaks: 'succeededTruth',
+    story: [/ P/, /another payment's/],
+  },
+  {
+    rule: 'a transaction that names another payment as its user is not this one’s by its externalId',
+    file: 'matching.ts',
+    find: 'const named = [externalId, userId].filter(',
+    replace: 'const named = [externalId ?? userId].filter(',
+    setting: liars,
+    breaks: 'succeededTruth',
+    story: [/ B/, /another payment's/],
   },
   {
     rule: "an operator must insist on a transaction of which the provider doesn't say whose it is",
