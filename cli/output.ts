@@ -26,7 +26,13 @@ export function paint(format: Format, text: string): string {
 }
 
 /** @example amountOf({ amount: 5000, currency: 'XAF' }) // '5,000 XAF' */
-export function amountOf({ amount, currency }: Pick<Payment, 'amount' | 'currency'>): string {
+export function amountOf({
+  amount,
+  currency,
+}: {
+  readonly amount: number;
+  readonly currency: string;
+}): string {
   return `${amount.toLocaleString('en-US')} ${currency}`;
 }
 

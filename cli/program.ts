@@ -1,9 +1,12 @@
 import tab from '@bomb.sh/tab/commander';
 import { Command } from 'commander';
+import { VERSION } from '../client/index.js';
 import { SETTING_NAMES } from '../sandbox/settings.js';
 import { settingNames } from '../src/config.js';
+import { addBalanceCommand } from './commands/balance.js';
 import { addCreateCommands } from './commands/create.js';
 import { addDoctorCommand } from './commands/doctor.js';
+import { addEndCommands } from './commands/end.js';
 import { addListenCommand } from './commands/listen.js';
 import { addNotificationsCommand } from './commands/notifications.js';
 import { addReadCommands } from './commands/read.js';
@@ -22,10 +25,12 @@ export function createProgram(): Command {
   const program = new Command('sanaga')
     .description('Sanaga: payments, each one seen through to a proven outcome.')
     .usage('<command> [options]')
+    .version(VERSION, '-V, --version', 'print the version')
+    // Otherwise, --version of a command would be this one.
+    .enablePositionalOptions()
     .addHelpText('after', '\nRun "sanaga <command> --help" for more about a command.')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
-    .showHelpAfterError()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'sanaga: ')) })
     .exitOverride();
 
@@ -113,7 +118,9 @@ Exit code: that of "start".`,
 
   program.commandsGroup('Payments:');
   addCreateCommands(program);
+  addEndCommands(program);
   addReadCommands(program);
+  addBalanceCommand(program);
   addNotificationsCommand(program);
   addReviewCommand(program);
   addStatementsCommand(program);
@@ -178,7 +185,14 @@ Examples, for the "sanaga" on your PATH:
   source <(sanaga completion zsh)        # in ~/.zshrc, after compinit
   sanaga completion fish | source        # in ~/.config/fish/config.fish`,
     );
+  sayMistakes(program, 'sanaga');
   return program;
+}
+
+/** Has each command say what is wrong, and in a line how it is used: above its whole help, the mistake would be off the screen. */
+function sayMistakes(command: Command, name: string): void {
+  command.showHelpAfterError(`Usage: ${name} ${command.usage()}   ("${name} --help" explains it)`);
+  for (const one of command.commands) sayMistakes(one, `${name} ${one.name()}`);
 }
 
 function settingsHelp(settings: readonly string[], stopsWithin: string): string {

@@ -9,6 +9,7 @@ import {
 } from '../client/index.js';
 import { ConfigError } from '../src/config.js';
 import { Interrupted, stopSignal } from '../stack/processes/stop-signal.js';
+import { optionOf } from './option-names.js';
 
 /** Exit codes. docs/command-line.md explains them. */
 export const EXIT = {
@@ -17,7 +18,7 @@ export const EXIT = {
   failed: 1,
   /** The command line, or the request that it makes, isn't valid. */
   usage: 2,
-  /** Nobody knows yet: Sanaga is unavailable, or the outcome is still to come. */
+  /** Nobody knows yet: Sanaga is unavailable, the outcome is still to come, or the output couldn't be written. */
   unknown: 3,
   /** A setting is wrong: EX_CONFIG of sysexits.h. */
   config: 78,
@@ -33,13 +34,18 @@ export async function untilDone(
   command: (stop: AbortSignal) => Promise<number>,
   { json = false }: { readonly json?: boolean | undefined } = {},
 ): Promise<void> {
+  const say = (error: unknown) => process.stderr.write(`${json ? jsonOf(error) : describe(error)}\n`);
   const code = await command(stopSignal()).catch((error: unknown) => {
-    process.stderr.write(`${json ? jsonOf(error) : describe(error)}\n`);
+    say(error);
     return exitCodeOf(error);
   });
   // Whatever is still running, such as a build that was begun, ends with this process.
-  process.exitCode = code;
-  process.stdout.write('', () => process.exit());
+  process.stdout.write('', (error?: NodeJS.ErrnoException | null) => {
+    // A reader who has gone needed no more.
+    const isUnwritten = error && error.code !== 'EPIPE';
+    if (isUnwritten) say(error);
+    process.exit(isUnwritten ? EXIT.unknown : code);
+  });
 }
 
 function exitCodeOf(error: unknown): number {
@@ -55,7 +61,7 @@ function exitCodeOf(error: unknown): number {
 function describe(error: unknown): string {
   if (error instanceof ApiError) {
     const request = error.requestId === undefined ? '' : `, request ${error.requestId}`;
-    const refused = error.errors.map(({ field, message }) => `\n  ${field} ${message}`).join('');
+    const refused = error.errors.map(({ field, message }) => `\n  ${optionOf(field)} ${message}`).join('');
     const about = error.paymentId === undefined ? '' : `\nThe payment is ${error.paymentId}.`;
     const text = refused === '' ? error.message : `the request is not valid:${refused}`;
     return `sanaga: ${text}${about}\n(${error.status} ${error.code}${request})`;

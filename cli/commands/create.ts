@@ -106,7 +106,7 @@ function withOrderOptions(command: Command): Command {
       .option('--user-id <id>', 'your own identifier of the customer')
       .option('--message <text>', 'what the payment is for')
       .option('--metadata <name=value>', 'your own data; can be repeated', readMetadata)
-      .option('--idempotency-key <key>', 'with the same key, a repeated command never pays twice')
+      .option('--idempotency-key <key>', 'with the same key, a repeated command never pays twice', readKey)
       .addOption(waitOption()),
   );
 }
@@ -212,6 +212,15 @@ export function readAmount(text: string): number {
     throw new InvalidArgumentError('It must be a whole number of XAF, such as 5000 or 5,000.');
   }
   return Number(text.replace(/[, _]/g, ''));
+}
+
+function readKey(text: string): string {
+  if (!/^[!-~]([ -~]{0,253}[!-~])?$/.test(text)) {
+    throw new InvalidArgumentError(
+      'It must have 1 to 255 printable ASCII characters, and no space at its ends.',
+    );
+  }
+  return text;
 }
 
 function readSeconds(text: string): number {

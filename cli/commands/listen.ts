@@ -146,12 +146,14 @@ async function receive(
     note(`${paint('red', 'refused')}  ${error.message}`);
     return 400;
   }
+  const receivedAt = new Date().toISOString();
   const isRepeated = seen.has(event.id);
   seen.add(event.id);
   const forwarded = forwardTo === undefined ? undefined : await forward(forwardTo, request, body);
-  if (json) printJson({ ...event, ...(forwarded && { forwarded }) });
+  if (json) printJson({ ...event, receivedAt, ...(forwarded && { forwarded }) });
   else {
-    print(eventLine(event, isRepeated, forwarded && `${forwardTo} ${forwarded.status ?? forwarded.error}`));
+    const passedOn = forwarded && `${forwardTo} ${forwarded.status ?? forwarded.error}`;
+    print(eventLine(event, receivedAt, isRepeated, passedOn));
   }
   if (forwarded === undefined) return 204;
   // Sanaga tries again then, as it would without anybody in between.
@@ -186,19 +188,24 @@ async function forward(address: string, { headers }: IncomingMessage, body: Buff
   }
 }
 
-/** Without a word about it, the same notification would look like a second payment. */
+/**
+ * When it arrived, and of when it is: it can be sent long after. Without a word about it, the same notification would look
+ * like a second payment.
+ */
 function eventLine(
   { type, timestamp, data }: WebhookEvent,
+  receivedAt: string,
   isRepeated: boolean,
   forwarded: string | undefined,
 ): string {
   return [
-    paint('dim', timeOf(timestamp)),
+    paint('dim', timeOf(receivedAt)),
     paint('bold', type.padEnd('payment.attempt_failed'.length)),
     data.id,
     amountOf(data),
     statusOf(data),
     ...(data.externalId === undefined ? [] : [data.externalId]),
+    paint('dim', `of ${timeOf(timestamp)}`),
     ...(isRepeated ? ['(again)'] : []),
     ...(forwarded === undefined ? [] : [paint('dim', `→ ${forwarded}`)]),
   ].join('  ');

@@ -9,9 +9,9 @@ export class Interrupted extends Error {
     super(`stopped by ${by}`);
   }
 
-  /** The exit code that a shell gives to a process that this signal has ended. */
+  /** The exit code that a shell gives to a process that this signal has ended; for a reader who has gone, SIGPIPE. */
   get exitCode(): number {
-    return this.by === 'a closed output' ? 1 : 128 + constants.signals[this.by];
+    return 128 + constants.signals[this.by === 'a closed output' ? 'SIGPIPE' : this.by];
   }
 }
 
@@ -26,6 +26,8 @@ export function stopSignal(): AbortSignal {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => stopping.abort(new Interrupted(name)));
   }
-  process.stdout.on('error', () => stopping.abort(new Interrupted('a closed output')));
+  for (const output of [process.stdout, process.stderr]) {
+    output.on('error', () => stopping.abort(new Interrupted('a closed output')));
+  }
   return stopping.signal;
 }

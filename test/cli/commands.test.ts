@@ -96,6 +96,13 @@ describe('sanaga collect', () => {
     ['collect', '500', '--medium', 'orange money'],
     ['collect', '500', '--wait', 'long'],
     ['collect', '500', '--metadata', 'cart'],
+    ['collect', '500', '--idempotency-key', ''],
+    ['payout', '500', '--idempotency-key', ''],
+    ['payout', '500', '--idempotency-key', 'é'],
+    ['get', ''],
+    ['expire', 'pay_1'],
+    ['cancel', 'col_1'],
+    ['balance', 'shop'],
   ])('sends nothing when the command line is wrong: %p %p %p', async (...args) => {
     const server = await serve(() => [201, payment]);
     const { code, stdout, stderr } = await sanaga(server, ...args);
@@ -138,8 +145,18 @@ describe('sanaga payout', () => {
     const errors = [{ field: 'amount', message: 'must be at least 100 XAF' }];
     const server = await serve(() => problem(400, 'invalid_request', { errors }));
     const { code, stderr } = await sanaga(server, 'payout', '5');
-    expect(stderr).toContain('  amount must be at least 100 XAF\n(400 invalid_request, request req-1)');
+    expect(stderr).toContain('  <amount> must be at least 100 XAF\n(400 invalid_request, request req-1)');
     expect(code).toBe(2);
+  });
+
+  it('calls each field by its option, and for programs by its name', async () => {
+    const wrong = ['externalId', 'redirectUrl', 'metadata.cart', 'created[gte]', 'colour'];
+    const errors = wrong.map((field) => ({ field, message: 'is wrong' }));
+    const server = await serve(() => problem(400, 'invalid_request', { errors }));
+    const { stderr } = await sanaga(server, 'payout', '500');
+    const named = ['--external-id', '--redirect-url', '--metadata cart', '--since', 'colour'];
+    expect(stderr).toContain(named.map((option) => `  ${option} is wrong\n`).join(''));
+    expect(JSON.parse((await sanaga(server, 'payout', '500', '--json')).stderr).errors).toEqual(errors);
   });
 
   it('gives programs its errors as JSON', async () => {
@@ -152,6 +169,134 @@ describe('sanaga payout', () => {
       paymentId: 'pay_1',
     });
     expect(code).toBe(1);
+  });
+});
+
+describe.each([
+  ['expire', '/v1/collections/col_1/expire', { ...payment, id: 'col_1', kind: 'collection' as const }],
+  ['cancel', '/v1/payouts/pay_1/cancel', payment],
+])('sanaga %s', (command, path, open) => {
+  it.each([
+    ['has ended', { ...open, status: 'EXPIRED', final: true }, 0],
+    ['was paid all the same', { ...open, status: 'SUCCESSFUL', final: true }, 1],
+    ["isn't known yet", open, 3],
+  ])('tells by its exit code that the payment %s', async (_, shown, expected) => {
+    const server = await serve(() => [200, shown]);
+    const { code, stdout } = await sanaga(server, command, open.id, '--json');
+    expect(server.seen).toMatchObject([{ method: 'POST', path }]);
+    expect(JSON.parse(stdout)).toEqual(shown);
+    expect(code).toBe(expected);
+  });
+
+  it('fails when it is refused', async () => {
+    const server = await serve(() => problem(409, 'not_expirable', { payment: paid }));
+    const { code, stderr } = await sanaga(server, command, open.id);
+    expect(stderr).toContain('Because of not_expirable.');
+    expect(code).toBe(1);
+  });
+});
+
+describe('sanaga balance', () => {
+  const balances: Readonly<Record<string, object>> = {
+    collection: {
+      object: 'balance',
+      service: 'collection',
+      serviceName: 'Shop',
+      balance: 12_500,
+      currency: 'XAF',
+    },
+    payout: {
+      object: 'balance',
+      service: 'payout',
+      serviceName: 'Shop payouts',
+      balance: 0,
+      currency: 'XAF',
+    },
+  };
+  const asked = () =>
+    serve(({ path }) => [200, { ...balances[path.split('=')[1] ?? ''], asOf: '2026-11-21T08:20:32.843Z' }]);
+
+  it('shows both', async () => {
+    const { code, stdout } = await sanaga(await asked(), 'balance');
+    expect(stdout.split('\n').slice(1)).toEqual([
+      'collection  Shop          12,500 XAF  2026-11-21 08:20:32',
+      'payout      Shop payouts       0 XAF  2026-11-21 08:20:32',
+      '',
+    ]);
+    expect(code).toBe(0);
+  });
+
+  it('shows the one that is asked for', async () => {
+    const server = await asked();
+    const { stdout } = await sanaga(server, 'balance', 'payout', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ service: 'payout', balance: 0 });
+    expect(server.seen.map(({ path }) => path)).toEqual(['/v1/balance?service=payout']);
+  });
+
+  it("is not known while the provider can't say", async () => {
+    const server = await serve(() => problem(503, 'provider_unavailable'));
+    expect((await sanaga(server, 'balance')).code).toBe(3);
+  });
+});
+
+describe('a reader who goes away', () => {
+  /** Runs a command whose output nobody reads, from the beginning. @returns its exit code */
+  async function unread(
+    server: HttpServer | undefined,
+    output: 'stdout' | 'stderr',
+    ...args: readonly string[]
+  ) {
+    const child = spawn(process.execPath, [built('build/cli/main.js'), ...args], {
+      env: { ...(server && { SANAGA_URL: server.url }), SANAGA_API_KEY: 'sk_test' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child[output].destroy();
+    const other = text(output === 'stdout' ? child.stderr : child.stdout);
+    const [code, signal] = await once(child, 'exit');
+    return { code, signal, other: await other };
+  }
+
+  it.each([
+    ['list', '--limit', '0'],
+    ['list', '--json'],
+    ['get', 'pay_1'],
+    ['payout', '500', '--phone', '677000000'],
+    ['payout', '500', '--phone', '677000000', '--wait'],
+    ['--help'],
+    ['payout', '--help'],
+  ])('does not make what was done a failure: %p %p', async (...args) => {
+    const many = Array.from({ length: 5_000 }, (_, index) => ({ ...paid, id: `pay_${index}` }));
+    const server = await serve(({ path }) =>
+      path.startsWith('/v1/payments?') ? page(...many) : [200, paid],
+    );
+    expect(await unread(server, 'stdout', ...args)).toEqual({ code: 0, signal: null, other: '' });
+  });
+
+  it.each(['stdout', 'stderr'] as const)(
+    'ends what would go on for ever, as SIGPIPE does: %s',
+    async (output) => {
+      const server = await serve((_, count) =>
+        count % 3 === 0
+          ? problem(503, 'temporarily_unavailable')
+          : page({ ...payment, amount: 500 + count, reason: `${count}` }),
+      );
+      expect(await unread(server, output, 'watch')).toMatchObject({ code: 141, signal: null });
+    },
+  );
+
+  it('is told apart from an output that fails', async () => {
+    const server = await serve(() => [200, paid]);
+    const child = spawn(
+      '/bin/sh',
+      ['-c', '"$0" "$@" > /dev/full', process.execPath, built('build/cli/main.js'), 'get', 'pay_1'],
+      {
+        env: { SANAGA_URL: server.url, SANAGA_API_KEY: 'sk_test' },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+    const stderr = text(child.stderr);
+    expect(await once(child, 'exit')).toEqual([3, null]);
+    expect(await stderr).toContain('ENOSPC');
   });
 });
 
@@ -595,17 +740,25 @@ describe('sanaga listen', () => {
   }
 
   it('shows what is signed, and ends with Ctrl-C', async () => {
+    const before = Date.now() - 1_000;
     const { status, code, stdout, stderr } = await deliver([]);
-    expect(stdout).toMatch(
-      /^2026-11-21 08:20:34 {2}payment.succeeded +pay_1 {2}43,000 XAF {2}SUCCESSFUL, final {2}refund-77\n$/,
-    );
+    const [arrival = '', ...rest] = stdout.split('  ');
+    expect(rest.filter((column) => column !== '')).toEqual([
+      'payment.succeeded',
+      expect.stringMatching(/^ *pay_1$/),
+      '43,000 XAF',
+      'SUCCESSFUL, final',
+      'refund-77',
+      'of 2026-11-21 08:20:34\n',
+    ]);
+    expect(Date.parse(`${arrival}Z`)).toBeGreaterThan(before);
     expect({ status, code }).toEqual({ status: 204, code: 0 });
     expect(stderr).not.toContain(secret);
   });
 
   it('says so when the same one comes again', async () => {
     const { stdout } = await deliver([], { times: 2 });
-    expect(stdout).toMatch(/refund-77\n.*refund-77 {2}\(again\)\n$/);
+    expect(stdout).toMatch(/refund-77 {2}of [^(]*\n.*refund-77 {2}of .* {2}\(again\)\n$/);
   });
 
   it('refuses what is not', async () => {
@@ -629,6 +782,8 @@ describe('sanaga listen', () => {
     ]);
     expect(JSON.parse(stdout)).toMatchObject({
       type: 'payment.succeeded',
+      timestamp: '2026-11-21T08:20:34.191Z',
+      receivedAt: expect.any(String),
       data: paid,
       forwarded: { status: 503 },
     });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CommanderError } from 'commander';
 import { createProgram } from '../../cli/program.js';
+import { VERSION } from '../../client/transport.js';
 import { SETTING_NAMES } from '../../sandbox/settings.js';
 import { settingNames } from '../../src/config.js';
 
@@ -11,6 +12,7 @@ async function read(line: string) {
   const printed = { stdout: '', stderr: '' };
   for (const command of [program, ...program.commands]) {
     command.configureOutput({
+      ...command.configureOutput(),
       writeOut: (text) => {
         printed.stdout += text;
       },
@@ -46,10 +48,13 @@ describe('the command line', () => {
         'shop',
         'collect',
         'payout',
+        'expire',
+        'cancel',
         'get',
         'list',
         'watch',
         'events',
+        'balance',
         'notifications',
         'review',
         'statements',
@@ -107,11 +112,24 @@ describe('the command line', () => {
     ['demo now', "too many arguments for 'demo'"],
     ['demo -- --json', "too many arguments for 'demo'"],
     ['demo --toString', "unknown option '--toString'"],
-  ])('says what is wrong with "%s", and shows the help', async (line, message) => {
+    ['payout 5000 --idempotency-key=', "option '--idempotency-key <key>' argument '' is invalid"],
+    ['balance shop', "command-argument value 'shop' is invalid"],
+  ])('says what is wrong with "%s", and in a line how it is used', async (line, message) => {
     const { run, stdout, stderr, exitCode } = await read(line);
     expect({ run, stdout, exitCode }).toEqual({ run: undefined, stdout: '', exitCode: 1 });
+    const lines = stderr.trimEnd().split('\n');
     expect(stderr.startsWith(`sanaga: ${message}`)).toBe(true);
-    expect(stderr).toContain('Usage: sanaga ');
+    expect(lines.at(-1)).toMatch(/^Usage: sanaga .* {3}\("sanaga .*--help" explains it\)$/);
+    expect(lines.length).toBeLessThan(4);
+  });
+
+  it('prints its version', async () => {
+    const { stdout, exitCode } = await read('--version');
+    expect([stdout, exitCode]).toEqual([`${VERSION}\n`, 0]);
+  });
+
+  it('leaves --version of a command to that', async () => {
+    expect((await read('statements 2026-11-21 --version 2')).run).toMatchObject({ command: 'statements' });
   });
 });
 

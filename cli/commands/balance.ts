@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import type { Balance, PaymentKind } from '../../client/index.js';
+import { amountOf, print, printJson, table, timeOf } from '../output.js';
+import { EXIT, untilDone } from '../run.js';
+import { clientFor, type TargetOptions, withTarget } from '../target.js';
+
+const SERVICES: readonly PaymentKind[] = ['collection', 'payout'];
+
+/** The command `balance`: what the provider says that there is. */
+export function addBalanceCommand(program: Command): void {
+  const command = program
+    .command('balance')
+    .summary('show the balances at the provider')
+    .description('Shows what the provider says that your services have. The key needs the scope balance.');
+  command.addArgument(command.createArgument('[service]', 'this one alone').choices(SERVICES));
+  withTarget(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sanaga balance
+  sanaga balance payout --json | jq .balance
+
+Exit code: 0 when it was read; 3 when the provider can't say at the moment.`,
+    )
+    .action((service: PaymentKind | undefined, options: TargetOptions) =>
+      untilDone((stop) => balance(service === undefined ? SERVICES : [service], options, stop), options),
+    );
+}
+
+async function balance(
+  services: readonly PaymentKind[],
+  options: TargetOptions,
+  stop: AbortSignal,
+): Promise<number> {
+  const sanaga = await clientFor(options);
+  const balances: Balance[] = [];
+  for (const service of services) balances.push(await sanaga.balance.retrieve({ service }, { signal: stop }));
+  if (options.json) balances.forEach(printJson);
+  else {
+    const rows = balances.map(({ service, serviceName, balance: amount, currency, asOf }) => [
+      service,
+      serviceName,
+      amountOf({ amount, currency }),
+      timeOf(asOf),
+    ]);
+    print(table(['Service', 'Name', 'Balance', 'As of'], rows, ['Balance']));
+  }
+  return EXIT.ok;
+}
