@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { requestedLink } from '../../src/api/payments/make-link.js';
+import { requestedLink } from '../../src/api/payments/links.js';
 import type { LinkRequest } from '../../src/payments/beginning.js';
 import { step } from '../../src/payments/machine.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';

@@ -13,7 +13,7 @@ import { traceRequests } from './http/request-traces.js';
 import { Shutdown } from './http/server.js';
 import { describeApi, statusesOf } from './openapi.js';
 import { Descriptions } from './payments/descriptions.js';
-import { RecentLinks, Turns } from './payments/make-link.js';
+import { Links } from './payments/links.js';
 import { measureOpenReviews } from './payments/open-reviews.js';
 import { PayoutLimits } from './payments/payout-limits.js';
 import { ProviderRecords } from './payments/provider-records.js';
@@ -158,8 +158,7 @@ export function createApi({
     updates: new SharedUpdates(),
     links: providers.collection,
     tracing,
-    linkTurns: new Turns(),
-    recentLinks: new RecentLinks(),
+    madeLinks: new Links(),
     readiness: sharedReadiness(options),
     openApi: describeOnce(),
     payoutLimits: new PayoutLimits(),

@@ -10,7 +10,7 @@ import type { Metrics } from './http/metrics.js';
 import { methodNotAllowed, type ProblemCode } from './http/problem.js';
 import type { RequestLimits } from './http/request-limits.js';
 import { type RequestRecord, recordOf } from './http/request-log.js';
-import type { LinkMaker } from './payments/make-link.js';
+import type { LinkMaker } from './payments/links.js';
 import type { LimitContext } from './payments/payout-limits.js';
 import type { HintContext } from './payments/provider-notifications.js';
 import type { ProviderRecords, RecordsReader } from './payments/provider-records.js';

@@ -7,7 +7,6 @@ import type { MerchantNotification, MerchantNotifier, TryOutcome } from '../acti
 import { PAYMENT_STATUSES } from '../payments/payment.js';
 import { PAYMENT_KINDS } from '../payments/payment-id.js';
 import {
-  NO_PAYMENT_WORKFLOW_TYPE,
   PAYOUT_LIMIT_WORKFLOW_TYPE,
   STATEMENT_WORKFLOW_TYPE,
   UNMATCHED_WORKFLOW,
@@ -179,7 +178,6 @@ export function startSdkCounters(meter: MetricMeter, namespace: string, taskQueu
   const failed = meter.createCounter('temporal_workflow_task_execution_failed', undefined, FAILED_TASKS);
   const types = [
     ...WORKFLOW_TYPES,
-    NO_PAYMENT_WORKFLOW_TYPE,
     UNMATCHED_WORKFLOW.type,
     PAYOUT_LIMIT_WORKFLOW_TYPE,
     STATEMENT_WORKFLOW_TYPE,

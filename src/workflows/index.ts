@@ -2,4 +2,4 @@
 export { keepUnmatched } from './keep-unmatched.js';
 export { limitPayouts } from './limit-payouts.js';
 export { makeStatement } from './make-statement.js';
-export { collectByLink, collectDirect, noPayment, payOut, reopenPayment } from './payments.js';
+export { collectByLink, collectDirect, payOut, reopenPayment } from './payments.js';

@@ -19,9 +19,6 @@ import type { ProviderStatus } from '../payments/transaction.js';
 export const WORKFLOW_TYPES = ['collectByLink', 'collectDirect', 'payOut', 'reopenPayment'] as const;
 export type PaymentWorkflowType = (typeof WORKFLOW_TYPES)[number];
 
-/** What takes the place of a payment that was deleted in the moment in which it was to be woken. */
-export const NO_PAYMENT_WORKFLOW_TYPE = 'noPayment';
-
 /** The one argument of every payment workflow. */
 export interface PaymentInput {
   readonly order: PaymentOrder;

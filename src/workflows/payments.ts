@@ -80,9 +80,6 @@ export async function reopenPayment(input: PaymentInput): Promise<EndedPayment> 
   }));
 }
 
-/** Ends at once. It is started in place of a payment that was deleted in the moment in which it was to be woken. */
-export async function noPayment(): Promise<void> {}
-
 function neverExpires(): never {
   throw wrongStep('only a payment link can be expired');
 }

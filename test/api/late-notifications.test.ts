@@ -108,10 +108,14 @@ describe('a notification for a payment that has ended', () => {
     expect((await stack.read(payment.id)).body).toMatchObject({ status: 'SUCCESSFUL', final: true });
   });
 
-  it('whose workflow was stopped is acknowledged, and logged for an operator', async () => {
+  it('whose workflow was stopped is kept for an operator', async () => {
     const { id, transId } = await stack.begun('/v1/collections', link);
     await stack.api.client.workflow.getHandle(id).terminate('by mistake');
     expect((await stack.hint({ id, transId })).status).toBe(200);
+    const { body } = await stack.api.ask('GET', '/v1/notifications/unmatched', { key: KEYS.operator });
+    expect(body.data).toContainEqual(
+      expect.objectContaining({ transId, externalId: id, status: 'SUCCESSFUL' }),
+    );
     const line = stack.api.lines.find((text) => text.includes(id) && text.includes('stopped')) ?? '{}';
     expect(JSON.parse(line)).toMatchObject({ level: 40, paymentId: id, transId });
     expect((await stack.read(id)).body.status).toBe('REVIEW');
@@ -220,32 +224,5 @@ describe('a notification without an externalId', () => {
       expect((await stack.notify({ transId, status: 'SUCCESSFUL' })).status).toBe(200);
     }
     expect(await stack.counted('unmatched')).toBe(before + 2);
-  });
-});
-
-describe('a notification for a link that was deleted from Temporal while it waited to be paid', () => {
-  it('begins nothing that asks the provider, or tells the merchant', async () => {
-    const payment = await stack.begun('/v1/collections', link);
-    const { client } = stack.api;
-    await client.workflowService.deleteWorkflowExecution({
-      namespace: 'default',
-      workflowExecution: { workflowId: payment.id },
-    });
-    await eventually(
-      () => describeRun(payment.id).catch(() => 'deleted'),
-      (found) => found === 'deleted',
-    );
-    await stack.visit(payment, 'pay');
-    const before = notified.length;
-    // The process has just made the link, and so doesn't look whether it is there.
-    expect((await stack.hint(payment)).status).toBe(200);
-    const run = await eventually(
-      () => describeRun(payment.id),
-      ({ status }) => status.name === 'COMPLETED',
-    );
-    expect(run.type).toBe('noPayment');
-    expect(stack.transactionsOf(payment.id)[0]?.statusCalls.answered).toBe(0);
-    expect(notified).toHaveLength(before);
-    expect((await stack.read(payment.id)).status).toBe(404);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import { workflowOptions } from '../../src/api/payments/start-payment.js';
+import { workflowOptions } from '../../src/api/payments/workflow-start.js';
 import { type Answered, KEYS, terms } from '../support/api-under-test.js';
 import { paymentId, payoutOrder } from '../support/orders.js';
 import { readPage } from '../support/pages.js';

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { scaledClock } from '../../sandbox/clock.js';
 import type { Entry } from '../../sandbox/entry.js';
-import { workflowOptions } from '../../src/api/payments/start-payment.js';
+import { workflowOptions } from '../../src/api/payments/workflow-start.js';
 import type { LinkOrder } from '../../src/payments/order.js';
 import type { PaymentId } from '../../src/payments/payment-id.js';
 import type { Statement } from '../../src/payments/statement.js';

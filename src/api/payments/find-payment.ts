@@ -117,13 +117,26 @@ export async function findPayment(
 
 /** Finds a payment's workflow. @throws {ApiError} `temporarily_unavailable`. */
 export async function findInTemporal(
-  { client, descriptions }: ReadContext,
+  context: ReadContext,
   id: PaymentId,
 ): Promise<PaymentInTemporal | undefined> {
+  const found = await findWorkflow(context, id);
+  return found === 'foreign' ? undefined : found;
+}
+
+/**
+ * Finds what Temporal has under a payment's id: `foreign` when that isn't a payment.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function findWorkflow(
+  { client, descriptions }: ReadContext,
+  id: PaymentId,
+): Promise<PaymentInTemporal | 'foreign' | undefined> {
   try {
     const description = await descriptions.describe(id);
     const memo = memoSchema.safeParse(description.memo);
-    if (!memo.success) return undefined;
+    if (!memo.success) return 'foreign';
     const { runId, startTime, typedSearchAttributes } = description;
     const running = description.status.name === 'RUNNING';
     const createdAt = typedSearchAttributes.get(paymentSearchAttributes.createdAt) ?? startTime.getTime();
@@ -238,18 +251,21 @@ export function wasNeverBegun(error: unknown): boolean {
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
-export async function stateAtStart(
-  { client }: ReadContext,
-  { handle, createdAt, description: { startTime } }: PaymentInTemporal,
-): Promise<EndedState> {
+export async function stateAtStart(context: ReadContext, found: PaymentInTemporal): Promise<EndedState> {
+  const { createdAt, description } = found;
+  const input = await inputOf(context, found);
+  return startState(input, input.requested === undefined ? createdAt : description.startTime.getTime());
+}
+
+/** What a payment's run was started with. @throws {ApiError} `temporarily_unavailable`. */
+export async function inputOf({ client }: ReadContext, { handle }: PaymentInTemporal): Promise<PaymentInput> {
   const { events } = await callTemporal(client, () => handle.fetchHistory());
   const started = events?.[0]?.workflowExecutionStartedEventAttributes;
-  const input = await decodeFromPayloadsAtIndex<PaymentInput>(
+  return await decodeFromPayloadsAtIndex<PaymentInput>(
     client.options.loadedDataConverter,
     0,
     started?.input?.payloads,
   );
-  return startState(input, input.requested === undefined ? createdAt : startTime.getTime());
 }
 
 /**

@@ -6,7 +6,6 @@ import { type PaymentState, statusOf, transIdOf } from '../../payments/payment-s
 import {
   type Hint,
   hintSignal,
-  NO_PAYMENT_WORKFLOW_TYPE,
   UNMATCHED_WORKFLOW,
   type UnmatchedNotification,
   unmatchedQuery,
@@ -14,23 +13,32 @@ import {
 } from '../../workflows/messages.js';
 import type { Limits } from '../http/limits.js';
 import { temporarilyUnavailable } from '../http/problem.js';
-import { findInTemporal, findPayment, isDormant, type ReadContext } from './find-payment.js';
-import type { RecentLinks, Turns } from './make-link.js';
+import {
+  findInTemporal,
+  findPayment,
+  inputOf,
+  isDormant,
+  type PaymentWorkflow,
+  type ReadContext,
+} from './find-payment.js';
+import type { Links } from './links.js';
 import { endedState, isLatest, reopenWithHint } from './reopen-payment.js';
+import type { MadeLink } from './start-payment.js';
 import { callTemporal, deliver, queryTemporal } from './temporal-calls.js';
+import { type WorkflowStart, workflowOptions, workflowTypeOf } from './workflow-start.js';
 
 /** What passing on the provider's notifications needs. */
 export interface HintContext extends ReadContext {
   readonly taskQueue: string;
   readonly logger: Logger;
   readonly limits: Pick<Limits, 'reopenings'>;
-  readonly linkTurns: Turns;
-  readonly recentLinks: RecentLinks;
+  readonly madeLinks: Links<MadeLink>;
 }
 
 /**
  * What became of a hint: `taken` by a running payment; for an ended one, `agrees` with what is known, or came
- * `late`, so that the payment asks the provider again; `unknown` when there is no such payment.
+ * `late`, so that the payment asks the provider again; `unknown` when nobody follows such a payment: there is none, or somebody has
+ * stopped its workflow. An operator has to see it then.
  */
 export type HintDelivery = 'taken' | 'agrees' | 'late' | 'unknown';
 
@@ -64,7 +72,7 @@ async function signalRunning(context: HintContext, id: PaymentId, hint: Hint): P
     const way = await wayTo(context, id);
     if (way === undefined) return undefined;
     await callTemporal(client, () =>
-      way === 'wake' ? wake(context, id, hint) : client.workflow.getHandle(id).signal(hintSignal, hint),
+      way === 'signal' ? client.workflow.getHandle(id).signal(hintSignal, hint) : wake(context, way, hint),
     );
     return 'taken';
   } catch (error) {
@@ -75,27 +83,29 @@ async function signalRunning(context: HintContext, id: PaymentId, hint: Hint): P
 }
 
 /**
- * How a running payment can be reached; `undefined` when there is none. A signal to one that isn't there yet is never tried: if it
- * came right behind the start, the payment would wait for its first poll with it.
+ * How a running payment can be reached: by a signal, or with what it was started with, while it waits for its start; `undefined`
+ * when there is none. A signal to one that isn't there yet is never tried: if it came right behind the start, the payment would
+ * wait for its first poll with it.
  */
-async function wayTo(context: HintContext, id: PaymentId): Promise<'wake' | 'signal' | undefined> {
+async function wayTo(context: HintContext, id: PaymentId): Promise<WorkflowStart | 'signal' | undefined> {
   if (!id.startsWith(PAYMENT_ID_PREFIX.collection)) return 'signal';
   // A provider may notify of a link before its payment has started.
-  await context.linkTurns.untilOver(id);
-  if (context.recentLinks.take(id)) return 'wake';
+  await context.madeLinks.untilOpened(id);
+  const made = context.madeLinks.recallUnwoken(id);
+  if (made !== undefined) return made.start;
   const found = await findInTemporal(context, id);
-  return found && (isDormant(found) ? 'wake' : 'signal');
+  if (found === undefined || !isDormant(found)) return found && 'signal';
+  const { owner, createdAt } = found;
+  return { input: await inputOf(context, found), owner, createdAt, taskQueue: context.taskQueue };
 }
 
 /**
- * Gives a hint to a payment whose workflow waits for its start. A signal alone would wait with it; one with a start begins it.
- * Were the workflow deleted in this very moment, another would start in its place, one that does nothing.
+ * Gives a hint to a payment that waits for its start. A signal alone would wait with it; one with a start begins it. Has Temporal
+ * lost the payment, this begins it once more, as it was: with the link that its payer holds.
  */
-async function wake({ client, taskQueue }: HintContext, id: PaymentId, hint: Hint): Promise<void> {
-  await client.workflow.signalWithStart(NO_PAYMENT_WORKFLOW_TYPE, {
-    workflowId: id,
-    taskQueue,
-    args: [],
+async function wake({ client }: HintContext, start: WorkflowStart, hint: Hint): Promise<void> {
+  await client.workflow.signalWithStart<PaymentWorkflow, [Hint]>(workflowTypeOf(start.input.order), {
+    ...workflowOptions(start),
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
     signal: hintSignal,
     signalArgs: [hint],
@@ -108,18 +118,31 @@ async function wake({ client, taskQueue }: HintContext, id: PaymentId, hint: Hin
  */
 async function tooLate(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery | undefined> {
   const found = await findPayment(context, id);
-  if (found === undefined) return 'unknown';
+  if (found === undefined) return await takeLost(context, id, hint);
   if (found.running) return undefined;
 
   const ended = await endedState(context, found);
   if (ended === undefined) {
     context.logger.warn({ paymentId: id, transId: hint.transId }, 'late hint for a payment that was stopped');
-    return 'late';
+    return 'unknown';
   }
   if (agrees(ended.state, hint)) return 'agrees';
   if (!(await isLatest(context, found))) return undefined;
   context.limits.reopenings.pass(id);
   return (await reopenWithHint(context, found, ended, hint)) ? 'late' : undefined;
+}
+
+/** A hint for a payment that nobody knows: one that Temporal has lost begins again, if this process has made its link. */
+async function takeLost(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery | undefined> {
+  const made = context.madeLinks.recall(id);
+  if (made === undefined) return 'unknown';
+  try {
+    await callTemporal(context.client, () => wake(context, made.start, hint));
+    return 'taken';
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
+    throw error;
+  }
 }
 
 function agrees(state: PaymentState, hint: Hint): boolean {

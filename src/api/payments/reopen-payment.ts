@@ -17,9 +17,9 @@ import {
 import { paymentNotFound, temporarilyUnavailable } from '../http/problem.js';
 import { type FoundPayment, findPayment, type PaymentWorkflow, type ReadContext } from './find-payment.js';
 import { isOver, recordedContent } from './recorded-payments.js';
-import { workflowOptions } from './start-payment.js';
 import { callTemporal, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
+import { workflowOptions } from './workflow-start.js';
 
 const REOPENED: PaymentWorkflowType = 'reopenPayment';
 

@@ -1,27 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
-import { linesOf, markdown, xaf } from '../../payments/describe-payment.js';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { LinkOrder, PaymentOrder, PaymentTerms } from '../../payments/order.js';
 import type { Payment } from '../../payments/payment.js';
-import {
-  isFinalPayment,
-  openPayment,
-  type PaymentState,
-  statusOf,
-  transIdOf,
-} from '../../payments/payment-state.js';
+import { openPayment, transIdOf } from '../../payments/payment-state.js';
 import { toPayment } from '../../payments/to-payment.js';
-import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import type { Tracing } from '../../tracing.js';
 import {
   FINGERPRINT_MISMATCH,
   INITIATION_UPDATE_ID,
   type InitiationReply,
   initiationUpdate,
-  type PaymentInput,
   type PaymentResult,
-  type PaymentWorkflowType,
 } from '../../workflows/messages.js';
 import { ApiError, temporarilyUnavailable } from '../http/problem.js';
 import {
@@ -29,32 +18,30 @@ import {
   type FoundPayment,
   findInTemporal,
   findPayment,
+  findWorkflow,
   isDormant,
   LAST_LOOK_MS,
-  type PaymentMemo,
-  type PaymentWorkflow,
 } from './find-payment.js';
-import {
-  expireUngiven,
-  type LinkMaker,
-  type RecentLinks,
-  type RequestedLink,
-  requestLink,
-  type Turns,
-} from './make-link.js';
-import { askRecords, UNCHECKED } from './recorded-payments.js';
+import { type LinkMaker, type Links, type LinkWorld, type RequestedLink, requestLink } from './links.js';
+import { askRecords, findRecorded, UNCHECKED } from './recorded-payments.js';
 import { callTemporal, failureTypeOf, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
+import { startNow, startOperation, type WorkflowStart } from './workflow-start.js';
 
 /** What starting payments needs. */
 export interface StartContext extends UpdateContext {
   readonly terms: PaymentTerms;
   readonly links: LinkMaker;
-  /** Requests that ask for a link take turns, those for one payment at a time. */
-  readonly linkTurns: Turns;
-  readonly recentLinks: RecentLinks;
+  /** The links that this process has made. */
+  readonly madeLinks: Links<MadeLink>;
   /** Traces requests for links; nobody does, by default. */
   readonly tracing?: Tracing | undefined;
+}
+
+/** What the provider has answered to the request for a link, and what its payment is started with. */
+export interface MadeLink {
+  readonly asked: RequestedLink;
+  readonly start: WorkflowStart;
 }
 
 /** A merchant's request for a payment. */
@@ -154,68 +141,112 @@ const LINK_SHARE = 0.8;
  * Makes a link and starts the payment's workflow with it. As long as there is nothing to do for the workflow, it doesn't begin: it
  * waits at Temporal for its first poll, or for a message, and no worker knows of it.
  *
- * @returns `undefined` when there is such a payment by now
+ * @returns `undefined` when the payment has begun, and can be asked itself
  */
 async function startLink(
   context: StartContext,
   request: StartRequest & { readonly order: LinkOrder },
   requestId: string,
 ): Promise<StartResult | undefined> {
-  const { client, taskQueue, terms, links, answerWithinMs, shutdown } = context;
-  const { order, owner, fingerprint, repeatable } = request;
-  return await context.linkTurns.take(order.id, async () => {
-    // Otherwise each repetition would make a link that nobody is given. The merchant waits for both, so they are asked at once.
-    const [isRecorded, earlier] = await Promise.all([
-      isKnown(context, request),
-      repeatable ? findInTemporal(context, order.id) : undefined,
-    ]);
-    if (isRecorded) return await known(context, request, requestId);
-    if (earlier !== undefined) {
-      return isDormant(earlier) ? await asItStands(context, request, requestId) : undefined;
+  const arrivedAt = Date.now();
+  const { id } = request.order;
+  const opened = await context.madeLinks.open(id, linkWorld(context, request, requestId));
+  switch (opened.kind) {
+    case 'found': {
+      const { found } = opened;
+      const waits = found.kind === 'recorded' || isDormant(found);
+      return waits ? await known(context, request, requestId) : undefined;
     }
-    const createdAt = Date.now();
-    const ask = () =>
-      shutdown.commands.within(answerWithinMs, (signal) =>
-        requestLink(links, order, terms, answerWithinMs * LINK_SHARE, signal),
-      );
-    const asked = await (context.tracing?.run(order.id, 'requestLink', {}, ask, kindOf) ?? ask());
-    const { payment, request: requested, idleMs } = asked;
-    const input = { order, terms, fingerprint, requestId, requested };
-    const start = { input, taskQueue, owner, createdAt, payment };
-    if (idleMs === undefined) {
-      const withinMs = createdAt + answerWithinMs - Date.now();
-      return await tryToStart(context, request, requestId, { start, withinMs });
+    case 'begun': {
+      const { payment } = opened.made.asked;
+      if (opened.isNew) return toResult({ payment: toPayment(payment) }, { isRepeated: false });
+      return await known(context, request, requestId);
     }
-    try {
-      await callTemporal(client, () => startNow(client, start, idleMs));
-    } catch (error) {
-      if (!wasOvertaken(error)) throw error;
-      return await joinEarlier(context, request, requestId, asked);
+    case 'noLink': {
+      const withinMs = arrivedAt + context.answerWithinMs - Date.now();
+      return await tryToStart(context, request, requestId, { start: opened.made.start, withinMs });
     }
-    context.recentLinks.add(order.id);
-    return toResult({ payment: toPayment(payment) }, { isRepeated: false });
-  });
+  }
+}
+
+function linkWorld(
+  context: StartContext,
+  request: StartRequest & { readonly order: LinkOrder },
+  requestId: string,
+): LinkWorld<MadeLink, FoundPayment> {
+  const { client, links } = context;
+  return {
+    isUnique: !request.repeatable,
+    find: () => findBegun(context, request),
+    ask: () => askForLink(context, request, requestId),
+    isLink: ({ asked }) => asked.request.outcome.kind === 'accepted',
+    async begin({ start, asked: { request: requested, idleMs = 0 } }) {
+      const delayMs = requested.answeredAt + idleMs - Date.now();
+      try {
+        await callTemporal(client, () => startNow(client, start, delayMs > 0 ? delayMs : undefined));
+        return true;
+      } catch (error) {
+        if (wasOvertaken(error)) return false;
+        throw error;
+      }
+    },
+    mayBegin: (error) => error instanceof ApiError && error.code === 'temporarily_unavailable',
+    async findOther() {
+      const found = await findBegun(context, request);
+      if (found !== undefined) return found;
+      throw temporarilyUnavailable(undefined, {
+        cause: new Error('the payment was started, and is not there'),
+      });
+    },
+    has: (found, { start }) => found.requestId === start.input.requestId,
+    expire({ asked: { payment } }) {
+      const transId = transIdOf(payment);
+      if (transId === undefined) return;
+      void links.expirePay(transId).catch(() => undefined);
+    },
+    pause: (ms) =>
+      context.shutdown.reads.within(2 * ms, (signal) =>
+        pause(ms, undefined, { signal }).then(
+          () => true,
+          () => false,
+        ),
+      ),
+  };
+}
+
+/**
+ * The payment that a request for a link is for, if there is one. The merchant waits for both answers, so the records and Temporal
+ * are asked at once.
+ *
+ * @throws {ApiError} `temporarily_unavailable`, also when Temporal has something else under its id: any link would be in vain.
+ */
+async function findBegun(context: StartContext, request: StartRequest): Promise<FoundPayment | undefined> {
+  const { id } = request.order;
+  const [isRecorded, found] = await Promise.all([isKnown(context, request), findWorkflow(context, id)]);
+  if (found === 'foreign') {
+    throw temporarilyUnavailable(undefined, { cause: new Error('a workflow that is no payment has its id') });
+  }
+  return found ?? (isRecorded ? await findRecorded(context, id) : undefined);
+}
+
+async function askForLink(
+  context: StartContext,
+  { order, owner, fingerprint }: StartRequest & { readonly order: LinkOrder },
+  requestId: string,
+): Promise<MadeLink> {
+  const { taskQueue, terms, links, answerWithinMs, shutdown, tracing } = context;
+  const createdAt = Date.now();
+  const ask = () =>
+    shutdown.commands.within(answerWithinMs, (signal) =>
+      requestLink(links, order, terms, answerWithinMs * LINK_SHARE, signal),
+    );
+  const asked = await (tracing?.run(order.id, 'requestLink', {}, ask, kindOf) ?? ask());
+  const { payment, request: requested } = asked;
+  const input = { order, terms, fingerprint, requestId, requested };
+  return { asked, start: { input, taskQueue, owner, createdAt, payment } };
 }
 
 const kindOf = ({ request }: RequestedLink) => request.outcome.kind;
-
-/** The payment that was started with this key while this request asked for a link of its own, which nobody gets. */
-async function joinEarlier(
-  context: StartContext,
-  request: StartRequest,
-  requestId: string,
-  asked: RequestedLink,
-): Promise<StartResult | undefined> {
-  try {
-    const earlier = await asItStands(context, request, requestId);
-    expireUngiven(context.links, asked, earlier?.payment.transId);
-    return earlier;
-  } catch (error) {
-    const isOther = error instanceof ApiError && error.code === 'idempotency_key_reused';
-    if (isOther) expireUngiven(context.links, asked, undefined);
-    throw error;
-  }
-}
 
 async function tryToStart(
   context: StartContext,
@@ -355,115 +386,3 @@ const unavailable = ({ order, repeatable }: StartRequest, cause: unknown): ApiEr
       : `The payment may or may not have been accepted. Check /v1/payments/${order.id} before sending it again.`,
     { paymentId: order.id, cause },
   );
-
-/** What a run of a payment's workflow is started with. */
-interface WorkflowStart {
-  readonly input: PaymentInput;
-  readonly owner: string;
-  readonly taskQueue: string;
-  /** When the payment was created, in ms since the epoch: the same for all of its runs. */
-  readonly createdAt: number;
-  /** What it begins with, if it was opened before. */
-  readonly payment?: PaymentState | undefined;
-}
-
-/** Starts a payment's workflow, which begins after the delay. @throws WorkflowExecutionAlreadyStartedError */
-function startNow(client: Client, start: WorkflowStart, startDelay?: number): Promise<unknown> {
-  return client.workflow.start<PaymentWorkflow>(workflowTypeOf(start.input.order), {
-    ...workflowOptions(start),
-    ...(startDelay !== undefined && { startDelay }),
-    workflowIdConflictPolicy: 'FAIL',
-    workflowIdReusePolicy: 'REJECT_DUPLICATE',
-  });
-}
-
-/**
- * The start of a payment's workflow, for an update to go with. An id never starts twice: while its workflow
- * runs, that one gets the update; once it has ended, the start is refused.
- */
-function startOperation(start: WorkflowStart) {
-  return new WithStartWorkflowOperation<PaymentWorkflow>(workflowTypeOf(start.input.order), {
-    ...workflowOptions(start),
-    workflowIdReusePolicy: 'REJECT_DUPLICATE',
-  });
-}
-
-function workflowTypeOf(order: PaymentOrder): PaymentWorkflowType {
-  if (order.kind === 'payout') return 'payOut';
-  return order.method === 'link' ? 'collectByLink' : 'collectDirect';
-}
-
-/**
- * Options for a run of a payment's workflow, with all that is readable of it without a worker. While a run is
- * open, a start under its id never begins a second one; what happens after its end, the caller chooses.
- */
-export function workflowOptions({ input, owner, taskQueue, createdAt, payment }: WorkflowStart) {
-  const { order, fingerprint, requestId } = input;
-  const { summary, details } = describeOrder(order, owner, payment);
-  const memo: PaymentMemo = {
-    owner,
-    fingerprint,
-    requestId,
-    ...(order.method !== undefined && { method: order.method }),
-    ...(Object.keys(order.metadata).length > 0 && { metadata: order.metadata }),
-  };
-  return {
-    workflowId: order.id,
-    taskQueue,
-    args: [input] as [PaymentInput],
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    memo,
-    typedSearchAttributes: searchAttributes(order, owner, createdAt, payment),
-    staticSummary: summary,
-    staticDetails: details,
-  } as const;
-}
-
-function searchAttributes(
-  { kind, amount, externalId, userId }: PaymentOrder,
-  owner: string,
-  createdAt: number,
-  payment: PaymentState | undefined,
-): TypedSearchAttributes {
-  const transId = payment && transIdOf(payment);
-  return new TypedSearchAttributes([
-    { key: attributes.merchant, value: owner },
-    { key: attributes.status, value: payment === undefined ? 'CREATED' : statusOf(payment) },
-    // The workflow sets it when it changes, and a payment that is opened again may never change.
-    ...(payment !== undefined && isFinalPayment(payment) ? [{ key: attributes.final, value: true }] : []),
-    { key: attributes.kind, value: kind },
-    { key: attributes.amount, value: amount },
-    { key: attributes.createdAt, value: createdAt },
-    ...(externalId === undefined ? [] : [{ key: attributes.externalId, value: externalId }]),
-    ...(userId === undefined ? [] : [{ key: attributes.userId, value: userId }]),
-    ...(transId === undefined ? [] : [{ key: attributes.transId, value: transId }]),
-  ]);
-}
-
-const COLLECTIONS = { link: 'Collection by link', direct: 'Collection from a phone' } as const;
-
-/**
- * What Temporal's Web UI shows of a payment: a title, and details in Markdown. Nothing about the payer or the
- * recipient, so that an operator can show the page to somebody.
- */
-function describeOrder(
-  order: PaymentOrder,
-  owner: string,
-  payment: PaymentState | undefined,
-): { summary: string; details: string } {
-  const what = order.kind === 'payout' ? 'Payout' : COLLECTIONS[order.method];
-  const amount = xaf(order.amount);
-  const lines = [
-    `**${what}** of **${amount}**`,
-    '',
-    `- Merchant: ${code(owner)}`,
-    ...(order.externalId === undefined ? [] : [`- externalId: ${code(order.externalId)}`]),
-    ...(order.userId === undefined ? [] : [`- userId: ${code(order.userId)}`]),
-    ...(payment === undefined || isFinalPayment(payment)
-      ? []
-      : ['', 'At its start:', '', ...linesOf(payment)]),
-  ];
-  return { summary: `${what} of ${amount}`, details: markdown(lines) };
-}
-
-const code = (text: string) => `\`${text}\``;
