@@ -90,6 +90,7 @@ await runProcess(async (stop) => {
     endpointsOf: (name) => endpointsOf(name),
     timeoutMs: config.MERCHANT_WEBHOOK_TIMEOUT,
     allowPrivate: config.MERCHANT_WEBHOOK_ALLOW_PRIVATE,
+    slots: config.WORKER_MAX_CONCURRENT_ACTIVITIES,
     headers: tracing?.headers,
     onFault: (error, name) =>
       logger.error({ err: error, merchant: name }, 'a notification could not be signed or sent'),

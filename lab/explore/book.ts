@@ -57,8 +57,7 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   checkReview(before, step, shown.news, replied.sent, violations);
   checkJudged(before, event, step, shown.isKnown, violations);
   const { todo } = step;
-  if (todo.kind === 'deliver' || todo.kind === 'redeliver')
-    violations.push(...deliveryViolations(todo, book));
+  if (todo.kind === 'deliver') violations.push(...deliveryViolations(todo, book));
   return { book, decisionsToSend: (replied.sent ? 1 : 0) - (replied.isRecalled ? 1 : 0), violations };
 }
 

@@ -2,14 +2,20 @@ import type { Beginning } from '../../src/payments/beginning.js';
 import { objectionTo, type Step, step } from '../../src/payments/machine.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/payment-state.js';
 import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/timeline.js';
-import type { PaymentEvent, RequestEvent, Todo } from '../../src/payments/transitions.js';
-import { type Act, activityAct, replyAct } from './workflow-commands.js';
+import type {
+  DeliveryEvent,
+  NotificationEvent,
+  PaymentEvent,
+  RequestEvent,
+  Todo,
+} from '../../src/payments/transitions.js';
+import { type Act, activityAct, messageOf, replyAct } from './workflow-commands.js';
 
-export type Message = RequestEvent | Extract<PaymentEvent, { readonly kind: 'notification' | 'redelivered' }>;
+export type Message = RequestEvent | NotificationEvent | DeliveryEvent;
 
 const MESSAGES = [
   'notification',
-  'redelivered',
+  'delivered',
   'expire',
   'refresh',
   'decide',
@@ -23,7 +29,7 @@ export function isMessage(event: PaymentEvent): event is Message {
 }
 
 export function isAnswer({ kind }: PaymentEvent): boolean {
-  return ['sent', 'listed', 'status', 'expired', 'resetChecked', 'delivered'].includes(kind);
+  return ['sent', 'listed', 'status', 'expired', 'resetChecked'].includes(kind);
 }
 
 /** The timer of a run; times in ms since the epoch. */
@@ -38,6 +44,8 @@ export class ExpectedPayment {
   timeline: Timeline | undefined;
   todo: Todo = { kind: 'end' };
   #acts: Act[] = [];
+  /** What the merchant is being told, unless it was taken back. */
+  #told: string | undefined;
 
   constructor(public payment: PaymentState) {}
 
@@ -71,8 +79,6 @@ export class ExpectedPayment {
       case 'resetChecked':
         return todo.kind === 'checkReset';
       case 'delivered':
-        return todo.kind === 'deliver' && todo.number === event.number && todo.at === event.at;
-      case 'redelivered':
         return payment.delivering?.number === event.number && payment.delivering.at === event.at;
       case 'time':
       case 'handOver':
@@ -90,7 +96,7 @@ export class ExpectedPayment {
 
   /** Why a request would be refused before it is written down; `undefined` if it wouldn't be. */
   objects(event: Message, now: number) {
-    return event.kind === 'notification' || event.kind === 'redelivered'
+    return event.kind === 'notification' || event.kind === 'delivered'
       ? undefined
       : objectionTo(this.payment, event, now);
   }
@@ -98,7 +104,7 @@ export class ExpectedPayment {
   /** A request that is refused before it is written down. */
   expectRefusal(event: Message, now: number): void {
     const objection = this.objects(event, now);
-    if (objection === undefined || event.kind === 'notification' || event.kind === 'redelivered') return;
+    if (objection === undefined || event.kind === 'notification' || event.kind === 'delivered') return;
     this.#acts.push(['reply', event.request, 'refused', objection.type]);
   }
 
@@ -112,6 +118,7 @@ export class ExpectedPayment {
     const before = this.payment;
     const { payment, todo, replies } = step(before, event, now);
     this.payment = payment;
+    if (event.kind === 'delivered') this.#told = undefined;
     this.timeline = recordStep(
       this.timeline ?? EMPTY_TIMELINE,
       { before, event, after: payment, replies },
@@ -128,9 +135,20 @@ export class ExpectedPayment {
     ];
     if (attributes.length > 0) this.#acts.push(['searchAttributes', Object.fromEntries(attributes)]);
     this.#acts.push(...replies.map(replyAct));
-    if (todo.kind !== 'redeliver') return;
+    this.#withdrawStale();
+    if (todo.kind !== 'deliver') return;
+    this.#told = JSON.stringify(messageOf(payment, todo.number));
     this.#acts.push(activityAct(payment, todo, now));
     this.take({ kind: 'time' }, now);
+  }
+
+  /** What the merchant is being told is taken back once it is no longer so. */
+  #withdrawStale(): void {
+    const { delivering } = this.payment;
+    if (delivering === undefined || this.#told === undefined) return;
+    if (JSON.stringify(messageOf(this.payment, delivering.number)) === this.#told) return;
+    this.#acts.push(['cancelDelivery']);
+    this.#told = undefined;
   }
 
   /** What the interpreter does next, as far as it can without anything coming in, while it has this timer. */

@@ -336,7 +336,7 @@ const WINDOW_MS = 60_000;
 
 /** The rules that the start of a delivery breaks. */
 export function deliveryViolations(
-  todo: Extract<Todo, { kind: 'deliver' | 'redeliver' }>,
+  todo: Extract<Todo, { kind: 'deliver' }>,
   { outbox }: Situation['book'],
 ): Violation[] {
   const [next] = outbox;

@@ -72,10 +72,10 @@ export class Liveness {
         now += terms.providerTimeoutMs;
       else if (todo.kind === 'wait' && delivering === undefined) now = Math.max(now, todo.until ?? now);
       const event = silentEvent(todo, delivering, post);
-      if (event.kind === 'redelivered') delivering = undefined;
+      if (event.kind === 'delivered') delivering = undefined;
       let step = this.#machine.step(payment, event, now);
       open -= step.replies.length;
-      if (step.todo.kind === 'redeliver') {
+      if (step.todo.kind === 'deliver') {
         delivering = { number: step.todo.number, at: step.todo.at };
         step = this.#machine.step(step.payment, { kind: 'time' }, now);
         open -= step.replies.length;
@@ -188,7 +188,7 @@ export class Liveness {
 /** The next move when nobody says anything. */
 function silentMove({ todo, delivering }: Situation, post: 'ambiguous' | 'unauthorized'): Move | undefined {
   const unavailable = { kind: 'unavailable' } as const;
-  if (delivering !== undefined && todo.kind === 'wait') return { kind: 'redelivered', outcome: 'delivered' };
+  if (delivering !== undefined && todo.kind === 'wait') return { kind: 'delivered', outcome: 'delivered' };
   switch (todo.kind) {
     case 'send':
       return { kind: 'post', outcome: post, taken: 0, isLate: false, isWrong: false };
@@ -200,8 +200,6 @@ function silentMove({ todo, delivering }: Situation, post: 'ambiguous' | 'unauth
       return { kind: 'expire', answer: unavailable };
     case 'checkReset':
       return { kind: 'resetCheck', answer: { kind: 'reset' } };
-    case 'deliver':
-      return { kind: 'deliver', outcome: 'delivered' };
     case 'wait':
       return todo.until === undefined ? undefined : { kind: 'time', to: todo.until };
     default:
@@ -229,12 +227,10 @@ function silentEvent(
       return { kind: 'expired', transId: todo.transId, answer };
     case 'checkReset':
       return { kind: 'resetChecked', mayBeReset: true };
-    case 'deliver':
-      return { kind: 'delivered', number: todo.number, at: todo.at, outcome: { kind: 'delivered' } };
     default:
       return delivering === undefined
         ? { kind: 'time' }
-        : { kind: 'redelivered', ...delivering, outcome: { kind: 'delivered' } };
+        : { kind: 'delivered', ...delivering, outcome: { kind: 'delivered' } };
   }
 }
 

@@ -94,12 +94,10 @@ export class Model {
         if (kind === 'lost') return this.#workerLost(before);
         return this.#feed(before, { kind: 'resetChecked', mayBeReset: kind === 'reset' });
       }
-      case 'deliver':
-        return this.#deliver(before, move.outcome);
-      case 'redelivered': {
+      case 'delivered': {
         if (before.delivering === undefined) return before;
         const { delivering, ...rest } = before;
-        return this.#feed(rest, { kind: 'redelivered', ...delivering, outcome: outcomeOf(move.outcome) });
+        return this.#feed(rest, { kind: 'delivered', ...delivering, outcome: outcomeOf(move.outcome) });
       }
       case 'time': {
         const later = { ...before, now: move.to };
@@ -191,13 +189,6 @@ export class Model {
 
   #take({ situation, event }: Answered): Situation {
     return event === undefined ? this.#workerLost(situation) : this.#feed(situation, event);
-  }
-
-  #deliver(before: Situation, outcome: 'delivered' | 'failed' | 'lost'): Situation {
-    if (before.todo.kind !== 'deliver') return before;
-    if (outcome === 'lost') return this.#workerLost(before);
-    const { number, at } = before.todo;
-    return this.#feed(before, { kind: 'delivered', number, at, outcome: outcomeOf(outcome) });
   }
 
   #request(before: Situation, event: RequestEvent, of: 'requests' | 'decisions'): Situation {
@@ -297,7 +288,7 @@ export class Model {
       recorded: isRecorded ? undefined : this.#recordedAfter(before, event),
       mark: before.mark && marked(before.mark, event),
     };
-    if (todo.kind === 'redeliver') {
+    if (todo.kind === 'deliver') {
       return this.#feed({ ...situation, delivering: { number: todo.number, at: todo.at } }, { kind: 'time' });
     }
     return isRecorded ? { ...situation, provider: given(situation.provider, situation) } : situation;
@@ -309,7 +300,6 @@ export class Model {
       event.kind === 'listed' ||
       event.kind === 'expired' ||
       event.kind === 'resetChecked' ||
-      event.kind === 'delivered' ||
       (event.kind === 'sent' && this.#setting.method === 'link');
     if (isLocal) return before.recorded && { ...before.recorded, isFresh: false };
     return {

@@ -11,8 +11,7 @@ type Happening =
   | ListMove
   | ExpiryMove
   | ResetCheckMove
-  | { readonly kind: 'deliver'; readonly outcome: 'delivered' | 'failed' | 'lost' }
-  | { readonly kind: 'redelivered'; readonly outcome: 'delivered' | 'failed' }
+  | { readonly kind: 'delivered'; readonly outcome: 'delivered' | 'failed' }
   | { readonly kind: 'time'; readonly to: number }
   | {
       readonly kind: 'notification';

@@ -39,8 +39,8 @@ function messageMoves(situation: Situation, setting: Setting): Move[] {
   }
   if (left.decisions > 0 && todo.kind !== 'end') moves.push(...decisionMoves(situation, setting));
   if (delivering !== undefined) {
-    moves.push({ kind: 'redelivered', outcome: 'delivered' });
-    if (may('merchantAway')) moves.push(costly({ kind: 'redelivered', outcome: 'failed' }));
+    moves.push({ kind: 'delivered', outcome: 'delivered' });
+    if (may('merchantAway')) moves.push(costly({ kind: 'delivered', outcome: 'failed' }));
   }
   if (left.handOvers > 0 && todo.kind === 'wait' && delivering === undefined)
     moves.push({ kind: 'handOver' });

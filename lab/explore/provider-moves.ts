@@ -147,13 +147,6 @@ export function answerMoves(situation: Situation, setting: Setting): Move[] {
       if (may('workerLost')) moves.push(costly({ kind: 'resetCheck', answer: { kind: 'lost' } }));
       return moves;
     }
-    case 'deliver': {
-      const may = mayOf(situation, setting);
-      const moves: Move[] = [{ kind: 'deliver', outcome: 'delivered' }];
-      if (may('merchantAway')) moves.push(costly({ kind: 'deliver', outcome: 'failed' }));
-      if (may('workerLost')) moves.push(costly({ kind: 'deliver', outcome: 'lost' }));
-      return moves;
-    }
     case 'wait': {
       const to = nextTime(situation);
       return to === undefined ? [] : [{ kind: 'time', to }];

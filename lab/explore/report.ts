@@ -146,10 +146,8 @@ function describe(move: Move, before: Situation): string {
     }
     case 'resetCheck':
       return `Temporal is asked about a reset: ${RESET_WORDS[move.answer.kind]}`;
-    case 'deliver':
+    case 'delivered':
       return `the merchant's notification is ${move.outcome}`;
-    case 'redelivered':
-      return `the merchant's notification, tried again, is ${move.outcome}`;
     case 'time':
       return 'time passes';
     case 'notification': {

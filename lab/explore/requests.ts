@@ -155,7 +155,7 @@ export function withNotifications(
   violations: Violation[],
 ): Book {
   let { outbox, notifications } = before;
-  if (event.kind === 'delivered' || event.kind === 'redelivered') {
+  if (event.kind === 'delivered') {
     outbox = outbox.flatMap((one) => {
       if (one.number !== event.number) return [one];
       const at = payment.notifications.find(({ number }) => number === event.number)?.delivery.at;

@@ -160,12 +160,12 @@ class StoryRun {
     let { payment, todo } = this.expected.after(event, now, this.active === undefined);
     for (const { event: next } of later) {
       if (!isMessage(next)) break;
-      const isAsking = todo.kind !== 'wait' && todo.kind !== 'end' && todo.kind !== 'redeliver';
-      const mayBeEarly = ahead.length === 0 && isAnswer(event) && next.kind !== 'redelivered';
+      const isAsking = todo.kind !== 'wait' && todo.kind !== 'end' && todo.kind !== 'deliver';
+      const mayBeEarly = ahead.length === 0 && isAnswer(event) && next.kind !== 'delivered';
       if (!isAsking && !(mayBeEarly && this.telling.isEarly())) break;
       if (event.kind === 'time' || this.active === undefined) return isAsking ? undefined : ahead;
       // The end of an activity is heard after all other messages of its activation.
-      if (ahead.at(-1)?.kind === 'redelivered') return isAsking ? undefined : ahead;
+      if (ahead.at(-1)?.kind === 'delivered') return isAsking ? undefined : ahead;
       // Whether it is taken at all is decided before the event has changed anything.
       if (this.expected.objects(next, now) !== undefined) return isAsking ? undefined : ahead;
       ahead.push(next);
@@ -282,7 +282,6 @@ class StoryRun {
         active.timer.isOver = true;
         return [timerJob(active.timer.seq)];
       case 'sent':
-      case 'delivered':
         return [this.answerJob(event.outcome)];
       case 'listed':
       case 'status':
@@ -309,7 +308,7 @@ class StoryRun {
         const { transId, status } = event;
         return signalJob('hint', { transId, status });
       }
-      case 'redelivered':
+      case 'delivered':
         return activityJob(this.active?.delivery?.seq ?? -1, false, event.outcome);
       case 'decide':
         return updateJob(String(event.request), 'resolve', [event.resolution]);
@@ -349,10 +348,14 @@ class StoryRun {
     }
   }
 
-  /** Replies come when their handlers go on, after what the loop has done; a refusal takes a moment longer than an answer. */
+  /**
+   * Replies come when their handlers go on, after what the loop has done; a refusal takes a moment longer than an answer. A
+   * delivery is cancelled a moment after that was asked for.
+   */
   private compare(acts: readonly Act[]): void {
     const [wanted, done] = [this.expected.acts(), acts].map((list) => [
-      list.filter(([name]) => name !== 'reply'),
+      list.filter(([name]) => name !== 'reply' && name !== 'cancelDelivery'),
+      list.filter(([name]) => name === 'cancelDelivery'),
       list.filter(([name]) => name === 'reply').sort(byRequest),
     ]);
     if (isDeepStrictEqual(plain(wanted), plain(done))) return;
@@ -381,7 +384,7 @@ class StoryRun {
 function follow(active: ActiveRun, command: Command, now: number): void {
   const { scheduleLocalActivity, scheduleActivity, startTimer } = command;
   if (scheduleLocalActivity) active.question = { seq: scheduleLocalActivity.seq ?? 0, isLocal: true };
-  if (scheduleActivity?.activityType === 'notifyMerchantAgain') {
+  if (scheduleActivity?.activityType === 'notifyMerchant') {
     active.delivery = { seq: scheduleActivity.seq ?? 0 };
   } else if (scheduleActivity) {
     active.question = { seq: scheduleActivity.seq ?? 0, isLocal: false };

@@ -19,7 +19,7 @@ export interface Situation {
   readonly now: number;
   readonly payment: PaymentState;
   readonly todo: Todo;
-  /** A slow delivery that is under way in the background. */
+  /** A delivery that is under way in the background. */
   readonly delivering?: { readonly number: number; readonly at: number } | undefined;
   readonly provider: Provider;
   readonly book: Book;

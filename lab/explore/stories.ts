@@ -44,7 +44,7 @@ export function randomStory(machine: Machine, seed: number, options: StoryOption
   const model = new Model(machine, setting, (event, now, { todo, notified, replies }) => {
     if (event.kind !== 'begin' && !isBackground)
       events.push({ event, now, expected: { todo, notified, replies } });
-    isBackground = todo.kind === 'redeliver';
+    isBackground = todo.kind === 'deliver';
   });
   let { situation } = model.start();
   for (let count = 0; count < (options.moves ?? 60); count += 1) {
@@ -120,15 +120,13 @@ function isPlayable(move: Move, { todo, payment }: Situation): boolean {
     case 'expire':
     case 'resetCheck':
       return move.answer.kind !== 'lost';
-    case 'deliver':
-      return move.outcome !== 'lost';
     case 'request':
       // A withdrawal makes the workflow ask Temporal first, which a story knows nothing of.
       return isWaiting && !(move.request === 'expire' && payment.phase.kind === 'waiting');
     case 'notification':
     case 'decide':
     case 'reject':
-    case 'redelivered':
+    case 'delivered':
     case 'handOver':
       return isWaiting;
     default:

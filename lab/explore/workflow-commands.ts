@@ -45,8 +45,7 @@ export function moneyLimits(terms: PaymentTerms): Limits {
   return { ...askingLimits(terms), waitsMs: 10 * MINUTE_MS };
 }
 
-const NOTIFYING: Limits = { runsMs: 10 * SECOND_MS, attempts: 1 };
-const NOTIFYING_AGAIN: Limits = { ...NOTIFYING, waitsMs: 10 * MINUTE_MS };
+const NOTIFYING: Limits = { runsMs: 10 * SECOND_MS, waitsMs: 10 * MINUTE_MS };
 
 const SENDS = { link: 'initiatePay', direct: 'directPay' } as const;
 
@@ -79,13 +78,12 @@ export function activityAct(
     case 'checkReset':
       return ['local', 'mayHaveBeenReset', asking, FIRST_RUN_ID];
     case 'deliver':
-      return ['local', 'notifyMerchant', NOTIFYING, messageOf(payment, todo.number)];
-    case 'redeliver':
-      return ['activity', 'notifyMerchantAgain', NOTIFYING_AGAIN, messageOf(payment, todo.number)];
+      return ['activity', 'notifyMerchant', NOTIFYING, messageOf(payment, todo.number)];
   }
 }
 
-function messageOf(payment: PaymentState, number: number) {
+/** What the merchant is told. */
+export function messageOf(payment: PaymentState, number: number) {
   const notification = payment.notifications.find((one) => one.number === number);
   if (notification === undefined) return undefined;
   const { type, at } = notification;
@@ -104,6 +102,7 @@ export function actOf(command: Command): Act[] {
   if (scheduleActivity) return [['activity', ...callOf(scheduleActivity)]];
   if (startTimer) return [['timer', milliseconds(startTimer.startToFireTimeout)]];
   if (command.cancelTimer) return [['cancelTimer']];
+  if (command.requestCancelActivity) return [['cancelDelivery']];
   if (command.upsertWorkflowSearchAttributes) {
     const fields = Object.entries(
       command.upsertWorkflowSearchAttributes.searchAttributes?.indexedFields ?? {},
@@ -135,7 +134,7 @@ function callOf(command: ActivityCommand): Act {
   const limits: Limits = {
     runsMs: milliseconds(command.startToCloseTimeout),
     waitsMs: milliseconds(command.scheduleToStartTimeout),
-    attempts: command.retryPolicy?.maximumAttempts ?? undefined,
+    attempts: command.retryPolicy?.maximumAttempts || undefined,
   };
   return [command.activityType ?? '', limits, ...valuesOf(command.arguments)];
 }

@@ -63,7 +63,6 @@ export class WorkflowVm {
       'lookUp',
       'mayHaveBeenReset',
       'notifyMerchant',
-      'notifyMerchantAgain',
     ]);
     const code = parseWorkflowCode(bundle);
     const creator = await ReusableVMWorkflowCreator.create(code, NO_LIMIT, activities);

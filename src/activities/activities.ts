@@ -1,5 +1,7 @@
-import { Context } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import { ownerOf } from '../payments/matching.js';
+import { type DeliveryOutcome, HELD_BACK } from '../payments/notification.js';
 import type { DirectOrder, LinkOrder, PayoutOrder, Service } from '../payments/order.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/outcome.js';
 import type { PaymentId, TransId } from '../payments/payment-id.js';
@@ -7,7 +9,7 @@ import { STATUS_CALLS_BUDGETED } from '../payments/polling.js';
 import type { Transaction } from '../payments/transaction.js';
 import type { ProviderClient } from '../provider/client.js';
 import { toDirectPay, toInitiatePay, toPayout } from '../provider/requests.js';
-import type { MerchantNotifier } from './merchant.js';
+import type { MerchantNotification, MerchantNotifier } from './merchant.js';
 import { StatusLimit } from './status-limit.js';
 import { mayHaveBeenReset, unlessReset } from './unless-reset.js';
 
@@ -90,7 +92,16 @@ export function createActivities({ providers, merchant }: ActivityDependencies) 
       return { ...answer, transactions: [...named, ...unnamed].slice(0, MAX_LISTED).map(withoutLongTexts) };
     },
 
-    ...merchant,
+    /** @throws ApplicationFailure when it has no turn: Temporal tries again in a moment. */
+    async notifyMerchant(notification: MerchantNotification): Promise<DeliveryOutcome> {
+      const outcome = await merchant.notifyMerchant(notification);
+      if (outcome.kind !== 'heldBack') return outcome;
+      throw ApplicationFailure.create({
+        type: HELD_BACK,
+        message: "the merchant's other notifications have their share of the worker",
+        category: ApplicationFailureCategory.BENIGN,
+      });
+    },
   };
 }
 

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { ClientRequest } from 'node:http';
-import got, { type Request, RequestError } from 'got';
+import got, { type Request, RequestError, type Response } from 'got';
 import { Webhook } from 'standardwebhooks';
+import type { DeliveryOutcome } from '../payments/notification.js';
 import type { Payment, PaymentEventType } from '../payments/payment.js';
+import { HOUR_MS } from '../payments/time.js';
+import { readRetryAfter } from '../provider/http.js';
 import { lookupPublic, PrivateAddressError, refusePrivateHost } from './public-addresses.js';
 
 /** One notification: what happened, and the payment as it is at the moment of sending. */
@@ -19,18 +22,13 @@ export interface MerchantNotification {
   readonly takenBy?: readonly string[] | undefined;
 }
 
-/** How a try ended; `noAddress` when the merchant has no endpoint that takes this type. */
+/**
+ * How a try ended; `noAddress` when the merchant has no endpoint that takes this type, `heldBack` when the merchant's other
+ * notifications hold so many of the worker's slots that this one has to come again.
+ */
 export type TryOutcome =
-  | { readonly kind: 'delivered' }
-  | { readonly kind: 'noAddress' }
-  | {
-      readonly kind: 'failed';
-      readonly reason: string;
-      /** The endpoints that have taken it, at this try or an earlier one. */
-      readonly takenBy?: readonly string[] | undefined;
-      /** Nothing was sent: the first try was spared, for the addresses have failed or been slow. */
-      readonly isSpared?: true | undefined;
-    };
+  | Exclude<DeliveryOutcome, { readonly kind: 'notSent' }>
+  | { readonly kind: 'heldBack' };
 
 /** An address that a merchant's notifications are sent to. */
 export interface MerchantEndpoint {
@@ -42,39 +40,29 @@ export interface MerchantEndpoint {
 }
 
 interface NotifierOptions {
-  /**
-   * The endpoints of a merchant; `undefined` when the merchant isn't known. Asked at each try, so that they may change. As
-   * long as an endpoint is the same object, it is remembered whether it is down or slow.
-   */
+  /** The endpoints of a merchant; `undefined` when the merchant isn't known. Asked at each try, so that they may change. */
   readonly endpointsOf: (merchant: string | undefined) => readonly MerchantEndpoint[] | undefined;
   /** Time limit of one try, in ms. */
   readonly timeoutMs: number;
   /** Deliver to addresses that aren't on the public internet too. */
   readonly allowPrivate: boolean;
+  /** How many tries the worker makes at a time. A merchant gets no more of them than it leaves free; by default, any number. */
+  readonly slots?: number | undefined;
   /** Headers that each try is sent with beside the webhook's own, such as those of a trace. */
   readonly headers?: (() => Readonly<Record<string, string>>) | undefined;
   /** Is told when a notification could not be sent to an endpoint by a fault of our own, such as a secret that can't sign. */
   readonly onFault?: ((error: unknown, merchant: string | undefined) => void) | undefined;
-  /** A monotonic clock in ms for the memory of endpoints that are down or slow; `performance.now` by default. */
-  readonly now?: (() => number) | undefined;
 }
 
-/**
- * Notifies the merchant: `notifyMerchant` is for the first try, `notifyMerchantAgain` for later ones. Neither throws for what
- * the merchant's server does.
- */
+/** Notifies the merchant. It doesn't throw for what the merchant's server does. */
 export interface MerchantNotifier {
   readonly notifyMerchant: (notification: MerchantNotification) => Promise<TryOutcome>;
-  readonly notifyMerchantAgain: (notification: MerchantNotification) => Promise<TryOutcome>;
 }
 
 /** Sends a notification to one endpoint. @returns why it wasn't taken; `undefined` when it was. */
-type Send = (notification: MerchantNotification, isFirst: boolean) => Promise<NotTaken | undefined>;
+type Send = (notification: MerchantNotification) => Promise<NotTaken | undefined>;
 
-interface NotTaken {
-  readonly reason: string;
-  readonly isSpared: boolean;
-}
+type NotTaken = Pick<DeliveryOutcome & { readonly kind: 'failed' }, 'reason' | 'retryAfterMs'>;
 
 /**
  * Delivers notifications to merchants as Standard Webhooks: a signed POST, acknowledged by any 2xx. A notification goes to
@@ -89,26 +77,28 @@ export function createMerchantNotifier(options: NotifierOptions): MerchantNotifi
   };
 
   /** An endpoint that can't be sent to at all is one that hasn't taken it: the others go on, and don't get it again. */
-  const sendTo = async (endpoint: MerchantEndpoint, notification: MerchantNotification, isFirst: boolean) => {
+  const sendTo = async (endpoint: MerchantEndpoint, notification: MerchantNotification) => {
     try {
-      return await senderOf(endpoint)(notification, isFirst);
+      return await senderOf(endpoint)(notification);
     } catch (error) {
       options.onFault?.(error, notification.merchant);
-      return { reason: FAULT, isSpared: false };
+      return { reason: FAULT };
     }
   };
 
-  async function notify(notification: MerchantNotification, isFirst: boolean): Promise<TryOutcome> {
+  async function notify(notification: MerchantNotification): Promise<TryOutcome> {
     const { merchant, type, takenBy = [] } = notification;
     const endpoints = options.endpointsOf(merchant);
-    if (endpoints === undefined) return failed(UNKNOWN_MERCHANT, takenBy);
+    if (endpoints === undefined) {
+      return { kind: 'failed', reason: UNKNOWN_MERCHANT, ...(takenBy.length > 0 && { takenBy }) };
+    }
     const wanting = endpoints.filter(({ types }) => types === undefined || types.includes(type));
     if (wanting.length === 0) return { kind: 'noAddress' };
 
     const tries = await Promise.all(
       wanting.map(async (endpoint) => {
         const id = endpointId(endpoint);
-        const notTaken = takenBy.includes(id) ? undefined : await sendTo(endpoint, notification, isFirst);
+        const notTaken = takenBy.includes(id) ? undefined : await sendTo(endpoint, notification);
         return { id, notTaken };
       }),
     );
@@ -118,13 +108,43 @@ export function createMerchantNotifier(options: NotifierOptions): MerchantNotifi
       wanting.length === 1 ? reason : `address ${index + 1}: ${reason}`,
     );
     const taken = tries.filter(({ notTaken }) => notTaken === undefined).map(({ id }) => id);
-    const isSpared = missed.length === tries.length && missed.every((one) => one.isSpared);
-    return { ...failed(reasons.join('; '), taken), ...(isSpared && { isSpared }) };
+    const retryAfterMs = Math.max(...missed.map((one) => one.retryAfterMs ?? 0));
+    return {
+      kind: 'failed',
+      reason: reasons.join('; '),
+      ...(taken.length > 0 && { takenBy: taken }),
+      ...(retryAfterMs > 0 && { retryAfterMs }),
+    };
   }
 
-  return {
-    notifyMerchant: (notification) => notify(notification, true),
-    notifyMerchantAgain: (notification) => notify(notification, false),
+  return { notifyMerchant: inTurn(notify, options.slots ?? Number.POSITIVE_INFINITY) };
+}
+
+/**
+ * Lets a merchant have no more tries under way than are left for all others, so that one whose server is slow or dead can't keep
+ * those of another waiting: it gets half of the slots, a second one half of the rest.
+ */
+function inTurn(
+  notify: MerchantNotifier['notifyMerchant'],
+  slots: number,
+): MerchantNotifier['notifyMerchant'] {
+  const active = new Map<string | undefined, number>();
+  let all = 0;
+  const count = (merchant: string | undefined, change: 1 | -1) => {
+    const own = (active.get(merchant) ?? 0) + change;
+    if (own === 0) active.delete(merchant);
+    else active.set(merchant, own);
+    all += change;
+  };
+  return async (notification) => {
+    const { merchant } = notification;
+    if ((active.get(merchant) ?? 0) >= slots - all) return { kind: 'heldBack' };
+    count(merchant, 1);
+    try {
+      return await notify(notification);
+    } finally {
+      count(merchant, -1);
+    }
   };
 }
 
@@ -133,33 +153,15 @@ const UNKNOWN_MERCHANT = 'not sent: the merchant is not known to the worker';
 /** Merchants read it: the error itself is for the operator's log. */
 const FAULT = 'not sent: the worker could not sign or send it, and its log says why';
 
-function failed(reason: string, takenBy: readonly string[]): TryOutcome {
-  return { kind: 'failed', reason, ...(takenBy.length > 0 && { takenBy }) };
-}
-
 /** What an endpoint is remembered by: short, and without its address. */
 function endpointId({ url }: MerchantEndpoint): string {
   return createHash('sha256').update(url).digest('hex').slice(0, 12);
 }
 
-function createSend(endpoint: MerchantEndpoint, options: NotifierOptions): Send {
-  const deliver = createDelivery(endpoint, options);
-  const { now = () => performance.now() } = options;
-  const health = createEndpointHealth(now);
-  return async (notification, isFirst) => {
-    const objection = isFirst ? health.objection() : undefined;
-    if (objection !== undefined) return { reason: objection, isSpared: true };
-    const begun = now();
-    const reason = await deliver(notification);
-    health.record(reason === undefined, now() - begun);
-    return reason === undefined ? undefined : { reason, isSpared: false };
-  };
-}
-
-function createDelivery(
+function createSend(
   { url, secrets }: MerchantEndpoint,
-  { timeoutMs, allowPrivate, headers = () => ({}) }: Omit<NotifierOptions, 'endpointsOf'>,
-) {
+  { timeoutMs, allowPrivate, headers = () => ({}) }: NotifierOptions,
+): Send {
   const signers = secrets.map((secret) => new Webhook(secret));
   const client = got.extend({
     timeout: { request: timeoutMs },
@@ -174,8 +176,7 @@ function createDelivery(
     ...(allowPrivate ? {} : { dnsLookup: lookupPublic }),
   });
 
-  /** @returns why it wasn't taken; `undefined` when it was. */
-  return async (notification: MerchantNotification): Promise<string | undefined> => {
+  return async (notification) => {
     const { id } = notification;
     const body = webhookBody(notification);
     const sentAt = new Date();
@@ -190,12 +191,20 @@ function createDelivery(
           'webhook-signature': signers.map((signer) => signer.sign(id, sentAt, body)).join(' '),
         },
       });
-      const statusCode = await statusOf(request);
-      if (statusCode === undefined) return 'no answer';
-      return statusCode >= 200 && statusCode < 300 ? undefined : `answered ${statusCode}`;
+      const answer = await answerTo(request);
+      if (answer === undefined) return { reason: 'no answer' };
+      const { statusCode, headers: answered } = answer;
+      if (statusCode >= 200 && statusCode < 300) return undefined;
+      const retryAfterMs = readRetryAfter(
+        answered['retry-after'],
+        answered.date,
+        Date.now(),
+        MAX_RETRY_AFTER_MS,
+      );
+      return { reason: `answered ${statusCode}`, retryAfterMs };
     } catch (error) {
-      if (error instanceof PrivateAddressError) return error.message;
-      if (error instanceof RequestError) return reasonOf(error);
+      if (error instanceof PrivateAddressError) return { reason: error.message };
+      if (error instanceof RequestError) return { reason: reasonOf(error) };
       throw error;
     }
   };
@@ -209,17 +218,22 @@ export function webhookBody({ type, timestamp, merchant, payment }: MerchantNoti
 /** How much of an answer's body is read before the connection is closed, in bytes. */
 const ANSWER_MAX_BYTES = 4_096;
 
+/** Longest Retry-After that is accepted, in ms. */
+const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
+
+type Answer = Pick<Response, 'statusCode' | 'headers'>;
+
 /**
- * The status of the answer, which alone says whether the notification was acknowledged. A short body is read to its end, so
+ * The answer, whose status alone says whether the notification was acknowledged. A short body is read to its end, so
  * that the connection ends as the merchant's server expects; an error while reading it changes nothing.
  *
  * @returns `undefined` when the merchant switched to another protocol (101).
  * @throws {RequestError} when there is no answer.
  */
-async function statusOf(request: Request): Promise<number | undefined> {
-  let statusCode: number | undefined;
-  request.once('response', (response: { readonly statusCode: number }) => {
-    statusCode = response.statusCode;
+async function answerTo(request: Request): Promise<Answer | undefined> {
+  let answer: Answer | undefined;
+  request.once('response', (response: Answer) => {
+    answer = response;
   });
   // A 101 takes the connection out of the HTTP client's hands, its time limits included.
   request.once('request', (sent: ClientRequest) => {
@@ -236,9 +250,9 @@ async function statusOf(request: Request): Promise<number | undefined> {
       if (bytes > ANSWER_MAX_BYTES) break;
     }
   } catch (error) {
-    if (statusCode === undefined && error instanceof RequestError) throw error;
+    if (answer === undefined && error instanceof RequestError) throw error;
   }
-  return statusCode;
+  return answer;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -251,37 +265,4 @@ const REASONS: Readonly<Record<string, string>> = {
 function reasonOf({ cause, code }: RequestError): string {
   if (cause instanceof PrivateAddressError) return cause.message;
   return REASONS[code] ?? `no answer (${code})`;
-}
-
-/** Tries in a row that failed or took long, after which an endpoint's first tries are spared. */
-const MAX_BAD_TRIES = 3;
-
-/** A try that takes longer than this, in ms, is slow: first tries hold up a workflow task. */
-const SLOW_MS = 1_000;
-
-/** For how long first tries are spared after the last such try, in ms. */
-const REST_MS = 30_000;
-
-/**
- * Remembers whether the merchant's endpoint is down or slow. First tries, which hold up a workflow task for as long as they
- * take, are then spared. Later tries, which hold up nothing, find out when it is well again.
- *
- * @param now a monotonic clock, in ms
- */
-function createEndpointHealth(now: () => number) {
-  let badTries = 0;
-  let restUntil = 0;
-  let objection = '';
-  return {
-    /** Why no first try is made now; `undefined` when one may be. */
-    objection: () => (badTries >= MAX_BAD_TRIES && now() < restUntil ? objection : undefined),
-    record(delivered: boolean, durationMs: number): void {
-      badTries = delivered && durationMs <= SLOW_MS ? 0 : badTries + 1;
-      if (badTries < MAX_BAD_TRIES) return;
-      restUntil = now() + REST_MS;
-      objection = delivered
-        ? 'not sent at once: the address was slow to take the last notifications'
-        : 'not sent: the address has not taken the last notifications';
-    },
-  };
 }

@@ -57,6 +57,7 @@ import {
   type AnswerEvent,
   askSoon,
   type Change,
+  type DeliveryEvent,
   done,
   mayBePaid,
   type NotificationEvent,
@@ -105,7 +106,7 @@ export function step(payment: PaymentState, event: PaymentEvent, now: number): S
   };
   const todo = plan(after, now);
   return {
-    payment: todo.kind === 'redeliver' ? { ...after, delivering: todo } : after,
+    payment: todo.kind === 'deliver' ? { ...after, delivering: { number: todo.number, at: todo.at } } : after,
     todo,
     notified,
     replies: [...replies, ...released.map((waiter) => replyTo(waiter, payment, moved, event))],
@@ -162,6 +163,8 @@ function quietAfter(event: PaymentEvent): number | undefined {
 function apply(payment: PaymentState, event: PaymentEvent, now: number): Change {
   switch (event.kind) {
     case 'begin':
+      // What was to be delivered when this run was asked for, no run has begun to deliver.
+      return { payment: withoutDelivery(payment) };
     case 'time':
       return { payment };
     case 'handOver':
@@ -178,7 +181,6 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
         ? { payment: onReportStatus(payment, event.transId, event.answer, now) }
         : onAnswer(payment, event, now);
     case 'delivered':
-    case 'redelivered':
       return { payment: onDelivered(payment, event, now) };
     case 'expire':
     case 'refresh':
@@ -190,8 +192,6 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
   }
 }
 
-type PhaseAnswer = Exclude<AnswerEvent, { readonly kind: 'delivered' }>;
-
 /** A notification that names a transaction for the first time keeps the payment from being sent again. */
 function onNamed(payment: PaymentState, event: NotificationEvent, now: number): PaymentState {
   const noted = onNotification(payment, event, now);
@@ -202,7 +202,7 @@ function onNamed(payment: PaymentState, event: NotificationEvent, now: number): 
 }
 
 /** Answers go to the phase that asked. Since one question is asked at a time, there is no other. */
-function onAnswer(payment: PaymentState, event: PhaseAnswer, now: number): Change {
+function onAnswer(payment: PaymentState, event: AnswerEvent, now: number): Change {
   const { phase } = payment;
   switch (phase.kind) {
     case 'sending':
@@ -242,7 +242,7 @@ function onAnswer(payment: PaymentState, event: PhaseAnswer, now: number): Chang
 function onPursuitAnswer(
   payment: PaymentState,
   pursuit: Pursuit,
-  event: PhaseAnswer,
+  event: AnswerEvent,
   now: number,
 ): PaymentState {
   switch (pursuit.kind) {
@@ -272,17 +272,20 @@ function notAsked({ kind }: Phase | Pursuit, event: PaymentEvent): never {
   throw new Error(`a payment that is ${kind} has not asked for what came as ${event.kind}`);
 }
 
+function withoutDelivery({ delivering: _over, ...payment }: PaymentState): PaymentState {
+  return payment;
+}
+
 /** The delivery that an outcome belongs to; one that was begun anew meanwhile has another time. */
 function onDelivered(
   payment: PaymentState,
-  { kind, number, at, outcome }: Extract<PaymentEvent, { kind: 'delivered' | 'redelivered' }>,
+  { number, at, outcome }: DeliveryEvent,
   now: number,
 ): PaymentState {
-  const { delivering: _over, ...rest } = payment;
-  const free = kind === 'redelivered' ? rest : payment;
+  const free = withoutDelivery(payment);
   const delivery = payment.notifications.find((one) => one.number === number)?.delivery;
   if (delivery?.kind !== 'due' || delivery.at !== at) return free;
-  const next = afterTry(delivery, outcome, now);
+  const next = afterTry(delivery, outcome, payment.order.id, now);
   return {
     ...free,
     notifications: withDelivery(payment.notifications, number, next) ?? payment.notifications,
@@ -663,7 +666,7 @@ function deliveryTask({ notifications, delivering }: PaymentState): Task | undef
   const { at, tries } = delivery;
   return {
     at,
-    todo: tries === 0 ? { kind: 'deliver', number, at } : { kind: 'redeliver', number, at, tries },
+    todo: { kind: 'deliver', number, at, tries },
     summary: `Notify the merchant again: ${type}`,
   };
 }

@@ -40,38 +40,66 @@ export type DeliveryOutcome =
   | {
       readonly kind: 'failed';
       readonly reason: string;
+      /** The endpoints that have taken it, at this try or an earlier one. */
       readonly takenBy?: readonly string[] | undefined;
-    };
+      /** For how long the merchant asks not to be tried again. */
+      readonly retryAfterMs?: number | undefined;
+    }
+  /** No worker began it. That is no try: it is sent at once, as the payment is by then. */
+  | { readonly kind: 'notSent' };
+
+/** The type of the failure of a try that has no turn yet, because the merchant's others hold their share of the worker. */
+export const HELD_BACK = 'HeldBack';
 
 /** For how long a notification is tried, in ms: three days from its own first try, whatever was before it. */
 export const DELIVERY_PATIENCE_MS = 72 * HOUR_MS;
 
-/** Pauses after the first, second, … failed try, in ms; the last one repeats. The steps are those that Standard Webhooks suggests. */
+/**
+ * Pauses after the first, second, … failed try, in ms; the last one repeats. The steps are those that Standard Webhooks suggests.
+ * Each is made longer by up to {@link SPREAD} of it.
+ */
 const PAUSES_MS = [5_000, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS] as const;
 
+/** The part by which a pause is lengthened at most: what failed together isn't tried again together. */
+const SPREAD = 0.2;
+
 /**
- * The delivery after one more try. A failed one is tried again with growing pauses, the last time when its three days
- * are just over.
+ * The delivery after one more try. A failed one is tried again with growing pauses, and not before the merchant asks for it; the
+ * last time when its three days are just over.
+ *
+ * @param payment whose id tells its pauses from those of others
  */
-export function afterTry(due: Due, outcome: DeliveryOutcome, now: number): Delivery {
+export function afterTry(due: Due, outcome: DeliveryOutcome, payment: PaymentId, now: number): Delivery {
+  if (outcome.kind === 'notSent') return { ...due, at: now };
   if (outcome.kind !== 'failed') return { kind: outcome.kind, at: now };
-  const { reason: lastError, takenBy } = outcome;
+  const { reason: lastError, takenBy, retryAfterMs = 0 } = outcome;
   const tries = due.tries + 1;
   const since = due.since ?? now;
   const lastAt = since + DELIVERY_PATIENCE_MS;
   if (now >= lastAt) return { kind: 'abandoned', at: now, lastError };
-  const pause = PAUSES_MS[Math.min(tries, PAUSES_MS.length) - 1] ?? PAUSES_MS[0];
-  const at = Math.min(now + pause, lastAt);
+  const at = Math.min(now + Math.max(pauseAfter(tries, payment), retryAfterMs), lastAt);
   return { kind: 'due', at, tries, since, lastTriedAt: now, lastError, ...(takenBy && { takenBy }) };
+}
+
+function pauseAfter(tries: number, payment: PaymentId): number {
+  const pause = PAUSES_MS[Math.min(tries, PAUSES_MS.length) - 1] ?? PAUSES_MS[0];
+  return Math.round(pause * (1 + SPREAD * shareOf(`${payment}${tries}`)));
+}
+
+/** A number from 0 to 1 that looks random, and is the same whenever a workflow is replayed. */
+function shareOf(text: string): number {
+  let hash = 0;
+  for (let index = 0; index < text.length; index++) hash = (hash * 31 + text.charCodeAt(index)) % 1_009;
+  return hash / 1_009;
 }
 
 /** Notifications remembered for a payment: the latest, so that a link of many attempts doesn't grow without end. */
 const REMEMBERED = 50;
 
 /**
- * The `webhook-id` of a notification, the same for every try. It names the type, too: when a worker dies, or a signal comes
- * in, between a delivery and its record, the next may find that something else has happened first. That is another event of
- * the same number, and a merchant who drops an id that it has seen must not miss it.
+ * The `webhook-id` of a notification, the same for every try. It names the type, too: when an operator resets the workflow to a
+ * moment before the event, something else may happen first. That is another event of the same number, and a merchant who drops
+ * an id that it has seen must not miss it.
  */
 export function notificationId(
   payment: PaymentId,

@@ -37,7 +37,7 @@ export interface PaymentState {
   readonly quietUntil?: number | undefined;
   /** What the merchant has been notified of, or is still to be notified of, oldest first. */
   readonly notifications: readonly PaymentNotification[];
-  /** A slow delivery is under way: the `at` of the one that it tries. */
+  /** A delivery is under way: the `at` of the one that it tries. */
   readonly delivering?: { readonly number: number; readonly at: number } | undefined;
   /** Requests that are answered when what they wait for has happened. */
   readonly waiters: readonly Waiter[];

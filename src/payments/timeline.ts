@@ -17,7 +17,7 @@ import {
   type Unsent,
 } from './payment-state.js';
 import type { ProviderStatus } from './transaction.js';
-import { matchedTransId, type PaymentEvent, type Reply } from './transitions.js';
+import { type DeliveryEvent, matchedTransId, type PaymentEvent, type Reply } from './transitions.js';
 
 /**
  * What has happened to a payment, oldest first; its creation isn't repeated here. It is kept beside the payment's state:
@@ -222,7 +222,6 @@ function causeOf({ before, event, after, replies }: Taken): Occurrence | undefin
         ...about(before, event.transId),
       };
     case 'delivered':
-    case 'redelivered':
       return deliveryOutcome(before, after, event);
     case 'refresh':
       return { type: 'refresh_requested' };
@@ -303,8 +302,9 @@ function noAnswerWord(answer: NoAnswer): NoAnswerWord {
 function deliveryOutcome(
   before: PaymentState,
   after: PaymentState,
-  { number, outcome }: Extract<PaymentEvent, { kind: 'delivered' | 'redelivered' }>,
+  { number, outcome }: DeliveryEvent,
 ): Occurrence | undefined {
+  if (outcome.kind === 'notSent') return undefined;
   const event = before.notifications.find((one) => one.number === number)?.type;
   if (event === undefined) return undefined;
   const isGivenUp =

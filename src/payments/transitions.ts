@@ -38,18 +38,21 @@ export type PaymentEvent =
   | NotificationEvent
   | AnswerEvent
   | RequestEvent
-  | {
-      readonly kind: 'redelivered';
-      readonly number: number;
-      readonly at: number;
-      readonly outcome: DeliveryOutcome;
-    };
+  | DeliveryEvent;
 
 /** The provider's notification. It proves nothing; it is only a reason to ask the provider. */
 export interface NotificationEvent {
   readonly kind: 'notification';
   readonly transId: TransId;
   readonly status: ProviderStatus;
+}
+
+/** How a try to notify the merchant has ended: the one that was due at `at`. */
+export interface DeliveryEvent {
+  readonly kind: 'delivered';
+  readonly number: number;
+  readonly at: number;
+  readonly outcome: DeliveryOutcome;
 }
 
 /** The result of the one thing that the payment had to do. */
@@ -64,13 +67,7 @@ export type AnswerEvent =
     }
   | { readonly kind: 'expired'; readonly transId: TransId; readonly answer: ExpiryAnswer }
   /** Whether an earlier run, of which this one knows nothing, may have given the payment's link to the merchant. */
-  | { readonly kind: 'resetChecked'; readonly mayBeReset: boolean }
-  | {
-      readonly kind: 'delivered';
-      readonly number: number;
-      readonly at: number;
-      readonly outcome: DeliveryOutcome;
-    };
+  | { readonly kind: 'resetChecked'; readonly mayBeReset: boolean };
 
 /** What merchants and operators ask of a payment. */
 export type RequestEvent =
@@ -94,10 +91,8 @@ export type Todo =
   | { readonly kind: 'expire'; readonly transId: TransId; readonly isOrphan?: true }
   /** Asks Temporal whether the workflow may have been reset, before a payment ends of which this run has given no link. */
   | { readonly kind: 'checkReset' }
-  /** The first attempt. It delays everything else by some seconds at most. */
-  | { readonly kind: 'deliver'; readonly number: number; readonly at: number }
-  /** A later attempt, in parallel to everything else. Its outcome comes as `redelivered`. */
-  | { readonly kind: 'redeliver'; readonly number: number; readonly at: number; readonly tries: number }
+  /** Begins a try to notify the merchant, in parallel to everything else. Its outcome comes as `delivered`. */
+  | { readonly kind: 'deliver'; readonly number: number; readonly at: number; readonly tries: number }
   /** Nothing until this time (ms since the epoch), or until an event comes. */
   | { readonly kind: 'wait'; readonly until?: number | undefined; readonly summary: string }
   | { readonly kind: 'end' };

@@ -216,14 +216,14 @@ function readJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Longest Retry-After that is accepted, in ms: asking once too early costs only one request. */
+/** Longest Retry-After that is accepted by default, in ms: asking once too early costs only one request. */
 export const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
 
 /** The only date format that HTTP still sends. `Date.parse` alone would read `-1` as a year. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * How long a `Retry-After` asks to wait, in ms, at most {@link MAX_RETRY_AFTER_MS}. It comes in seconds or as a date.
+ * How long a `Retry-After` asks to wait, in ms, at most `maxMs`. It comes in seconds or as a date.
  * `undefined` when it is missing, can't be read, or isn't in the future: the caller then uses its own backoff.
  *
  * @param header the value of `Retry-After`
@@ -234,12 +234,13 @@ export function readRetryAfter(
   header: string | undefined,
   date: string | undefined,
   nowMs: number,
+  maxMs = MAX_RETRY_AFTER_MS,
 ): number | undefined {
   const value = header?.trim() ?? '';
   const waitMs = /^\d+$/.test(value)
     ? Number(value) * 1000
     : readDate(value) - orElse(readDate(date?.trim() ?? ''), nowMs);
-  return waitMs > 0 ? Math.min(waitMs, MAX_RETRY_AFTER_MS) : undefined;
+  return waitMs > 0 ? Math.min(waitMs, maxMs) : undefined;
 }
 
 function readDate(text: string): number {

@@ -3,7 +3,7 @@ import type { MetricMeter } from '@temporalio/common';
 import { Runtime, type RuntimeOptions } from '@temporalio/worker';
 import got from 'got';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { MerchantNotification, MerchantNotifier, TryOutcome } from '../activities/merchant.js';
+import type { MerchantNotifier, TryOutcome } from '../activities/merchant.js';
 import { PAYMENT_STATUSES } from '../payments/payment.js';
 import { PAYMENT_KINDS } from '../payments/payment-id.js';
 import {
@@ -101,16 +101,23 @@ export function paymentMetrics(registry: Registry): PaymentSinks['payments'] {
   };
 }
 
+const DELIVERY_RESULTS = {
+  delivered: 'delivered',
+  failed: 'failed',
+  noAddress: 'no_address',
+  heldBack: 'held_back',
+} as const satisfies Record<TryOutcome['kind'], string>;
+
 /** Merchants have 9 s at most. */
 const DELIVERY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** The notifier, with each of its tries counted and timed. */
-export function measuredNotifier(notifier: MerchantNotifier, registry: Registry): MerchantNotifier {
+export function measuredNotifier({ notifyMerchant }: MerchantNotifier, registry: Registry): MerchantNotifier {
   const registers = [registry];
   const deliveries = new Counter({
     name: 'sanaga_merchant_deliveries_total',
     help: 'Tries to notify a merchant, by how they ended. With several addresses it is one try, which failed if one of them failed',
-    labelNames: ['try', 'result'],
+    labelNames: ['result'],
     registers,
   });
   const durations = new Histogram({
@@ -119,27 +126,16 @@ export function measuredNotifier(notifier: MerchantNotifier, registry: Registry)
     buckets: DELIVERY_BUCKETS,
     registers,
   });
-  const resultOf = (delivery: TryOutcome) => {
-    if (delivery.kind === 'noAddress') return 'no_address';
-    return delivery.kind === 'failed' && delivery.isSpared ? 'spared' : delivery.kind;
-  };
-  const measured = (label: 'first' | 'later', notify: MerchantNotifier['notifyMerchant']) => {
-    for (const result of ['delivered', 'failed', 'no_address', 'spared']) {
-      deliveries.inc({ try: label, result }, 0);
-    }
-    return async (notification: MerchantNotification) => {
-      const begun = performance.now();
-      const delivery = await notify(notification);
-      const result = resultOf(delivery);
-      deliveries.inc({ try: label, result });
-      if (result === 'delivered' || result === 'failed')
-        durations.observe((performance.now() - begun) / 1_000);
-      return delivery;
-    };
-  };
+  for (const result of Object.values(DELIVERY_RESULTS)) deliveries.inc({ result }, 0);
   return {
-    notifyMerchant: measured('first', notifier.notifyMerchant),
-    notifyMerchantAgain: measured('later', notifier.notifyMerchantAgain),
+    async notifyMerchant(notification) {
+      const begun = performance.now();
+      const outcome = await notifyMerchant(notification);
+      const { kind } = outcome;
+      deliveries.inc({ result: DELIVERY_RESULTS[kind] });
+      if (kind === 'delivered' || kind === 'failed') durations.observe((performance.now() - begun) / 1_000);
+      return outcome;
+    },
   };
 }
 

@@ -1,6 +1,8 @@
 import {
+  ActivityCancellationType,
   ActivityFailure,
   ApplicationFailure,
+  isCancellation,
   log,
   proxyActivities,
   proxyLocalActivities,
@@ -9,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/activities.js';
 import type { MerchantNotification } from '../activities/merchant.js';
-import type { DeliveryOutcome } from '../payments/notification.js';
+import { type DeliveryOutcome, HELD_BACK } from '../payments/notification.js';
 import type { DirectOrder, LinkOrder, PaymentOrder, PaymentTerms, PayoutOrder } from '../payments/order.js';
 import type {
   ExpiryAnswer,
@@ -29,13 +31,21 @@ const MARGIN_MS = 5_000;
 const NOTIFY_TIMEOUT_MS = 10_000;
 
 /**
- * How long a request that moves money, or a slow notification, may wait for a worker, in ms. If no worker took it, it
- * was certainly not sent.
+ * How long a request that moves money, or a notification, may wait for a worker, in ms. If no worker took it, it was
+ * certainly not sent.
  */
 const START_TIMEOUT_MS = 10 * 60_000;
 
 /** Each activity runs once: the payment machine decides what happens next, not Temporal's retries. */
 const ONCE = { maximumAttempts: 1 };
+
+/** Temporal repeats, without an event of history, a notification that had no turn, and one whose worker was lost. */
+const WHILE_HELD_BACK = {
+  initialInterval: 1_000,
+  backoffCoefficient: 2,
+  maximumInterval: 30_000,
+  nonRetryableErrorTypes: [DECRYPTION_FAILURE],
+};
 
 /**
  * The activities that a payment calls, by their business names, with the time limits of the payment's terms.
@@ -92,25 +102,20 @@ export function activityCalls(terms: PaymentTerms) {
         }),
       ),
 
-    /** The first try: a local activity, which costs one event when the merchant answers. */
-    notify: (notification: MerchantNotification) =>
-      delivery(
-        proxyLocalActivities<Activities>({
-          startToCloseTimeout: NOTIFY_TIMEOUT_MS,
-          retry: ONCE,
-          summary: `Notify the merchant: ${notification.type}`,
-        }).notifyMerchant(notification),
-      ),
-    /** A later try: a normal activity on a queue of its own, so that a merchant whose address is down holds up nothing. */
-    notifyAgain: (notification: MerchantNotification, tries: number) =>
+    /**
+     * Notifies the merchant, on a queue of its own, so that an address that is down holds up nothing. Never a local activity: that
+     * runs before it is certain that what the notification says will be in history. It is cancelled only for as long as it waits.
+     */
+    notify: (notification: MerchantNotification, tries: number) =>
       delivery(
         proxyActivities<Activities>({
           startToCloseTimeout: NOTIFY_TIMEOUT_MS,
           scheduleToStartTimeout: START_TIMEOUT_MS,
-          retry: ONCE,
+          cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+          retry: WHILE_HELD_BACK,
           summary: `Notify the merchant: ${notification.type}, try ${tries + 1}`,
           taskQueue: notificationsQueue(workflowInfo().taskQueue),
-        }).notifyMerchantAgain(notification),
+        }).notifyMerchant(notification),
       ),
   };
 }
@@ -160,8 +165,18 @@ async function delivery(outcome: Promise<DeliveryOutcome>): Promise<DeliveryOutc
   try {
     return await outcome;
   } catch (error) {
-    return { kind: 'failed', reason: failureOf(error).reason };
+    return wasNotSent(error) ? { kind: 'notSent' } : { kind: 'failed', reason: failureOf(error).reason };
   }
+}
+
+/** Whether a notification was taken back or had no turn for as long as it waited. */
+function wasNotSent(error: unknown): boolean {
+  if (isCancellation(error)) return true;
+  if (!(error instanceof ActivityFailure)) return false;
+  const { cause } = error;
+  return cause instanceof TimeoutFailure
+    ? cause.timeoutType === 'SCHEDULE_TO_START'
+    : cause instanceof ApplicationFailure && cause.type === HELD_BACK;
 }
 
 /** Logs refused credentials: they hold up every payment, and only an operator can correct them. */

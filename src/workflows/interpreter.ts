@@ -102,6 +102,9 @@ class Interpreter {
   private requests = 0;
   private isHandingOver = false;
   private timer: { readonly until: number; readonly scope: CancellationScope; isOver: boolean } | undefined;
+  private delivery:
+    | { readonly number: number; readonly told: string; readonly scope: CancellationScope }
+    | undefined;
 
   constructor(
     private readonly input: PaymentInput,
@@ -144,7 +147,7 @@ class Interpreter {
   }
 
   /** Lets the machine take an event, and makes visible what came of it. */
-  private take(event: PaymentEvent): Exclude<Todo, { kind: 'redeliver' }> {
+  private take(event: PaymentEvent): Exclude<Todo, { kind: 'deliver' }> {
     const before = this.payment;
     const now = Date.now();
     const { payment, todo, replies } = step(before, event, now);
@@ -152,15 +155,16 @@ class Interpreter {
     this.timeline = recordStep(this.timeline, { before, event, after: payment, replies }, now);
     for (const reply of replies) this.replies.set(reply.request, reply);
     this.show(before);
-    if (event.kind === 'delivered' || event.kind === 'redelivered') this.reportGivenUp(event.number);
-    if (todo.kind !== 'redeliver') return todo;
+    if (event.kind === 'delivered') this.reportGivenUp(event.number);
+    this.withdrawStale();
+    if (todo.kind !== 'deliver') return todo;
     // Started at once: a message that waits in the inbox must not come first.
-    void this.redeliver(todo);
+    void this.deliver(todo);
     return this.take({ kind: 'time' });
   }
 
   /** Does what the machine asks for, and returns the answer as an event. */
-  private async ask(todo: Exclude<Todo, { kind: 'wait' | 'end' | 'redeliver' }>): Promise<PaymentEvent> {
+  private async ask(todo: Exclude<Todo, { kind: 'wait' | 'end' | 'deliver' }>): Promise<PaymentEvent> {
     switch (todo.kind) {
       case 'send':
         return { kind: 'sent', outcome: this.counted(await this.steps.send()) };
@@ -177,18 +181,27 @@ class Interpreter {
       }
       case 'checkReset':
         return { kind: 'resetChecked', mayBeReset: await this.calls.mayHaveBeenReset() };
-      case 'deliver': {
-        const { number, at } = todo;
-        const outcome = await this.calls.notify(this.compose(number));
-        return { kind: 'delivered', number, at, outcome: this.reported(number, outcome) };
-      }
     }
   }
 
-  /** Tries a notification again, concurrently with everything else. */
-  private async redeliver({ number, at, tries }: Extract<Todo, { kind: 'redeliver' }>): Promise<void> {
-    const outcome = await this.calls.notifyAgain(this.compose(number), tries);
-    this.inbox.push({ kind: 'redelivered', number, at, outcome: this.reported(number, outcome) });
+  /**
+   * Notifies the merchant, concurrently with everything else. What it says stands in history before a worker is handed it: Temporal
+   * hands an activity out only once it has committed the workflow task that asks for it.
+   */
+  private async deliver({ number, at, tries }: Extract<Todo, { kind: 'deliver' }>): Promise<void> {
+    const notification = this.compose(number);
+    const scope = new CancellationScope();
+    this.delivery = { number, told: JSON.stringify(notification), scope };
+    const outcome = await scope.run(() => this.calls.notify(notification, tries));
+    this.delivery = undefined;
+    this.inbox.push({ kind: 'delivered', number, at, outcome: this.reported(number, outcome) });
+  }
+
+  /** Takes a notification back that waits for a worker, and no longer says how the payment is. One that is being sent is sent. */
+  private withdrawStale(): void {
+    if (this.delivery === undefined) return;
+    const { number, told, scope } = this.delivery;
+    if (JSON.stringify(this.compose(number)) !== told) scope.cancel();
   }
 
   private counted(outcome: InitiationOutcome): InitiationOutcome {

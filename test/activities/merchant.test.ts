@@ -9,11 +9,12 @@ import {
   createMerchantNotifier,
   type MerchantEndpoint,
   type MerchantNotification,
+  type TryOutcome,
 } from '../../src/activities/merchant.js';
 import { toPayment } from '../../src/payments/to-payment.js';
 import { expectDocumentedWebhook } from '../support/documented.js';
 import { closeServers, serveTls } from '../support/local-servers.js';
-import { begun, linkOrder } from '../support/orders.js';
+import { begun, HOUR, linkOrder } from '../support/orders.js';
 import { selfSigned } from '../support/self-signed.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -33,7 +34,12 @@ interface Got {
 
 const NOTHING: Got = { path: '', headers: {}, body: '' };
 const got: Got[] = [];
-let answer: number | { redirect: string } | 'nothing' | ((got: Got) => number) = 200;
+let answer:
+  | number
+  | { redirect: string }
+  | { status: number; retryAfter: string }
+  | 'nothing'
+  | ((got: Got) => number) = 200;
 const merchant = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
@@ -46,18 +52,14 @@ const merchant = createServer(async (request, response) => {
   }
   if (answer === 'nothing') return;
   if (typeof answer === 'number') response.writeHead(answer).end();
-  else response.writeHead(307, { location: answer.redirect }).end();
+  else if ('retryAfter' in answer) {
+    response.writeHead(answer.status, { 'retry-after': answer.retryAfter }).end();
+  } else response.writeHead(307, { location: answer.redirect }).end();
 });
 const url = () => `http://127.0.0.1:${(merchant.address() as AddressInfo).port}/hook`;
 /** A notifier with these endpoints for every merchant. */
 const notifierOf = (...endpoints: readonly MerchantEndpoint[]) =>
   createMerchantNotifier({ endpointsOf: () => endpoints, timeoutMs: 5_000, allowPrivate: true });
-
-/** A notifier that goes by this clock, in ms. */
-const notifierBy = (now: () => number) => {
-  const endpoints = [{ url: url(), secrets: [SECRET] }];
-  return createMerchantNotifier({ endpointsOf: () => endpoints, timeoutMs: 5_000, allowPrivate: true, now });
-};
 
 const notify = () => notifierOf({ url: url(), secrets: [SECRET] }).notifyMerchant(notification);
 
@@ -137,57 +139,6 @@ describe('a notification to the merchant', () => {
     }
   });
 
-  it('spares the first tries once the merchant is down, and not the later ones, which find out when it is back', async () => {
-    answer = 500;
-    const { notifyMerchant, notifyMerchantAgain } = notifierOf({ url: url(), secrets: [SECRET] });
-    for (let failure = 0; failure < 3; failure++) await notifyMerchant(notification);
-    expect(await notifyMerchant(notification)).toMatchObject({ kind: 'failed' });
-    expect(got).toHaveLength(3);
-    answer = 200;
-    expect(await notifyMerchantAgain(notification)).toEqual({ kind: 'delivered' });
-    expect(await notifyMerchant(notification)).toEqual({ kind: 'delivered' });
-    expect(got).toHaveLength(5);
-  });
-
-  it('spares the first tries of one that is slow, and not the later ones, which find out when it is fast again', async () => {
-    let time = 0;
-    let answersIn = 4_900;
-    answer = () => {
-      time += answersIn;
-      return 200;
-    };
-    const { notifyMerchant, notifyMerchantAgain } = notifierBy(() => time);
-    for (let slow = 0; slow < 3; slow++) {
-      expect(await notifyMerchant(notification)).toEqual({ kind: 'delivered' });
-    }
-    expect(await notifyMerchant(notification)).toEqual({
-      kind: 'failed',
-      reason: 'not sent at once: the address was slow to take the last notifications',
-      isSpared: true,
-    });
-    expect(got).toHaveLength(3);
-    expect(await notifyMerchantAgain(notification)).toEqual({ kind: 'delivered' });
-    expect(await notifyMerchant(notification)).toMatchObject({ kind: 'failed' });
-    answersIn = 1_000;
-    expect(await notifyMerchantAgain(notification)).toEqual({ kind: 'delivered' });
-    expect(await notifyMerchant(notification)).toEqual({ kind: 'delivered' });
-    expect(got).toHaveLength(6);
-  });
-
-  it('is tried at once again half a minute after a slow answer', async () => {
-    let time = 0;
-    answer = () => {
-      time += 1_001;
-      return 200;
-    };
-    const { notifyMerchant } = notifierBy(() => time);
-    for (let slow = 0; slow < 3; slow++) await notifyMerchant(notification);
-    time += 29_999;
-    expect(await notifyMerchant(notification)).toMatchObject({ kind: 'failed' });
-    time += 1;
-    expect(await notifyMerchant(notification)).toEqual({ kind: 'delivered' });
-  });
-
   it("can't be verified with another secret", async () => {
     await notify();
     const [{ headers, body } = NOTHING] = got;
@@ -208,6 +159,25 @@ describe('a notification to the merchant', () => {
       expect(got).toHaveLength(1);
     },
   );
+
+  it.each([
+    ['in seconds', () => '7200', 2 * HOUR, 2 * HOUR],
+    ['as a date', () => new Date(Date.now() + 2 * HOUR).toUTCString(), 2 * HOUR - 2_000, 2 * HOUR + 2_000],
+    ['in seconds, a day at most', () => '999999999', 24 * HOUR, 24 * HOUR],
+  ])('passes on for how long the merchant asks to be left alone, %s', async (_, value, least, most) => {
+    for (const status of [429, 503]) {
+      answer = { status, retryAfter: value() };
+      const outcome = await notify();
+      expect(outcome).toEqual({
+        kind: 'failed',
+        reason: `answered ${status}`,
+        retryAfterMs: expect.any(Number),
+      });
+      const { retryAfterMs } = outcome as { retryAfterMs: number };
+      expect(retryAfterMs).toBeGreaterThanOrEqual(least);
+      expect(retryAfterMs).toBeLessThanOrEqual(most);
+    }
+  });
 
   it('follows no redirect', async () => {
     answer = { redirect: url() };
@@ -364,7 +334,7 @@ describe("a merchant's endpoints", () => {
 
   it('that have not taken it get it again, and no others', async () => {
     answer = ({ path }) => (path === '/hook' ? 500 : 204);
-    const { notifyMerchant, notifyMerchantAgain } = notifierOf(first(), second());
+    const { notifyMerchant } = notifierOf(first(), second());
     const failed = await notifyMerchant(notification);
     expect(failed).toEqual({
       kind: 'failed',
@@ -374,26 +344,14 @@ describe("a merchant's endpoints", () => {
     got.length = 0;
     answer = 200;
     const again = { ...notification, takenBy: failed.kind === 'failed' ? failed.takenBy : [] };
-    expect(await notifyMerchantAgain(again)).toEqual({ kind: 'delivered' });
+    expect(await notifyMerchant(again)).toEqual({ kind: 'delivered' });
     expect(got.map(({ path }) => path)).toEqual(['/hook']);
-  });
-
-  it('that are down hold up no others', async () => {
-    answer = ({ path }) => (path === '/hook' ? 500 : 204);
-    const { notifyMerchant } = notifierOf(first(), second());
-    for (let failure = 0; failure < 3; failure++) await notifyMerchant(notification);
-    got.length = 0;
-    expect(await notifyMerchant(notification)).toMatchObject({
-      kind: 'failed',
-      reason: 'address 1: not sent: the address has not taken the last notifications',
-    });
-    expect(got.map(({ path }) => path)).toEqual(['/hook/second']);
   });
 
   it('that can not be sent to are told of, and hold up no others either', async () => {
     const faults: unknown[] = [];
     const endpoints = [first(), { ...second(), secrets: ['whsec_not-base64-but-base64url__-_'] }];
-    const { notifyMerchant, notifyMerchantAgain } = createMerchantNotifier({
+    const { notifyMerchant } = createMerchantNotifier({
       endpointsOf: () => endpoints,
       timeoutMs: 5_000,
       allowPrivate: true,
@@ -407,7 +365,7 @@ describe("a merchant's endpoints", () => {
     });
     expect(faults).toEqual([['shop', expect.any(Error)]]);
     const again = { ...notification, takenBy: failed.kind === 'failed' ? failed.takenBy : [] };
-    expect(await notifyMerchantAgain(again)).toMatchObject({ kind: 'failed', takenBy: again.takenBy });
+    expect(await notifyMerchant(again)).toMatchObject({ kind: 'failed', takenBy: again.takenBy });
     expect(got.map(({ path }) => path)).toEqual(['/hook']);
   });
 
@@ -425,5 +383,38 @@ describe("a merchant's endpoints", () => {
       });
     }
     expect(got).toEqual([]);
+  });
+});
+
+describe("a merchant's notifications", () => {
+  const SLOTS = 16;
+
+  /** A notifier with few slots, and how the tries end that are sent by it. */
+  function holding() {
+    const { notifyMerchant } = createMerchantNotifier({
+      endpointsOf: () => [{ url: url(), secrets: [SECRET] }],
+      timeoutMs: 5_000,
+      allowPrivate: true,
+      slots: SLOTS,
+    });
+    const outcomes: TryOutcome['kind'][] = [];
+    const under: Promise<unknown>[] = [];
+    const send = (merchant: string) =>
+      under.push(notifyMerchant({ ...notification, merchant }).then(({ kind }) => outcomes.push(kind)));
+    return { notifyMerchant, send, outcomes, under };
+  }
+
+  it('take no more of the worker than they leave for those of others, however slow its server is', async () => {
+    answer = 'nothing';
+    const { notifyMerchant, send, outcomes, under } = holding();
+    for (const slow of ['one', 'two', 'three']) for (let copy = 0; copy < SLOTS; copy++) send(slow);
+    while (got.length < 14) await pause(10);
+    expect(outcomes).toEqual(Array.from({ length: 3 * SLOTS - 14 }, () => 'heldBack'));
+    answer = 200;
+    expect(await notifyMerchant(notification)).toEqual({ kind: 'delivered' });
+    merchant.closeAllConnections();
+    await Promise.all(under);
+    expect(outcomes.filter((kind) => kind === 'failed')).toHaveLength(14);
+    expect(await notifyMerchant({ ...notification, merchant: 'one' })).toEqual({ kind: 'delivered' });
   });
 });

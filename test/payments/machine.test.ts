@@ -172,7 +172,7 @@ const messages = fc.oneof(
     force: fc.boolean(),
     isOutdated: fc.boolean(),
   }),
-  fc.constantFrom({ kind: 'time' } as const, { kind: 'handOver' } as const, { kind: 'redelivered' } as const),
+  fc.constantFrom({ kind: 'time' } as const, { kind: 'handOver' } as const, { kind: 'delivered' } as const),
 );
 
 const listed = fc.record({
@@ -207,6 +207,8 @@ const answers = fc.record({
     { kind: 'delivered' } as const,
     { kind: 'noAddress' } as const,
     { kind: 'failed', reason: '503' } as const,
+    { kind: 'failed', reason: '429', retryAfterMs: 600_000 } as const,
+    { kind: 'notSent' } as const,
   ),
   latency: fc.constantFrom(0, 50, 15_000),
 });
@@ -309,15 +311,12 @@ class RandomRun {
     const { todo } = this;
     if (todo.kind === 'wait' || todo.kind === 'end') return;
     if (todo.kind === 'send') this.sends[todo.cause] += isMaybeTaken(answer) ? 1 : 0;
-    if (todo.kind !== 'redeliver') this.now += answer.latency;
-    this.take(todo.kind === 'redeliver' ? { kind: 'time' } : this.answerTo(todo, answer));
+    if (todo.kind !== 'deliver') this.now += answer.latency;
+    this.take(todo.kind === 'deliver' ? { kind: 'time' } : this.answerTo(todo, answer));
   }
 
-  private answerTo(
-    todo: Exclude<Todo, { kind: 'wait' | 'end' | 'redeliver' }>,
-    answer: Answers,
-  ): PaymentEvent {
-    const { isAnswered, noAnswer, list, status, expiry, outcome } = answer;
+  private answerTo(todo: Exclude<Todo, { kind: 'wait' | 'end' | 'deliver' }>, answer: Answers): PaymentEvent {
+    const { isAnswered, noAnswer, list, status, expiry } = answer;
     switch (todo.kind) {
       case 'send':
         return { kind: 'sent', outcome: answer.sent };
@@ -335,8 +334,6 @@ class RandomRun {
         return { kind: 'expired', transId: todo.transId, answer: expiry };
       case 'checkReset':
         return { kind: 'resetChecked', mayBeReset: !isAnswered };
-      case 'deliver':
-        return { kind: 'delivered', number: todo.number, at: todo.at, outcome };
     }
   }
 
@@ -357,9 +354,9 @@ class RandomRun {
       case 'time':
       case 'handOver':
         return { kind: message.kind };
-      case 'redelivered': {
+      case 'delivered': {
         const { delivering } = this.payment;
-        return delivering && { kind: 'redelivered', number: delivering.number, at: delivering.at, outcome };
+        return delivering && { kind: 'delivered', number: delivering.number, at: delivering.at, outcome };
       }
       case 'decide': {
         const { decision, force, isOutdated } = message;

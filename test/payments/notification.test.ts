@@ -11,6 +11,7 @@ import {
   withDelivery,
   withNotification,
 } from '../../src/payments/notification.js';
+import type { PaymentId } from '../../src/payments/payment-id.js';
 import { HOUR, linkOrder, MINUTE, paymentId, payoutOrder, START } from '../support/orders.js';
 import { paid, type Scenario, SILENT, taken } from '../support/scenario.js';
 
@@ -65,6 +66,7 @@ describe('a payment’s notifications', () => {
 });
 
 const FAILED = { kind: 'failed', reason: 'the merchant answered 503' } as const;
+const id = paymentId('col_1');
 
 describe('the delivery of a notification', () => {
   /** Every try fails: the times of all of them, in ms from the first. */
@@ -73,7 +75,7 @@ describe('the delivery of a notification', () => {
     let delivery: Delivery = first;
     for (let now = firstAt; delivery.kind === 'due'; now = delivery.kind === 'due' ? delivery.at : now) {
       times.push(now - firstAt);
-      delivery = afterTry(delivery, FAILED, now);
+      delivery = afterTry(delivery, FAILED, id, now);
     }
     return { times, last: delivery };
   }
@@ -81,8 +83,12 @@ describe('the delivery of a notification', () => {
   it('is tried for three days with growing pauses, the last time when they are just over', () => {
     const { times, last } = triesOf(newDelivery(START), START);
     const pauses = times.map((time, index) => time - (times[index - 1] ?? 0));
-    expect(pauses.slice(1, 7)).toEqual([5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR]);
-    expect(Math.max(...pauses)).toBe(10 * HOUR);
+    const steps = [5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR];
+    for (const [index, step] of steps.entries()) {
+      expect(pauses[index + 1]).toBeGreaterThanOrEqual(step);
+      expect(pauses[index + 1]).toBeLessThanOrEqual(1.2 * step);
+    }
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(12 * HOUR);
     expect(times.at(-1)).toBe(72 * HOUR);
     expect(DELIVERY_PATIENCE_MS).toBe(72 * HOUR);
     expect(last).toEqual({ kind: 'abandoned', at: START + 72 * HOUR, lastError: FAILED.reason });
@@ -95,10 +101,10 @@ describe('the delivery of a notification', () => {
   });
 
   it('is not abandoned before three days, however slow the tries are', () => {
-    const second = afterTry(newDelivery(START), FAILED, START + MINUTE);
+    const second = afterTry(newDelivery(START), FAILED, id, START + MINUTE);
     expect(second).toEqual({
       kind: 'due',
-      at: START + MINUTE + 5_000,
+      at: expect.any(Number),
       tries: 1,
       since: START + MINUTE,
       lastTriedAt: START + MINUTE,
@@ -106,15 +112,36 @@ describe('the delivery of a notification', () => {
     });
   });
 
+  it('is tried again at another moment than those of other payments that have failed with it', () => {
+    const ids = Array.from({ length: 100 }, (_, index) => paymentId(`col_${index}`));
+    const second = (one: PaymentId) => afterTry(newDelivery(START), FAILED, one, START).at;
+    expect(new Set(ids.map(second)).size).toBeGreaterThan(50);
+    expect(ids.map(second)).toEqual(ids.map(second));
+  });
+
+  it('is not tried again before the merchant asks for it, nor sooner than it would have been, nor after its three days', () => {
+    const dueAfter = (retryAfterMs: number) =>
+      afterTry(newDelivery(START), { ...FAILED, retryAfterMs }, id, START).at - START;
+    const own = dueAfter(0);
+    expect(dueAfter(HOUR)).toBe(HOUR);
+    expect(dueAfter(1_000)).toBe(own);
+    expect(dueAfter(100 * HOUR)).toBe(72 * HOUR);
+  });
+
+  it('is due at once when no try was begun, which is none', () => {
+    const due = afterTry(newDelivery(START), FAILED, id, START) as Due;
+    expect(afterTry(due, { kind: 'notSent' }, id, START + HOUR)).toEqual({ ...due, at: START + HOUR });
+  });
+
   it('is over with the first try that succeeds', () => {
-    expect(afterTry(newDelivery(START), { kind: 'delivered' }, START + 5)).toEqual({
+    expect(afterTry(newDelivery(START), { kind: 'delivered' }, id, START + 5)).toEqual({
       kind: 'delivered',
       at: START + 5,
     });
   });
 
   it('is not called delivered when there was no address', () => {
-    expect(afterTry(newDelivery(START), { kind: 'noAddress' }, START + 5)).toEqual({
+    expect(afterTry(newDelivery(START), { kind: 'noAddress' }, id, START + 5)).toEqual({
       kind: 'noAddress',
       at: START + 5,
     });
@@ -125,16 +152,16 @@ describe('a payment that notifies its merchant', () => {
   const deliveryOf = ({ payment }: Scenario, number: number) =>
     payment.notifications.find((one) => one.number === number)?.delivery;
 
-  /** Its first notification was not taken, and is tried once more beside everything else. */
-  function redelivering(): Scenario {
-    const payment = taken(linkOrder).found('FAILED').delivered(FAILED);
-    payment.asks('redeliver');
+  /** Its first notification is being delivered, beside everything else. */
+  function delivering(): Scenario {
+    const payment = taken(linkOrder).found('FAILED');
+    payment.asks('deliver');
     return payment;
   }
 
   it('has told everybody before it ends', () => {
     const payment = paid(payoutOrder);
-    expect(payment.todo).toEqual({ kind: 'deliver', number: 1, at: payment.now });
+    expect(payment.todo).toEqual({ kind: 'deliver', number: 1, at: payment.now, tries: 0 });
     expect(payment.delivered().todo).toEqual({ kind: 'end' });
     expect(deliveryOf(payment, 1)).toEqual({ kind: 'delivered', at: payment.now });
   });
@@ -153,12 +180,11 @@ describe('a payment that notifies its merchant', () => {
       const { todo } = payment;
       if (todo.kind === 'wait' && todo.until !== undefined) {
         payment.at(todo.until);
-      } else if (todo.kind === 'deliver' || todo.kind === 'redeliver') {
+      } else if (todo.kind === 'deliver') {
         const { number, at } = todo;
         if (!firstTries.has(number)) firstTries.set(number, payment.now);
         lastTries.set(number, payment.now);
-        const kind = todo.kind === 'deliver' ? 'delivered' : 'redelivered';
-        payment.take({ kind, number, at, outcome: FAILED });
+        payment.take({ kind: 'delivered', number, at, outcome: FAILED });
       } else {
         payment.asks('end');
       }
@@ -169,8 +195,8 @@ describe('a payment that notifies its merchant', () => {
     }
   });
 
-  it('tries again beside everything else, one at a time', () => {
-    const payment = redelivering();
+  it('delivers beside everything else, one at a time', () => {
+    const payment = delivering();
     expect(payment.payment.delivering).toMatchObject({ number: 1 });
     expect(payment.after(0).todo.kind).toBe('wait');
     payment.hint('T1').found('SUCCESSFUL');
@@ -178,24 +204,24 @@ describe('a payment that notifies its merchant', () => {
     expect(payment.todo).toEqual({ kind: 'wait', summary: 'Until something happens' });
   });
 
-  it('goes on with the next when the slow one is over', () => {
-    const payment = redelivering();
+  it('goes on with the next when the first is over', () => {
+    const payment = delivering();
     const { number, at } = payment.payment.delivering ?? { number: 0, at: 0 };
     payment.hint('T1').found('SUCCESSFUL');
-    payment.take({ kind: 'redelivered', number, at, outcome: { kind: 'delivered' } });
-    expect(payment.payment.delivering).toBeUndefined();
+    payment.take({ kind: 'delivered', number, at, outcome: { kind: 'delivered' } });
     expect(payment.todo).toMatchObject({ kind: 'deliver', number: 2 });
+    expect(payment.payment.delivering).toEqual({ number: 2, at: expect.any(Number) });
   });
 
   it('ignores the outcome of a try when the delivery was begun anew meanwhile', () => {
-    const payment = redelivering();
+    const payment = delivering();
     const { number, at } = payment.payment.delivering ?? { number: 0, at: 0 };
     payment.later(1_000).resendNotification(1);
     expect(payment.reply?.kind).toBe('done');
     const begunAt = payment.now;
-    payment.later(1_000).take({ kind: 'redelivered', number, at, outcome: FAILED });
+    payment.later(1_000).take({ kind: 'delivered', number, at, outcome: FAILED });
     expect(deliveryOf(payment, 1)).toEqual(newDelivery(begunAt));
-    expect(payment.todo).toEqual({ kind: 'deliver', number: 1, at: begunAt });
+    expect(payment.todo).toEqual({ kind: 'deliver', number: 1, at: begunAt, tries: 0 });
   });
 
   it.each([{ kind: 'delivered' }, { kind: 'noAddress' }] as const)(
@@ -203,7 +229,7 @@ describe('a payment that notifies its merchant', () => {
     (outcome) => {
       const payment = paid(payoutOrder).delivered(outcome).later(HOUR).resendNotification(1);
       expect(payment.reply?.kind).toBe('done');
-      expect(payment.todo).toEqual({ kind: 'deliver', number: 1, at: payment.now });
+      expect(payment.todo).toEqual({ kind: 'deliver', number: 1, at: payment.now, tries: 0 });
     },
   );
 
@@ -215,7 +241,7 @@ describe('a payment that notifies its merchant', () => {
   });
 
   it('asks the provider before it notifies, when both are due', () => {
-    const payment = taken(linkOrder).found('FAILED').hint('T1');
+    const payment = taken(linkOrder).found('FAILED').delivered(FAILED).later(10_000).hint('T1');
     expect(payment.todo.kind).toBe('askStatus');
     expect(payment.answered(SILENT).todo.kind).toBe('deliver');
   });

@@ -256,7 +256,7 @@ describe('the timelines of random stories', () => {
         const { payment: after, replies, todo } = step(before, event, now);
         payment = after;
         timeline = recordStep(timeline, { before, event, after, replies }, now);
-        if (todo.kind === 'redeliver') take({ kind: 'time' }, now);
+        if (todo.kind === 'deliver') take({ kind: 'time' }, now);
         const said = saidOf(timeline);
         expect({ seed, ...said }).toEqual({
           seed,

@@ -188,7 +188,7 @@ export function recordingMerchant(answer: () => TryOutcome = () => ({ kind: 'del
   afterAll(() => {
     for (const notification of notified) expectDocumentedWebhook({ text: webhookBody(notification) });
   });
-  return { notified, merchant: { notifyMerchant: take, notifyMerchantAgain: take } };
+  return { notified, merchant: { notifyMerchant: take } };
 }
 
 /** What a merchant and the provider say to the API. */

@@ -155,7 +155,7 @@ export class PaymentWorld {
       this.notifications.push(notification);
       return await deliver(notification);
     };
-    this.merchant = measuredNotifier({ notifyMerchant: notify, notifyMerchantAgain: notify }, registry);
+    this.merchant = measuredNotifier({ notifyMerchant: notify }, registry);
   }
 
   static async start(options: WorldOptions = {}): Promise<PaymentWorld> {

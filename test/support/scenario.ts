@@ -109,8 +109,8 @@ export class Scenario {
     for (let steps = 0; this.todo.kind !== kind; steps++) {
       const { todo } = this;
       if (steps > 100) throw new Error(`the payment doesn't ask for ${kind}`);
-      if (todo.kind === 'wait' && todo.until !== undefined) this.at(todo.until);
-      else if (todo.kind === 'deliver') this.delivered();
+      if (this.payment.delivering !== undefined) this.delivered();
+      else if (todo.kind === 'wait' && todo.until !== undefined) this.at(todo.until);
       else throw new Error(`the payment asks for ${JSON.stringify(todo)}, not for ${kind}`);
     }
     return this.todo as TodoOf<Kind>;
@@ -118,7 +118,7 @@ export class Scenario {
 
   /** What the payment wants when its notifications have been delivered. */
   get wants(): Todo {
-    while (this.todo.kind === 'deliver') this.delivered();
+    while (this.payment.delivering !== undefined) this.delivered();
     return this.todo;
   }
 
@@ -164,7 +164,7 @@ export class Scenario {
   }
 
   delivered(outcome: DeliveryOutcome = { kind: 'delivered' }): this {
-    const { number, at } = this.asks('deliver');
+    const { number, at } = this.payment.delivering ?? this.asks('deliver');
     this.take({ kind: 'delivered', number, at, outcome });
     return this;
   }

@@ -171,8 +171,8 @@ function isNoAnswer(answer: string): answer is NoAnswerWord {
 
 const DELIVERIES = {
   delivered: 'was delivered to the merchant',
-  failed: 'was not acknowledged by the merchant',
-  abandoned: 'was given up: the merchant did not acknowledge it within 72 hours',
+  failed: 'could not be delivered to the merchant',
+  abandoned: 'was given up: it could not be delivered to the merchant within 72 hours',
   no_address: 'was not sent: the merchant has no address for notifications',
 } as const;
 

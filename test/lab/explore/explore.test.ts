@@ -116,7 +116,7 @@ describe('A random story', () => {
         const made = step(payment, event, now);
         expect({ todo: made.todo, notified: made.notified, replies: made.replies }).toEqual(expected);
         ({ payment, todo } = made);
-        if (todo.kind === 'redeliver' || event.kind === 'handOver') {
+        if (todo.kind === 'deliver' || event.kind === 'handOver') {
           ({ payment, todo } = step(payment, { kind: event.kind === 'handOver' ? 'begin' : 'time' }, now));
         }
       }

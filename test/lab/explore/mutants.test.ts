@@ -4,6 +4,7 @@ import { explore } from '../../../lab/explore/search.js';
 import { objectionTo, step } from '../../../src/payments/machine.js';
 import type { afterTry } from '../../../src/payments/notification.js';
 import { openPayment } from '../../../src/payments/payment-state.js';
+import { paymentId } from '../../support/orders.js';
 import { mutantModule, mutantOf, removeMutants } from './mutant.js';
 import { MUTANTS, type Mutant } from './mutants.js';
 
@@ -66,7 +67,7 @@ describe('A merchant’s patience', () => {
     const tries = [0];
     let due = { kind: 'due', at: 0, tries: 0 } as const as Parameters<typeof afterTry>[0];
     for (;;) {
-      const next = after(due, failed, due.at);
+      const next = after(due, failed, paymentId('col_1'), due.at);
       if (next.kind !== 'due') return tries;
       tries.push(next.at);
       due = next;
