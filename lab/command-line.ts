@@ -23,11 +23,20 @@ const integer = (min: number, max?: number) => {
 /** A bound of the exploration; 0 means none. */
 const bound = integer(0, 1_000_000_000);
 
-/** Options of `npm run explore`: 1,500,000 states in all by default, and no other bound. */
+/** Options of `npm run explore`: 1,500,000 states in all by default, and no other bound. With `--walks`, it plays these alone. */
 export const EXPLORE = usageOf(
-  'usage: npm run explore -- [--depth N] [--states N] [--seconds N] [--stories N] [--json]',
-  z.strictObject({ depth: bound, states: bound, seconds: bound, stories: bound, json: z.boolean() }),
-  { depth: '0', states: '1500000', seconds: '0', stories: '0' },
+  'usage: npm run explore -- [--depth N] [--states N] [--seconds N] [--stories N] [--json]\n' +
+    '       npm run explore -- --walks N [--seed S] [--json]',
+  z.strictObject({
+    depth: bound,
+    states: bound,
+    seconds: bound,
+    stories: bound,
+    walks: bound,
+    seed: integer(0),
+    json: z.boolean(),
+  }),
+  { depth: '0', states: '1500000', seconds: '0', stories: '0', walks: '0', seed: '1' },
 );
 
 /** Options of `npm run simulate`. */

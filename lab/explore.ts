@@ -4,13 +4,15 @@ import { EXPLORE, runProgram } from './command-line.js';
 import { describeBroken, describeRules, exploreAll } from './explore/report.js';
 import { runStories } from './explore/run-story.js';
 import { defaultSettings } from './explore/setting.js';
+import { storyOf, walkAll } from './explore/walks.js';
 
 /** `npm run explore`: exits with 1 if a rule was broken or a workflow did something else than the machine says. */
 const machine = { openPayment, step, objectionTo };
 const write = (line: string) => process.stdout.write(`${line}\n`);
 const progress = (line: string) => process.stderr.write(`${line}\n`);
 
-await runProgram(EXPLORE, async ({ depth, states, seconds, stories, json }) => {
+await runProgram(EXPLORE, async ({ depth, states, seconds, stories, walks, seed, json }) => {
+  if (walks > 0) return playWalks(walks, seed, json);
   const bounds = {
     ...(depth > 0 && { depth }),
     ...(states > 0 && { states }),
@@ -23,3 +25,20 @@ await runProgram(EXPLORE, async ({ depth, states, seconds, stories, json }) => {
   write(JSON.stringify({ ...result, ...(run && { stories, mismatches: run.mismatches }) }));
   return broken.length === 0 && (run?.mismatches ?? 0) === 0 ? 0 : 1;
 });
+
+/** Random walks, each printed with its seed if it breaks a rule. */
+function playWalks(walks: number, seed: number, json: boolean): number {
+  const result = walkAll(
+    machine,
+    { walks, seed },
+    (broken) => {
+      const { setting, violations } = broken;
+      (json ? progress : write)(
+        describeBroken({ setting: setting.name, story: storyOf(machine, broken), violations }),
+      );
+    },
+    progress,
+  );
+  write(JSON.stringify(result));
+  return result.violations === 0 ? 0 : 1;
+}

@@ -220,7 +220,13 @@ function endViolations({ provider, book, payment, now }: Situation): Violation[]
   for (const one of provider.transactions) {
     const shown = book.shown.find(({ transId: id }) => id === one.transId);
     const isPending = shown?.status === 'CREATED' || shown?.status === 'PENDING';
-    if (one.transId !== transId && isPending && shown?.isLeftOut && canMove(payment.order, one)) {
+    if (
+      one.transId !== transId &&
+      isPending &&
+      !shown?.isPaid &&
+      shown?.isLeftOut &&
+      canMove(payment.order, one)
+    ) {
       violations.push({
         invariant: 'secondSeen',
         what: `the workflow ends, and the list left out ${one.transId}, which was ${shown.status} before`,

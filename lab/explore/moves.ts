@@ -1,5 +1,6 @@
 import type { TransId } from '../../src/payments/payment-id.js';
 import { reviewOf } from '../../src/payments/payment-state.js';
+import { MINUTE_MS } from '../../src/payments/time.js';
 import type { DecideMove, Move, Person } from './move.js';
 import { nextTransId } from './provider.js';
 import { answerMoves, costly, mayOf, postMoves, reachable, turnOf } from './provider-moves.js';
@@ -8,6 +9,40 @@ import type { Situation } from './situation.js';
 
 /** All moves that are possible next. */
 export function movesFrom(situation: Situation, setting: Setting): Move[] {
+  const moves = allMovesFrom(situation, setting);
+  return mayLoseWorker(situation) ? moves : moves.filter((move) => !losesWorker(move));
+}
+
+function losesWorker(move: Move): boolean {
+  switch (move.kind) {
+    case 'post':
+      return move.outcome === 'lost';
+    case 'status':
+    case 'list':
+    case 'expire':
+    case 'resetCheck':
+      return move.answer.kind === 'lost';
+    default:
+      return move.kind === 'workerLost';
+  }
+}
+
+/** Whether no more questions within a minute would be forgotten with this worker than may be lost (A7). */
+function mayLoseWorker({ provider, recorded, todo, now }: Situation): boolean {
+  if (provider.asked.length < LOST_QUESTIONS) return true;
+  const known = recorded?.payment.recentQuestions ?? [];
+  const isRecent = (at: number) => at > now - MINUTE_MS;
+  return provider.asked.every(({ transId }) => {
+    const asked = provider.asked.filter((one) => one.transId === transId && isRecent(one.at)).length;
+    const kept = known.filter((one) => one.transId === transId && isRecent(one.at)).length;
+    return asked - kept + (todo.kind === 'askStatus' && todo.transId === transId ? 1 : 0) <= LOST_QUESTIONS;
+  });
+}
+
+/** How many status questions about a transaction may be lost with their workers within a minute (A7). */
+const LOST_QUESTIONS = 3;
+
+function allMovesFrom(situation: Situation, setting: Setting): Move[] {
   const { todo, provider } = situation;
   if (todo.kind === 'send') {
     const moves = postMoves(situation, setting);

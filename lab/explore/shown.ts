@@ -32,7 +32,8 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     // A decision that no money has moved goes with whatever will never move any.
     const isSettled = book.final && book.isFailed && isOver(payment, status) && amount !== WRONG_AMOUNT;
     if (!isSettled && (known?.decided !== status || known.isAside || isContradiction)) isKnown = false;
-    if ((known !== undefined || transId !== ownId) && isNews(payment, known, status)) news = true;
+    if ((known !== undefined || transId !== ownId) && isNews(payment, transId === ownId, known, status))
+      news = true;
     const isWrong = (known?.isWrong ?? false) || amount === WRONG_AMOUNT;
     const isPaid = status === 'SUCCESSFUL' || (known?.isPaid === true && !isOver(payment, status));
     const isSame =
@@ -70,6 +71,7 @@ function heardOf(shown: readonly Shown[], event: PaymentEvent): readonly Shown[]
 
 function transactionsIn(event: PaymentEvent): readonly Transaction[] {
   if (event.kind === 'listed' && event.answer.kind === 'listed') return event.answer.transactions;
+  if (event.kind === 'expired' && event.answer.kind === 'expired') return [event.answer.transaction];
   return event.kind === 'status' && event.answer.kind === 'found' ? [event.answer.transaction] : [];
 }
 
@@ -77,11 +79,18 @@ function isOver({ order }: Pick<PaymentState, 'order'>, status: ProviderStatus):
   return status === (order.method === 'link' ? 'EXPIRED' : 'FAILED');
 }
 
-function isNews({ order }: PaymentState, known: Shown | undefined, status: ProviderStatus): boolean {
+function isNews(
+  { order }: PaymentState,
+  isOwn: boolean,
+  known: Shown | undefined,
+  status: ProviderStatus,
+): boolean {
   if (known === undefined) return status === 'SUCCESSFUL' || isUnsettled(order, false, status);
   // An old answer is no news.
   const isOld = known.isPaid ? !isOver({ order }, status) : order.method === 'link' && status === 'CREATED';
-  return status !== known.status && !isOld;
+  // A link that nobody has, and that nobody was seen to pay, is no evidence of anything.
+  const isMoving = isOwn || isUnsettled(order, false, status) || isUnsettled(order, false, known.status);
+  return status !== known.status && isMoving && !isOld;
 }
 
 /** What was in view when a decision was made has been decided on, and so has what the payment went by, or goes by now. */

@@ -1,11 +1,10 @@
 import type { Step } from '../../src/payments/machine.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
 import type { PaymentEvent } from '../../src/payments/transitions.js';
-import { Liveness } from './liveness.js';
 import { Model, START } from './model.js';
 import type { Move } from './move.js';
 import { movesFrom } from './moves.js';
-import type { Exploration } from './search.js';
+import { pick, randomOf } from './random.js';
 import { type Method, orderOf, type Setting, settingOf, TWO_PEOPLE } from './setting.js';
 import type { Machine, Situation } from './situation.js';
 
@@ -68,43 +67,6 @@ function storySetting(random: () => number, { method, ambiguousPolicy }: StoryOp
   });
 }
 
-/**
- * A long random story of mostly plain moves, lost workers and resets included: far longer than the stories that can all be
- * explored. Returns how it broke a rule, if it did.
- */
-export function randomWalk(
-  machine: Machine,
-  setting: Setting,
-  seed: number,
-  length: number,
-): Exploration['found'] {
-  const random = randomOf(seed);
-  const model = new Model(machine, setting);
-  const liveness = new Liveness(machine, setting);
-  const moves: Move[] = [];
-  let { situation } = model.start();
-  while (moves.length < length) {
-    const possible = movesFrom(situation, setting);
-    const plain = possible.filter(isPlain);
-    const move = pick(plain.length > 0 && random() < 0.75 ? plain : possible, random);
-    if (move === undefined) return undefined;
-    const applied = model.apply(situation, move);
-    moves.push(move);
-    const violations =
-      applied.violations.length > 0 ? applied.violations : liveness.violationsFrom(applied.situation);
-    if (violations.length > 0) return { moves, violations };
-    ({ situation } = applied);
-  }
-  return undefined;
-}
-
-/** Whether a move happens by itself, and as it should. */
-function isPlain({ kind, troubles = 0 }: Move): boolean {
-  const isDecision = kind === 'decide' || kind === 'reject';
-  const isMessage = kind === 'notification' || kind === 'request' || isDecision;
-  return troubles === 0 && !isMessage && kind !== 'handOver' && kind !== 'mark' && kind !== 'reset';
-}
-
 /** What a story can hold: no withdrawal, no lost worker, no reset, nothing during a request, and no message during a question. */
 function isPlayable(move: Move, { todo, payment }: Situation): boolean {
   const isWaiting = todo.kind === 'wait' || todo.kind === 'end';
@@ -132,19 +94,4 @@ function isPlayable(move: Move, { todo, payment }: Situation): boolean {
     default:
       return true;
   }
-}
-
-function pick<Choice>(choices: readonly Choice[], random: () => number): Choice | undefined {
-  return choices[Math.floor(random() * choices.length)];
-}
-
-/** Numbers from 0 up to 1, the same for the same seed (mulberry32, a public-domain generator). */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

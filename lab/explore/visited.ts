@@ -116,7 +116,7 @@ export function encodePayment(payment: PaymentState, now: number): string {
   text += `|${facts.link?.transId ?? ''}`;
   if (facts.expiresAt !== undefined)
     text += `e${now - facts.expiresAt > 24 * HOUR_MS ? 'o' : facts.expiresAt - now}`;
-  text += `|${sends.count}${flags(sends.byPolicy, sends.isDoubtful)}`;
+  text += `|${sends.count}${flags(sends.byPolicy, sends.isDoubtful, sends.isReset ?? false)}`;
   text += past(sends.lastAt ?? payment.createdAt, now, terms.resolveAfterMs);
   text += `|${Math.min(payment.reviews, 2)},${numberOf(payment.tolerated)},${(payment.differences ?? []).map(({ words }) => numberOf(words)).join('.')},${shownOwn(payment)}${future(payment.quietUntil ?? 0, now)}|${future(reports.notBefore, now)}`;
   for (const one of reports.open)

@@ -8,6 +8,7 @@ import {
   type Closing,
   type Following,
   followedBy,
+  isKnown,
   type PaymentState,
   type Phase,
   type Pursuit,
@@ -68,6 +69,7 @@ import {
   refuse,
   type Todo,
   whyPaid,
+  withOther,
   withShown,
 } from './transitions.js';
 import { onListedWhileVerifying } from './verifying.js';
@@ -92,7 +94,7 @@ export interface Step {
  */
 export function step(payment: PaymentState, event: PaymentEvent, now: number): Step {
   const { payment: changed, replies = [] } = apply(noted(payment, event, now), event, now);
-  const shown = withOwnShown(changed, event);
+  const shown = withStatuses(changed, event);
   const asked = withPaidReportsAsked(shown, polled(shown.phase)?.transId, now);
   const moved = renumbered(payment, inTime(asked, now));
   const notified = eventOf(payment, moved);
@@ -134,13 +136,15 @@ function noted(payment: PaymentState, event: PaymentEvent, now: number): Payment
   };
 }
 
-/** What the provider shows of the transaction that the payment goes by is remembered, under review or not. */
-function withOwnShown(payment: PaymentState, event: PaymentEvent): PaymentState {
-  const ownId = transIdOf(payment);
-  const own = shownBy(event).find(({ transId }) => transId === ownId);
-  // By that it isn't the payment's.
-  if (own === undefined || ownerOf(payment.order.id, own) === 'another') return payment;
-  return withShown(payment, own.transId, own.status);
+/** What the provider shows of the payment's transactions is remembered, in every phase. */
+function withStatuses(payment: PaymentState, event: PaymentEvent): PaymentState {
+  return shownBy(event)
+    .filter((one) => isKnown(payment, one.transId) && ownerOf(payment.order.id, one) !== 'another')
+    .reduce(
+      (known, one) =>
+        one.transId === transIdOf(known) ? withShown(known, one.transId, one.status) : withOther(known, one),
+      payment,
+    );
 }
 
 /** The transactions that an answer of the provider shows. */

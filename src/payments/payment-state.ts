@@ -266,6 +266,8 @@ export interface Sends {
    * named by the provider's answer to the request: an outcome without money is verified, and any is checked again afterwards.
    */
   readonly isDoubtful: boolean;
+  /** The workflow was reset, or may have been: the merchant may have any link that the provider shows. */
+  readonly isReset?: true | undefined;
 }
 
 /** Transactions that notifications named, of which the provider has yet to say what they are. */

@@ -27,6 +27,7 @@ import {
   type NotificationEvent,
   noteOther,
   pursueOn,
+  withNoted,
   withOthers,
 } from './transitions.js';
 
@@ -39,6 +40,9 @@ export const REPORT_PAUSE_MS = 60_000;
 /** Unanswered calls after which a transaction is given up, and the longest pause between them. */
 const MAX_UNANSWERED = 8;
 const MAX_UNANSWERED_PAUSE_MS = 30 * 60_000;
+
+/** When the list is read for a transaction that can't be asked about, after an outcome, in ms: forged notifications don't hurry it. */
+const LISTED_WITHIN_MS = 10 * 60_000;
 
 /** How many of the transactions are remembered that the provider gave no answer about. */
 const MAX_UNCONFIRMED = 5;
@@ -79,8 +83,10 @@ function withPaid(payment: PaymentState, transId: TransId, now: number): Payment
   if (pursuit?.kind === 'closing' && pursuit.next === 'expire')
     return pursueOn(decided, { ...pursuit, next: 'look' });
   if (pursuit?.kind !== 'searching' || pursuit.clearing === undefined) return decided;
-  const { clearing: _none, ...searching } = pursuit;
-  return pursueOn(decided, searching);
+  const { clearing, ...searching } = pursuit;
+  // The list may leave one of them out the next time.
+  const orphans = clearing.orphans.map((orphan) => ({ transId: orphan, status: 'CREATED' as const }));
+  return pursueOn(withNoted(decided, orphans), searching);
 }
 
 /**
@@ -269,8 +275,11 @@ function keptInMind(payment: PaymentState, transId: TransId, now: number): Payme
   const doubtful = remembered(payment, transId);
   const { phase } = doubtful;
   if (phase.kind !== 'ended') return doubtful;
-  const checks = phase.checks.length === 0 ? checksFrom(now) : phase.checks;
-  return sought(doubtful, { ...phase, checks }, transId);
+  const [next] = phase.checks;
+  const soon = now + LISTED_WITHIN_MS;
+  const isSoon = next !== undefined && next.at <= soon;
+  const sooner = isSoon ? phase.checks : [{ at: soon, tries: 0 }, ...phase.checks];
+  return sought(doubtful, { ...phase, checks: next === undefined ? checksFrom(now) : sooner }, transId);
 }
 
 function remembered(payment: PaymentState, transId: TransId): PaymentState {

@@ -2,7 +2,7 @@ import { allOf, type Objection, overrules, type Resolution, type Resolved } from
 import { unprovenBy } from './ended.js';
 import { knownDifference } from './evidence.js';
 import { applyTransaction } from './following.js';
-import { disagreement, findOwn, ownAmong, ownerOf } from './matching.js';
+import { findOwn, ownAmong, ownerOf } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
 import { allReportedPaid, ownReportedPaid, reportedPaidUntil } from './paid-reports.js';
 import type { TransId } from './payment-id.js';
@@ -294,14 +294,8 @@ function withoutStatus(
   if (decision.action === 'fail') {
     return asks(payment, { ...deciding, next: 'list', alive: [], isUnanswered: true });
   }
-  const difference = knownDifference(payment, transId);
-  if (difference?.field === 'externalId') return back(payment, deciding, difference.words);
-  if (difference !== undefined && !overrules(force, 'different_transaction')) {
-    return back(payment, deciding, differs(difference.words, resolution));
-  }
   const shown = { transId, status: 'SUCCESSFUL' } as const;
-  const tolerant = toleratingDifference(inDoubt(payment), transId);
-  const matched = match(tolerant, deciding, shown, now);
+  const matched = match(inDoubt(payment), deciding, shown, now);
   return { ...matched, payment: unheard(matched.payment, transId) };
 }
 
@@ -309,12 +303,6 @@ function withoutStatus(
 function unheard(payment: PaymentState, transId: TransId): PaymentState {
   const { phase } = payment;
   return phase.kind === 'ended' ? inPhase(payment, unprovenBy(phase, transId)) : payment;
-}
-
-/** The operator has seen how the transaction differs from the order, and the provider doesn't say it again. */
-function toleratingDifference(payment: PaymentState, transId: TransId | undefined): PaymentState {
-  const difference = knownDifference(payment, transId);
-  return difference === undefined ? payment : { ...payment, tolerated: difference.words };
 }
 
 /** What is known of the transactions that stand in the way of a match, after the answer about the first of them. */
@@ -546,12 +534,10 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
   if (moved !== undefined) {
     return back(payment, deciding, `${whyPaid(payment, moved.transId)}: match it`);
   }
-  const followed = own.find(({ transId }) => transId === transIdOf(payment));
-  const wrong = followed && disagreement(payment.order, followed);
-  const { tolerated } = toleratingDifference(payment, transIdOf(payment));
+  const difference = knownDifference(payment, transIdOf(payment));
   const doubtful: PaymentState = {
     ...inDoubt(markJudged(payment, ({ status }) => (canMoveMoney(payment, status) ? 'FAILED' : status))),
-    tolerated: wrong ?? tolerated ?? deciding.review.why,
+    tolerated: difference?.words ?? payment.tolerated ?? deciding.review.why,
   };
   const { by, approval } = resolvedBy(deciding, now);
   const reason = `decided by ${approval === undefined ? by : `${by} and ${approval.by}`}: no money has moved`;

@@ -17,6 +17,7 @@ import {
   mayBePaid,
   pursueOn,
   review,
+  withEarlierRun,
   withNoted,
   withOthers,
 } from './transitions.js';
@@ -221,7 +222,7 @@ export function searchAfterReset(payment: PaymentState, before: string, now: num
   const reason = `${before}; an earlier run of the workflow may have given the merchant a link`;
   const doubt = { reason, since: now, isReset: true } as const;
   const nextAt = now + lookUpDelay(payment, doubt, 0, now);
-  return pursueOn(payment, { kind: 'searching', doubt, lookUps: 0, nextAt });
+  return pursueOn(withEarlierRun(payment, doubt), { kind: 'searching', doubt, lookUps: 0, nextAt });
 }
 
 function clear(

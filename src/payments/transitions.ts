@@ -217,7 +217,12 @@ export function lookUpDelay(
 /** Starts to look for the transaction of a request that the provider may have accepted. */
 export function search(payment: PaymentState, doubt: Doubt, now: number, lookUps = 0): PaymentState {
   const nextAt = now + lookUpDelay(payment, doubt, lookUps, now);
-  return inPhase(payment, { kind: 'searching', doubt, lookUps, nextAt });
+  return inPhase(withEarlierRun(payment, doubt), { kind: 'searching', doubt, lookUps, nextAt });
+}
+
+/** Remembers that an earlier run may have given a link to the merchant. */
+export function withEarlierRun(payment: PaymentState, { isReset }: Doubt): PaymentState {
+  return isReset ? { ...payment, sends: { ...payment.sends, isReset } } : payment;
 }
 
 /** Starts to follow a transaction. The lifetime of a link begins with its first transaction. */
@@ -403,8 +408,8 @@ export function checksFrom(now: number): Check[] {
 }
 
 /** Whether a transaction has moved money or still can. A link that nobody was given can't be paid. */
-export function canMoveMoney({ order }: PaymentState, status: ProviderStatus): boolean {
-  return order.method === 'link'
+export function canMoveMoney({ order, sends }: PaymentState, status: ProviderStatus): boolean {
+  return order.method === 'link' && !sends.isReset
     ? status === 'SUCCESSFUL' || status === 'PENDING'
     : status !== 'FAILED' && status !== 'EXPIRED';
 }

@@ -45,6 +45,8 @@ describe("an exploration's command line", () => {
       states: 1_500_000,
       seconds: 0,
       stories: 0,
+      walks: 0,
+      seed: 1,
       json: false,
     });
     expect(readCommandLine(EXPLORE, ['--depth', '7', '--json'])).toMatchObject({ depth: 7, json: true });

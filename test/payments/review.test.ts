@@ -526,7 +526,7 @@ describe('a match of one of several', () => {
   it('is refused, and makes it another review, when the other turns out to have moved money', () => {
     const payment = several('PENDING').match('T1').found('FAILED').found('SUCCESSFUL');
     expect(payment.reply).toMatchObject(refused(besides('SUCCESSFUL')));
-    expect(payment.phase('review')).toMatchObject({ number: 2, held: true });
+    expect(payment.phase('review')).toMatchObject({ number: 3, held: true });
     expect(payment.phase('review').why).toContain('T2 (SUCCESSFUL)');
   });
 

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { describeAssumptions } from '../../../lab/explore/invariants.js';
-import { describeStory, exploreAll } from '../../../lab/explore/report.js';
-import { calmSettingOf, defaultSettings, settingOf } from '../../../lab/explore/setting.js';
+import { exploreAll } from '../../../lab/explore/report.js';
+import { calmSettingOf, defaultSettings } from '../../../lab/explore/setting.js';
 import type { Machine } from '../../../lab/explore/situation.js';
-import { randomStory, randomWalk } from '../../../lab/explore/stories.js';
+import { randomStory } from '../../../lab/explore/stories.js';
 import { Visited } from '../../../lab/explore/visited.js';
+import { storyOf, walk, walkAll, walkSetting } from '../../../lab/explore/walks.js';
 import { objectionTo, step } from '../../../src/payments/machine.js';
 import { openPayment } from '../../../src/payments/payment-state.js';
 
@@ -31,19 +32,14 @@ describe('An exploration', () => {
     expect(result.states).toBeGreaterThanOrEqual(60_000);
   }, 180_000);
 
-  it('finds none in long stories at random, either', () => {
-    const until = Date.now() + 10_000;
-    for (let seed = 0; Date.now() < until; seed += 1) {
-      const method = (['payout', 'link'] as const)[seed % 2] ?? 'payout';
-      const setting = settingOf({
-        method,
-        terms: { ambiguousPolicy: seed % 4 < 2 ? 'review' : 'resend' },
-        allowance: { troubles: 3, notifications: 2 },
-      });
-      const found = randomWalk(machine, setting, seed, 70);
-      expect(found && [...describeStory(machine, setting, found.moves), found.violations]).toBeUndefined();
-    }
-  });
+  it('finds none in two thousand walks with large budgets, to the end of each payment', () => {
+    const broken: string[] = [];
+    const result = walkAll(machine, { walks: 2_000, seed: 1 }, (walk) => {
+      broken.push(...storyOf(machine, walk), ...walk.violations.map(({ what }) => what));
+    });
+    expect(broken).toEqual([]);
+    expect(result).toMatchObject({ walks: 2_000, violations: 0 });
+  }, 180_000);
 
   it('sees a payment come from phase to phase as ARCHITECTURE.md draws it, and in no other way', async () => {
     const guide = await readFile(new URL('../../../ARCHITECTURE.md', import.meta.url), 'utf8');
@@ -98,6 +94,14 @@ describe('Visited texts', () => {
     expect(texts.every((text) => visited.add(text))).toBe(true);
     expect(texts.some((text) => visited.add(text))).toBe(false);
     expect(visited.size).toBe(texts.length);
+  });
+});
+
+describe('A walk', () => {
+  it('is the same for the same seed, and another for another', () => {
+    const played = (seed: number) => walk(machine, walkSetting(seed), seed);
+    expect(played(7)).toEqual(played(7));
+    expect(played(7)).not.toEqual(played(8));
   });
 });
 
