@@ -25,15 +25,14 @@ export function paint(format: Format, text: string): string {
   return styleText(format, text, { stream: process.stdout });
 }
 
-/** @example amountOf({ amount: 5000, currency: 'XAF' }) // '5,000 XAF' */
-export function amountOf({
-  amount,
-  currency,
-}: {
-  readonly amount: number;
-  readonly currency: string;
-}): string {
-  return `${amount.toLocaleString('en-US')} ${currency}`;
+/** @example xaf(5000) // '5,000 XAF' */
+export function xaf(amount: number): string {
+  return `${amount.toLocaleString('en-US')} XAF`;
+}
+
+/** What has moved or is to move and, where that differs, what was ordered. */
+export function amountOf({ amount, amountPaid = amount }: Pick<Payment, 'amount' | 'amountPaid'>): string {
+  return amountPaid === amount ? xaf(amount) : `${xaf(amountPaid)} (ordered: ${xaf(amount)})`;
 }
 
 const COLOURS: Readonly<Record<PaymentStatus, Format> & Record<string, Format | undefined>> = {
@@ -64,6 +63,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'status',
   'final',
   'amount',
+  'amountPaid',
   'currency',
 ]);
 

@@ -54,6 +54,7 @@ export interface Problem {
   readonly payment?: Payment | undefined;
   readonly paymentId?: string | undefined;
   readonly force?: Force | undefined;
+  readonly transactionAmount?: number | undefined;
 }
 
 /** The API refused the request or failed, and said why. The message is the API's `detail`. */
@@ -71,6 +72,8 @@ export class ApiError extends SanagaError {
   readonly paymentId: string | undefined;
   /** The `force` with which an operator's decision is taken in spite of what stands against it. */
   readonly force: Force | undefined;
+  /** What the transaction of a refused match is of, where it differs from the order; XAF. */
+  readonly transactionAmount: number | undefined;
 
   constructor(
     readonly status: number,
@@ -85,6 +88,7 @@ export class ApiError extends SanagaError {
     this.payment = problem.payment;
     this.paymentId = problem.paymentId ?? problem.payment?.id;
     this.force = problem.force;
+    this.transactionAmount = problem.transactionAmount;
   }
 }
 

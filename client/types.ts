@@ -38,7 +38,13 @@ export interface Payment {
    * try again. Do not pay by other means while it is `false`.
    */
   readonly final: boolean;
+  /** What you ordered. */
   readonly amount: number;
+  /**
+   * What has moved, once it is SUCCESSFUL and the provider has said how much. It differs from `amount` where an operator has
+   * matched a transaction of another amount.
+   */
+  readonly amountPaid?: number;
   readonly currency: 'XAF';
   /** Where the payer can pay. */
   readonly link?: string;
@@ -47,7 +53,7 @@ export interface Payment {
   readonly medium?: Open<Medium>;
   /** The last three digits of the phone number: `•••• 205`. */
   readonly phone?: string;
-  /** The amount less the provider's fees. */
+  /** What is left after the provider's fees. */
   readonly revenue?: number;
   /** The provider's fees, once the money has moved. */
   readonly fee?: number;
@@ -104,6 +110,8 @@ export interface PaymentReview {
 export interface ProposedDecision {
   readonly action: Open<'resend' | 'fail' | 'match'>;
   readonly transId?: string;
+  /** What that transaction is of, where it differs from the order. */
+  readonly transactionAmount?: number;
   readonly by: string;
   readonly why: string;
   readonly forced?: true;
@@ -400,6 +408,7 @@ export interface Statement {
 export interface ServiceStatement {
   readonly totals: {
     readonly payments: number;
+    /** Of SUCCESSFUL payments, the amount is what has moved. */
     readonly byStatus: Readonly<Record<PaymentStatus, { readonly count: number; readonly amount: number }>>;
     readonly revenue: number;
     readonly fees: number;
@@ -429,6 +438,8 @@ export interface StatementLine {
   readonly status: Open<PaymentStatus>;
   readonly final: boolean;
   readonly amount: number;
+  /** What has moved. */
+  readonly amountPaid?: number;
   readonly revenue?: number;
   /** Missing when the provider didn't tell it. */
   readonly fee?: number;

@@ -55,6 +55,7 @@ ExternalId Keyword
 UserId Keyword
 TransId Keyword
 Amount Int
+AmountPaid Int
 CreatedAt Int
 ATTRIBUTES
 echo "namespace $namespace is ready"

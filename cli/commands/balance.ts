@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Balance, PaymentKind } from '../../client/index.js';
-import { amountOf, print, printJson, table, timeOf } from '../output.js';
+import { print, printJson, table, timeOf, xaf } from '../output.js';
 import { EXIT, untilDone } from '../run.js';
 import { clientFor, type TargetOptions, withTarget } from '../target.js';
 
@@ -38,10 +38,10 @@ async function balance(
   for (const service of services) balances.push(await sanaga.balance.retrieve({ service }, { signal: stop }));
   if (options.json) balances.forEach(printJson);
   else {
-    const rows = balances.map(({ service, serviceName, balance: amount, currency, asOf }) => [
+    const rows = balances.map(({ service, serviceName, balance: amount, asOf }) => [
       service,
       serviceName,
-      amountOf({ amount, currency }),
+      xaf(amount),
       timeOf(asOf),
     ]);
     print(table(['Service', 'Name', 'Balance', 'As of'], rows, ['Balance']));

@@ -108,7 +108,8 @@ has failed or expired, and 3 when it isn't final yet.`,
       `
 Examples:
   sanaga list --status REVIEW
-  sanaga list --kind payout --since 2026-11-21 --limit 0 --json | jq -s 'map(.amount) | add'
+  sanaga list --kind payout --status SUCCESSFUL --limit 0 --json |
+    jq -s 'map(.amountPaid // .amount) | add'
 
 A list can lag behind by a moment; "sanaga get" never does.
 

@@ -44,7 +44,7 @@ const DECISIONS: Readonly<
   match: {
     summary: "say which of the provider's transactions is this payment's",
     question: (payment) =>
-      `Take this transaction for that of ${payment.id}, ${amountOf(payment)} (${kindOf(payment)})?`,
+      `Take this transaction for that of ${payment.id} (${kindOf(payment)})? Ordered were ${amountOf(payment)}. With a transaction of another amount, which takes force, that amount counts as moved.`,
   },
 };
 

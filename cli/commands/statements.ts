@@ -8,7 +8,7 @@ import {
   type StatementDifference,
   type StatementSummary,
 } from '../../client/index.js';
-import { amountOf, note, paint, print, printJson, table, timeOf } from '../output.js';
+import { note, paint, print, printJson, table, timeOf, xaf } from '../output.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
 import { clientFor, type TargetOptions, withTarget } from '../target.js';
 
@@ -172,10 +172,6 @@ function differenceLine({
 }: StatementDifference) {
   const done = [handling, statusAfter, problem].filter(Boolean).join(', ');
   return `  ${paint('yellow', kind)}  ${paymentId ?? transId ?? ''}: ${text} (${done})`;
-}
-
-function xaf(amount: number): string {
-  return amountOf({ amount, currency: 'XAF' });
 }
 
 function readDay(text: string): string {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { goods } from './goods.ts';
-import { alertsOf, isGivenUp, type OrderState, refundOf, stateOf } from './payments.ts';
+import { alertsOf, isGivenUp, type OrderState, paidAmount, refundOf, stateOf } from './payments.ts';
 import { type Attempt, isOver, type Notice, type Order } from './store.ts';
 
 class Markup {
@@ -118,6 +118,10 @@ function customerText(order: Order, state: OrderState): Markup {
         ${state.until === undefined ? '' : html`<p><small>You can pay until ${time(state.until)}.</small></p>`}`;
     case 'paid':
       return html`<p class="good">Paid. Thank you! We'll call you when it is on its way.</p>`;
+    case 'otherAmount':
+      return html`<p class="doubt">
+        We have received ${xaf(paidAmount(state.payment))} for this order. Please don't pay again: we'll call you.
+      </p>`;
     case 'review':
       return html`<p class="doubt">
         Your payment is being checked. Please don't pay again: we'll tell you as soon as we know.
@@ -130,7 +134,7 @@ function customerText(order: Order, state: OrderState): Markup {
 
 function refundText(refund: Attempt): Markup {
   const { payment, params } = refund;
-  const what = `The refund of ${xaf(params.amount)}`;
+  const what = `The refund of ${xaf(payment === undefined ? params.amount : paidAmount(payment))}`;
   if (isGivenUp(refund))
     return html`<span class="doubt">${what} needs our attention. We will call you.</span>`;
   if (payment?.status === 'REVIEW') return html`<span class="doubt">${what} is being checked.</span>`;
@@ -144,6 +148,7 @@ const STATES: Readonly<Record<OrderState['kind'], string>> = {
   refused: 'link refused',
   payable: 'not paid',
   paid: 'paid',
+  otherAmount: 'paid, but another amount',
   review: 'being checked',
   unpaid: 'not paid, link ended',
 };
@@ -188,7 +193,8 @@ export function ownersOrderPage(
 ): string {
   const state = stateOf(attempts);
   const refund = refundOf(attempts);
-  const canRefund = state.kind === 'paid' && (refund === undefined || isOver(refund));
+  const paid = state.kind === 'paid' || state.kind === 'otherAmount' ? state.payment : undefined;
+  const canRefund = paid !== undefined && (refund === undefined || isOver(refund));
   return page(
     `Order ${order.number}`,
     html`<p class="sum">${order.item} <b>${xaf(order.amount)}</b></p>
@@ -203,7 +209,7 @@ export function ownersOrderPage(
           ? html`<form method="post" action="/admin/orders/${order.id}/refund">
             <label>
               Refund in XAF<small>to ${order.phone}</small>
-              <input name="amount" inputmode="numeric" required value="${order.amount}" />
+              <input name="amount" inputmode="numeric" required value="${paid && paidAmount(paid)}" />
             </label>
             <button>Refund</button>
           </form>`
@@ -235,7 +241,7 @@ function attemptOf(attempt: Attempt, notices: readonly Notice[]): Markup {
         : 'no answer yet'
       : `${payment.status}${payment.final ? ', final' : ''}`;
   return html`<dl>
-    <dt>${kind === 'collection' ? 'Payment' : 'Refund'}</dt><dd>${xaf(params.amount)}, ${status}</dd>
+    <dt>${kind === 'collection' ? 'Payment' : 'Refund'}</dt><dd>${xaf(payment === undefined ? params.amount : paidAmount(payment))}, ${status}</dd>
     <dt>Begun</dt><dd>${time(createdAt)}</dd>
     <dt>Key</dt><dd>${key}</dd>
     <dt>At Sanaga</dt><dd>${payment?.id ?? 'not known'}</dd>

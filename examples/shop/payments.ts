@@ -30,6 +30,8 @@ export type OrderState =
   | { readonly kind: 'payable'; readonly link: string; readonly until?: string; readonly lastTry?: string }
   /** The only state in which goods may be shipped. */
   | { readonly kind: 'paid'; readonly payment: Payment }
+  /** Money has come, but not what was asked for: the shop's owner decides. */
+  | { readonly kind: 'otherAmount'; readonly payment: Payment }
   /** Nobody knows, or a success is in doubt again: Sanaga's operator looks into it. */
   | { readonly kind: 'review'; readonly wasPaid: boolean }
   /** Nothing was paid, and nothing can be: there may be another attempt. */
@@ -38,7 +40,7 @@ export type OrderState =
 export function stateOf(attempts: readonly Attempt[]): OrderState {
   const collections = attempts.filter(({ kind }) => kind === 'collection');
   const paid = collections.find(isPaid)?.payment;
-  if (paid !== undefined) return { kind: 'paid', payment: paid };
+  if (paid !== undefined) return { kind: isOfOtherAmount(paid) ? 'otherAmount' : 'paid', payment: paid };
   const inReview = collections.find(({ payment }) => payment?.status === 'REVIEW');
   if (inReview !== undefined) return { kind: 'review', wasPaid: inReview.hasSucceeded };
   const open = collections.find((attempt) => !isOver(attempt));
@@ -59,6 +61,15 @@ function isPaid({ payment }: Attempt): boolean {
   return payment?.final === true && payment.status === 'SUCCESSFUL';
 }
 
+/** What has moved. It can differ from what was ordered, when an operator has found the money by hand. */
+export function paidAmount({ amount, amountPaid = amount }: Payment): number {
+  return amountPaid;
+}
+
+function isOfOtherAmount(payment: Payment): boolean {
+  return paidAmount(payment) !== payment.amount;
+}
+
 /** The refund that was asked for last. */
 export function refundOf(attempts: readonly Attempt[]): Attempt | undefined {
   return attempts.findLast(({ kind }) => kind === 'payout');
@@ -75,6 +86,8 @@ export function alertsOf(attempts: readonly Attempt[]): string[] {
         `${key} ${what}: ${payment.reason ?? 'no reason was given'}. Ship nothing, and pay nothing, until it is settled.`,
       );
     }
+    if (payment !== undefined && isPaid(attempt) && isOfOtherAmount(payment))
+      found.push(`${key} was for ${payment.amount} XAF, and ${paidAmount(payment)} XAF have moved.`);
     if (hasSucceeded && isOver(attempt))
       found.push(`${key} had succeeded, but is ${payment?.status} after all.`);
     if (payment === undefined && !mayRepeat(attempt)) {
@@ -132,9 +145,11 @@ export class Payments {
    */
   async refund(order: Order, amount: number): Promise<string | undefined> {
     const state = stateOf(this.#store.attempts(order.id));
-    if (state.kind !== 'paid') return 'Only an order that is paid can be refunded.';
-    if (!Number.isInteger(amount) || amount < 100 || amount > state.payment.amount) {
-      return `The amount must be a whole number from 100 to ${state.payment.amount} XAF.`;
+    if (state.kind !== 'paid' && state.kind !== 'otherAmount')
+      return 'Only an order that is paid can be refunded.';
+    const most = paidAmount(state.payment);
+    if (!Number.isInteger(amount) || amount < 100 || amount > most) {
+      return `The amount must be a whole number from 100 to ${most} XAF.`;
     }
     const attempt = this.#store.addAttempt(order, 'payout', (key) => ({
       amount,

@@ -94,6 +94,7 @@ export const forceSchema = z
 const proposedSchema = schemaOf<ProposedDecision>()({
   action: z.enum(['resend', 'fail', 'match']),
   transId: described(z.string().optional(), 'The transaction that the payment is to be matched with'),
+  transactionAmount: xaf('What that transaction is of, where it differs from the order').optional(),
   by: described(z.string(), "The operator's name: the second person has another"),
   why: z.string(),
   forced: described(
@@ -203,7 +204,10 @@ export const paymentSchema = schemaOf<PaymentResource>()({
     z.boolean(),
     'Whether the outcome is certain. Do not pay by other means while it is `false`. It becomes `false` again if an outcome is called into question; the status is then `REVIEW`',
   ),
-  amount: xaf('What the payer pays or the recipient is sent'),
+  amount: xaf('What you ordered'),
+  amountPaid: xaf(
+    'What has moved, once the payment is `SUCCESSFUL` and the provider has said how much. It differs from `amount` where an operator has matched a transaction of another amount: compare the two before you deliver',
+  ).optional(),
   currency: z.literal(CURRENCY),
   link: described(
     z.string().meta({ format: 'uri' }).optional(),
@@ -212,8 +216,8 @@ export const paymentSchema = schemaOf<PaymentResource>()({
   transId: described(z.string().optional(), "The provider's transaction, once it is known"),
   medium: described(z.enum(MEDIUMS).optional(), 'How the money moves, once the provider has said so'),
   phone: described(z.string().optional(), 'The last three digits of the phone number: `•••• 205`'),
-  revenue: xaf("The amount less the provider's fees, once the provider has said so").optional(),
-  fee: xaf("The provider's fees: the amount less `revenue`, once the money has moved").optional(),
+  revenue: xaf("What is left after the provider's fees, once the provider has said so").optional(),
+  fee: xaf("The provider's fees: what has moved less `revenue`").optional(),
   reason: described(z.string().optional(), 'Why the payment failed or is in REVIEW, in words for people'),
   failureCode: described(
     z.enum(FAILURE_CODES).optional(),
@@ -252,6 +256,7 @@ const summarySchema = schemaOf<SummaryResource>()({
   status: summaryFields.status,
   final: summaryFields.final,
   amount: summaryFields.amount,
+  amountPaid: summaryFields.amountPaid,
   currency: summaryFields.currency,
   transId: summaryFields.transId,
   externalId: summaryFields.externalId,
@@ -373,6 +378,7 @@ const eventSchema = z
     summary: described(z.string(), 'What happened, for people'),
     status: described(z.enum(PAYMENT_STATUSES).optional(), "The payment's status from then on"),
     final: z.literal(true).optional(),
+    amountPaid: xaf("What has moved, where that isn't what was ordered").optional(),
     reason: z.string().optional(),
     failureCode: z.enum(FAILURE_CODES).optional(),
     transId: z.string().optional(),
@@ -495,6 +501,7 @@ const dueDeliverySchema = z
       kind: paymentSchema.shape.kind,
       status: z.enum(PAYMENT_STATUSES),
       amount: paymentSchema.shape.amount,
+      amountPaid: paymentSchema.shape.amountPaid,
       currency: paymentSchema.shape.currency,
     }),
     notification: notificationSchema,
@@ -637,7 +644,10 @@ export const statementListSchema = z
     ],
   });
 
-const sumSchema = schemaOf<Sum>()({ count: z.int(), amount: xaf('The sum of their amounts') }).meta({
+const sumSchema = schemaOf<Sum>()({
+  count: z.int(),
+  amount: xaf('The sum of their amounts: of SUCCESSFUL payments, of what has moved'),
+}).meta({
   id: 'Sum',
 });
 
@@ -701,8 +711,9 @@ const statementLineSchema = schemaOf<StatementLine>()({
   status: described(z.enum(PAYMENT_STATUSES), 'When the statement was made'),
   final: z.boolean(),
   amount: paymentSchema.shape.amount,
+  amountPaid: paymentSchema.shape.amountPaid,
   revenue: xaf('What the provider left of it').optional(),
-  fee: xaf('The amount less `revenue`; missing when the provider did not tell it').optional(),
+  fee: xaf('What has moved less `revenue`; missing when the provider did not tell it').optional(),
   transId: z.string().optional(),
   financialTransId: z.string().optional(),
   medium: z.enum(MEDIUMS).optional(),
@@ -720,7 +731,7 @@ const differenceSchema = schemaOf<Difference>()({
   merchant: z.string().optional(),
   transId: z.string().optional(),
   status: described(z.enum(PAYMENT_STATUSES).optional(), 'As the payment had it'),
-  amount: xaf('As the payment has it').optional(),
+  amount: xaf('As the payment has it: what was ordered, or has moved').optional(),
   providerStatus: described(z.enum(PROVIDER_STATUSES).optional(), 'As the provider shows it'),
   providerAmount: xaf('As the provider shows it').optional(),
   externalId: described(z.string().optional(), 'What a transaction that no payment knows was made for'),
@@ -782,6 +793,9 @@ export const problemSchema = z
       z.union([z.boolean(), objectionsSchema]).optional(),
       'The `force` with which the decision is taken in spite of what stands against it in `detail`',
     ),
+    transactionAmount: xaf(
+      'What the transaction of the match is of, where it differs from the order',
+    ).optional(),
   })
   .meta({ id: 'Problem', description: 'A problem document (RFC 9457)' });
 export type Problem = z.output<typeof problemSchema>;

@@ -5,7 +5,7 @@ import { ACTIONS, type Action, type Draft, findDraft, keepDraft, type Overrulabl
 import { csrfField, errorPage, facts, noticeBox, page } from './page.js';
 import type { Session } from './sessions.js';
 import { leaveNotice, type PageReply, ProblemError, requireValue, type Visit } from './visit.js';
-import { amount, forcedWords, nameOf, paymentAddress, personOf, sentence, time } from './words.js';
+import { amount, amountOf, forcedWords, nameOf, paymentAddress, personOf, sentence, time } from './words.js';
 
 /** What each decision is, for the person who makes it. */
 export const DECISIONS: Readonly<
@@ -159,11 +159,11 @@ async function decide({ session, api }: Visit, draft: Draft): Promise<string> {
         ? say('unknown', `${NOT_YET} Load this page again in a moment.`)
         : say('done', doneWords(session, answer.value, draft));
     }
-    const { detail, status, force } = answer.problem;
+    const { detail, status, force, transactionAmount } = answer.problem;
     if (status === 401) throw new ProblemError(answer.problem);
     // What comes up can only be overruled when it was read: not by `true`, with which somebody may have decided elsewhere.
     if (typeof force === 'object') {
-      draft.refusal = { why: detail, force };
+      draft.refusal = { why: detail, force, transactionAmount };
       draft.carriedOut = undefined;
       return `${paymentAddress(id)}/confirm/${draft.id}`;
     }
@@ -289,6 +289,7 @@ function confirmationPage(session: Session, payment: Payment, draft: Draft): str
   const first = isSecond(session, payment, draft) ? payment.review?.proposed : undefined;
   const isFirst = payment.review?.secondPerson === true && action !== 'reject' && first === undefined;
   const question = questionOf(session, payment, draft);
+  const moving = matchedAmount(payment, draft);
   const title = isForced ? `Overrule: ${lowerCased(question)}` : question;
   const main = html`
 <div class="title"><h1>${title}</h1><p class="quiet">Nothing has been decided yet.</p></div>
@@ -297,7 +298,10 @@ ${isForced && noticeBox({ kind: 'refused', text: sentence(withoutForce(refusal.w
 <p>${DECISIONS[action].effect}</p>
 ${isFirst && html`<p><strong>${FIRST_OF_TWO}</strong>${payment.review?.proposed && ` It takes the place of what ${payment.review.proposed.by} has decided.`}</p>`}
 ${facts([
-  ['Amount', html`<strong>${amount(payment.amount, payment.currency)}</strong>`],
+  [
+    'Amount',
+    html`<strong>${moving === undefined ? amount(payment.amount, payment.currency) : amountOf({ ...payment, amountPaid: moving })}</strong>`,
+  ],
   [payment.kind === 'payout' ? 'Recipient' : 'Payer', personOf(payment)],
   ['Merchant', payment.merchant],
   ['Order', payment.externalId],
@@ -345,11 +349,23 @@ function lowerCased(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-function questionOf(session: Session, payment: Payment, { action, fields }: Draft): string {
+/** What the transaction of a match is of, where that is known to differ from the order. */
+function matchedAmount({ review }: Payment, { action, fields, refusal }: Draft): number | undefined {
+  if (action !== 'match') return undefined;
+  const { proposed } = review ?? {};
+  return (
+    refusal?.transactionAmount ??
+    (proposed?.transId === fields.transId ? proposed?.transactionAmount : undefined)
+  );
+}
+
+function questionOf(session: Session, payment: Payment, draft: Draft): string {
+  const { action, fields } = draft;
   const sum = amount(payment.amount, payment.currency);
+  const moving = matchedAmount(payment, draft);
   switch (action) {
     case 'match':
-      return `Match ${fields.transId} to this ${payment.kind} of ${sum}?`;
+      return `Match ${fields.transId}${moving === undefined ? '' : ` of ${amount(moving)}`} to this ${payment.kind} of ${sum}?`;
     case 'fail':
       return `Fail this ${payment.kind} of ${sum}?`;
     case 'resend':
@@ -361,10 +377,13 @@ function questionOf(session: Session, payment: Payment, { action, fields }: Draf
   }
 }
 
-function yesOf(session: Session, payment: Payment, { action, refusal }: Draft): string {
+function yesOf(session: Session, payment: Payment, draft: Draft): string {
+  const { action, refusal } = draft;
   const sum = amount(payment.amount, payment.currency);
+  const moving = matchedAmount(payment, draft);
   const words = {
-    match: `Match it: ${sum}`,
+    // What isn't known to differ is checked with the provider, and refused if it does.
+    match: moving === undefined ? 'Match it' : `Match it: ${amount(moving)}`,
     fail: `Fail it: ${sum}`,
     resend: payment.kind === 'payout' ? `Send ${sum} once more` : `Ask for ${sum} once more`,
     reject: isWithdrawal(session, payment, action) ? 'Withdraw it' : 'Reject it',

@@ -37,6 +37,8 @@ export interface Overrulable {
   readonly why: string;
   /** What the decision overrules then: this objection, and those before it. */
   readonly force: readonly Objection[];
+  /** Of a match: what its transaction is of, where it differs from the order; XAF. */
+  readonly transactionAmount?: number | undefined;
 }
 
 /** Where the drafts of one session are kept, by their ids. */

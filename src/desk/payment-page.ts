@@ -18,6 +18,7 @@ import {
 import {
   age,
   amount,
+  amountOf,
   badge,
   deliveriesAddress,
   duration,
@@ -166,8 +167,14 @@ function rejectedBox({ action, proposedBy, by, why, at }: Rejected): Html {
 }
 
 /** What one of two people has decided, without its end. */
-export function proposedWords({ action, transId, by, ...rest }: Omit<Proposed, 'why' | 'at'>): Html {
-  return html`<strong>${by}</strong> has decided: ${DECISIONS[action].name}${transId && html` <code>${transId}</code>`}${forcedWords(rest)}`;
+export function proposedWords({
+  action,
+  transId,
+  transactionAmount,
+  by,
+  ...rest
+}: Omit<Proposed, 'why' | 'at'>): Html {
+  return html`<strong>${by}</strong> has decided: ${DECISIONS[action].name}${transId && html` <code>${transId}</code>`}${transactionAmount !== undefined && ` of ${amount(transactionAmount)}`}${forcedWords(rest)}`;
 }
 
 function orderFacts(payment: Payment): Html {
@@ -178,7 +185,7 @@ function orderFacts(payment: Payment): Html {
   const metadata = Object.entries(payment.metadata);
   return html`<section class="card" aria-labelledby="order"><h2 id="order">The order</h2>
 ${facts([
-  ['Amount', amount(payment.amount, payment.currency)],
+  ['Amount', amountOf(payment)],
   ['Merchant', payment.merchant],
   [payment.kind === 'payout' ? 'Recipient' : 'Payer', personOf(payment)],
   ['Order (externalId)', payment.externalId],

@@ -46,13 +46,25 @@ export function age(at: string): string {
   return duration(Math.max(0, Date.now() - Date.parse(at)));
 }
 
-type Named = Pick<Payment, 'kind' | 'amount' | 'currency'> & { readonly method?: Payment['method'] };
+type Named = Pick<Payment, 'kind' | 'amount' | 'amountPaid' | 'currency'> & {
+  readonly method?: Payment['method'];
+};
 
 /** A payment by its kind and amount, such as `Payout of 42,000 XAF`. */
-export function nameOf({ kind, method, amount: value, currency }: Named): string {
+export function nameOf({ kind, method, ...payment }: Named): string {
   const kinds = { link: 'Collection by link', direct: 'Direct collection' } as const;
   const name = kind === 'payout' ? 'Payout' : method === undefined ? 'Collection' : kinds[method];
-  return `${name} of ${amount(value, currency)}`;
+  return `${name} of ${amountOf(payment)}`;
+}
+
+/** What has moved or is to move and, where that differs, what was ordered. */
+export function amountOf({
+  amount: ordered,
+  amountPaid = ordered,
+  currency,
+}: Omit<Named, 'kind' | 'method'>): string {
+  const moved = amount(amountPaid, currency);
+  return amountPaid === ordered ? moved : `${moved} (ordered: ${amount(ordered, currency)})`;
 }
 
 /** The person on the other side, as far as the API names one. */

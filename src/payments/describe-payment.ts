@@ -25,6 +25,11 @@ const numbers = new Intl.NumberFormat('en');
 /** An amount for operators, such as `5,000 XAF`. */
 export const xaf = (amount: number) => `${numbers.format(amount)} XAF`;
 
+/** What has moved or is to move and, where that differs, what was ordered. */
+function amountOf(ordered: number, paid = ordered): string {
+  return paid === ordered ? xaf(ordered) : `${xaf(paid)} (ordered: ${xaf(ordered)})`;
+}
+
 /** Characters of a line that the Web UI's frame has room for on a narrow screen. */
 const LINE = 50;
 
@@ -44,7 +49,7 @@ export function describePayment(state: PaymentState): string {
 
 /** The lines of {@link describePayment}. */
 export function linesOf(state: PaymentState): string[] {
-  const { final, reason, revenue, expiresAt, resolution } = toPayment(state);
+  const { final, reason, amountPaid, revenue, expiresAt, resolution } = toPayment(state);
   const { phase, order, others } = state;
   const review = reviewOf(state);
   const pursuit = pursuitOf(phase);
@@ -61,7 +66,7 @@ export function linesOf(state: PaymentState): string[] {
     ['Not known', pursuit && openQuestion(pursuit)],
     ['Grace period', review ? undefined : graceOf(state, pursuit)],
     ['Waits', phase.kind === 'waiting' ? describeWait(state, phase, desk) : undefined],
-    ['Amount', xaf(order.amount)],
+    ['Amount', amountOf(order.amount, amountPaid)],
     ['Transaction', describeTransaction(state)],
     ['Other transactions', others.length === 0 ? undefined : others.map(withWord).join(', ')],
     [

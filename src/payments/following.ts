@@ -148,8 +148,9 @@ function followedAs(payment: PaymentState, of: Following): PaymentState {
 }
 
 /** What the provider tells beside the status; what it leaves out stays as it was known. */
-function factsOf({ medium, revenue, reason, financialTransId }: Transaction): Facts {
+function factsOf({ status, amount, medium, revenue, reason, financialTransId }: Transaction): Facts {
   return {
+    ...(status === 'SUCCESSFUL' && amount !== undefined && { amountPaid: amount }),
     ...(medium && { medium }),
     ...(revenue !== undefined && { revenue }),
     ...(reason && { reason }),

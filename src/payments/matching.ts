@@ -24,6 +24,8 @@ export function ownerOf(
 interface Difference {
   readonly field: 'externalId' | 'amount' | 'transType' | 'status';
   readonly words: string;
+  /** Of a transaction of another amount; XAF. */
+  readonly amount?: number;
 }
 
 /** `undefined` when it doesn't differ. What the provider leaves out can't: it promises no field but the id and the status. */
@@ -38,7 +40,7 @@ export function differenceOf(order: PaymentOrder, transaction: Transaction): Dif
   }
   if (amount !== undefined && amount !== order.amount) {
     const words = `transaction ${transId} is of ${amount} ${CURRENCY}, ordered were ${order.amount} ${CURRENCY}`;
-    return { field: 'amount', words };
+    return { field: 'amount', words, amount };
   }
   if (transType !== undefined && transType !== transTypeOf(order)) {
     const words = `transaction ${transId} is a ${transType}, ordered was a ${transTypeOf(order)}`;

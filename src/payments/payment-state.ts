@@ -247,6 +247,8 @@ export interface Facts {
   /** When the link ends, as shown to the merchant; ms since the epoch. */
   readonly expiresAt?: number | undefined;
   readonly medium?: Medium | undefined;
+  /** What the transaction that is SUCCESSFUL is of; XAF. */
+  readonly amountPaid?: number | undefined;
   /** XAF */
   readonly revenue?: number | undefined;
   /** Why the last attempt to pay failed. */
@@ -311,6 +313,8 @@ export interface KnownDifference {
   readonly transId: TransId;
   readonly field: 'externalId' | 'amount' | 'transType' | 'status';
   readonly words: string;
+  /** Of a transaction of another amount; XAF. */
+  readonly amount?: number | undefined;
 }
 
 export interface OtherTransaction {
@@ -386,6 +390,14 @@ export function failureCodeOf(payment: PaymentState): FailureCode | undefined {
 /** The transaction that the payment goes by. */
 export function transIdOf({ phase }: Pick<PaymentState, 'phase'>): TransId | undefined {
   return phase.kind === 'ended' ? phase.transId : followedBy(pursuitOf(phase))?.transId;
+}
+
+/** What a transaction is of, in XAF, where the provider has shown it to differ from the order. */
+export function otherAmountOf(
+  { differences }: PaymentState,
+  transId: TransId | undefined,
+): number | undefined {
+  return differences?.find((one) => one.transId === transId)?.amount;
 }
 
 /** Whether it is the transaction that the payment goes by, or a further one that the provider has shown for it. */

@@ -60,6 +60,8 @@ export interface PaymentReview {
 export interface ProposedDecision {
   readonly action: 'resend' | 'fail' | 'match';
   readonly transId?: TransId | undefined;
+  /** What that transaction is of, where the provider has shown it to differ from the order; XAF. */
+  readonly transactionAmount?: number | undefined;
   readonly by: string;
   readonly why: string;
   readonly forced?: true | undefined;
@@ -105,13 +107,19 @@ export interface Payment {
   readonly status: PaymentStatus;
   /** Nothing will change the status any more. A link's FAILED is a failed attempt, and not final. */
   readonly final: boolean;
+  /** What was ordered. */
   readonly amount: number;
+  /**
+   * What has moved, once the payment is SUCCESSFUL and the provider has said how much. It differs from what was ordered where an
+   * operator has matched a transaction of another amount.
+   */
+  readonly amountPaid?: number | undefined;
   readonly currency: typeof CURRENCY;
   readonly link?: string | undefined;
   readonly transId?: TransId | undefined;
   readonly medium?: Medium | undefined;
   readonly revenue?: number | undefined;
-  /** The provider's fee: the amount less `revenue`. */
+  /** The provider's fee: what has moved less `revenue`. */
   readonly fee?: number | undefined;
   /** Why it failed or must be looked at, in words meant for the merchant. */
   readonly reason?: string | undefined;
@@ -143,6 +151,7 @@ export type PaymentSummary = Pick<
   | 'status'
   | 'final'
   | 'amount'
+  | 'amountPaid'
   | 'currency'
   | 'transId'
   | 'externalId'

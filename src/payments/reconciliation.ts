@@ -17,7 +17,9 @@ export interface DayPayment {
   readonly kind: PaymentKind;
   readonly status: PaymentStatus;
   readonly final: boolean;
+  /** What was ordered, and what has moved, if it is SUCCESSFUL and the provider has said how much. */
   readonly amount: number;
+  readonly amountPaid?: number | undefined;
   readonly transId?: TransId | undefined;
   readonly externalId?: string | undefined;
   /** ms since the epoch. */
@@ -73,10 +75,13 @@ export interface StatementLine {
   readonly kind: PaymentKind;
   readonly status: PaymentStatus;
   readonly final: boolean;
+  /** What was ordered. */
   readonly amount: number;
+  /** What has moved, if it is SUCCESSFUL and the provider has said how much. */
+  readonly amountPaid?: number | undefined;
   /** What is left after the provider's fee, as the provider says; unknown where it doesn't. */
   readonly revenue?: number | undefined;
-  /** The amount less `revenue`. */
+  /** What has moved less `revenue`. */
   readonly fee?: number | undefined;
   readonly transId?: TransId | undefined;
   readonly financialTransId?: string | undefined;
@@ -117,7 +122,8 @@ function mayMove({ status }: Transaction): boolean {
 }
 
 function findingsOf(payment: DayPayment, own: Transaction | undefined, shown: Shown): Finding[] {
-  const { id: paymentId, kind: service, merchant, status, amount, transId } = payment;
+  const { id: paymentId, kind: service, merchant, status, transId } = payment;
+  const amount = movedBy(payment);
   const found = (kind: DifferenceKind, text: string, one?: Transaction): Finding => ({
     kind,
     service,
@@ -155,7 +161,8 @@ function findingsOf(payment: DayPayment, own: Transaction | undefined, shown: Sh
 }
 
 function disagreements(payment: DayPayment, own: Transaction): [DifferenceKind, string][] {
-  const { amount, kind, status } = payment;
+  const { kind, status } = payment;
+  const amount = movedBy(payment);
   const differences: [DifferenceKind, string][] = [];
   if (own.amount !== undefined && own.amount !== amount) {
     const text = `${own.transId} is of ${own.amount} ${CURRENCY}, and the payment of ${amount} ${CURRENCY}`;
@@ -188,10 +195,17 @@ function hasEndedUnpaid(status: ProviderStatus): boolean {
   return status === 'FAILED' || status === 'EXPIRED';
 }
 
+/** What a payment says that has moved, or is to move; XAF. */
+export function movedBy({ amount, amountPaid }: Pick<DayPayment, 'amount' | 'amountPaid'>): number {
+  return amountPaid ?? amount;
+}
+
 function toLine(payment: DayPayment, own: Transaction | undefined, compared: boolean): StatementLine {
   const { id, merchant, kind, status, final, amount, externalId, createdAt } = payment;
-  const revenue = own?.status === 'SUCCESSFUL' ? own.revenue : undefined;
-  const paid = own?.amount ?? amount;
+  const paid = own?.status === 'SUCCESSFUL' ? own : undefined;
+  const amountPaid = status === 'SUCCESSFUL' ? (payment.amountPaid ?? paid?.amount) : undefined;
+  const revenue = paid?.revenue;
+  const moved = paid?.amount ?? amountPaid ?? amount;
   return {
     id,
     merchant,
@@ -199,8 +213,9 @@ function toLine(payment: DayPayment, own: Transaction | undefined, compared: boo
     status,
     final,
     amount,
+    amountPaid,
     revenue,
-    fee: revenue === undefined || revenue > paid ? undefined : paid - revenue,
+    fee: revenue === undefined || revenue > moved ? undefined : moved - revenue,
     transId: payment.transId ?? own?.transId,
     financialTransId: own?.financialTransId,
     medium: own?.medium,

@@ -12,6 +12,7 @@ import {
   followedBy,
   type Matching,
   type OtherTransaction,
+  otherAmountOf,
   type PaymentState,
   type Report,
   type Review,
@@ -61,13 +62,21 @@ export function objectionTo(payment: PaymentState, resolution: Resolution, now: 
   if (phase.kind !== 'review') {
     return { type: 'NotUnderReview', words: 'the payment is not under review' };
   }
-  return (
+  const refusal =
     objectionToNumber(phase, resolution) ??
     objectionToPerson(phase, resolution) ??
     objectionToSending(phase, resolution) ??
     objectionToHaste(payment, resolution, now) ??
-    (isProposal(payment, phase, resolution) ? undefined : objectionToQuiet(payment, now))
-  );
+    (isProposal(payment, phase, resolution) ? undefined : objectionToQuiet(payment, now));
+  return refusal && withAmount(payment, resolution, refusal);
+}
+
+/** Who may insist on a match is told what would have moved. */
+function withAmount(payment: PaymentState, { decision }: Resolution, refusal: Refusal): Refusal {
+  const transactionAmount = otherAmountOf(payment, matchedTransId(decision));
+  return refusal.force === undefined || transactionAmount === undefined
+    ? refusal
+    : { ...refusal, transactionAmount };
 }
 
 function objectionToNumber(phase: Review, { review }: Resolution): Refusal | undefined {
@@ -294,7 +303,8 @@ function withoutStatus(
   if (decision.action === 'fail') {
     return asks(payment, { ...deciding, next: 'list', alive: [], isUnanswered: true });
   }
-  const shown = { transId, status: 'SUCCESSFUL' } as const;
+  const amount = otherAmountOf(payment, transId);
+  const shown = { transId, status: 'SUCCESSFUL', ...(amount !== undefined && { amount }) } as const;
   const matched = match(inDoubt(payment), deciding, shown, now);
   return { ...matched, payment: unheard(matched.payment, transId) };
 }
@@ -405,7 +415,8 @@ function back(
 ): Change {
   const refusal = typeof objection === 'string' ? resolutionRefused(objection) : objection;
   const isSame = review.number === resolution.review;
-  return refuse(inPhase(payment, isSame ? review : { ...review, proposed: undefined }), request, refusal);
+  const kept = isSame ? review : { ...review, proposed: undefined };
+  return refuse(inPhase(payment, kept), request, withAmount(payment, resolution, refusal));
 }
 
 /** As {@link back}, but keeps what the provider has shown meanwhile: a further transaction begins a new review. */

@@ -2,7 +2,7 @@ import { describeGap, type Gap } from './day-search.js';
 import { SERVICES, type Service } from './order.js';
 import { PAYMENT_STATUSES, type PaymentStatus } from './payment.js';
 import type { PaymentKind } from './payment-id.js';
-import type { Finding, StatementLine } from './reconciliation.js';
+import { type Finding, movedBy, type StatementLine } from './reconciliation.js';
 import { dayAfter, isoTime, MINUTE_MS, startOf, TIME_ZONE } from './time.js';
 
 /** The statement of a day: every payment that was created on it, what the provider shows, and what doesn't agree. Amounts are in XAF. */
@@ -86,6 +86,7 @@ export interface Totals {
 
 export interface Sum {
   readonly count: number;
+  /** Of SUCCESSFUL payments, of what has moved. */
   readonly amount: number;
 }
 
@@ -157,7 +158,7 @@ function serviceStatement(
 /** What payments come to. */
 function totalsOf(lines: readonly StatementLine[]): Totals {
   const sums = PAYMENT_STATUSES.map((status) => {
-    const amounts = lines.filter((line) => line.status === status).map(({ amount }) => amount);
+    const amounts = lines.filter((line) => line.status === status).map(movedBy);
     return [status, { count: amounts.length, amount: sumOf(amounts) }] as const;
   });
   const paid = lines.filter(({ status }) => status === 'SUCCESSFUL');

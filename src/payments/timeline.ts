@@ -16,6 +16,7 @@ import {
   transIdOf,
   type Unsent,
 } from './payment-state.js';
+import { amountPaidOf } from './to-payment.js';
 import type { ProviderStatus } from './transaction.js';
 import { type DeliveryEvent, matchedTransId, type PaymentEvent, type Reply } from './transitions.js';
 
@@ -112,6 +113,8 @@ export type Occurrence =
       readonly source: ChangeSource;
       readonly status: Exclude<PaymentStatus, 'REVIEW'>;
       readonly final?: true | undefined;
+      /** What has moved, where that isn't what was ordered; XAF. */
+      readonly amountPaid?: number | undefined;
       readonly reason?: string | undefined;
       readonly failureCode?: FailureCode | undefined;
     }
@@ -339,7 +342,14 @@ function changesIn({ before, event, after }: Taken): readonly Occurrence[] {
   const isChanged = status !== statusOf(before) || (final && !isFinalPayment(before));
   if (isChanged && status !== 'REVIEW') {
     const source = isDecided ? 'operator' : sourceOf(event, after);
-    changes.push({ type: 'status_changed', source, status, ...(final && { final }), ...failureIn(after) });
+    changes.push({
+      type: 'status_changed',
+      source,
+      status,
+      ...(final && { final }),
+      ...paidIn(after),
+      ...failureIn(after),
+    });
   }
   const { phase } = after;
   if (phase.kind === 'sending' && (before.phase.kind !== 'sending' || event.kind === 'begin')) {
@@ -372,6 +382,11 @@ function proposalsIn(before: Review | undefined, after: Review | undefined): rea
 
 function isClosing({ phase }: PaymentState): boolean {
   return pursuitOf(phase)?.kind === 'closing';
+}
+
+function paidIn(payment: PaymentState) {
+  const amountPaid = amountPaidOf(payment);
+  return amountPaid === undefined || amountPaid === payment.order.amount ? {} : { amountPaid };
 }
 
 function failureIn(payment: PaymentState) {

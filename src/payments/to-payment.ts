@@ -11,6 +11,7 @@ import {
   decideFrom,
   failureCodeOf,
   isFinalPayment,
+  otherAmountOf,
   type PaymentState,
   type Review,
   reasonOf,
@@ -35,6 +36,7 @@ export function toPayment(state: PaymentState): Payment {
     status: statusOf(state),
     final: isFinalPayment(state),
     amount: order.amount,
+    amountPaid: amountPaidOf(state),
     currency: CURRENCY,
     link: facts.link !== undefined && facts.link.transId === transId ? facts.link.url : undefined,
     transId,
@@ -78,14 +80,22 @@ function toReview(state: PaymentState, { number, since, proposed, rejected }: Re
     since: isoTime(since),
     decideFrom: isoTime(decideFrom(state)),
     secondPerson: needsSecondPerson(state) ? true : undefined,
-    proposed: proposed && toProposed(proposed),
+    proposed: proposed && toProposed(state, proposed),
     rejected: rejected && toRejected(rejected),
   };
 }
 
-function toProposed({ decision, by, why, force, at }: Proposal): ProposedDecision {
+function toProposed(state: PaymentState, { decision, by, why, force, at }: Proposal): ProposedDecision {
   const transId = matchedTransId(decision);
-  return { action: decision.action, transId, by, why, ...toForced(force), at: isoTime(at) };
+  return {
+    action: decision.action,
+    transId,
+    transactionAmount: otherAmountOf(state, transId),
+    by,
+    why,
+    ...toForced(force),
+    at: isoTime(at),
+  };
 }
 
 function toForced(force: Force): Pick<ProposedDecision, 'forced' | 'overruled'> {
@@ -98,12 +108,18 @@ function toRejected({ proposed, by, why, at }: Rejected): RejectedDecision {
   return { action: decision.action, transId: matchedTransId(decision), proposedBy, by, why, at: isoTime(at) };
 }
 
-/** Not known when the transaction is of another amount than the order: `revenue` is what is left of the transaction's. */
+/** What has moved, as far as the provider has said. */
+export function amountPaidOf(state: PaymentState): number | undefined {
+  return statusOf(state) === 'SUCCESSFUL' ? state.facts.amountPaid : undefined;
+}
+
+/** What has moved less what is left of it. Not known of a transaction that differs from the order and whose amount isn't. */
 function feeOf(state: PaymentState): number | undefined {
   const { order, facts, tolerated } = state;
   const { revenue } = facts;
-  const isKnown = statusOf(state) === 'SUCCESSFUL' && tolerated === undefined;
-  return !isKnown || revenue === undefined || revenue > order.amount ? undefined : order.amount - revenue;
+  const paid = amountPaidOf(state) ?? (tolerated === undefined ? order.amount : undefined);
+  const isKnown = statusOf(state) === 'SUCCESSFUL' && revenue !== undefined && paid !== undefined;
+  return !isKnown || revenue > paid ? undefined : paid - revenue;
 }
 
 function masked(phone: string): string {

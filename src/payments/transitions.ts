@@ -122,6 +122,8 @@ export interface Refusal {
   readonly words: string;
   /** What the request has to overrule to be taken. */
   readonly force?: Force | undefined;
+  /** Of a match: what its transaction is of, where the provider has shown it to differ from the order; XAF. */
+  readonly transactionAmount?: number | undefined;
 }
 
 /** A decision of operators that can't be carried out as it is. */

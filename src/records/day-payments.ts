@@ -115,8 +115,8 @@ function toRunOfDay(run: PaymentRun): RunOfDay {
 }
 
 function toDayPayment({ id, merchant, indexed }: PaymentRun): DayPayment {
-  const { kind, status, final, amount, transId, externalId, createdAt } = indexed;
-  return { id, merchant, kind, status, final, amount, transId, externalId, createdAt };
+  const { kind, status, final, amount, amountPaid, transId, externalId, createdAt } = indexed;
+  return { id, merchant, kind, status, final, amount, amountPaid, transId, externalId, createdAt };
 }
 
 function byCreation(one: DayPayment, other: DayPayment): number {

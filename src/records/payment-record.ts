@@ -27,7 +27,7 @@ export interface PaymentRun {
 /** What payments can be searched for. */
 export type IndexedFields = Pick<
   Payment,
-  'kind' | 'status' | 'final' | 'amount' | 'transId' | 'externalId' | 'userId'
+  'kind' | 'status' | 'final' | 'amount' | 'amountPaid' | 'transId' | 'externalId' | 'userId'
 > & { readonly createdAt: number };
 
 /** The payment itself, with its state, and what it was started with. */

@@ -102,7 +102,7 @@ export function toRun(info: RunInfo): ListedRun | undefined {
   const createdAt = indexed.get(attributes.createdAt);
   if (id === undefined || !runId || merchant === undefined) return undefined;
   if (amount === undefined || createdAt === undefined) return undefined;
-  const { isOpen, stopped, status, final } = outcomeOf(info, indexed);
+  const { isOpen, stopped, status, final, amountPaid } = outcomeOf(info, indexed);
   return {
     id,
     merchant,
@@ -115,6 +115,7 @@ export function toRun(info: RunInfo): ListedRun | undefined {
       status,
       final,
       amount,
+      amountPaid,
       transId: indexed.get(attributes.transId) as TransId | undefined,
       externalId: indexed.get(attributes.externalId),
       userId: indexed.get(attributes.userId),
@@ -130,7 +131,8 @@ export function outcomeOf(info: RunInfo, indexed: TypedSearchAttributes) {
   const stopped = !isOpen && info.status !== Status.WORKFLOW_EXECUTION_STATUS_COMPLETED;
   const final = indexed.get(attributes.final) ?? false;
   const status = stopped && !final ? 'REVIEW' : (indexed.get(attributes.status) as PaymentStatus);
-  return { isOpen, stopped, status, final };
+  const amountPaid = status === 'SUCCESSFUL' ? indexed.get(attributes.amountPaid) : undefined;
+  return { isOpen, stopped, status, final, amountPaid };
 }
 
 function toMs(time: { seconds?: unknown; nanos?: number | null } | null | undefined): number {

@@ -333,11 +333,12 @@ export class Records {
       records.map((record) => this.#toRow(record, erased.has(record.id), keyIds.slice(0, 1))),
     );
     await query(
-      `INSERT INTO payments (id, merchant, kind, status, final, amount, trans_id, financial_trans_id, external_id, user_id,
+      `INSERT INTO payments (id, merchant, kind, status, final, amount, amount_paid, trans_id, financial_trans_id, external_id, user_id,
          created_at, run_id, run_started_at, closed_at, stopped, payers, content, erased_at, recorded_at)
        VALUES ${placeholders(rows)}
        ON CONFLICT (id) DO UPDATE SET
          kind = excluded.kind, status = excluded.status, final = excluded.final, amount = excluded.amount,
+         amount_paid = excluded.amount_paid,
          trans_id = excluded.trans_id, financial_trans_id = excluded.financial_trans_id, external_id = excluded.external_id, user_id = excluded.user_id,
          created_at = excluded.created_at, run_id = excluded.run_id, run_started_at = excluded.run_started_at, closed_at = excluded.closed_at,
          stopped = excluded.stopped, payers = excluded.payers, content = excluded.content,
@@ -381,7 +382,8 @@ export class Records {
     const { id, merchant, indexed, content } = record;
     const payers = isErased || content === undefined ? [] : payersOf(content);
     return [
-      ...[id, merchant, indexed.kind, indexed.status, indexed.final, indexed.amount],
+      ...[id, merchant, indexed.kind, indexed.status, indexed.final],
+      ...[indexed.amount, indexed.amountPaid ?? null],
       ...[indexed.transId ?? null, (content && referenceOf(content)) ?? null],
       ...[indexed.externalId ?? null, indexed.userId ?? null],
       ...[new Date(indexed.createdAt), record.runId, new Date(record.startedAt)],
@@ -496,6 +498,7 @@ function toRun(given: Row): PaymentRun {
       status: row.status,
       final: row.final,
       amount: row.amount,
+      amountPaid: row.amount_paid,
       transId: row.trans_id,
       externalId: row.external_id,
       userId: row.user_id,
@@ -525,6 +528,7 @@ const runRow = z.object({
   status: z.enum(PAYMENT_STATUSES),
   final: z.boolean(),
   amount: z.coerce.number(),
+  amount_paid: optional(z.coerce.number()),
   trans_id: optional(z.string().transform((text) => text as TransId)),
   external_id: optional(z.string()),
   user_id: optional(z.string()),

@@ -17,7 +17,7 @@ import {
 import { MAX_SEARCH_LIMIT } from '../payments/limits.js';
 import { SERVICES, type Service } from '../payments/order.js';
 import type { PaymentId } from '../payments/payment-id.js';
-import type { DayPayment } from '../payments/reconciliation.js';
+import { type DayPayment, movedBy } from '../payments/reconciliation.js';
 import { BALANCE_WINDOW_MS, type Difference, toStatement } from '../payments/statement.js';
 import { dayAfter, startOf } from '../payments/time.js';
 import type { SearchedTransaction, Transaction } from '../payments/transaction.js';
@@ -125,7 +125,9 @@ export function createStatementSteps(options: StatementOptions): StatementSteps 
 
     async searchDay({ runId, day }, service) {
       const { payments = [] } = (await statements.part<DayPayments>(runId, 'payments')) ?? {};
-      const amounts = payments.filter(({ kind }) => kind === service).map(({ amount }) => amount);
+      const amounts = payments
+        .filter(({ kind }) => kind === service)
+        .flatMap(({ amount, amountPaid = amount }) => [amount, amountPaid]);
       let { search, found } = await searchOf(runId, service);
       const known = new Map(found.map((one) => [one.transId, one]));
       for (let next = search.open[0]; next !== undefined; next = search.open[0]) {
@@ -157,7 +159,7 @@ export function createStatementSteps(options: StatementOptions): StatementSteps 
       };
       const isUnsure = (payment: DayPayment) =>
         shown.inSearches(payment).length === 0 ||
-        gaps[payment.kind].some((gap) => mayHide(gap, payment.amount));
+        gaps[payment.kind].some((gap) => mayHide(gap, payment.amount) || mayHide(gap, movedBy(payment)));
       const sought = payments.filter(isUnsure).toSorted((one, other) => urgency(one) - urgency(other));
       for (const { id, kind } of sought.slice(0, MAX_LOOK_UPS)) {
         if (lists.has(id)) continue;

@@ -16,8 +16,10 @@ export const paymentSearchAttributes = {
   externalId: defineSearchAttributeKey('ExternalId', SearchAttributeType.KEYWORD),
   userId: defineSearchAttributeKey('UserId', SearchAttributeType.KEYWORD),
   transId: defineSearchAttributeKey('TransId', SearchAttributeType.KEYWORD),
-  /** In XAF. */
+  /** What was ordered, in XAF. */
   amount: defineSearchAttributeKey('Amount', SearchAttributeType.INT),
+  /** What moved when the payment was last SUCCESSFUL, as far as the provider has said, in XAF. */
+  amountPaid: defineSearchAttributeKey('AmountPaid', SearchAttributeType.INT),
   /** ms since the epoch. The same in all runs of a payment, unlike their start times. */
   createdAt: defineSearchAttributeKey('CreatedAt', SearchAttributeType.INT),
 } as const;

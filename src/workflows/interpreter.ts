@@ -25,7 +25,7 @@ import {
   transIdOf,
 } from '../payments/payment-state.js';
 import { EMPTY_TIMELINE, recordStep, type Timeline } from '../payments/timeline.js';
-import { forMerchant, toPayment } from '../payments/to-payment.js';
+import { amountPaidOf, forMerchant, toPayment } from '../payments/to-payment.js';
 import type { PaymentEvent, Refusal, Reply, RequestEvent, Todo } from '../payments/transitions.js';
 import { paymentSearchAttributes } from '../temporal/search-attributes.js';
 import { type ActivityCalls, activityCalls } from './activity-calls.js';
@@ -318,12 +318,17 @@ class Interpreter {
     // From then on, the index knows that its merchant was to be notified of something, whatever status comes next.
     const isNotified = isNewStatus && (status === 'REVIEW' || status === 'FAILED');
     if (isNewStatus || isNewTransaction) {
+      const amountPaid = amountPaidOf(this.payment);
       upsertSearchAttributes([
         ...(isNewStatus ? [{ key: paymentSearchAttributes.status, value: status }] : []),
         ...(isFinal !== isFinalPayment(before) || isNotified
           ? [{ key: paymentSearchAttributes.final, value: isFinal }]
           : []),
         ...(isNewTransaction ? [{ key: paymentSearchAttributes.transId, value: transId }] : []),
+        // Of an outcome before a review, another amount may be there.
+        ...(status === 'SUCCESSFUL' && (amountPaid !== undefined || this.payment.reviews > 0)
+          ? [{ key: paymentSearchAttributes.amountPaid, value: amountPaid ?? null }]
+          : []),
       ]);
     }
     this.announce(before);
@@ -464,7 +469,8 @@ function refusal({
   type,
   words,
   force,
+  transactionAmount,
 }: Omit<Refusal, 'type'> & { readonly type: string }): ApplicationFailure {
-  const details = force === undefined ? [] : [{ force } satisfies RefusalDetails];
+  const details = force === undefined ? [] : [{ force, transactionAmount } satisfies RefusalDetails];
   return ApplicationFailure.create({ type, message: words, nonRetryable: true, details });
 }

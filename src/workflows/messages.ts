@@ -143,6 +143,8 @@ export const resolveUpdate = defineUpdate<PaymentResult, [Resolution]>('resolve'
 export interface RefusalDetails {
   /** What the decision has to overrule to be taken. */
   readonly force: Force;
+  /** What the transaction of a match is of, where it differs from the order; XAF. */
+  readonly transactionAmount?: number | undefined;
 }
 
 /** Voids the decision that waits for a second person. Rejected like {@link resolveUpdate}. */

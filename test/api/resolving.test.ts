@@ -1,8 +1,15 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
-import { ANSWER_WITHIN_MS, eventually, payout, useStack } from '../support/payment-stack.js';
+import {
+  ANSWER_WITHIN_MS,
+  eventually,
+  payout,
+  recordingMerchant,
+  useStack,
+} from '../support/payment-stack.js';
 
-const stack = useStack();
+const { merchant, notified } = recordingMerchant();
+const stack = useStack({ merchant });
 let hasty: ApiUnderTest;
 beforeAll(async () => {
   const grace = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
@@ -147,6 +154,42 @@ describe('a decision to match', () => {
     expect(unknown.body.detail).toContain('invented');
     const other = await decide(id, { action: 'match', transId: await transactionFor(id, 900), why });
     expect([other.status, other.body.payment.status]).toEqual([409, 'REVIEW']);
+  });
+
+  it('tells everybody what has moved, when it takes a transaction of another amount by force', async () => {
+    const id = await reviewed();
+    const transId = await transactionFor(id, 900);
+    const refused = await decide(id, { action: 'match', transId, why });
+    expect(refused.body).toMatchObject({ force: ['different_transaction'], transactionAmount: 900 });
+    const { status } = await decide(id, { action: 'match', transId, why, force: refused.body.force });
+    expect(status).toBe(200);
+
+    const moved = { status: 'SUCCESSFUL', amount: 700, amountPaid: 900 };
+    const { body } = await eventually(
+      () => stack.post(`/v1/payments/${id}/refresh`),
+      (answer) => answer.body.status === 'SUCCESSFUL',
+    );
+    expect(body).toMatchObject({ ...moved, fee: 900 - body.revenue });
+    const told = await eventually(
+      async () => notified.filter(({ payment }) => payment.id === id).at(-1),
+      (last) => last?.type === 'payment.succeeded',
+    );
+    expect(told?.payment).toMatchObject(moved);
+    const list = `/v1/payments?transId=${transId}`;
+    const { body: listed } = await eventually(
+      () => stack.api.ask('GET', list, { key: KEYS.shop }),
+      (answer) => answer.body.data[0]?.status === 'SUCCESSFUL',
+    );
+    expect(listed.data).toMatchObject([moved]);
+    const csv = await stack.api.ask('GET', list, { key: KEYS.shop, headers: { Accept: 'text/csv' } });
+    expect(csv.text).toContain(',700,900,XAF,');
+    const { body: timeline } = await stack.read(id, '/events');
+    expect(timeline.data).toContainEqual(
+      expect.objectContaining({
+        amountPaid: 900,
+        summary: "The payment is SUCCESSFUL, and final: 900 XAF have moved, which isn't what was ordered.",
+      }),
+    );
   });
 
   it("is refused for a transaction that is another payment's", async () => {

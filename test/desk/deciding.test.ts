@@ -77,6 +77,11 @@ describe('the page of a payment', () => {
     const id = await reviewed();
     expect((await operator.get(`/desk/payments/${id}`)).text).toContain('<strong>no transaction</strong>');
     const transId = await transactionFor(id, 900);
+    // The provider's list shows it meanwhile, which begins another review.
+    await eventually(
+      () => stack.read(id),
+      ({ body }) => body.reason.includes('is of 900 XAF'),
+    );
     const { text } = await eventually(
       () => operator.get(`/desk/payments/${id}`),
       (page) => page.text.includes('ordered were 700\u00a0XAF'),
@@ -182,6 +187,26 @@ describe('a decision at the desk', () => {
     expect((await stack.read(id)).body.status).toBe('REVIEW');
     expect((await confirm(path, { force: 'force' })).text).toContain('Done');
     expect((await stack.read(id)).body.resolution).toMatchObject({ action: 'fail', forced: true });
+  });
+});
+
+describe('a match with a transaction of another amount', () => {
+  it('is confirmed with the amount that moves, and the payment is called by it afterwards', async () => {
+    const id = await reviewed();
+    const transId = await transactionFor(id, 900);
+    const { path, text } = await draft(id, 'match', { transId });
+    expect(text).not.toContain('Match it: 700');
+    const refused = await confirm(path);
+    expect(refused.text).toContain(
+      `Overrule: match ${transId} of 900\u00a0XAF to this payout of 700\u00a0XAF?`,
+    );
+    expect(refused.text).toContain('Overrule, and match it: 900\u00a0XAF');
+    await confirm(path, { force: 'force' });
+    const { text: page } = await eventually(
+      () => operator.get(`/desk/payments/${id}`),
+      (answer) => answer.text.includes('SUCCESSFUL, final'),
+    );
+    expect(page).toContain('Payout of 900\u00a0XAF (ordered: 700\u00a0XAF)');
   });
 });
 

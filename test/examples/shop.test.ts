@@ -422,6 +422,18 @@ describe("the example shop's webhook", () => {
     expect(alertsNow(order)).toEqual([`order-${order.id} had succeeded, but is FAILED after all.`]);
   });
 
+  it('is no paid order when another amount has moved, and at most that is paid back', async () => {
+    const order = await place();
+    const other = { status: 'SUCCESSFUL', final: true, amountPaid: 4_000 } as const;
+    await notify(afterwards(paymentOf(order), other));
+    expect(stateNow(order)).toMatchObject({ kind: 'otherAmount' });
+    expect(await read(`/orders/${order.id}`)).toContain('We have received 4,000');
+    expect(alertsNow(order)).toEqual([
+      `order-${order.id} was for ${order.amount} XAF, and 4000 XAF have moved.`,
+    ]);
+    expect((await refund(order, String(order.amount))).status).toBe(422);
+  });
+
   it('goes by the payment, which can be ahead of the type', async () => {
     const order = await place();
     await notify(afterwards(paymentOf(order), { status: 'REVIEW', final: false }), {

@@ -46,6 +46,7 @@ describe('a payment in a statement', () => {
       status: 'SUCCESSFUL',
       final: true,
       amount: 1_000,
+      amountPaid: 1_000,
       revenue: 980,
       fee: 20,
       transId: OWN,
@@ -65,6 +66,14 @@ describe('a payment in a statement', () => {
     ["hasn't been paid", { status: 'PENDING', revenue: 980 }],
   ] as const)('has no fee when the transaction %s', (_, given) => {
     expect(compare(payment(), [transaction(given)]).line.fee).toBeUndefined();
+  });
+
+  it('agrees with the provider about what has moved, when an operator has matched it with another amount', () => {
+    const matched = payment({ amountPaid: 900 });
+    const { line, findings } = compare(matched, [transaction({ amount: 900, revenue: 880 })]);
+    expect(line).toMatchObject({ amount: 1_000, amountPaid: 900, revenue: 880, fee: 20 });
+    expect(findings).toEqual([]);
+    expect(kinds(matched, [transaction()])).toEqual(['amount_differs']);
   });
 
   it('is not compared while the provider has said nothing about it', () => {

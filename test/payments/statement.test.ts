@@ -48,6 +48,21 @@ describe('the statement of a day', () => {
     });
   });
 
+  it('adds up what has moved, not what was ordered', () => {
+    const { services } = statement({
+      payments: [
+        line({ kind: 'payout', amount: 75_000, amountPaid: 57_000 }),
+        line({ kind: 'payout', amount: 500, status: 'FAILED' }),
+      ],
+      balances: { collection: {}, payout: { opening: at(100_000), closing: at(43_000) } },
+    });
+    expect(services.payout.totals.byStatus).toMatchObject({
+      SUCCESSFUL: { amount: 57_000 },
+      FAILED: { amount: 500 },
+    });
+    expect(services.payout.change).toEqual({ balance: -57_000, payments: -57_000, rest: 0 });
+  });
+
   it('adds up each service by itself, and fees as far as they are known', () => {
     const { services } = statement({
       payments: [

@@ -93,13 +93,36 @@ describe('the payment that a merchant sees', () => {
     });
   });
 
-  it('has the fee once the money has moved, if the transaction is of the amount that was ordered', () => {
+  it('has what has moved, which may not be what was ordered, and the fee of that, once the money has moved', () => {
     expect(toPayment(taken(payoutOrder).found('PENDING', { revenue: 4_900 }).payment).fee).toBeUndefined();
     const paidOut = taken(payoutOrder).found('SUCCESSFUL', { revenue: 4_900 });
-    expect(toPayment(paidOut.payment)).toMatchObject({ revenue: 4_900, fee: 100 });
+    expect(toPayment(paidOut.payment)).toMatchObject({
+      amount: 5_000,
+      amountPaid: 5_000,
+      revenue: 4_900,
+      fee: 100,
+    });
     const other = absent(payoutOrder).match('T1', { force: true });
     other.found('SUCCESSFUL', { amount: 4_000, revenue: 3_900 });
-    expect(toPayment(other.payment)).toMatchObject({ revenue: 3_900, fee: undefined });
+    expect(toPayment(other.payment)).toMatchObject({
+      amount: 5_000,
+      amountPaid: 4_000,
+      revenue: 3_900,
+      fee: 100,
+    });
+  });
+
+  it("doesn't say how much has moved before anything has, or while that is in doubt, or when the provider doesn't", () => {
+    const paid = ({ payment }: Scenario) => toPayment(payment).amountPaid;
+    expect(paid(taken(payoutOrder).found('PENDING'))).toBeUndefined();
+    expect(paid(taken(payoutOrder).found('SUCCESSFUL', { amount: 4_000 }))).toBeUndefined();
+    expect(paid(taken(payoutOrder).found('SUCCESSFUL', { amount: undefined }))).toBeUndefined();
+  });
+
+  it('has what has moved from the last word on it, when the provider gives no answer to the one who insists on a match', () => {
+    const silent = taken(payoutOrder).found('SUCCESSFUL', { amount: 4_000 });
+    silent.match('T1', { force: true }).answered({ kind: 'unavailable', reason: 'HTTP 503' });
+    expect(toPayment(silent.payment)).toMatchObject({ status: 'SUCCESSFUL', amountPaid: 4_000 });
   });
 
   it('says why it failed in a word for programs', () => {

@@ -118,11 +118,11 @@ describe('the payments of a day', () => {
     expect(payments).toStrictEqual([
       {
         ...{ ...fields, id: idOf(7), status: 'SUCCESSFUL', createdAt: createdAt(7) },
-        ...{ transId: undefined, externalId: undefined },
+        ...{ amountPaid: undefined, transId: undefined, externalId: undefined },
       },
       {
         ...{ ...fields, id: idOf(8), status: 'FAILED', createdAt: createdAt(8) },
-        ...{ transId: undefined, externalId: undefined },
+        ...{ amountPaid: undefined, transId: undefined, externalId: undefined },
       },
     ]);
   });

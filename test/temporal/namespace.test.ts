@@ -49,6 +49,7 @@ const allAttributes = [
   ['UserId', 'Keyword'],
   ['TransId', 'Keyword'],
   ['Amount', 'Int'],
+  ['AmountPaid', 'Int'],
   ['CreatedAt', 'Int'],
 ] as const;
 const names = allAttributes.map(([name]) => name as string);

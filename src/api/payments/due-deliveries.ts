@@ -15,6 +15,7 @@ export interface DueDelivery {
   readonly status: PaymentStatus;
   /** XAF */
   readonly amount: number;
+  readonly amountPaid?: number | undefined;
   readonly notification: PaymentNotification;
 }
 
@@ -68,14 +69,16 @@ async function dueOf(context: ReadContext, id: PaymentId): Promise<DueDelivery[]
   const query = () => found.handle.query(notificationsQuery);
   const notifications = await askRunning(context, found, query, ANSWER_LIMIT_MS);
   const indexed = found.description.typedSearchAttributes;
+  const status = indexed.get(attributes.status) as PaymentStatus;
   return notifications
     .filter(({ delivery }) => delivery.kind === 'due')
     .map((notification) => ({
       id,
       merchant: found.owner,
       kind: indexed.get(attributes.kind) as PaymentKind,
-      status: indexed.get(attributes.status) as PaymentStatus,
+      status,
       amount: indexed.get(attributes.amount) ?? 0,
+      amountPaid: status === 'SUCCESSFUL' ? indexed.get(attributes.amountPaid) : undefined,
       notification,
     }));
 }

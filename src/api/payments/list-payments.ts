@@ -179,7 +179,7 @@ function toEntry(record: PaymentRecord): Entry {
 }
 
 function summarised(payment: Payment, createdAt: number): PaymentSummary {
-  const { id, object, kind, method, status, final, amount, currency } = payment;
+  const { id, object, kind, method, status, final, amount, amountPaid, currency } = payment;
   const { transId, externalId, userId, metadata } = payment;
   const shown = {
     id,
@@ -189,6 +189,7 @@ function summarised(payment: Payment, createdAt: number): PaymentSummary {
     status,
     final,
     amount,
+    amountPaid,
     currency,
     transId,
     externalId,
@@ -391,7 +392,7 @@ async function summaryOf(
   const memo = memoSchema.safeParse(decoded);
   const amount = indexed.get(attributes.amount);
   if (amount === undefined || !memo.success) return undefined;
-  const { status, final } = outcomeOf(info, indexed);
+  const { status, final, amountPaid } = outcomeOf(info, indexed);
   return {
     id,
     object: 'payment',
@@ -400,6 +401,7 @@ async function summaryOf(
     status,
     final,
     amount,
+    amountPaid,
     currency: CURRENCY,
     transId: indexed.get(attributes.transId) as TransId | undefined,
     externalId: indexed.get(attributes.externalId),

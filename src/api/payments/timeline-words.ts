@@ -1,3 +1,4 @@
+import { xaf } from '../../payments/describe-payment.js';
 import type { ChangeSource, NoAnswerWord, Occurrence } from '../../payments/timeline.js';
 
 /** What a timeline shows: what is stored of it, and what is known besides. */
@@ -115,8 +116,10 @@ function wordsFor(occurrence: ShownOccurrence): string {
         : `${by} rejected the decision of ${proposedBy} (${action}, review ${review}).`;
     }
     case 'status_changed': {
-      const { status, final, reason } = occurrence;
-      return `The payment is ${status}${final ? ', and final' : ''}${reason ? `: ${unended(reason)}` : ''}.`;
+      const { status, final, amountPaid, reason } = occurrence;
+      const moved =
+        amountPaid === undefined ? '' : `: ${xaf(amountPaid)} have moved, which isn't what was ordered`;
+      return `The payment is ${status}${final ? ', and final' : ''}${moved}${reason ? `: ${unended(reason)}` : ''}.`;
     }
     case 'merchant_notification':
       return `Notification ${occurrence.number} (${occurrence.event}) ${DELIVERIES[occurrence.delivery]}.`;

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { Force } from '../../payments/decision.js';
 import type { Payment } from '../../payments/payment.js';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { expireUpdate, type PaymentResult, type RefusalDetails } from '../../workflows/messages.js';
@@ -37,8 +36,8 @@ export type UpdateResult =
       readonly code: RefusalCode;
       /** The payment's own reason. */
       readonly message: string;
-      /** What the request has to overrule to be taken. */
-      readonly force?: Force | undefined;
+      /** How the request would be taken all the same. */
+      readonly insist?: RefusalDetails | undefined;
       readonly result: PaymentResult;
     };
 
@@ -88,8 +87,8 @@ export async function updatePayment(
     if (code === undefined && !hasEnded(error)) throw error;
     const result = await latestState(context, found);
     if (code === undefined) return { kind: 'ended', result };
-    const details = failureDetailsOf(error) as RefusalDetails | undefined;
-    return { kind: 'refused', code, message: failureMessageOf(error), force: details?.force, result };
+    const insist = failureDetailsOf(error) as RefusalDetails | undefined;
+    return { kind: 'refused', code, message: failureMessageOf(error), insist, result };
   }
 }
 

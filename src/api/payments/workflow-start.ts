@@ -3,6 +3,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { linesOf, markdown, xaf } from '../../payments/describe-payment.js';
 import type { PaymentOrder } from '../../payments/order.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../payments/payment-state.js';
+import { amountPaidOf } from '../../payments/to-payment.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import type { PaymentInput, PaymentWorkflowType } from '../../workflows/messages.js';
 import type { PaymentMemo, PaymentWorkflow } from './find-payment.js';
@@ -77,6 +78,7 @@ function searchAttributes(
   payment: PaymentState | undefined,
 ): TypedSearchAttributes {
   const transId = payment && transIdOf(payment);
+  const amountPaid = payment && amountPaidOf(payment);
   return new TypedSearchAttributes([
     { key: attributes.merchant, value: owner },
     { key: attributes.status, value: payment === undefined ? 'CREATED' : statusOf(payment) },
@@ -84,6 +86,7 @@ function searchAttributes(
     ...(payment !== undefined && isFinalPayment(payment) ? [{ key: attributes.final, value: true }] : []),
     { key: attributes.kind, value: kind },
     { key: attributes.amount, value: amount },
+    ...(amountPaid === undefined ? [] : [{ key: attributes.amountPaid, value: amountPaid }]),
     { key: attributes.createdAt, value: createdAt },
     ...(externalId === undefined ? [] : [{ key: attributes.externalId, value: externalId }]),
     ...(userId === undefined ? [] : [{ key: attributes.userId, value: userId }]),

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Force } from '../../payments/decision.js';
 import type { Payment } from '../../payments/payment.js';
 import { parsePaymentId } from '../../payments/payment-id.js';
 import { forMerchant } from '../../payments/to-payment.js';
+import type { RefusalDetails } from '../../workflows/messages.js';
 import { type Caller, isOperator, maySee } from '../http/auth.js';
 import { ApiError, forbidden, paymentNotFound } from '../http/problem.js';
 import { type FoundPayment, findPayment } from '../payments/find-payment.js';
@@ -62,10 +62,15 @@ export function viewerOf({ ui }: Pick<ApiContext, 'ui'>, caller: Caller, owner: 
  * The error for a request that a payment refuses, with the payment as it is now.
  *
  * @param message the payment's own reason, used where the code and the payment don't give it
- * @param force with what the payment would take it
+ * @param insist with what the payment would take it
  */
-export function refusal(code: RefusalCode, payment: View<Payment>, message = '', force?: Force): ApiError {
-  return new ApiError(code, details[code](payment, message), { payment, force });
+export function refusal(
+  code: RefusalCode,
+  payment: View<Payment>,
+  message = '',
+  insist?: RefusalDetails,
+): ApiError {
+  return new ApiError(code, details[code](payment, message), { payment, ...insist });
 }
 
 const details: Readonly<Record<RefusalCode, (payment: Payment, message: string) => string>> = {

@@ -234,6 +234,7 @@ const CSV_COLUMNS = [
   'status',
   'final',
   'amount',
+  'amountPaid',
   'currency',
   'transId',
   'externalId',
@@ -435,7 +436,7 @@ export const resolvePayment = authenticatedRoute({
       case 'underway':
         return { status: 202, json };
       case 'refused':
-        throw refusal(update.code, json, update.message, update.force);
+        throw refusal(update.code, json, update.message, update.insist);
       case 'ended':
         throw json.status === 'REVIEW'
           ? refusal(
