@@ -163,10 +163,7 @@ export function createApi({
     openApi: describeOnce(),
     payoutLimits: new PayoutLimits(),
     providers: { collection: sharedBalance(providers.collection), payout: sharedBalance(providers.payout) },
-    providerRecords: {
-      collection: new ProviderRecords(providers.collection),
-      payout: new ProviderRecords(providers.payout),
-    },
+    providerRecords: new ProviderRecords(),
   };
   measureOpenReviews(registry, context);
   measureRecords(registry, context);

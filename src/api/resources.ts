@@ -570,7 +570,7 @@ export const providerRecordsSchema = z
         transaction: recordSchema.optional(),
         ...noAnswerFields,
       })
-      .meta({ id: 'ProviderStatus', description: "The payment's own transaction, up to a minute old" })
+      .meta({ id: 'ProviderStatus', description: "The payment's own transaction, as old as `asOf` says" })
       .optional(),
   })
   .meta({ id: 'ProviderRecords', description: 'What the provider shows of a payment' });

@@ -13,7 +13,7 @@ import { type RequestRecord, recordOf } from './http/request-log.js';
 import type { LinkMaker } from './payments/links.js';
 import type { LimitContext } from './payments/payout-limits.js';
 import type { HintContext } from './payments/provider-notifications.js';
-import type { ProviderRecords, RecordsReader } from './payments/provider-records.js';
+import type { ProviderRecords } from './payments/provider-records.js';
 import type { StartContext } from './payments/start-payment.js';
 
 /** Reads the balance of one of the provider's services. */
@@ -21,13 +21,10 @@ export interface BalanceReader {
   balance(): Promise<BalanceAnswer>;
 }
 
-/** What the API asks one of the provider's services: nothing of it changes anything. */
-export interface ProviderReader extends BalanceReader, RecordsReader {}
-
-/** The provider's services as the API uses them: it reads both, and makes links. */
+/** The provider's services as the API uses them: it reads both balances, and makes links. */
 export interface ApiProviders {
-  readonly collection: ProviderReader & LinkMaker;
-  readonly payout: ProviderReader;
+  readonly collection: BalanceReader & LinkMaker;
+  readonly payout: BalanceReader;
 }
 
 /** A balance, or why there is none, and when the provider was asked, in ms since the epoch. */
@@ -52,7 +49,7 @@ export interface ApiContext extends StartContext, HintContext, LimitContext {
   readonly namespace: string;
   readonly ui: WebUi;
   readonly providers: Readonly<Record<Service, SharedBalance>>;
-  readonly providerRecords: Readonly<Record<Service, ProviderRecords>>;
+  readonly providerRecords: ProviderRecords;
   readonly webhookToken: string;
   readonly metrics: Metrics;
   readonly limits: Limits;

@@ -3,7 +3,9 @@ import { renumbered, withDifferences } from './evidence.js';
 import { onExpired, onStatus, startClosing } from './following.js';
 import { ownerOf } from './matching.js';
 import { afterTry, newDelivery, nextDue, withDelivery, withNotification } from './notification.js';
+import type { ListAnswer, StatusAnswer } from './outcome.js';
 import type { PaymentEventType } from './payment.js';
+import type { TransId } from './payment-id.js';
 import {
   type Closing,
   type Following,
@@ -20,7 +22,7 @@ import {
   type Waiter,
   type Waiting,
 } from './payment-state.js';
-import { nextFreeAt, recordQuestion, STATUS_CALLS_BUDGETED } from './polling.js';
+import { LOOKS_BUDGETED, nextFreeAt, recordQuestion, STATUS_CALLS_BUDGETED } from './polling.js';
 import {
   nextReport,
   onNotification,
@@ -678,4 +680,30 @@ function deliveryTask({ notifications, delivering }: PaymentState): Task | undef
 /** The time, or the end of the quiet that the provider has asked for. */
 function quiet({ quietUntil = 0 }: PaymentState, at: number): number {
   return Math.max(at, quietUntil);
+}
+
+/** When an operator who looks may have the status of a transaction asked for: now, or once there is room, in ms since the epoch. */
+export function lookableAt(payment: PaymentState, transId: TransId, now: number): number {
+  return quiet(payment, nextFreeAt(payment.recentQuestions, transId, now, LOOKS_BUDGETED));
+}
+
+/**
+ * What an operator's look leaves behind: the question counted, and the quiet that the provider has asked for. It decides nothing.
+ *
+ * @param transId of which the status was asked
+ */
+export function looked(
+  payment: PaymentState,
+  answer: StatusAnswer | ListAnswer,
+  now: number,
+  transId?: TransId,
+): PaymentState {
+  if (answer.kind === 'throttled' && answer.isOurs) return payment;
+  const { recentQuestions } = payment;
+  const retryAfterMs = answer.kind === 'throttled' ? answer.retryAfterMs : undefined;
+  return {
+    ...payment,
+    ...(transId !== undefined && { recentQuestions: recordQuestion(recentQuestions, transId, now) }),
+    ...(retryAfterMs !== undefined && { quietUntil: quiet(payment, now + retryAfterMs) }),
+  };
 }

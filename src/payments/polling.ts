@@ -94,6 +94,9 @@ export function recordPoll(
  */
 export const STATUS_CALLS_BUDGETED = STATUS_CALLS_PER_WINDOW - 3;
 
+/** Of these, what operators who look may use up. The last one is the payment's own. */
+export const LOOKS_BUDGETED = STATUS_CALLS_BUDGETED - 1;
+
 /**
  * The latest status questions, oldest first. One counts from when it was *answered* (ms since the epoch): the provider
  * counted it at some moment before, so that a slow one never leaves our window while it is still in the provider's.
@@ -104,9 +107,14 @@ export type RecentQuestions = readonly { readonly transId: TransId; readonly at:
 const MAX_RECENT_QUESTIONS = 24;
 
 /** The earliest time at which a transaction may be asked about once more: `now`, or when its window has room. */
-export function nextFreeAt(recentQuestions: RecentQuestions, transId: TransId, now: number): number {
+export function nextFreeAt(
+  recentQuestions: RecentQuestions,
+  transId: TransId,
+  now: number,
+  budget: number = STATUS_CALLS_BUDGETED,
+): number {
   const inWindow = recentQuestions.filter((one) => one.transId === transId && isRecent(one.at, now));
-  const oldest = inWindow[inWindow.length - STATUS_CALLS_BUDGETED];
+  const oldest = inWindow[inWindow.length - budget];
   return oldest === undefined ? now : oldest.at + STATUS_WINDOW_MS + 1;
 }
 

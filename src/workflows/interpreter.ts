@@ -13,7 +13,7 @@ import {
 } from '@temporalio/workflow';
 import type { MerchantNotification } from '../activities/merchant.js';
 import { describePayment } from '../payments/describe-payment.js';
-import { objectionTo, step, waitsForBudget } from '../payments/machine.js';
+import { lookableAt, looked, objectionTo, step, waitsForBudget } from '../payments/machine.js';
 import { type DeliveryOutcome, notificationId } from '../payments/notification.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
@@ -35,11 +35,13 @@ import {
   FINGERPRINT_MISMATCH,
   hintSignal,
   initiationUpdate,
+  lookUpdate,
   notificationsQuery,
   outcomeUpdate,
   type PaymentInput,
   type PaymentResult,
   type PaymentWorkflowType,
+  type ProviderView,
   paymentQuery,
   type RefusalDetails,
   recheckUpdate,
@@ -99,6 +101,10 @@ class Interpreter {
   private readonly steps: PaymentSteps;
   private readonly inbox: PaymentEvent[] = [];
   private readonly replies = new Map<number, Reply>();
+  /** Operators who look, and wait for what is seen. */
+  private readonly lookers: ((view: ProviderView) => void)[] = [];
+  /** The latest status that was seen. */
+  private seen: ProviderView['status'];
   private requests = 0;
   private isHandingOver = false;
   private timer: { readonly until: number; readonly scope: CancellationScope; isOver: boolean } | undefined;
@@ -127,13 +133,16 @@ class Interpreter {
       const message = this.inbox.shift();
       if (message !== undefined) {
         todo = this.take(await this.checked(message));
+      } else if (this.lookers.length > 0 && (todo.kind === 'wait' || todo.kind === 'end')) {
+        await this.look();
+        todo = this.take({ kind: 'time' });
       } else if (todo.kind === 'wait') {
         await (this.isLong && this.payment.delivering === undefined ? this.handOver() : this.wait(todo));
         if (this.inbox.length === 0) todo = this.take({ kind: 'time' });
       } else if (todo.kind === 'end') {
         // Yield once even if nothing is to do: the message that reopened the payment arrives in that turn.
-        await condition(() => this.inbox.length > 0 || allHandlersFinished());
-        if (this.inbox.length === 0) return this.ended();
+        await condition(() => this.isCalled || allHandlersFinished());
+        if (!this.isCalled) return this.ended();
       } else {
         todo = this.take(await this.ask(todo));
       }
@@ -154,6 +163,7 @@ class Interpreter {
     this.payment = payment;
     this.timeline = recordStep(this.timeline, { before, event, after: payment, replies }, now);
     for (const reply of replies) this.replies.set(reply.request, reply);
+    if (event.kind === 'status') this.see(event.transId, event.answer);
     this.show(before);
     if (event.kind === 'delivered') this.reportGivenUp(event.number);
     this.withdrawStale();
@@ -202,6 +212,40 @@ class Interpreter {
     if (this.delivery === undefined) return;
     const { number, told, scope } = this.delivery;
     if (JSON.stringify(this.compose(number)) !== told) scope.cancel();
+  }
+
+  /** Asks what the provider shows, for those who look, when nothing else is to be done. */
+  private async look(): Promise<void> {
+    const lookers = this.lookers.splice(0);
+    const list = { answer: await this.listForLook(), at: Date.now() };
+    this.payment = looked(this.payment, list.answer, list.at);
+    const transId = transIdOf(this.payment);
+    const status = transId && (await this.statusForLook(transId));
+    for (const reply of lookers) reply({ list, status });
+  }
+
+  private async listForLook(): Promise<ListAnswer> {
+    const pauseMs = (this.payment.quietUntil ?? 0) - Date.now();
+    return pauseMs > 0
+      ? { kind: 'throttled', retryAfterMs: pauseMs, isOurs: true }
+      : await this.steps.lookUp();
+  }
+
+  private async statusForLook(transId: TransId): Promise<ProviderView['status']> {
+    const now = Date.now();
+    const freeAt = lookableAt(this.payment, transId, now);
+    if (freeAt > now) {
+      if (this.seen?.transId === transId) return this.seen;
+      return { transId, answer: { kind: 'throttled', retryAfterMs: freeAt - now, isOurs: true }, at: now };
+    }
+    const answer = await this.steps.askStatus(transId);
+    this.payment = looked(this.payment, answer, Date.now(), transId);
+    this.see(transId, answer);
+    return { transId, answer, at: Date.now() };
+  }
+
+  private see(transId: TransId, answer: StatusAnswer): void {
+    if (answer.kind === 'found' || answer.kind === 'unknown') this.seen = { transId, answer, at: Date.now() };
   }
 
   private counted(outcome: InitiationOutcome): InitiationOutcome {
@@ -254,9 +298,7 @@ class Interpreter {
     if (pause !== undefined && pause <= 0) return;
     if (this.timer?.until !== until || this.timer?.isOver) this.setTimer(until, summary);
     const mayHandOver = this.payment.delivering === undefined;
-    await condition(
-      () => this.inbox.length > 0 || this.timer?.isOver === true || (mayHandOver && this.isLong),
-    );
+    await condition(() => this.isCalled || this.timer?.isOver === true || (mayHandOver && this.isLong));
   }
 
   private setTimer(until: number | undefined, summary: string): void {
@@ -289,8 +331,8 @@ class Interpreter {
   private async handOver(): Promise<void> {
     this.isHandingOver = true;
     this.take({ kind: 'handOver' });
-    await condition(() => this.inbox.length > 0 || allHandlersFinished());
-    if (this.inbox.length > 0) return;
+    await condition(() => this.isCalled || allHandlersFinished());
+    if (this.isCalled) return;
     const carryOn = makeContinueAsNewFunc<(input: PaymentInput) => Promise<EndedPayment>>({
       workflowType: workflowInfo().workflowType as PaymentWorkflowType,
     });
@@ -402,6 +444,9 @@ class Interpreter {
         return this.result();
       }),
     );
+    setHandler(lookUpdate, () =>
+      shielded(() => new Promise<ProviderView>((resolve) => this.lookers.push(resolve))),
+    );
     this.handleRequest(expireUpdate, () => ({ kind: 'expire' }));
     this.handleRequest(refreshUpdate, () => ({ kind: 'refresh' }));
     this.handleRequest(recheckUpdate, (by) => ({
@@ -411,6 +456,11 @@ class Interpreter {
     this.handleRequest(resolveUpdate, (resolution) => ({ kind: 'decide', resolution }));
     this.handleRequest(rejectUpdate, (rejection) => ({ kind: 'reject', rejection }));
     this.handleRequest(resendNotificationUpdate, (number) => ({ kind: 'resendNotification', number }));
+  }
+
+  /** Whether a message waits, or somebody who looks. */
+  private get isCalled(): boolean {
+    return this.inbox.length > 0 || this.lookers.length > 0;
   }
 
   /** Whether requests that wait for the outcome can be answered: nothing more of it is to come in this run. */

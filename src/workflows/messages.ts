@@ -4,6 +4,7 @@ import type { CountedPayout, CountedPayouts } from '../payments/counted-payouts.
 import type { Force, Rejection, Resolution } from '../payments/decision.js';
 import type { PaymentNotification } from '../payments/notification.js';
 import type { PaymentOrder, PaymentTerms, Service } from '../payments/order.js';
+import type { ListAnswer, StatusAnswer } from '../payments/outcome.js';
 import type { Payment } from '../payments/payment.js';
 import type { TransId } from '../payments/payment-id.js';
 import type { PaymentState } from '../payments/payment-state.js';
@@ -121,6 +122,24 @@ export const expireUpdate = defineUpdate<PaymentResult, []>('expire');
 
 /** Asks the provider now, within the status budget; answers with the payment afterwards. Leaves a final payment alone. */
 export const refreshUpdate = defineUpdate<PaymentResult, []>('refresh');
+
+/** An answer of the provider, and when it came, in ms since the epoch. */
+export interface Answered<Answer> {
+  readonly answer: Answer;
+  readonly at: number;
+}
+
+/** What the provider shows of a payment's transactions, and of the one that it goes by. */
+export interface ProviderView {
+  readonly list: Answered<ListAnswer>;
+  readonly status?: (Answered<StatusAnswer> & { readonly transId: TransId }) | undefined;
+}
+
+/**
+ * Asks the provider on behalf of an operator who looks. The status counts in the payment's budget: while that has no room, it is the latest
+ * that the payment has seen. What is seen decides nothing.
+ */
+export const lookUpdate = defineUpdate<ProviderView, []>('look');
 
 /** Who has a payment compared: an operator, or the statement of its day. */
 export type RecheckedBy = 'operator' | 'statement';

@@ -126,8 +126,6 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
   const notThere = async () => ({ kind: 'unavailable', reason: 'not there' }) as const;
   const none = {
     balance: notThere,
-    transactionsOf: notThere,
-    paymentStatus: notThere,
     initiatePay: async () => ({ kind: 'notSent', reason: 'not there' }) as const,
     expirePay: notThere,
   };

@@ -97,9 +97,9 @@ async function startStack({
   };
 
   const connection = await NativeConnection.connect({ address: server.address });
-  async function startWorker(workerEncryption = encryption) {
+  async function startWorker(workerEncryption = encryption, by = connection) {
     const worker = await createPaymentWorker({
-      connection,
+      connection: by,
       namespace: 'default',
       taskQueue: 'payments',
       encryption: workerEncryption,
@@ -137,6 +137,16 @@ async function startStack({
       } finally {
         stopWorker = await startWorker();
       }
+    },
+    /** Another worker beside the first. @returns how to stop it */
+    async startMoreWorkers(): Promise<() => Promise<void>> {
+      // The SDK takes two workers of one queue in a process only if they don't share a connection.
+      const own = await NativeConnection.connect({ address: server.address });
+      const stopMore = await startWorker(encryption, own);
+      return async () => {
+        await stopMore();
+        await own.close();
+      };
     },
     /** A worker that encrypts in another way takes the place of the one that runs. */
     async restartWorker(workerEncryption: Encryption): Promise<void> {

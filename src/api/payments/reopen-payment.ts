@@ -85,7 +85,7 @@ export async function reopenWithHint(
 }
 
 /** An update that an ended payment is reopened for. */
-export interface ReopeningUpdate {
+export interface ReopeningUpdate<Answer = PaymentResult> {
   /** Requests with one name for one payment share one update, so they must mean the same. */
   readonly name: string;
   /**
@@ -96,12 +96,12 @@ export interface ReopeningUpdate {
    */
   reopenable(ended: EndedState | undefined): EndedState;
   /** Sends the update to the payment's running workflow. */
-  send(handle: WorkflowHandle<PaymentWorkflow>, updateId: string): Promise<PaymentResult>;
+  send(handle: WorkflowHandle<PaymentWorkflow>, updateId: string): Promise<Answer>;
   /** Sends the update with the start of the run that reopens the payment. */
   sendWithStart(
     startWorkflowOperation: WithStartWorkflowOperation<PaymentWorkflow>,
     updateId: string,
-  ): Promise<PaymentResult>;
+  ): Promise<Answer>;
 }
 
 /**
@@ -111,11 +111,11 @@ export interface ReopeningUpdate {
  * @throws {ApiError} `too_many_requests`, `temporarily_unavailable`, and what `reopenable` throws.
  * @throws {WorkflowUpdateFailedError} when the payment refuses.
  */
-export async function updateOrReopen(
+export async function updateOrReopen<Answer>(
   context: UpdateContext,
   id: PaymentId,
-  update: ReopeningUpdate,
-): Promise<WaitResult<PaymentResult>> {
+  update: ReopeningUpdate<Answer>,
+): Promise<WaitResult<Answer>> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const found = await findPayment(context, id);
     if (found === undefined) throw paymentNotFound();
@@ -160,12 +160,12 @@ export function recheckPayment(
   });
 }
 
-function send(
+function send<Answer>(
   { client, taskQueue, answerWithinMs, shutdown, updates }: UpdateContext,
   found: FoundPayment,
   ended: EndedState | undefined,
-  update: ReopeningUpdate,
-): Promise<WaitResult<PaymentResult>> {
+  update: ReopeningUpdate<Answer>,
+): Promise<WaitResult<Answer>> {
   const execute = (updateId: string) =>
     ended === undefined
       ? update.send(client.workflow.getHandle(found.id), updateId)

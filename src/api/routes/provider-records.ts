@@ -1,18 +1,20 @@
 import type { ListAnswer, NoAnswer, StatusAnswer } from '../../payments/outcome.js';
+import type { Payment } from '../../payments/payment.js';
 import { isoTime } from '../../payments/time.js';
+import type { Answered, ProviderView } from '../../workflows/messages.js';
 import { readPayment } from '../payments/find-payment.js';
-import type { Answered } from '../payments/provider-records.js';
+import { StoppedError } from '../payments/provider-records.js';
 import { type ProviderRecordsResource, providerRecordsSchema } from '../resources.js';
-import { authenticatedRoute } from '../route.js';
+import { type ApiContext, authenticatedRoute } from '../route.js';
 import { ownPayment } from './payment-resource.js';
 
-/** What an operator would otherwise look up in the provider's portal. The payment itself isn't asked, and doesn't change. */
+/** What an operator would otherwise look up in the provider's portal. The payment itself asks, and doesn't go by the answer. */
 export const getProviderRecords = authenticatedRoute({
   method: 'get',
   path: '/v1/payments/:id/provider',
   summary: 'What the provider shows of the payment at this moment',
   description:
-    "For operators. The provider is asked for its list of the payment's transactions and, at most once a minute, for the status of the payment's own. What it answers changes nothing: a decision is checked with the provider again.",
+    "For operators. The payment asks the provider for its list of the payment's transactions and, within its limit on questions, for the status of its own. What is answered changes nothing: a decision is checked with the provider again.",
   operationId: 'getProviderRecords',
   tag: 'Payments',
   responses: {
@@ -21,29 +23,47 @@ export const getProviderRecords = authenticatedRoute({
       schema: providerRecordsSchema,
     },
   },
-  problems: ['not_found', 'temporarily_unavailable', 'records_unavailable', 'record_unreadable'],
+  problems: [
+    'not_found',
+    'too_many_requests',
+    'temporarily_unavailable',
+    'records_unavailable',
+    'record_unreadable',
+  ],
   scopes: ['review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
     const { payment } = await readPayment(context, found);
-    const { transId } = payment;
-    const records = context.providerRecords[payment.kind];
-    const [list, status] = await Promise.all([
-      records.list(payment.id, payment.method === 'direct'),
-      transId === undefined ? undefined : records.status(transId),
-    ]);
+    const { list, status } = await lookAt(context, payment);
     return {
       status: 200,
       json: {
         object: 'provider_records' as const,
         list: viewList(list),
-        ...(status !== undefined && transId !== undefined && { status: viewStatus(status, transId) }),
+        ...(status !== undefined && { status: viewStatus(status, status.transId) }),
       },
     };
   },
 });
 
-function viewList({ answer, asOf }: Answered<ListAnswer>): ProviderRecordsResource['list'] {
+/** What the provider shows, or why it isn't known. */
+async function lookAt(
+  context: ApiContext,
+  { id, transId }: Pick<Payment, 'id' | 'transId'>,
+): Promise<ProviderView> {
+  let reason = 'no answer within 5 seconds';
+  try {
+    const view = await context.providerRecords.look(context, id);
+    if (view !== undefined) return view;
+  } catch (error) {
+    if (!(error instanceof StoppedError)) throw error;
+    reason = `${error.message}, so it asks nothing: look in the provider's portal`;
+  }
+  const none = { answer: { kind: 'unavailable', reason }, at: Date.now() } as const;
+  return { list: none, status: transId === undefined ? undefined : { ...none, transId } };
+}
+
+function viewList({ answer, at: asOf }: Answered<ListAnswer>): ProviderRecordsResource['list'] {
   const at = { asOf: isoTime(asOf) };
   if (answer.kind === 'listed') {
     return { answer: 'listed', transactions: [...answer.transactions], ...at };
@@ -55,7 +75,7 @@ function viewList({ answer, asOf }: Answered<ListAnswer>): ProviderRecordsResour
 }
 
 function viewStatus(
-  { answer, asOf }: Answered<StatusAnswer>,
+  { answer, at: asOf }: Answered<StatusAnswer>,
   transId: string,
 ): ProviderRecordsResource['status'] {
   const about = { transId, asOf: isoTime(asOf) };
@@ -69,8 +89,17 @@ function noAnswer(answer: NoAnswer) {
     case 'unauthorized':
       return { answer: 'credentials_refused', message: answer.message } as const;
     case 'throttled':
-      return { answer: 'throttled', message: 'the provider asked to be called less often' } as const;
+      return { answer: 'throttled', message: whyThrottled(answer) } as const;
     case 'unavailable':
       return { answer: 'unavailable', message: answer.reason } as const;
   }
+}
+
+function whyThrottled({
+  isOurs,
+  retryAfterMs = 0,
+}: Extract<NoAnswer, { readonly kind: 'throttled' }>): string {
+  if (!isOurs) return 'the provider asked to be called less often';
+  const seconds = Math.ceil(retryAfterMs / 1_000);
+  return `it was asked as often as it may be, or has asked for a pause: look again in ${seconds} seconds`;
 }

@@ -1,8 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ProviderRecords, type RecordsReader } from '../../../src/api/payments/provider-records.js';
-import type { PaymentId } from '../../../src/payments/payment-id.js';
 import { KEYS } from '../../support/api-under-test.js';
-import { link, useStack } from '../../support/payment-stack.js';
+import { eventually, link, useStack } from '../../support/payment-stack.js';
 
 const stack = useStack();
 
@@ -25,12 +23,12 @@ describe('what the provider shows of a payment', () => {
     };
     expect(body).toEqual({
       object: 'provider_records',
-      list: { answer: 'listed', asOf: at, transactions: [transaction] },
+      list: { answer: 'listed', asOf: at, transactions: expect.arrayContaining([transaction]) },
       status: { answer: 'found', asOf: at, transId, transaction },
     });
   });
 
-  it('changes nothing of the payment, and takes one status question a minute, however often it is looked at', async () => {
+  it('changes nothing of the payment, and is shared by all who look at once', async () => {
     const { id, transId } = await stack.begun('/v1/collections', link);
     const before = (await stack.api.ask('GET', `/v1/payments/${id}/events`, { key: KEYS.shop })).body;
     const answers = await Promise.all([read(id), read(id), read(id), read(id)]);
@@ -41,6 +39,36 @@ describe('what the provider shows of a payment', () => {
     expect((await stack.api.ask('GET', `/v1/payments/${id}/events`, { key: KEYS.shop })).body).toEqual(
       before,
     );
+  });
+
+  it('is asked for by the payment, in whose history it stands', async () => {
+    const { id } = await stack.begun('/v1/collections', link);
+    await read(id);
+    const { events } = await stack.api.client.workflow.getHandle(id).fetchHistory();
+    const markers = events?.filter(({ markerRecordedEventAttributes: marker }) => marker) ?? [];
+    expect(markers).toHaveLength(2);
+  });
+
+  it('is asked for by a payment that has ended, too, which stays as it was', async () => {
+    const payment = await stack.paid();
+    const asked = stack.transactionsOf(payment.id)[0]?.statusCalls.answered ?? 0;
+    const { body } = await read(payment.id);
+    expect(body.status).toMatchObject({ answer: 'found', transaction: { status: 'SUCCESSFUL' } });
+    expect(body.list.transactions).toHaveLength(1);
+    expect(stack.transactionsOf(payment.id)[0]?.statusCalls.answered).toBe(asked + 1);
+    await stack.api.client.workflow.getHandle(payment.id).result();
+    expect((await stack.read(payment.id)).body).toMatchObject({ status: 'SUCCESSFUL', final: true });
+  });
+
+  it('is not known once its workflow was stopped by hand', async () => {
+    const { id, transId } = await stack.begun('/v1/collections', link);
+    await stack.api.client.workflow.getHandle(id).terminate('by mistake');
+    const { status, body } = await read(id);
+    expect([status, body.list.answer, body.status]).toEqual([
+      200,
+      'unavailable',
+      { answer: 'unavailable', asOf: at, transId, message: expect.stringContaining('stopped by hand') },
+    ]);
   });
 
   it('says that it is not known, when the provider gives no answer', async () => {
@@ -66,27 +94,19 @@ describe('what the provider shows of a payment', () => {
 });
 
 describe('a provider that hangs', () => {
-  const id = 'pay_1' as PaymentId;
-  const never: RecordsReader = {
-    transactionsOf: () => new Promise(() => undefined),
-    paymentStatus: () => Promise.reject(new Error('broken')),
-  };
-
   it('keeps nobody waiting: there is no answer then', async () => {
-    const records = new ProviderRecords(never, 30);
-    const { answer } = await records.list(id, false);
-    expect(answer).toEqual({ kind: 'unavailable', reason: 'no answer within 0.03 seconds' });
-  });
-
-  it('is asked once by all who wait', async () => {
-    let asked = 0;
-    const transactionsOf = () => {
-      asked++;
-      return never.transactionsOf(id, false);
-    };
-    const records = new ProviderRecords({ ...never, transactionsOf }, 30);
-    await Promise.all([records.list(id, false), records.list(id, false)]);
-    await records.list(id, false);
-    expect(asked).toBe(1);
+    const { id, transId } = await stack.begun('/v1/collections', link);
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'transaction', userId: id, delayMs: 3_000 });
+    const { status, body } = await read(id);
+    const none = { answer: 'unavailable', asOf: at, message: 'no answer within 5 seconds' };
+    expect([status, body.list, body.status]).toEqual([
+      200,
+      { ...none, transactions: [] },
+      { ...none, transId },
+    ]);
+    await eventually(
+      () => read(id),
+      (later) => later.body.list.answer === 'listed',
+    );
   });
 });
