@@ -142,6 +142,8 @@ export interface PaymentResolution {
   /** What was overruled; without it, `forced` is for whatever came up. */
   readonly overruled?: readonly Open<Objection>[];
   readonly at: string;
+  /** A `resend` that waits to be sent, and can be taken back. */
+  readonly revocable?: true;
   /** The second person, where the decision took two. */
   readonly approval?: { readonly by: string; readonly why: string };
 }

@@ -147,6 +147,10 @@ const resolutionSchema = schemaOf<PaymentResolution>()({
   ),
   overruled: described(objectionsSchema.optional(), OVERRULED),
   at: time,
+  revocable: described(
+    z.literal(true).optional(),
+    'A `resend` that waits to be sent: `reject` takes it back',
+  ),
   approval: described(
     z
       .object({

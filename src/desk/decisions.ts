@@ -59,9 +59,9 @@ function isWithdrawal({ name }: Session, payment: Payment, action: Action): bool
   return action === 'reject' && by === name;
 }
 
-/** The decision by which a payment is sent once more, as long as nobody knows whether it has been. */
-export function waitingResend({ status, resolution }: Payment): Payment['resolution'] {
-  return status === 'CREATED' && resolution?.action === 'resend' ? resolution : undefined;
+/** The decision by which a payment is sent once more, as long as it waits and nothing has left. */
+export function waitingResend({ resolution }: Payment): Payment['resolution'] {
+  return resolution?.revocable ? resolution : undefined;
 }
 
 /** Whether a payment keeps an operator's decision for a second person. */
@@ -246,7 +246,7 @@ ${payment.review?.secondPerson && action !== 'reject' && html`<p>${takesTwo(sess
 ${csrfField(session.csrf)}
 <input type="hidden" name="review" value="${review}">
 ${action === 'match' && field({ name: 'transId', label: "The transaction's id", value: typed.transId, hint: "As the provider's portal or list shows it.", error: errors.transId, focus: count === 0 || errors.transId !== undefined })}
-${field({ name: 'why', label: 'Why', value: typed.why, hint: action === 'reject' ? 'Operators see it.' : 'Who reads the payment later sees it, its merchant too. Name the ticket or the call.', error: errors.why, isLong: true, focus: action !== 'match' && count === 0 ? true : errors.why !== undefined && errors.transId === undefined })}
+${field({ name: 'why', label: 'Why', value: typed.why, hint: action === 'reject' ? 'Operators see it.' : 'The merchant sees it, and so does everybody who reads the payment later. Name the ticket or the call.', error: errors.why, isLong: true, focus: action !== 'match' && count === 0 ? true : errors.why !== undefined && errors.transId === undefined })}
 <div class="actions"><button class="button">Go on to the confirmation</button><a class="button plain" href="${paymentAddress(payment.id)}">Don't decide</a></div>
 </form>`;
   return page({ title: `${count > 0 ? 'Error: ' : ''}${name}`, session, narrow: true, main });

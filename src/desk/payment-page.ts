@@ -154,7 +154,7 @@ function resendBox({ name }: Session, payment: Payment): Html | undefined {
   const reject = decideAddress(payment, 'reject');
   return html`<section class="notice" aria-labelledby="resend"><h2 id="resend">To be sent once more</h2>
 <p><strong>${by}</strong> has decided so, ${time(at)}. Why: ${why}</p>
-<p class="quiet">If it can't be sent, it waits, and this decision can be taken back. The timeline shows how far it is.</p>
+<p class="quiet">It could not be sent yet, and waits: this decision can be taken back. The timeline says why.</p>
 <div class="actions"><a class="button plain" href="${reject}">${by === name ? 'Withdraw it' : 'Reject it'}<span aria-hidden="true">&nbsp;…</span></a></div></section>`;
 }
 

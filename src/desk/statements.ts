@@ -183,7 +183,7 @@ const KINDS: Readonly<Record<Difference['kind'], string>> = {
 const HANDLED: Readonly<Record<Difference['handling'], string>> = {
   checked: "It was compared with the provider's records again",
   not_checked: "It couldn't be compared again",
-  under_review: 'A person has to decide it',
+  under_review: 'Nothing: the payment is in REVIEW, and a person has to decide it',
   unmatched: 'It is among the unmatched notifications',
   noted: 'It stands here alone',
 };

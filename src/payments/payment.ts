@@ -94,6 +94,8 @@ export interface PaymentResolution {
   /** What it overruled, unless that was whatever came up. */
   readonly overruled?: readonly Objection[] | undefined;
   readonly at: string;
+  /** A resend that waits to be sent: nothing has left yet, and it can be taken back. */
+  readonly revocable?: true | undefined;
   /** The second person, where it took two. */
   readonly approval?: { readonly by: string; readonly why: string } | undefined;
 }

@@ -2,6 +2,7 @@ import { findOwn, ownAmong } from './matching.js';
 import type { ExpiryAnswer, ListAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import type { PaymentState, Searching } from './payment-state.js';
+import { HOUR_MS } from './time.js';
 import type { Transaction } from './transaction.js';
 import {
   aboutToSend,
@@ -12,6 +13,7 @@ import {
   graceEnd,
   hasBeenPaid,
   inDoubt,
+  inPhase,
   isOver,
   lookUpDelay,
   mayBePaid,
@@ -40,6 +42,9 @@ type Verdict =
   /** Nothing is known yet, but for these links: a notification says that one has been paid. */
   | { readonly kind: 'lookAgain'; readonly transactions?: readonly Transaction[] };
 
+/** How long the provider's list may be away before a person is asked about a link that nobody was given, in ms. */
+const UNREAD_LINK_MS = 24 * HOUR_MS;
+
 /**
  * The verdict on a request in doubt after one more look-up.
  *
@@ -49,11 +54,13 @@ type Verdict =
 function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, now: number): Verdict {
   const isOver = now >= graceEnd(payment, doubt);
   const unknown = describeDoubt(doubt.reason);
+  const isLink = payment.order.method === 'link';
   if (answer.kind !== 'listed') {
     const why = `${unknown}, and the payment couldn't be looked up`;
-    return isOver ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };
+    // Nobody has such a link: it ends, or is made again, by itself once the provider can be read.
+    const isAsked = isLink && !doubt.isReset ? now >= doubt.since + UNREAD_LINK_MS : isOver;
+    return isAsked ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };
   }
-  const isLink = payment.order.method === 'link';
   const listed = answer.transactions.map((one) => asKnown(payment, one));
   const transactions = [...listed, ...leftOut(payment, answer.transactions)];
   if (isLink && !doubt.isReset) return judgeLink(payment, transactions, isOver, now);
@@ -75,7 +82,7 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
       if (!isOver) return { kind: 'lookAgain' };
       const named = namedIn(payment);
       const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.byPolicy;
-      if (isResend && named.length === 0) return { kind: 'send' };
+      if (isResend && named.length === 0 && payment.phase.kind !== 'review') return { kind: 'send' };
       const report =
         named.length === 0 ? '' : `; a notification names ${named.join(', ')} as its transaction`;
       return { kind: 'review', why: `${unknown}, and the provider doesn't show it${report}`, held: false };
@@ -166,13 +173,11 @@ export function onListed(
     case 'clear':
       return clear(payment, searched, verdict.orphans, verdict.next);
     case 'send':
-      return payment.phase.kind === 'review'
-        ? pursueOn(payment, searched)
-        : aboutToSend(payment, 'policy', searched.doubt);
+      return aboutToSend(payment, 'policy', searched.doubt);
     case 'review':
-      // Already under review: only what needs a decision is new.
+      // Already under review: only what needs a decision is new. The reason says what is so now.
       return payment.phase.kind === 'review' && !verdict.held
-        ? pursueOn(payment, searched)
+        ? withReason(pursueOn(payment, searched), verdict.why)
         : review(
             verdict.transactions === undefined ? payment : withOthers(payment, verdict.transactions),
             { why: verdict.why, held: verdict.held, pursuit: searched },
@@ -181,6 +186,12 @@ export function onListed(
     case 'lookAgain':
       return pursueOn(withNoted(payment, verdict.transactions ?? []), searched);
   }
+}
+
+/** A review that may end by itself, with what the latest look-up has come to. */
+function withReason(payment: PaymentState, why: string): PaymentState {
+  const { phase } = payment;
+  return phase.kind === 'review' && !phase.held ? inPhase(payment, { ...phase, why }) : payment;
 }
 
 /**

@@ -65,12 +65,14 @@ export type Occurrence =
       readonly type: 'asked';
       readonly answer: ProviderStatus | 'unknown' | NoAnswerWord;
       readonly other?: true | undefined;
+      readonly transId?: TransId | undefined;
     }
   /** A notification came in the provider's name, which proves nothing. */
   | {
       readonly type: 'provider_notification';
       readonly providerStatus: ProviderStatus;
       readonly other?: true | undefined;
+      readonly transId?: TransId | undefined;
     }
   /** The link is to be ended. */
   | { readonly type: 'expiring'; readonly source: 'merchant' | 'timer' }
@@ -159,7 +161,8 @@ export function recordStep(timeline: Timeline, taken: Taken, now: number): Timel
   return occurrencesIn(taken).reduce((known, occurrence) => withOccurrence(known, occurrence, now), timeline);
 }
 
-function withOccurrence({ entries, omitted }: Timeline, occurrence: Occurrence, now: number): Timeline {
+function withOccurrence({ entries, omitted }: Timeline, given: Occurrence, now: number): Timeline {
+  const occurrence = namedOnce(entries, given);
   const milestone = entries.findLastIndex(isMilestone);
   const same = entries.findIndex((entry, index) => index > milestone && isSame(entry, occurrence));
   if (same !== -1) {
@@ -171,6 +174,26 @@ function withOccurrence({ entries, omitted }: Timeline, occurrence: Occurrence, 
   const longer = [...entries, { ...occurrence, at: now }];
   if (longer.length <= MAX_ENTRIES) return { entries: longer, omitted };
   return { entries: longer.filter((_, index) => index !== FIRST_KEPT), omitted: (omitted ?? 0) + 1 };
+}
+
+/** Other transactions that are named. Anybody may send notifications, each of another one, and each would be an entry. */
+const MAX_NAMED = 5;
+
+function namedOnce(entries: readonly TimelineEntry[], occurrence: Occurrence): Occurrence {
+  if (!isOfOther(occurrence)) return occurrence;
+  const named = new Set(entries.map((entry) => (isOfOther(entry) ? entry.transId : undefined)));
+  named.delete(undefined);
+  if (named.size < MAX_NAMED || named.has(occurrence.transId)) return occurrence;
+  const { transId: _, ...unnamed } = occurrence;
+  return unnamed;
+}
+
+function isOfOther(
+  occurrence: Occurrence,
+): occurrence is Extract<Occurrence, { type: 'asked' | 'provider_notification' }> {
+  return (
+    (occurrence.type === 'asked' || occurrence.type === 'provider_notification') && occurrence.other === true
+  );
 }
 
 /** What is told each time, and after which the same is worth another line. */
@@ -246,9 +269,12 @@ function causeOf({ before, event, after, replies }: Taken): Occurrence | undefin
   }
 }
 
-/** A transaction that is named by nobody but a notification isn't repeated: anybody may have sent that. */
-function about(payment: PaymentState, transId: TransId): { readonly other?: true } {
-  return transId === transIdOf(payment) ? {} : { other: true };
+/** Which transaction it was, unless it was the payment's. */
+function about(
+  payment: PaymentState,
+  transId: TransId,
+): { readonly other?: true; readonly transId?: TransId } {
+  return transId === transIdOf(payment) ? {} : { other: true, transId };
 }
 
 /** An accepted request is told as the change that it is. */

@@ -20,6 +20,7 @@ import {
   transIdOf,
 } from './payment-state.js';
 import { needsSecondPerson } from './second-person.js';
+import { objectionToRecall } from './sending.js';
 import { isoTime } from './time.js';
 import { matchedTransId } from './transitions.js';
 
@@ -47,7 +48,7 @@ export function toPayment(state: PaymentState): Payment {
     failureCode: failureCodeOf(state),
     financialTransId: facts.financialTransId,
     review: review && toReview(state, review),
-    resolution: state.resolved && toResolution(state.resolved),
+    resolution: state.resolved && toResolution(state, state.resolved),
     // It is empty once it was erased.
     phone: order.method === 'link' || !order.phone ? undefined : masked(order.phone),
     message: order.message,
@@ -126,7 +127,14 @@ function masked(phone: string): string {
   return `•••• ${phone.slice(-3)}`;
 }
 
-function toResolution({ decision, review, by, why, force, at, approval }: Resolved): PaymentResolution {
+/** While a request is in flight, nobody knows whether it can be taken back. */
+function isRevocable(state: PaymentState, { review, by, why }: Resolved): boolean {
+  const { phase } = state;
+  return phase.kind === 'waiting' && objectionToRecall(state, phase, { review, by, why }) === undefined;
+}
+
+function toResolution(state: PaymentState, resolved: Resolved): PaymentResolution {
+  const { decision, review, by, why, force, at, approval } = resolved;
   const transId = matchedTransId(decision);
   return {
     action: decision.action,
@@ -136,6 +144,7 @@ function toResolution({ decision, review, by, why, force, at, approval }: Resolv
     why,
     ...toForced(force),
     at: isoTime(at),
+    revocable: isRevocable(state, resolved) ? true : undefined,
     approval,
   };
 }

@@ -88,6 +88,14 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
     });
   });
 
+  it('is under review for what is so now: the list cannot be read, and then shows nothing', () => {
+    const payment = searchUntilOver(ambiguous(order), (one) => one.listing(SILENT));
+    const { number } = payment.phase('review');
+    expect(payment.listed().phase('review').why).toContain("the provider doesn't show it");
+    expect(payment.listing(SILENT).phase('review').why).toContain("the payment couldn't be looked up");
+    expect(payment.phase('review').number).toBe(number);
+  });
+
   it.each([
     ['of another amount', { amount: 1 }],
     [
@@ -215,9 +223,22 @@ describe('an ambiguous link', () => {
     expect(payment.now).toBe(graceOver);
   });
 
-  it('is given up only when those that were made have been expired', () => {
-    const payment = searchUntilOver(ambiguous(linkOrder), (one) => one.listing(SILENT));
+  it("is nobody's to decide while the list cannot be read, however long the grace period is over: it goes on by itself", () => {
+    const payment = ambiguous(linkOrder);
+    while (payment.now < graceOver + 12 * HOUR) payment.listing(SILENT);
+    expect([payment.status, payment.notified]).toEqual(['CREATED', []]);
+    expect(payment.listed().resetChecked().phase('ended')).toMatchObject({ failureCode: 'link_not_created' });
+  });
+
+  it('is put before a person when the list could not be read for a day', () => {
+    const payment = ambiguous(linkOrder);
+    while (payment.now < graceOver + 25 * HOUR) payment.listing(SILENT);
     expect(payment.status).toBe('REVIEW');
+  });
+
+  it('is given up only when those that were made have been expired', () => {
+    const payment = ambiguous(linkOrder);
+    while (payment.now < graceOver) payment.listing(SILENT);
     expect(payment.listed(orphan).todo).toEqual({ kind: 'expire', transId: 'T1', isOrphan: true });
     expect(payment.expired().resetChecked().phase('ended').status).toBe('FAILED');
   });
@@ -252,7 +273,8 @@ describe('an ambiguous link', () => {
   });
 
   it('stays under review when an earlier run may have given one to the merchant', () => {
-    const payment = searchUntilOver(ambiguous(linkOrder), (one) => one.listing(SILENT));
+    const payment = ambiguous(linkOrder);
+    while (payment.status === 'CREATED') payment.listing(SILENT);
     payment.listed().resetChecked(true);
     for (let looks = 0; looks < 5; looks++) expect(payment.listed().status).toBe('REVIEW');
   });

@@ -109,7 +109,7 @@ describe('the timeline of a payment', () => {
   it('tells who decided what once it was carried out, and then whose word it is', () => {
     const payment = absent(payoutOrder).match('T1').found('SUCCESSFUL');
     expect(told(payment).slice(-4)).toEqual([
-      { type: 'asked', answer: 'SUCCESSFUL', other: true },
+      { type: 'asked', answer: 'SUCCESSFUL', other: true, transId: 'T1' },
       { type: 'decided', review: 1, action: 'match', transId: 'T1', by: 'ops' },
       { type: 'accepted', transId: 'T1' },
       { type: 'status_changed', source: 'operator', status: 'SUCCESSFUL', final: true },
@@ -200,12 +200,17 @@ describe('the timeline of a payment', () => {
     expect(told(taken(linkOrder).resendNotification(7))).toEqual(SENT);
   });
 
-  it('has no transaction that nobody but a notification has named', () => {
-    const payment = taken(payoutOrder).hint('forged-1').hint('forged-2').answered(UNKNOWN);
-    expect(JSON.stringify(payment.timeline)).not.toContain('forged');
+  it('names the other transactions that notifications name, five at most: anybody may have sent those', () => {
+    const payment = taken(payoutOrder).hint('forged-1').hint('forged-1').answered(UNKNOWN);
+    const notified = { type: 'provider_notification', providerStatus: 'SUCCESSFUL', other: true };
     expect(told(payment).slice(2)).toEqual([
-      { type: 'provider_notification', providerStatus: 'SUCCESSFUL', other: true, count: 2 },
-      { type: 'asked', answer: 'unknown', other: true },
+      { ...notified, transId: 'forged-1', count: 2 },
+      { type: 'asked', answer: 'unknown', other: true, transId: 'forged-1' },
+    ]);
+    for (let number = 2; number <= 50; number++) payment.hint(`forged-${number}`);
+    expect(told(payment).slice(4)).toEqual([
+      ...[2, 3, 4, 5].map((number) => ({ ...notified, transId: `forged-${number}` })),
+      { ...notified, count: 45 },
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { TransId } from '../../src/payments/payment-id.js';
 import { toPayment } from '../../src/payments/to-payment.js';
 import { directOrder, HOUR, linkOrder, MINUTE, payoutOrder } from '../support/orders.js';
 import { absent, ambiguous, NOT_SENT, opened, paid, type Scenario, taken } from '../support/scenario.js';
@@ -123,6 +124,18 @@ describe('the payment that a merchant sees', () => {
     const silent = taken(payoutOrder).found('SUCCESSFUL', { amount: 4_000 });
     silent.match('T1', { force: true }).answered({ kind: 'unavailable', reason: 'HTTP 503' });
     expect(toPayment(silent.payment)).toMatchObject({ status: 'SUCCESSFUL', amountPaid: 4_000 });
+  });
+
+  it('says of a resend whether it can be taken back: while it waits, and not once it may have left', () => {
+    const resent = absent(payoutOrder).resend().listed();
+    const revocable = () => toPayment(resent.payment).resolution?.revocable;
+    expect(revocable()).toBeUndefined();
+    resent.sent(NOT_SENT);
+    expect(revocable()).toBe(true);
+    const accepted = absent(payoutOrder).resend().listed();
+    accepted.sent({ kind: 'accepted', transId: 'T2' as TransId });
+    expect(toPayment(accepted.payment)).toMatchObject({ status: 'CREATED', transId: 'T2' });
+    expect(toPayment(accepted.payment).resolution?.revocable).toBeUndefined();
   });
 
   it('says why it failed in a word for programs', () => {

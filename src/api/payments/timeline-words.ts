@@ -74,7 +74,7 @@ function wordsFor(occurrence: ShownOccurrence): string {
     case 'looked_up':
       return lookUpWords(occurrence);
     case 'asked': {
-      const what = occurrence.other ? 'another transaction that was named' : "the payment's transaction";
+      const what = transactionIn(occurrence);
       if (occurrence.answer === 'not_asked') {
         return `The provider was not asked for the status of ${what} again: it had just been asked as often as it may be.`;
       }
@@ -84,9 +84,9 @@ function wordsFor(occurrence: ShownOccurrence): string {
         : `The provider said that ${what} is ${occurrence.answer}.`;
     }
     case 'provider_notification': {
-      const what = occurrence.other ? 'another transaction' : "the payment's transaction";
+      const what = transactionIn(occurrence);
       const said = `A notification in the provider's name said that ${what} is ${occurrence.providerStatus}`;
-      return `${said}. It proves nothing by itself.`;
+      return `${said}. A notification proves nothing.`;
     }
     case 'expiring':
       return occurrence.source === 'merchant'
@@ -141,6 +141,14 @@ function decisionWords({
   const what = { resend: 'to send it once more', fail: 'that no money has moved' };
   const decision = action === 'match' ? `that ${transId} is its transaction` : what[action];
   return `${decision} (review ${review}${forced ? ', forced' : ''})`;
+}
+
+function transactionIn({
+  other,
+  transId,
+}: Extract<Occurrence, { type: 'asked' | 'provider_notification' }>): string {
+  if (!other) return "the payment's transaction";
+  return transId === undefined ? 'another transaction' : `another transaction, ${transId},`;
 }
 
 /** A reason without its full stop: the sentence has one. */
