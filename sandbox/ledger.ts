@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { nineDigits, readEmail } from '../src/provider/contact.js';
 import { providerLimits } from '../src/provider/schemas.js';
 import type { Clock } from './clock.js';
 import { type Draft, type Entry, isFinal, type Status, type StatusChange } from './entry.js';
@@ -308,13 +308,13 @@ export class Ledger {
   }
 }
 
-/** Reads a payer's request. Unlike the endpoints, allows spaces in a phone number, since people type them. */
+/** Reads a payer's request. Unlike the endpoints, takes a phone number as people write it. */
 function planAttempt(request: AttemptRequest): AttemptPlan | InvalidAttempt {
   if (request.action === 'decline') return { kind: 'decline' };
-  const phone = readPhone((request.phone ?? '').replace(/\s/g, ''), request.medium);
+  const phone = readPhone(nineDigits(request.phone ?? '') ?? '', request.medium);
   if (phone.kind === 'invalid') return { kind: 'invalid', field: 'phone', message: phone.message };
   const email = request.email?.trim();
-  if (email && !z.email().safeParse(email).success) {
+  if (email && readEmail(email) === undefined) {
     return { kind: 'invalid', field: 'email', message: 'email must be an e-mail address' };
   }
   return {

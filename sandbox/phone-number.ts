@@ -15,7 +15,7 @@ const MOBILE_MONEY = /^6(?:7\d|[58][0-4])/;
 const ORANGE_MONEY = /^6(?:9\d|[58][5-9])/;
 
 /** The nine digits of a mobile number; `undefined` for anything else. */
-export const nineDigits = (phone: string): string | undefined => MOBILE.exec(phone)?.[1];
+const nineDigits = (phone: string): string | undefined => MOBILE.exec(phone)?.[1];
 
 /** The medium of a number by the numbering plan; `undefined` when its range has none. */
 export function detectMedium(phone: string): PhoneMedium | undefined {

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { ConfigError, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import { openRecords, runProcess } from './process.js';
+import { nineDigits, readEmail } from './provider/contact.js';
 import { MissingKeyError, type Records } from './records/records.js';
 import { encryptionOf } from './temporal/encryption.js';
 
@@ -67,6 +68,5 @@ async function erase(records: Records, payer: string): Promise<string> {
 
 /** Nine digits, or an e-mail address in lower case; `undefined` for anything else. */
 function payerOf(text: string): string | undefined {
-  const phone = /^(?:\+?237)?(6\d{8})$/.exec(text.replace(/[\s-]/g, ''))?.[1];
-  return phone ?? (/^[^\s@]+@[^\s@]+$/.test(text) ? text.toLowerCase() : undefined);
+  return nineDigits(text) ?? readEmail(text)?.toLowerCase();
 }

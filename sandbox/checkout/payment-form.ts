@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { nineDigits } from '../../src/provider/contact.js';
 import { phoneMediumSchema } from '../../src/provider/schemas.js';
 import type { AttemptRequest, InvalidAttempt } from '../ledger.js';
-import { nineDigits } from '../phone-number.js';
 import { TEST_NUMBERS } from '../test-outcome.js';
 import { type Html, html } from './html.js';
 import type { Locale } from './locale.js';
@@ -45,9 +45,6 @@ type Reading =
   | { readonly kind: 'withdraw'; readonly attempt: number }
   | { readonly kind: 'wrong'; readonly errors: FormErrors; readonly values: FormValues };
 
-/** What people type between the digits of a number. */
-const SEPARATORS = /[\s.()-]/g;
-
 /** Reads the payer's form. The ledger validates the number and the e-mail; an empty medium is detected by the number. */
 export const readPayerForm = (body: unknown): Reading => {
   const values = valuesSchema.parse(body);
@@ -58,7 +55,7 @@ export const readPayerForm = (body: unknown): Reading => {
   if (action === 'decline') return { kind: 'read', values, request: { action } };
   const medium = phoneMediumSchema.optional().safeParse(values.medium || undefined);
   if (!medium.success) return { kind: 'wrong', values, errors: { medium: 'badMedium' } };
-  const phone = values.phone.replace(SEPARATORS, '');
+  const phone = values.phone.trim();
   return { kind: 'read', values, request: { action, phone, medium: medium.data, email: values.email } };
 };
 

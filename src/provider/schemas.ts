@@ -9,6 +9,7 @@ import {
   STATUS_WINDOW_MS,
 } from '../payments/limits.js';
 import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES } from '../payments/transaction.js';
+import { readEmail } from './contact.js';
 
 /**
  * The provider's interface as zod schemas, as it is on the wire. The provider's client reads with them and the sandbox
@@ -36,6 +37,8 @@ export const identifierSchema = z.string().regex(IDENTIFIER_PATTERN);
 export const mediumSchema = z.enum(MEDIUMS);
 export const phoneMediumSchema = z.enum(PHONE_MEDIUMS);
 export const statusSchema = z.enum(PROVIDER_STATUSES);
+/** What isn't an address at all is refused; the interface says no more than "email format". */
+const emailSchema = z.string().refine((text) => readEmail(text) !== undefined, 'must be an e-mail address');
 /** Addresses that people are sent to: only http and https. */
 const webAddressSchema = z.url({ protocol: /^https?$/ });
 /** Names one transaction. The interface gives no maximum length; ours is far longer than any that was seen. */
@@ -44,7 +47,7 @@ const transIdSchema = z.string().min(1).max(200);
 /** Body of `POST /initiate-pay`. */
 export const initiatePaySchema = z.object({
   amount: amountSchema,
-  email: z.email().optional(),
+  email: emailSchema.optional(),
   redirectUrl: webAddressSchema.optional(),
   userId: identifierSchema.optional(),
   externalId: identifierSchema.optional(),
@@ -58,7 +61,7 @@ export const directPaySchema = z.object({
   phone: z.string().min(1),
   medium: phoneMediumSchema.optional(),
   name: z.string().optional(),
-  email: z.email().optional(),
+  email: emailSchema.optional(),
   userId: identifierSchema.optional(),
   externalId: identifierSchema.optional(),
   message: z.string().optional(),
@@ -72,7 +75,7 @@ export const payoutSchema = z
     phone: z.string().min(1).optional(),
     medium: mediumSchema.optional(),
     name: z.string().optional(),
-    email: z.email().optional(),
+    email: emailSchema.optional(),
     userId: identifierSchema.optional(),
     externalId: identifierSchema.optional(),
     message: z.string().optional(),

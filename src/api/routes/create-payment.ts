@@ -5,6 +5,7 @@ import { derivePaymentId, randomPaymentId } from '../../payments/derive-payment-
 import { IDENTIFIER_PATTERN, MINIMUM_AMOUNT } from '../../payments/limits.js';
 import type { PaymentOrder } from '../../payments/order.js';
 import type { PaymentId, PaymentKind } from '../../payments/payment-id.js';
+import { MAX_EMAIL_LENGTH, nineDigits, readEmail } from '../../provider/contact.js';
 import type { Caller } from '../http/auth.js';
 import { ApiError, invalidRequest } from '../http/problem.js';
 import { refuseBeyondLimits } from '../payments/payout-limits.js';
@@ -69,32 +70,46 @@ const userId = identifier
     "Your own identifier of the customer, returned with the payment. It can't be the customer's phone number, name or e-mail address",
   );
 
-/** An address is never longer: RFC 3696, erratum 1690. */
-const MAX_EMAIL_LENGTH = 254;
-
+/** Sent to the provider with the domain in ASCII. */
 const email = z
-  .email({ error: orRequired('must be an e-mail address') })
-  .max(MAX_EMAIL_LENGTH, `must have at most ${MAX_EMAIL_LENGTH} characters`);
+  .string({ error: orRequired('must be an e-mail address') })
+  .max(MAX_EMAIL_LENGTH, { error: `must have at most ${MAX_EMAIL_LENGTH} characters`, abort: true })
+  .meta({ format: 'email' })
+  .transform(orInvalid(readEmail, 'must be an e-mail address'));
 export const name = text;
 
 /** Characters of a phone number, as people write it. */
 const MAX_PHONE_LENGTH = 40;
 
 /**
- * A Cameroonian mobile number. Parsed into the provider's form: nine digits, without spaces, dashes or +237. No separator can be
- * read in two ways, so that a long text that is almost a number takes no longer than another.
+ * A Cameroonian mobile number, as people write and copy it. Parsed into the provider's form: nine digits.
  *
  * @example phone.parse('+237 6 77-00-00-00') // '677000000'
  */
 export const phone = z
   .string()
   .max(MAX_PHONE_LENGTH, { error: `must have at most ${MAX_PHONE_LENGTH} characters`, abort: true })
-  .regex(
-    /^[ \t\u00a0\u202f-]*(?:(?:\+[ \t\u00a0\u202f-]*)?2[ \t\u00a0\u202f-]*3[ \t\u00a0\u202f-]*7[ \t\u00a0\u202f-]*)?6(?:[ \t\u00a0\u202f-]*[0-9]){8}[ \t\u00a0\u202f-]*$/,
-    'must be a Cameroonian mobile number: nine digits beginning with 6, with or without +237',
-  )
-  .meta({ examples: ['677000000'] })
-  .transform((given) => given.replace(/[^0-9]/g, '').slice(-9));
+  .meta({
+    examples: ['677000000'],
+    // What is read besides, a pattern can't say: full-width digits, invisible marks.
+    pattern: '^[ ().-]*(?:(?:(?:\\+|00)[ ().-]*)?2[ ().-]*3[ ().-]*7[ ().-]*)?6(?:[ ().-]*[0-9]){8}[ ().-]*$',
+  })
+  .transform(
+    orInvalid(
+      nineDigits,
+      'must be a Cameroonian mobile number: nine digits beginning with 6, with or without +237',
+    ),
+  );
+
+/** The value that a text is read as; where there is none, the field is wrong. */
+function orInvalid(read: (text: string) => string | undefined, message: string) {
+  return (given: string, context: z.core.$RefinementCtx): string => {
+    const value = read(given);
+    if (value !== undefined) return value;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  };
+}
 
 /** The merchant's own data, returned unchanged. The provider doesn't get it. */
 const metadata = z
@@ -135,13 +150,19 @@ export const orderFields = {
   metadata,
 };
 
-/** HTTP takes spaces at either end away. */
+/** A key as a string of structured fields (RFC 9651), which the draft of the header asks for: in quotes, with escapes. */
+const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/;
+
+/** HTTP takes spaces at either end away. In quotes or without them, a key is the same. */
 export const idempotencyKey = z
   .string()
-  .regex(/^[!-~](?:[ -~]{0,253}[!-~])?$/)
+  .max(512, { abort: true })
+  .transform((given) => QUOTED.exec(given)?.[1]?.replace(/\\(.)/g, '$1') ?? given)
+  .pipe(z.string().regex(/^[!-~](?:[ -~]{0,253}[!-~])?$/))
   .meta({
     description:
-      'A different key for each payment that you want to make. Repeating a request with the same key never pays twice: it returns the payment that the first request created, as it is now',
+      'A different key for each payment that you want to make: 1 to 255 printable ASCII characters, with or without quotes around them. Repeating a request with the same key never pays twice: it returns the payment that the first request created, as it is now',
+    pattern: '^[!#-~](?:[ -~]{0,253}[!-~])?$',
     examples: ['order-1001'],
   });
 
@@ -290,13 +311,14 @@ function choosePaymentId(
   if (more.length > 0) {
     throw new ApiError('invalid_idempotency_key', 'Send only one Idempotency-Key header.');
   }
-  if (!idempotencyKey.safeParse(key).success) {
+  const parsed = idempotencyKey.safeParse(key);
+  if (!parsed.success) {
     throw new ApiError(
       'invalid_idempotency_key',
-      'An Idempotency-Key must have 1 to 255 printable ASCII characters.',
+      `An Idempotency-Key must have 1 to 255 printable ASCII characters, and no space at its ends. This one has ${key.length} characters.`,
     );
   }
-  return { id: derivePaymentId(kind, owner, key), repeatable: true };
+  return { id: derivePaymentId(kind, owner, parsed.data), repeatable: true };
 }
 
 const keyRequired = (): ApiError =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { collectionBody, expiresIn, toCollectionOrder } from '../../../src/api/routes/collections.js';
-import { fingerprint, phone } from '../../../src/api/routes/create-payment.js';
+import { fingerprint, idempotencyKey, phone } from '../../../src/api/routes/create-payment.js';
 import { payoutBody, toPayoutOrder } from '../../../src/api/routes/payouts.js';
 import { randomPaymentId } from '../../../src/payments/derive-payment-id.js';
 import { KEYS, useApi } from '../../support/api-under-test.js';
@@ -341,6 +341,21 @@ describe('a phone number', () => {
     '+237 6 77 00 00 00',
     '6-77-00-00-00',
     ' 677000000 ',
+    '00237677000000',
+    '(+237) 677 00 00 00',
+    '(00237)677000000',
+    '+(237) 6.77.00.00.00',
+    '677/00/00/00',
+    '[677] 000 000',
+    '+237\u00a0677\u202f00\u200900\u300000',
+    '\u202a+237 677 000 000\u202c',
+    '\u200e677\u200b000\u2060000\ufeff',
+    '\u2066677\u00ad000000\u2069',
+    '6\u201377\u201100\u201200\u221200',
+    '６７７００００００',
+    '＋２３７ ６７７ ０００ ０００',
+    'tel:+237677000000',
+    '677\t000\n000',
   ])('is read from %p', (text) => {
     expect(phone.parse(text)).toBe('677000000');
   });
@@ -351,13 +366,89 @@ describe('a phone number', () => {
     '67700000',
     '6770000000',
     '+33677000000',
-    '00237677000000',
+    '0033677000000',
+    '0677000000',
+    '000237677000000',
+    '+00237677000000',
+    '++237677000000',
+    '237+677000000',
+    '677000000 / 699000000',
+    '677000000x5',
+    '677,000,000;1',
+    '٦٧٧٠٠٠٠٠٠',
     '+6770000000',
     '6770000OO',
     '+ 677000000',
     `677000000${' '.repeat(32)}`,
   ])('is not found in %p', (text) => {
     expect(phone.safeParse(text).data).toBeUndefined();
+  });
+});
+
+describe('an e-mail address', () => {
+  const read = (email: string) =>
+    payoutBody.safeParse({ amount: 500, medium: 'platform', email }).data?.email;
+
+  it.each([
+    'jane@example.org',
+    'jane.doe+tag@mail.example.co.uk',
+    'r&d@example.org',
+    'sales/cm@example.org',
+    "o'neil!#$%*=?^_`{|}~-@example.org",
+    'Jane@Example.ORG',
+    'a@b.cm',
+    'josé@example.org',
+    `${'a'.repeat(64)}@example.org`,
+  ])('is taken as it is: %p', (email) => {
+    expect(read(email)).toBe(email);
+  });
+
+  it.each([
+    ['jane@büro.example', 'jane@xn--bro-hoa.example'],
+    ['jane@例え.テスト', 'jane@xn--r8jz45g.xn--zckzah'],
+    [' jane@example.org\u00a0', 'jane@example.org'],
+  ])('has its domain in ASCII, and no spaces around it: %p', (email, expected) => {
+    expect(read(email)).toBe(expected);
+  });
+
+  it.each([
+    '',
+    'jane at home',
+    'jane@',
+    '@example.org',
+    'jane@localhost',
+    'jane@exa mple.org',
+    'jane doe@example.org',
+    'jane@@example.org',
+    'a@b@example.org',
+    'jane@-example.org',
+    'jane@example..org',
+    'jane@example.org.',
+    'jane@exa_mple.org',
+    '"jane"@example.org',
+    'jane@example.org\r\nBcc: all@example.org',
+    `${'a'.repeat(65)}@example.org`,
+    `jane@${'a.'.repeat(126)}org`,
+  ])('is not %p', (email) => {
+    expect(read(email)).toBeUndefined();
+  });
+});
+
+describe('a key of a request', () => {
+  it.each([
+    ['order-1', '"order-1"'],
+    ['a "quoted" \\ key', '"a \\"quoted\\" \\\\ key"'],
+    ['k'.repeat(255), `"${'k'.repeat(255)}"`],
+  ])('%p is the same in quotes', (bare, quoted) => {
+    expect([idempotencyKey.parse(bare), idempotencyKey.parse(quoted)]).toEqual([bare, bare]);
+  });
+
+  it.each(['"', '"order-1', 'order-1"', '"a"b"', '"a" ; b="c"', '"a\\b"'])('%p is itself', (key) => {
+    expect(idempotencyKey.parse(key)).toBe(key);
+  });
+
+  it.each(['', '""', '" a"', 'k'.repeat(256), `"${'k'.repeat(256)}"`, 'é', 'a\tb'])('is not %p', (key) => {
+    expect(idempotencyKey.safeParse(key).success).toBe(false);
   });
 });
 
@@ -440,6 +531,11 @@ describe('an Idempotency-Key', () => {
     expect([status, problem.code]).toEqual([400, 'idempotency_key_required']);
     expect(problem.detail).toContain('Send an Idempotency-Key');
     expect((await post('/v1/collections', link))[0]).toBe(503);
+  });
+
+  it('leads to the same payment in quotes, as the draft of the header has it', async () => {
+    const [one, other] = [await sendWith('order-7'), await sendWith('"order-7"')];
+    expect(other.body.paymentId).toBe(one.body.paymentId);
   });
 
   it('leads to the same payment each time', async () => {
