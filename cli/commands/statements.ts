@@ -78,7 +78,9 @@ async function statements(
   const statement = await sanaga.statements.retrieve(day, chosen, { signal: stop });
   if (csv) {
     const { version: shown } = statement;
-    process.stdout.write(await sanaga.statements.retrieveCsv(day, { version: shown }, { signal: stop }));
+    const text = await sanaga.statements.retrieveCsv(day, { version: shown }, { signal: stop });
+    // Excel needs the byte order mark, which reading the answer has taken away.
+    process.stdout.write(`\ufeff${text.replace(/^\ufeff/, '')}`);
   } else if (json) printJson(statement);
   else print(describe(statement));
   return statement.complete ? EXIT.ok : EXIT.unknown;

@@ -94,7 +94,7 @@ export const createCheckout = ({ ledger, merchantName }: CheckoutOptions): Route
         return send(again ? 409 : 200, receiptPage(summary, receiptOf(entry, again), locale));
       }
       case 'EXPIRED':
-        return send(410, expiredPage(summary, expiredEarly(link), locale));
+        return send(410, expiredPage(summary, expiredEarly(link), onward, locale));
       case 'PENDING': {
         const attempt = { number: entry.attempts.length, phoneEnding: entry.attempts.at(-1)?.phoneEnding };
         return send(200, pendingPage(summary, attempt, queryText({ ...query, waiting: '1' }), locale));
@@ -106,6 +106,7 @@ export const createCheckout = ({ ledger, merchantName }: CheckoutOptions): Route
           summary,
           asksEmail: entry.email === undefined,
           failure: failureOf(entry),
+          returnTo: onward,
           values,
           errors,
           locale,
@@ -243,8 +244,8 @@ const secure = (returnTo: string | undefined): RequestHandler => {
 };
 
 /**
- * The address to which a payer returns after paying: the merchant's `redirectUrl` with `transId` and `status` added to
- * its query. The provider doesn't document these parameters, and they don't prove that a payment was made.
+ * The address to which a payer returns: the merchant's `redirectUrl` with `transId` and `status` added to its query, unless
+ * it has its own of that name. They are the sandbox's invention: the provider documents none, and they prove nothing.
  *
  * @returns `undefined` without an address, or when it isn't http(s): `javascript:` and the like are never followed
  */
@@ -255,7 +256,8 @@ export const returnAddress = (
   if (redirectUrl === undefined || !URL.canParse(redirectUrl)) return undefined;
   const address = new URL(redirectUrl);
   if (address.protocol !== 'https:' && address.protocol !== 'http:') return undefined;
-  address.searchParams.set('transId', transaction.transId);
-  address.searchParams.set('status', transaction.status);
+  for (const name of ['transId', 'status'] as const) {
+    if (!address.searchParams.has(name)) address.searchParams.set(name, transaction[name]);
+  }
   return address.href;
 };

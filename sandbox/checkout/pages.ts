@@ -157,9 +157,15 @@ export const pendingPage = (
  *
  * @param early whether it ended before `summary.expiresAt`. The merchant then had it ended, either at will or because the
  *   merchant's own time for it was over, which the provider isn't told
+ * @param returnTo the merchant's address for the payer to return to, known to be http(s)
  */
-export const expiredPage = (summary: CheckoutSummary, early: boolean, locale: Locale): string => {
-  const { expired } = locale.texts;
+export const expiredPage = (
+  summary: CheckoutSummary,
+  early: boolean,
+  returnTo: string | undefined,
+  locale: Locale,
+): string => {
+  const { expired, receipt } = locale.texts;
   const why = early ? expired.earlier : expired.atItsTime(locale.formatTime(summary.expiresAt));
   return page(locale, {
     title: expired.heading,
@@ -169,6 +175,10 @@ export const expiredPage = (summary: CheckoutSummary, early: boolean, locale: Lo
       heading: expired.heading,
       text: `${why} ${expired.askAgain(summary.merchantName)}`,
       facts: summaryFacts(summary, locale),
+      actions:
+        returnTo === undefined
+          ? undefined
+          : html`<a class="button" href="${returnTo}">${receipt.returnTo(summary.merchantName)}</a>`,
     }),
   });
 };

@@ -45,6 +45,9 @@ type Reading =
   | { readonly kind: 'withdraw'; readonly attempt: number }
   | { readonly kind: 'wrong'; readonly errors: FormErrors; readonly values: FormValues };
 
+/** What people type between the digits of a number. */
+const SEPARATORS = /[\s.()-]/g;
+
 /** Reads the payer's form. The ledger validates the number and the e-mail; an empty medium is detected by the number. */
 export const readPayerForm = (body: unknown): Reading => {
   const values = valuesSchema.parse(body);
@@ -55,7 +58,7 @@ export const readPayerForm = (body: unknown): Reading => {
   if (action === 'decline') return { kind: 'read', values, request: { action } };
   const medium = phoneMediumSchema.optional().safeParse(values.medium || undefined);
   if (!medium.success) return { kind: 'wrong', values, errors: { medium: 'badMedium' } };
-  const phone = values.phone.trim();
+  const phone = values.phone.replace(SEPARATORS, '');
   return { kind: 'read', values, request: { action, phone, medium: medium.data, email: values.email } };
 };
 
@@ -74,6 +77,8 @@ interface PaymentFormOptions {
   readonly failure?: Failure | undefined;
   readonly values: FormValues;
   readonly errors: FormErrors;
+  /** The merchant's address for the payer to return to, known to be http(s). */
+  readonly returnTo?: string | undefined;
   readonly locale: Locale;
 }
 
@@ -177,10 +182,17 @@ export const paymentForm = (options: PaymentFormOptions): string => {
       <button class="button plain" name="action" value="decline">${texts.form.decline}</button>
     </div>
   </form>
+  ${options.failure !== undefined && returnLink(options.returnTo, summary.merchantName, texts)}
 </section>
 ${testNumbers(texts)}`,
   });
 };
+
+/** The way back to the shop, where the merchant gave an address. */
+const returnLink = (returnTo: string | undefined, merchant: string, texts: Texts): Html | undefined =>
+  returnTo === undefined
+    ? undefined
+    : html`<p><a href="${returnTo}">${texts.receipt.returnTo(merchant)}</a></p>`;
 
 /** The test numbers, collapsed until opened. */
 const testNumbers = (texts: Texts): Html => html`

@@ -136,7 +136,9 @@ export function statementFile(format: StatementFormat): (visit: Visit) => Promis
     const [date, version] = [visit.param('date'), visit.query('version')];
     if (!isDay(date)) return noDay(visit.session);
     const file = requireValue(await visit.api.statementFile(date, format, { version: version || undefined }));
-    return { file, name: `${['statement', date, version].filter(Boolean).join('-')}.${format}` };
+    // Excel needs the byte order mark, which reading the answer has taken away.
+    const whole = format === 'csv' ? `\ufeff${file}` : file;
+    return { file: whole, name: `${['statement', date, version].filter(Boolean).join('-')}.${format}` };
   };
 }
 

@@ -38,7 +38,7 @@ export function createAuthenticator(merchants: readonly Merchant[]): Authenticat
   return {
     authenticate(authorization) {
       const secret = /^Bearer +([^ ]+) *$/i.exec(authorization ?? '')?.[1];
-      if (secret === undefined) throw unauthenticated('missing');
+      if (secret === undefined) throw unauthenticated(authorization === undefined ? 'missing' : 'malformed');
 
       const caller = find(keys, Buffer.from(sha256Of(secret), 'hex'));
       if (caller === undefined) throw unauthenticated('unknown');

@@ -17,6 +17,8 @@ const MAX_ERRORS = 20;
 /** Characters of a field's name that an error repeats. */
 const MAX_NAME_LENGTH = 60;
 
+export const NULL = 'must not be null: give it a value or, if it is optional, leave it out';
+
 const REPEATED = 'must not be given more than once';
 
 const UNUSABLE = "has a name that can't be used: choose another";
@@ -185,7 +187,7 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, whole: 'body' 
   const parsed = schema.safeParse(value, { error: describeIssue });
   if (parsed.success) return parsed.data;
   throw invalidRequest(
-    parsed.error.issues.flatMap((issue) => toFieldErrors(issue, whole)).slice(0, MAX_ERRORS),
+    parsed.error.issues.flatMap((issue) => toFieldErrors(issue, whole, schema)).slice(0, MAX_ERRORS),
   );
 }
 
@@ -205,12 +207,49 @@ export function validateQuery<T>(schema: z.ZodType<T>, query: Readonly<Record<st
   );
 }
 
-function toFieldErrors(issue: z.core.$ZodIssue, whole: 'body' | 'query'): FieldError[] {
+function toFieldErrors(issue: z.core.$ZodIssue, whole: 'body' | 'query', schema: z.ZodType): FieldError[] {
   if (issue.code === 'unrecognized_keys') {
     const message = `is not a known ${whole === 'body' ? 'field' : 'parameter'}`;
-    return issue.keys.map((key) => ({ field: nameOf([...issue.path, key], whole), message }));
+    const known = issue.path.length === 0 ? fieldsOf(schema) : [];
+    return issue.keys.slice(0, MAX_ERRORS).map((key) => {
+      const meant = nearest(key, known);
+      return {
+        field: nameOf([...issue.path, key], whole),
+        message: meant === undefined ? message : `${message}: did you mean ${meant}?`,
+      };
+    });
   }
   return [{ field: nameOf(issue.path, whole), message: issue.message }];
+}
+
+function fieldsOf(schema: z.ZodType): string[] {
+  if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
+  if (!(schema instanceof z.ZodUnion)) return [];
+  return schema.options.flatMap((option) => (option instanceof z.ZodType ? fieldsOf(option) : []));
+}
+
+/** The name that was probably meant: the same but for case, `_` and `-`, or with a slip or two. */
+function nearest(given: string, known: readonly string[]): string | undefined {
+  const plain = (name: string) => name.slice(0, MAX_NAME_LENGTH).toLowerCase().replace(/[_-]/g, '');
+  const [closest] = known
+    .map((name) => ({ name, slips: distance(plain(given), plain(name)) }))
+    .filter(({ name, slips }) => slips <= Math.min(2, Math.floor(name.length / 3)))
+    .sort((one, other) => one.slips - other.slips);
+  return closest?.name;
+}
+
+/** How many letters have to be added, left out or replaced: Levenshtein's distance. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...one].entries()) {
+    const next = [index + 1];
+    for (let at = 0; at < other.length; at++) {
+      const replaced = (row[at] ?? 0) + Number(letter !== other[at]);
+      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
 }
 
 function nameOf(path: readonly PropertyKey[], whole: string): string {
@@ -223,6 +262,7 @@ export const onlyFor = (variant: string) => z.never({ error: `is only for ${vari
 /** The message for what a schema has none of its own for. It repeats no value: that may be personal. */
 function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is required';
+  if (issue.input === null && (issue.path?.length ?? 0) > 0) return NULL;
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${withArticle(issue.expected)}`;

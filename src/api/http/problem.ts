@@ -2,7 +2,7 @@ import type { ErrorRequestHandler } from 'express';
 import type { Scope } from '../../merchants.js';
 import type { Force } from '../../payments/decision.js';
 import type { Payment } from '../../payments/payment.js';
-import type { PaymentId } from '../../payments/payment-id.js';
+import type { PaymentId, PaymentKind } from '../../payments/payment-id.js';
 import { recordOf } from './request-log.js';
 
 /**
@@ -289,14 +289,15 @@ export const invalidRequest = (errors: readonly FieldError[]): ApiError =>
     errors,
   });
 
-export const unauthenticated = (key: 'missing' | 'unknown'): ApiError =>
-  key === 'missing'
+/** @param key `malformed`: there is an Authorization, and it isn't a Bearer's */
+export const unauthenticated = (key: 'missing' | 'malformed' | 'unknown'): ApiError =>
+  key !== 'unknown'
     ? new ApiError(
         'unauthenticated',
-        'Send an API key as "Authorization: Bearer <key>". Basic is not accepted.',
-        {
-          headers: { 'WWW-Authenticate': 'Bearer realm="sanaga"' },
-        },
+        key === 'missing'
+          ? 'Send an API key as "Authorization: Bearer <key>".'
+          : 'Send the API key as "Authorization: Bearer <key>". What was sent begins otherwise, or has no key or more than one.',
+        { headers: { 'WWW-Authenticate': 'Bearer realm="sanaga"' } },
       )
     : new ApiError('unauthenticated', 'The API key is unknown.', {
         headers: { 'WWW-Authenticate': 'Bearer realm="sanaga", error="invalid_token"' },
@@ -315,6 +316,15 @@ export const notFound = (): ApiError =>
 /** Another merchant's payment is not found either, so that nobody learns which ids exist. */
 export const paymentNotFound = (): ApiError =>
   new ApiError('not_found', 'This API key has no payment with this id.');
+
+/** By its id, whoever has it. */
+export const otherKind = (kind: PaymentKind): ApiError =>
+  new ApiError(
+    'not_found',
+    kind === 'payout'
+      ? "This is a payout's id: POST /v1/payouts/{id}/cancel withdraws a payout."
+      : "This is a collection's id: POST /v1/collections/{id}/expire ends a collection.",
+  );
 
 export const methodNotAllowed = (allow: string): ApiError =>
   new ApiError('method_not_allowed', `This address allows only ${allow}.`, { headers: { Allow: allow } });

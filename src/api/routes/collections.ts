@@ -4,7 +4,7 @@ import type { DirectOrder, LinkOrder } from '../../payments/order.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/payment-id.js';
 import { phoneMediumSchema } from '../../provider/schemas.js';
 import { onlyFor, variantError } from '../http/body.js';
-import { paymentNotFound } from '../http/problem.js';
+import { otherKind } from '../http/problem.js';
 import { endPayment, isWithdrawn } from '../payments/update-payment.js';
 import { paymentSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
@@ -163,8 +163,8 @@ export const expireCollection = authenticatedRoute({
   ],
   scopes: ['collections'],
   async handle(request, context) {
+    if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.payout)) throw otherKind('payout');
     const found = await ownPayment(context, request);
-    if (!found.id.startsWith(PAYMENT_ID_PREFIX.collection)) throw paymentNotFound();
 
     const ending = await endPayment(context, found);
     const { payment } = ending.result;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { allOf, type Decision } from '../../payments/decision.js';
 import { PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payments/payment.js';
 import { PAYMENT_KINDS, parsePaymentId, type TransId } from '../../payments/payment-id.js';
+import { isDay, startOf } from '../../payments/time.js';
 import { pathSegment } from '../../provider/client.js';
 import { REFERENCE } from '../../records/payment-record.js';
 import { refreshUpdate, rejectUpdate, resolveUpdate } from '../../workflows/messages.js';
@@ -72,7 +73,8 @@ export const time = z
   .union([z.iso.datetime({ offset: true }).max(MAX_TIME_LENGTH), z.iso.date()], {
     error: 'must be a time in ISO 8601, such as 2026-11-21T08:20:32Z or 2026-11-21',
   })
-  .transform((text) => Date.parse(text));
+  .transform((text) => (isDay(text) ? startOf(text) : Date.parse(text)))
+  .describe('A day alone is a day in Douala (UTC+1), as in statements');
 
 const PAGE_SIZE = { max: 100, default: 20 } as const;
 
@@ -173,8 +175,12 @@ export const listPayments = authenticatedRoute({
       .describe(
         "The mobile operator's reference, which a payer's text message has. Only the records know it: a payment is found about a minute after its end",
       ),
-    'created[gte]': time.optional().describe('Created at or after this time. In curl, use `-g`'),
-    'created[lt]': time.optional().describe('Created before this time'),
+    'created[gte]': time
+      .optional()
+      .describe('Created at or after this time; a day alone begins at midnight in Douala. In curl, use `-g`'),
+    'created[lt]': time
+      .optional()
+      .describe('Created before this time; a day alone begins at midnight in Douala'),
     limit,
     cursor: cursorOf(readCursor).optional().describe('The `nextCursor` of the previous page, unchanged'),
   }),
@@ -255,6 +261,8 @@ function toCsv(rows: readonly CsvRow[], columns: readonly (keyof CsvRow)[]): str
   return stringify([...rows], {
     columns: [...columns],
     header: true,
+    // Without it, Excel takes UTF-8 for another encoding.
+    bom: true,
     record_delimiter: 'windows',
     escape_formulas: true,
     cast: { boolean: String, object: (value) => JSON.stringify(value).replaceAll(';', '\\u003b') },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PayoutOrder } from '../../payments/order.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/payment-id.js';
 import { mediumSchema } from '../../provider/schemas.js';
-import { paymentNotFound } from '../http/problem.js';
+import { otherKind } from '../http/problem.js';
 import { endPayment, isWithdrawn } from '../payments/update-payment.js';
 import { paymentSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
@@ -115,8 +115,8 @@ export const cancelPayout = authenticatedRoute({
   ],
   scopes: ['payouts'],
   async handle(request, context) {
+    if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.collection)) throw otherKind('collection');
     const found = await ownPayment(context, request);
-    if (!found.id.startsWith(PAYMENT_ID_PREFIX.payout)) throw paymentNotFound();
 
     const ending = await endPayment(context, found);
     const { payment } = ending.result;

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
 import { z } from 'zod';
 import { type Statement, statementOf } from '../../payments/statement.js';
-import { dayAfter, isDay, startOf } from '../../payments/time.js';
+import { dayAfter, HOUR_MS, isDay, startOf } from '../../payments/time.js';
 import { RecordsUnavailableError } from '../../records/database.js';
 import type { Records } from '../../records/records.js';
 import type { Statements, StatementsState } from '../../records/statements.js';
@@ -99,7 +99,8 @@ export const getStatement = authenticatedRoute({
         'Content-Type': 'text/csv; charset=utf-8',
         'Content-Disposition': `attachment; filename="${name}"`,
       };
-      return { status: 200, headers: { ...headers, ...asFile }, text };
+      // Without the byte order mark, Excel takes UTF-8 for another encoding.
+      return { status: 200, headers: { ...headers, ...asFile }, text: `\ufeff${text}` };
     }
     return { status: 200, headers, json: { object: 'statement' as const, ...shown } };
   },
@@ -115,10 +116,18 @@ async function find(statements: Statements, date: string, version: number | unde
       cause: error,
     });
   }
-  throw new ApiError(
-    'not_found',
-    'There is no such statement. That of a day is made in the night that follows, some three hours after midnight in Douala.',
-  );
+  throw new ApiError('not_found', `There is no such statement. ${whenMade(date)}`);
+}
+
+/** By what time the statement of a day has been made, when all is well. */
+const MADE_WITHIN_MS = 4 * HOUR_MS;
+
+function whenMade(date: string): string {
+  if (!isDay(date)) return 'It is called by its day in Douala, such as 2026-11-21.';
+  const madeBy = startOf(dayAfter(date)) + MADE_WITHIN_MS;
+  return madeBy > Date.now()
+    ? `That of a day is made in the night that follows: look again at ${new Date(madeBy).toISOString()}.`
+    : 'That of a day is made in the night that follows, some three hours after midnight in Douala. If this one was missed, an operator can have it made.';
 }
 
 const ended = day.refine(

@@ -52,9 +52,26 @@ describe('an order', () => {
     expect(await payoutErrors({ ...payout, amount })).toEqual([]);
   });
 
+  it.each(['external_id', 'externalID', 'ExternalId', 'extrenalId', 'external-id'])(
+    'is refused with %s, and told what was meant',
+    async (field) => {
+      const message = 'is not a known field: did you mean externalId?';
+      expect(await payoutErrors({ ...payout, [field]: 'order-1' })).toEqual([{ field, message }]);
+      expect(await collectionErrors({ ...link, [field]: 'order-1' })).toEqual([{ field, message }]);
+    },
+  );
+
+  it.each(['email', 'name', 'externalId', 'userId', 'message', 'metadata', 'medium', 'phone', 'amount'])(
+    'says that null is no value for %s',
+    async (field) => {
+      const errors = await payoutErrors({ ...payout, [field]: null });
+      expect(errors).toEqual([{ field, message: expect.stringContaining('must not be null') }]);
+    },
+  );
+
   it('is refused with fields that nobody knows, each by its name', async () => {
     expect(await payoutErrors({ ...payout, ammount: 1, Currency: 'XAF' })).toEqual([
-      { field: 'ammount', message: 'is not a known field' },
+      { field: 'ammount', message: 'is not a known field: did you mean amount?' },
       { field: 'Currency', message: 'is not a known field' },
     ]);
   });

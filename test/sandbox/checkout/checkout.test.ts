@@ -438,6 +438,36 @@ describe('the language of the page', () => {
 
 const transaction = { transId: 'T1', status: 'SUCCESSFUL' };
 
+describe('the way back to the shop', () => {
+  const redirectUrl = 'https://shop.example/thanks?order=7';
+
+  it('is there after a decline, and not before', async () => {
+    const { address } = checkout.openLink({ redirectUrl });
+    expect((await look(address)).body).not.toContain('shop.example');
+    const { body } = await pageAfter(send(address, { action: 'decline' }));
+    expect(body).toContain('href="https://shop.example/thanks?order=7&amp;transId=');
+    expect(body).toContain('status=FAILED');
+  });
+
+  it('is there when the payment was refused', async () => {
+    const { address } = checkout.openLink({ redirectUrl });
+    expect((await pageAfter(pay(address, FAILS))).body).toContain('href="https://shop.example/thanks');
+  });
+
+  it('is there on an expired link', async () => {
+    const { address } = checkout.openLink({ redirectUrl });
+    checkout.pass(24 * HOUR);
+    const { statusCode, body } = await look(address);
+    expect(statusCode).toBe(410);
+    expect(body).toContain('status=EXPIRED');
+  });
+
+  it('is nowhere without an address', async () => {
+    const { address } = checkout.openLink();
+    expect((await pageAfter(send(address, { action: 'decline' }))).body).not.toContain('Return to');
+  });
+});
+
 describe('the address that a payer returns to', () => {
   it('tells the merchant the transaction and its status', () => {
     expect(returnAddress('https://shop.example/thanks', transaction)).toBe(
@@ -448,6 +478,14 @@ describe('the address that a payer returns to', () => {
   it('keeps the parameters and the fragment that it has', () => {
     expect(returnAddress('https://shop.example/?order=7#end', transaction)).toBe(
       'https://shop.example/?order=7&transId=T1&status=SUCCESSFUL#end',
+    );
+  });
+
+  it("leaves the merchant's own parameters as they are", () => {
+    const own = 'https://shop.example/?status=basket&transId=mine';
+    expect(returnAddress(own, transaction)).toBe(own);
+    expect(returnAddress('https://shop.example/?status=basket', transaction)).toBe(
+      'https://shop.example/?status=basket&transId=T1',
     );
   });
 
