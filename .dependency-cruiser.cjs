@@ -19,7 +19,7 @@ const OURS = '^(src|bench|client|cli|examples|lab|sandbox|stack|test)/';
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
   '^src/(records|server|worker|codec-server|desk|worker/workflow-thread)\\.ts$',
-  '^src/temporal/failure-converter\\.ts$',
+  '^src/temporal/(failure|payload)-converter\\.ts$',
   '^stack/records/main\\.ts$',
   '^client/index\\.ts$',
   '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
@@ -75,8 +75,8 @@ module.exports = {
     ),
     forbid(
       'search-attributes-go-into-the-bundle',
-      'They and the converter of failures are part of the workflows, so what holds for workflows holds for them.',
-      { path: '^src/temporal/(search-attributes|failure-converter)\\.ts$' },
+      'They and the converters are part of the workflows, so what holds for workflows holds for them.',
+      { path: '^src/temporal/(search-attributes|failure-converter|payload-converter)\\.ts$' },
       { pathNot: 'node_modules/@temporalio/common/' },
     ),
     forbid(

@@ -74,6 +74,7 @@ async function bundleWorkflows() {
     preloadModules: [workflowsPath, queryGuard],
     workflowInterceptorModules: [queryGuard],
     failureConverterPath: path('lib/temporal/failure-converter.js'),
+    payloadConverterPath: path('lib/temporal/payload-converter.js'),
     logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: complain, error: complain },
   });
   await writeFile(path('lib/workflow-bundle.js'), code);

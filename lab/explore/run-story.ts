@@ -96,6 +96,7 @@ export async function runStory(vm: WorkflowVm, story: Story, telling: Telling): 
 interface ActiveRun {
   readonly run: WorkflowRun;
   readonly type: PaymentWorkflowType;
+  readonly of: Parameters<WorkflowVm['run']>[2];
   /** ms since the epoch. Its first activation may be later. */
   readonly startedAt: number;
   readonly given: { readonly jobs: readonly Job[]; readonly moment: Moment }[];
@@ -241,7 +242,15 @@ class StoryRun {
       timeline: carried && this.expected.timeline,
     };
     const name = type ?? typeOf(order);
-    this.active = { run: await this.vm.run(name, startedAt), type: name, startedAt, given: [], acts: [] };
+    const of = { workflowId: order.id, isContinued: carried !== undefined && type === undefined };
+    this.active = {
+      run: await this.vm.run(name, startedAt, of),
+      type: name,
+      of,
+      startedAt,
+      given: [],
+      acts: [],
+    };
     this.expected.take({ kind: 'begin' }, now);
     if (message !== undefined) {
       if (this.expected.objects(message, now) === undefined) this.expected.take(message, now);
@@ -317,7 +326,11 @@ class StoryRun {
       case 'resendNotification':
         return updateJob(String(event.request), 'resendNotification', [event.number]);
       default:
-        return updateJob(String(event.request), event.kind, []);
+        return updateJob(
+          String(event.request),
+          event.kind,
+          event.kind === 'recheck' ? [event.by ?? 'operator'] : [],
+        );
     }
   }
 
@@ -362,9 +375,9 @@ class StoryRun {
     throw this.mismatch(`expected ${JSON.stringify(wanted)}, the workflow did ${JSON.stringify(done)}`);
   }
 
-  private async replay({ run, type, startedAt, given, acts }: ActiveRun): Promise<void> {
+  private async replay({ run, type, of, startedAt, given, acts }: ActiveRun): Promise<void> {
     await run.dispose();
-    const replayed = await this.vm.run(type, startedAt);
+    const replayed = await this.vm.run(type, startedAt, of);
     const again: Act[] = [];
     for (const { jobs, moment } of given) {
       const commands = await this.attempt(replayed, jobs, { ...moment, isReplaying: true });

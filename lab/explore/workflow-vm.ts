@@ -71,10 +71,10 @@ export class WorkflowVm {
   }
 
   /** A run of a payment's workflow; it does nothing until it is activated with {@link startJob}. */
-  async run(type: PaymentWorkflowType, now: number): Promise<WorkflowRun> {
+  async run(type: PaymentWorkflowType, now: number, of: RunOf): Promise<WorkflowRun> {
     const runId = `run-${++this.runs}`;
     const workflow = await this.creator.createWorkflow({
-      info: infoOf(type, runId, now),
+      info: infoOf(type, runId, now, of),
       randomnessSeed: [1, 2, 3, 4, 5, 6, 7, 8],
       now,
       showStackTraceSources: false,
@@ -213,10 +213,17 @@ function timestamp(now: number, tasks = 0) {
   return { seconds: Math.floor(now / 1000), nanos: (now % 1000) * 1_000_000 + tasks };
 }
 
-function infoOf(type: PaymentWorkflowType, runId: string, now: number) {
+/** Whose run it is, and whether it goes on with another's work. */
+interface RunOf {
+  readonly workflowId: string;
+  readonly isContinued?: boolean;
+}
+
+function infoOf(type: PaymentWorkflowType, runId: string, now: number, { workflowId, isContinued }: RunOf) {
   return {
-    workflowId: 'story',
+    workflowId,
     runId,
+    ...(isContinued && { continuedFromExecutionRunId: FIRST_RUN_ID }),
     workflowType: type,
     searchAttributes: {},
     typedSearchAttributes: new TypedSearchAttributes(),

@@ -218,6 +218,7 @@ const SOURCE = EXTENSION === 'ts' ? '../../src' : '../../../lib';
 const WORKFLOWS = `${SOURCE}/workflows/index.${EXTENSION}`;
 const QUERY_GUARD = `${SOURCE}/workflows/query-guard.${EXTENSION}`;
 const FAILURE_CONVERTER = `${SOURCE}/temporal/failure-converter.${EXTENSION}`;
+const PAYLOAD_CONVERTER = `${SOURCE}/temporal/payload-converter.${EXTENSION}`;
 
 /** Bundles the workflows into a file, as they are but for their timers: see `workflow-timers.ts`. Returns the file. */
 export async function bundleWorkflows(file: string): Promise<string> {
@@ -225,6 +226,7 @@ export async function bundleWorkflows(file: string): Promise<string> {
     workflowsPath: here(WORKFLOWS),
     preloadModules: [here(WORKFLOWS), here(QUERY_GUARD)],
     failureConverterPath: here(FAILURE_CONVERTER),
+    payloadConverterPath: here(PAYLOAD_CONVERTER),
     workflowInterceptorModules: [here(QUERY_GUARD), here(`./workflow-timers.${EXTENSION}`)],
     logger: new DefaultLogger('WARN'),
     webpackConfigHook: (config) => ({

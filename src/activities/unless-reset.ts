@@ -20,6 +20,10 @@ export const MAX_FIRST_SEND_AGE_MS = 7 * 24 * 60 * 60 * 1_000;
  * When Temporal doesn't say in time, nothing is sent either: the outcome is `unchecked`.
  */
 export async function unlessReset(send: () => Promise<InitiationOutcome>): Promise<InitiationOutcome> {
+  // Its retry policy allows one attempt, but somebody can change that in Temporal while it is under way.
+  if (Context.current().info.attempt > 1) {
+    return { kind: 'ambiguous', reason: 'Temporal has handed the request to a worker before', isReset: true };
+  }
   const origin = await originOrUnknown();
   if (origin === 'unknown') {
     return {

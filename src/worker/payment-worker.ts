@@ -30,7 +30,7 @@ export interface PaymentWorkerOptions {
   readonly activities: Activities;
   /** Without them, this worker makes no statements. */
   readonly statementSteps?: StatementSteps | undefined;
-  /** With the failure converter of `temporal/failure-converter.ts` in it. */
+  /** With the converters of `src/temporal` in it. */
   readonly workflowBundle: NonNullable<WorkerOptions['workflowBundle']>;
   readonly limits: WorkerLimits;
   /** Counts what workflows report; nobody does, by default. */

@@ -22,7 +22,9 @@ import type {
 } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
 import { DECRYPTION_FAILURE } from '../temporal/failure-converter.js';
+import { tryToRead } from './handlers.js';
 import { notificationsQueue } from './messages.js';
+import { deliveryOutcome, initiationOutcome } from './schemas.js';
 
 /** Time that an activity may take beyond the provider's time limit before its worker counts as lost, in ms. */
 const MARGIN_MS = 5_000;
@@ -133,13 +135,17 @@ async function initiation(
   mayHaveBeenReset: () => Promise<boolean>,
 ): Promise<InitiationOutcome> {
   try {
-    return reportUnauthorized(await outcome);
+    const read = tryToRead(initiationOutcome, await outcome, 'outcome');
+    return read.kind === 'read' ? reportUnauthorized(read.value) : { kind: 'ambiguous', reason: BY_HAND };
   } catch (error) {
     const { reason, isUnstarted } = failureOf(error);
     if (!isUnstarted) return { kind: 'ambiguous', reason };
     return { kind: (await mayHaveBeenReset()) ? 'unchecked' : 'notSent', reason };
   }
 }
+
+/** Why an activity says nothing: anybody who reaches Temporal can complete one with anything. */
+const BY_HAND = 'the activity was completed by hand';
 
 /** What may be so counts as being so until an activity says that it isn't. */
 async function unlessDenied(answered: Promise<boolean>): Promise<boolean> {
@@ -163,7 +169,8 @@ async function answer<Answer extends { readonly kind: string }>(
 
 async function delivery(outcome: Promise<DeliveryOutcome>): Promise<DeliveryOutcome> {
   try {
-    return await outcome;
+    const read = tryToRead(deliveryOutcome, await outcome, 'outcome');
+    return read.kind === 'read' ? read.value : { kind: 'failed', reason: BY_HAND };
   } catch (error) {
     return wasNotSent(error) ? { kind: 'notSent' } : { kind: 'failed', reason: failureOf(error).reason };
   }

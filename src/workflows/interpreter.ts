@@ -1,3 +1,4 @@
+import type { UpdateDefinition } from '@temporalio/common';
 import {
   ApplicationFailure,
   allHandlersFinished,
@@ -6,7 +7,6 @@ import {
   log,
   makeContinueAsNewFunc,
   setCurrentDetails,
-  setHandler,
   sleep,
   upsertSearchAttributes,
   workflowInfo,
@@ -29,6 +29,7 @@ import { amountPaidOf, forMerchant, toPayment } from '../payments/to-payment.js'
 import type { PaymentEvent, Refusal, Reply, RequestEvent, Todo } from '../payments/transitions.js';
 import { paymentSearchAttributes } from '../temporal/search-attributes.js';
 import { type ActivityCalls, activityCalls } from './activity-calls.js';
+import { type Argument, onQuery, onSignal, onUpdate } from './handlers.js';
 import {
   type EndedPayment,
   expireUpdate,
@@ -54,6 +55,15 @@ import {
   timelineQuery,
 } from './messages.js';
 import { countAmbiguous, countBudgetWait, countChange, countCreated, countGivenUp } from './metrics.js';
+import { absent, type Schema } from './schema.js';
+import {
+  hint,
+  initiationRequest,
+  notificationNumber,
+  recheckedBy,
+  rejection,
+  resolution,
+} from './schemas.js';
 
 /** Events of history after which a new run takes over, well below the 2,000 that a run may have. */
 const HISTORY_LIMIT = 1_500;
@@ -417,45 +427,47 @@ class Interpreter {
 
   /** Each handler posts to the inbox, or waits for the payment to change; none calls the provider itself. */
   private setHandlers(): void {
-    setHandler(paymentQuery, () => this.result());
-    setHandler(notificationsQuery, () => this.payment.notifications);
-    setHandler(timelineQuery, () => ({ createdAt: this.payment.createdAt, timeline: this.timeline }));
-    setHandler(recordQuery, () => this.ended());
-    setHandler(hintSignal, ({ transId, status }) => {
+    onQuery(paymentQuery, () => this.result());
+    onQuery(notificationsQuery, () => this.payment.notifications);
+    onQuery(timelineQuery, () => ({ createdAt: this.payment.createdAt, timeline: this.timeline }));
+    onQuery(recordQuery, () => this.ended());
+    onSignal(hintSignal, hint, ({ transId, status }) => {
       this.inbox.push({ kind: 'notification', transId, status });
     });
-    setHandler(
+    onUpdate(
       initiationUpdate,
+      initiationRequest,
       () =>
         shielded(async () => {
           await condition(() => this.isSettled || transIdOf(this.payment) !== undefined);
           return { ...this.result(), requestId: this.input.requestId };
         }),
-      {
-        validator: ({ fingerprint }) => {
-          if (fingerprint === this.input.fingerprint) return;
-          throw refusal({ type: FINGERPRINT_MISMATCH, words: 'the payment was started with another body' });
-        },
+      ({ fingerprint }) => {
+        if (fingerprint === this.input.fingerprint) return;
+        throw refusal({ type: FINGERPRINT_MISMATCH, words: 'the payment was started with another body' });
       },
     );
-    setHandler(outcomeUpdate, () =>
+    onUpdate(outcomeUpdate, absent, () =>
       shielded(async () => {
         await condition(() => this.isSettled);
         return this.result();
       }),
     );
-    setHandler(lookUpdate, () =>
+    onUpdate(lookUpdate, absent, () =>
       shielded(() => new Promise<ProviderView>((resolve) => this.lookers.push(resolve))),
     );
-    this.handleRequest(expireUpdate, () => ({ kind: 'expire' }));
-    this.handleRequest(refreshUpdate, () => ({ kind: 'refresh' }));
-    this.handleRequest(recheckUpdate, (by) => ({
+    this.handleRequest(expireUpdate, absent, () => ({ kind: 'expire' }));
+    this.handleRequest(refreshUpdate, absent, () => ({ kind: 'refresh' }));
+    this.handleRequest(recheckUpdate, recheckedBy, (by) => ({
       kind: 'recheck',
       by: by === 'statement' ? by : undefined,
     }));
-    this.handleRequest(resolveUpdate, (resolution) => ({ kind: 'decide', resolution }));
-    this.handleRequest(rejectUpdate, (rejection) => ({ kind: 'reject', rejection }));
-    this.handleRequest(resendNotificationUpdate, (number) => ({ kind: 'resendNotification', number }));
+    this.handleRequest(resolveUpdate, resolution, (decided) => ({ kind: 'decide', resolution: decided }));
+    this.handleRequest(rejectUpdate, rejection, (rejected) => ({ kind: 'reject', rejection: rejected }));
+    this.handleRequest(resendNotificationUpdate, notificationNumber, (number) => ({
+      kind: 'resendNotification',
+      number,
+    }));
   }
 
   /** Whether a message waits, or somebody who looks. */
@@ -469,27 +481,27 @@ class Interpreter {
   }
 
   /** Refuses a request that is clearly wrong before it is recorded; any other waits for the machine's reply. */
-  private handleRequest<Args extends unknown[]>(
-    update: ReturnType<typeof import('@temporalio/workflow').defineUpdate<PaymentResult, Args>>,
-    requestOf: (...args: Args) => Request,
+  private handleRequest<Args extends [] | [unknown]>(
+    update: UpdateDefinition<PaymentResult, Args>,
+    schema: Schema<Argument<Args>>,
+    requestOf: (value: Argument<Args>) => Request,
   ): void {
-    setHandler(
+    onUpdate(
       update,
-      (...args: Args) =>
+      schema,
+      (value) =>
         shielded(async () => {
           const request = ++this.requests;
-          this.inbox.push({ ...requestOf(...args), request });
+          this.inbox.push({ ...requestOf(value), request });
           await condition(() => this.replies.has(request));
           const reply = this.replies.get(request);
           this.replies.delete(request);
           if (reply?.kind === 'refused') throw refusal(reply);
           return this.result();
         }),
-      {
-        validator: (...args: Args) => {
-          const objection = objectionTo(this.payment, { ...requestOf(...args), request: 0 }, Date.now());
-          if (objection !== undefined) throw refusal(objection);
-        },
+      (value) => {
+        const objection = objectionTo(this.payment, { ...requestOf(value), request: 0 }, Date.now());
+        if (objection !== undefined) throw refusal(objection);
       },
     );
   }

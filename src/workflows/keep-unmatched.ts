@@ -1,5 +1,8 @@
-import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { onQuery, onSignal, readInput } from './handlers.js';
 import { type UnmatchedNotification, unmatchedQuery, unmatchedSignal } from './messages.js';
+import { list } from './schema.js';
+import { unmatchedNotification } from './schemas.js';
 
 /** How many notifications are kept, the latest. */
 const KEPT = 200;
@@ -12,11 +15,11 @@ const HISTORY_LIMIT = 1_500;
  * made by hand in the provider's portal, from another system, from a link with which no payment could be started, or be forged.
  */
 export async function keepUnmatched(kept: readonly UnmatchedNotification[] = []): Promise<void> {
-  let latest = kept;
-  setHandler(unmatchedSignal, (notification) => {
+  let latest = readInput(list(unmatchedNotification), kept);
+  onSignal(unmatchedSignal, unmatchedNotification, (notification) => {
     latest = [...latest, notification].slice(-KEPT);
   });
-  setHandler(unmatchedQuery, () => latest);
+  onQuery(unmatchedQuery, () => latest);
   await condition(
     () => workflowInfo().historyLength >= HISTORY_LIMIT || workflowInfo().continueAsNewSuggested,
   );

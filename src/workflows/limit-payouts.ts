@@ -1,12 +1,8 @@
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import { countPayouts, NO_PAYOUTS } from '../payments/counted-payouts.js';
+import { onUpdate, readInput } from './handlers.js';
 import { countPayoutsUpdate, type PayoutCount, type PayoutLimitInput } from './messages.js';
+import { payoutLimitInput, payoutsToCount } from './schemas.js';
 
 /** Events of history after which a new run takes over. */
 const HISTORY_LIMIT = 1_500;
@@ -15,9 +11,10 @@ const HISTORY_LIMIT = 1_500;
  * Counts the payouts that a merchant orders on one day against the merchant's limit. It is one workflow for all API
  * processes, which counts one batch after the other, so that no two payouts can take the same room. It ends with its day.
  */
-export async function limitPayouts(input: PayoutLimitInput): Promise<void> {
+export async function limitPayouts(given: PayoutLimitInput): Promise<void> {
+  const input = readInput(payoutLimitInput, given);
   let counted = input.carried ?? NO_PAYOUTS;
-  setHandler(countPayoutsUpdate, ({ payouts, max }): PayoutCount => {
+  onUpdate(countPayoutsUpdate, payoutsToCount, ({ payouts, max }): PayoutCount => {
     const count = countPayouts(counted, payouts, max);
     counted = count.counted;
     return { isAccepted: count.isAccepted, total: counted.total };

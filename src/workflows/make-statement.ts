@@ -10,6 +10,7 @@ import {
 import { SERVICES } from '../payments/order.js';
 import { BALANCE_WINDOW_MS } from '../payments/statement.js';
 import { dayAfter, dayOf, HOUR_MS, MINUTE_MS, startOf } from '../payments/time.js';
+import { readInput } from './handlers.js';
 import {
   type MadeStatement,
   type StatementInput,
@@ -17,6 +18,7 @@ import {
   type StatementSteps,
   statementsQueue,
 } from './messages.js';
+import { madeStatement, statementInput } from './schemas.js';
 
 /**
  * How long after its end a day is left to settle: what was begun in its last minutes is listed then, and most of what was open has
@@ -40,7 +42,8 @@ const SCHEDULED_START = defineSearchAttributeKey('TemporalScheduledStartTime', S
  * Makes the statement of a day. Started by its schedule at midnight, it first asks for the balances, and then waits until the day
  * has settled.
  */
-export async function makeStatement({ day: asked }: StatementInput = {}): Promise<MadeStatement> {
+export async function makeStatement(input: StatementInput = {}): Promise<MadeStatement> {
+  const { day: asked } = readInput(statementInput, input);
   const { runId, startTime, typedSearchAttributes } = workflowInfo();
   const begun = (typedSearchAttributes.get(SCHEDULED_START) ?? startTime).getTime();
   const day = asked ?? dayAfter(dayOf(begun), -1);
@@ -66,8 +69,10 @@ export async function makeStatement({ day: asked }: StatementInput = {}): Promis
   await orElse('some payments', () => steps('Look up payments', PROVIDER_PATIENCE_MS).lookUpPayments(run));
   await steps('Compare', RECORDS_PATIENCE_MS).comparePayments(run);
   await steps('Follow up what differs', RECORDS_PATIENCE_MS).followUp(run);
-  const made = await steps('Keep the statement', RECORDS_PATIENCE_MS).publish(run);
+  const published = await steps('Keep the statement', RECORDS_PATIENCE_MS).publish(run);
 
+  // Somebody may have completed the step by hand.
+  const made = readInput(madeStatement, published);
   const { version, payments, differences, complete } = made;
   setCurrentDetails(
     `The statement of **${day}**, version ${version}: ${payments} payments, ${differences} differences${complete ? '' : ', **incomplete**'}.`,

@@ -70,7 +70,7 @@ export interface PaymentTimeline {
 }
 
 /** Argument of {@link initiationUpdate}. */
-interface InitiationRequest {
+export interface InitiationRequest {
   readonly fingerprint: string;
 }
 
@@ -195,7 +195,7 @@ export interface UnmatchedNotification extends Hint {
 /** The one workflow that keeps unmatched notifications; it is started with the first. */
 export const UNMATCHED_WORKFLOW = { type: 'keepUnmatched', id: 'unmatched-notifications' } as const;
 export const unmatchedSignal = defineSignal<[UnmatchedNotification]>('unmatched');
-export const unmatchedQuery = defineQuery<readonly UnmatchedNotification[]>('unmatched');
+export const unmatchedQuery = defineQuery<readonly UnmatchedNotification[], OfEnded>('unmatched');
 
 /** The workflow that counts a merchant's payouts of one day; it is started with the first. */
 export const PAYOUT_LIMIT_WORKFLOW_TYPE = 'limitPayouts';
@@ -212,7 +212,7 @@ export interface PayoutLimitInput {
 }
 
 /** Argument of {@link countPayoutsUpdate}: payouts, and the limit of the day, in XAF. */
-interface PayoutsToCount {
+export interface PayoutsToCount {
   readonly payouts: readonly CountedPayout[];
   readonly max: number;
 }

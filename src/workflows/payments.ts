@@ -1,7 +1,9 @@
-import { ApplicationFailure } from '@temporalio/workflow';
-import type { PaymentOrder } from '../payments/order.js';
+import { workflowInfo } from '@temporalio/workflow';
+import { isContinued, readInput, wrongInput } from './handlers.js';
 import { runPayment } from './interpreter.js';
 import type { EndedPayment, PaymentInput } from './messages.js';
+import type { Schema } from './schema.js';
+import { directInput, linkInput, payoutInput, reopeningInput } from './schemas.js';
 
 /*
  * One workflow for each kind of payment. The payment machine in src/payments decides when each step is due and what its
@@ -12,8 +14,9 @@ import type { EndedPayment, PaymentInput } from './messages.js';
  * Collects money by a payment link. A failed attempt doesn't end the payment: the payer may try again until the link is
  * paid or expires.
  */
-export async function collectByLink(input: PaymentInput): Promise<EndedPayment> {
-  const order = orderBy('link', input.order);
+export async function collectByLink(given: PaymentInput): Promise<EndedPayment> {
+  const input = readPaymentInput(linkInput, given);
+  const { order } = input;
   return runPayment(input, (provider) => ({
     // The link is made, and its address given to the merchant, who sends the payer there.
     send: () => provider.createLink(order),
@@ -32,8 +35,9 @@ export async function collectByLink(input: PaymentInput): Promise<EndedPayment> 
  * an operator says so, and it never expires. One that the provider doesn't decide within a day goes to review, and the
  * provider is still asked about it.
  */
-export async function collectDirect(input: PaymentInput): Promise<EndedPayment> {
-  const order = orderBy('direct', input.order);
+export async function collectDirect(given: PaymentInput): Promise<EndedPayment> {
+  const input = readPaymentInput(directInput, given);
+  const { order } = input;
   return runPayment(input, (provider) => ({
     // The payer is asked on the phone.
     send: () => provider.requestOnPhone(order),
@@ -49,8 +53,9 @@ export async function collectDirect(input: PaymentInput): Promise<EndedPayment> 
 /**
  * Pays money out. The payout is never sent again while its outcome is unknown, unless the policy or an operator says so.
  */
-export async function payOut(input: PaymentInput): Promise<EndedPayment> {
-  const order = orderBy(undefined, input.order);
+export async function payOut(given: PaymentInput): Promise<EndedPayment> {
+  const input = readPaymentInput(payoutInput, given);
+  const { order } = input;
   return runPayment(input, (provider) => ({
     // The money is sent.
     send: () => provider.sendPayout(order),
@@ -68,7 +73,8 @@ export async function payOut(input: PaymentInput): Promise<EndedPayment> {
  * doubts it, or a notification to the merchant is to be sent again. If the provider contradicts the outcome, the payment
  * goes to review and waits for a person; otherwise it ends unchanged.
  */
-export async function reopenPayment(input: PaymentInput): Promise<EndedPayment> {
+export async function reopenPayment(given: PaymentInput): Promise<EndedPayment> {
+  const input = readPaymentInput(reopeningInput, given);
   return runPayment(input, (provider) => ({
     send: () => {
       throw wrongStep('a payment that has ended is never sent again');
@@ -90,23 +96,14 @@ function wrongStep(message: string): Error {
 }
 
 /**
- * The order, narrowed to the workflow's kind.
+ * What a payment's run begins with.
  *
- * @throws {ApplicationFailure} when the workflow was started with an order of another kind, by hand or by mistake: it ends
- * at once, and nothing is sent.
+ * @throws {ApplicationFailure} when it was started by hand with anything else: it ends at once, and nothing is sent
  */
-function orderBy<Method extends PaymentOrder['method']>(
-  method: Method,
-  order: PaymentOrder,
-): Extract<PaymentOrder, { readonly method?: Method }> {
-  if (isBy(method, order)) return order;
-  const message = `this workflow can't take an order by ${order.method ?? 'payout'}`;
-  throw ApplicationFailure.nonRetryable(message, 'WrongOrder');
-}
-
-function isBy<Method extends PaymentOrder['method']>(
-  method: Method,
-  order: PaymentOrder,
-): order is Extract<PaymentOrder, { readonly method?: Method }> {
-  return order.method === method;
+function readPaymentInput<Input extends PaymentInput>(schema: Schema<Input>, given: PaymentInput): Input {
+  // What the run before has left was never anywhere else.
+  if (isContinued() && given.carried !== undefined) return given as Input;
+  const input = readInput(schema, given);
+  if (input.order.id === workflowInfo().workflowId) return input;
+  throw wrongInput('the order is that of another workflow');
 }

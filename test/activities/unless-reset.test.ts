@@ -191,3 +191,16 @@ describe('a request that moves money', () => {
     expect(await sendFrom('unanswered', runId)).toEqual(accepted);
   }, 30_000);
 });
+
+describe('a request that moves money, whose activity somebody has allowed another attempt', () => {
+  it('is not sent by that: the first may have sent it', async () => {
+    let sent = 0;
+    const send = async () => {
+      sent += 1;
+      return accepted;
+    };
+    const outcome = await new MockActivityEnvironment({ attempt: 2 }).run(() => unlessReset(send));
+    expect(outcome).toMatchObject({ kind: 'ambiguous', isReset: true });
+    expect(sent).toBe(0);
+  });
+});

@@ -41,7 +41,7 @@ describe("a paid link's workflow", () => {
   let run: WorkflowRun;
   beforeAll(async () => {
     const vm = await WorkflowVm.create(await readFile(workflowBundle().codePath, 'utf8'));
-    run = await vm.run('collectByLink', START);
+    run = await vm.run('collectByLink', START, { workflowId: linkOrder.id });
   });
   afterAll(() => run.dispose());
 

@@ -25,6 +25,7 @@ export async function bundleFromSource(interceptors: readonly string[] = []): Pr
     workflowInterceptorModules: [queryGuard, ...interceptors],
     preloadModules: [workflowsPath, queryGuard],
     failureConverterPath: here('../../src/temporal/failure-converter.ts'),
+    payloadConverterPath: here('../../src/temporal/payload-converter.ts'),
     logger: new DefaultLogger('WARN'),
     webpackConfigHook: (config) => ({
       ...config,

@@ -22,7 +22,7 @@ const input = { order: payoutOrder, terms, fingerprint: 'a fingerprint', request
 
 describe('those who wait for a payment', () => {
   it('are answered all the same when somebody presses Cancel while they wait', async () => {
-    const run = await vm.run('payOut', START);
+    const run = await vm.run('payOut', START, { workflowId: payoutOrder.id });
     const replies = async (...jobs: Job[]): Promise<Act[]> => {
       const commands = await run.activate(jobs, { now: START });
       return commands

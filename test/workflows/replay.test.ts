@@ -11,7 +11,7 @@ describe('the saved histories', () => {
   it('are replayed by the workflows as they are today', async () => {
     const histories = await savedHistories();
     expect(histories.length).toBeGreaterThan(20);
-    expect(histories.map(({ workflowId }) => workflowId)).toEqual(
+    expect(histories.map(({ scenario }) => scenario)).toEqual(
       expect.arrayContaining([
         'payouts-of-a-day',
         'statement-of-the-night',
@@ -35,8 +35,9 @@ describe('the saved histories', () => {
       }),
     };
     try {
+      const scenarios = new Map(histories.map(({ workflowId, scenario }) => [workflowId, scenario]));
       for await (const { workflowId, error } of Worker.runReplayHistories(replay, histories)) {
-        if (error !== undefined) failed.push(`${workflowId}: ${error.message}`);
+        if (error !== undefined) failed.push(`${scenarios.get(workflowId)}: ${error.message}`);
       }
     } finally {
       stopTracingPromises();

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
+import { defaultPayloadConverter } from '@temporalio/common';
 import { type History, historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 
 /** One history for each scenario, saved from the tests and replayed on every run. */
@@ -15,12 +16,22 @@ export async function saveHistory(scenario: string, history: History): Promise<v
   await writeFile(`${FOLDER}${scenario}.json`, `${json}\n`);
 }
 
-export async function savedHistories(): Promise<{ workflowId: string; history: History }[]> {
+/** Each under the id that its workflow had, which a payment's is to have, and the name of its scenario. */
+export async function savedHistories(): Promise<
+  { scenario: string; workflowId: string; history: History }[]
+> {
   const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.json')).sort();
   return await Promise.all(
-    files.map(async (name) => ({
-      workflowId: name.replace(/\.json$/, ''),
-      history: historyFromJSON(JSON.parse(await readFile(`${FOLDER}${name}`, 'utf8'))),
-    })),
+    files.map(async (name) => {
+      const scenario = name.replace(/\.json$/, '');
+      const history = historyFromJSON(JSON.parse(await readFile(`${FOLDER}${name}`, 'utf8')));
+      return { scenario, workflowId: paymentIdIn(history) ?? scenario, history };
+    }),
   );
+}
+
+function paymentIdIn({ events }: History): string | undefined {
+  const [input] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+  if (!input) return undefined;
+  return defaultPayloadConverter.fromPayload<{ readonly order?: { readonly id: string } }>(input).order?.id;
 }

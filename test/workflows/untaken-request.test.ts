@@ -43,7 +43,7 @@ describe.each([
 
   let run: WorkflowRun;
   beforeEach(async () => {
-    run = await vm.run(typeOf(order), START);
+    run = await vm.run(typeOf(order), START, { workflowId: order.id });
     const input = { order, terms, fingerprint: 'a fingerprint', requestId: 'a request' };
     expect(await acts(startJob(typeOf(order), input, START))).toContainEqual(plain(request));
   });
