@@ -26,6 +26,7 @@ const ENTRIES = [
   '^bench/(growth|load|soak)/main\\.ts$',
   '^bench/soak/heap-probe\\.ts$',
   '^lab/(explore|simulate|chaos)\\.ts$',
+  '^lab/explore/walk-worker\\.ts$',
   '^lab/world/(worker-main|workflow-timers)\\.ts$',
   '^src/workflows/(index|query-guard)\\.ts$',
 ];

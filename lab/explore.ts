@@ -4,7 +4,7 @@ import { EXPLORE, runProgram } from './command-line.js';
 import { describeBroken, describeRules, exploreAll } from './explore/report.js';
 import { runStories } from './explore/run-story.js';
 import { defaultSettings } from './explore/setting.js';
-import { storyOf, walkAll } from './explore/walks.js';
+import { walkInThreads } from './explore/walks.js';
 
 /** `npm run explore`: exits with 1 if a rule was broken or a workflow did something else than the machine says. */
 const machine = { openPayment, step, objectionTo };
@@ -27,17 +27,9 @@ await runProgram(EXPLORE, async ({ depth, states, seconds, stories, walks, seed,
 });
 
 /** Random walks, each printed with its seed if it breaks a rule. */
-function playWalks(walks: number, seed: number, json: boolean): number {
-  const result = walkAll(
-    machine,
-    { walks, seed },
-    (broken) => {
-      const { setting, violations } = broken;
-      (json ? progress : write)(
-        describeBroken({ setting: setting.name, story: storyOf(machine, broken), violations }),
-      );
-    },
-    progress,
+async function playWalks(walks: number, seed: number, json: boolean): Promise<number> {
+  const result = await walkInThreads({ walks, seed }, (broken) =>
+    (json ? progress : write)(describeBroken(broken)),
   );
   write(JSON.stringify(result));
   return result.violations === 0 ? 0 : 1;

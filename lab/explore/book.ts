@@ -1,3 +1,4 @@
+import { isForced } from '../../src/payments/decision.js';
 import type { Step } from '../../src/payments/machine.js';
 import type { TransId } from '../../src/payments/payment-id.js';
 import { transIdOf } from '../../src/payments/payment-state.js';
@@ -65,6 +66,12 @@ function withLook(book: Book, { payment, todo }: Situation, event: PaymentEvent,
   if (event.kind === 'listed' && event.answer.kind === 'listed') {
     return { ...book, lookedAt: now, isNamed: false, isSearched: true };
   }
+  // An operator who insists takes a list that is refused for an empty one.
+  const { phase } = payment;
+  const isInsisted = phase.kind === 'deciding' && isForced(phase.resolution.force);
+  if (event.kind === 'listed' && event.answer.kind === 'refused' && isInsisted) {
+    return { ...book, lookedAt: now, isNamed: false, isSearched: true };
+  }
   if (event.kind === 'sent' && (event.outcome.kind === 'ambiguous' || event.outcome.kind === 'throttled')) {
     return { ...book, isSearched: false };
   }
@@ -121,7 +128,8 @@ function withToAsk(
   now: number,
   violations: Violation[],
 ): Book {
-  const { toAsk } = book;
+  // Under review, a person decides, and the list is read after that.
+  const toAsk = before.final ? book.toAsk : book.toAsk && { ...book.toAsk, since: now };
   if (event.kind === 'status' && event.transId === toAsk?.transId) return { ...book, toAsk: undefined };
   if (event.kind === 'listed') return { ...book, toAsk: undefined };
   const isLate = toAsk !== undefined && now > toAsk.since + ASKED_WITHIN_MS && now > book.quietUntil;
@@ -200,7 +208,10 @@ function withLinks(
     const unpaid = event.answer.transactions
       .filter(({ status }) => status === 'CREATED')
       .map(({ transId }) => transId);
-    orphans = [...new Set([...orphans, ...unpaid])];
+    const over = event.answer.transactions.filter(({ status }) => status === 'EXPIRED');
+    orphans = [...new Set([...orphans, ...unpaid])].filter(
+      (orphan) => !over.some(({ transId }) => transId === orphan),
+    );
   }
   if (payment.phase.kind !== 'searching' && payment.phase.kind !== 'sending') orphans = [];
   return { ...before, expiresAt, orphans };

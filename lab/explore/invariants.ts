@@ -26,6 +26,8 @@ export const INVARIANTS = {
   succeededTruth: "SUCCESSFUL is said only when the payment's own transaction is SUCCESSFUL",
   secondSeen:
     'what the provider has shown that contradicts the outcome is never forgotten without a decision made with it in view',
+  toldFinal:
+    'after a final word, the merchant is next told payment.review or the same again, whatever is lost, unless somebody has reset the workflow: then FAILED and EXPIRED count as the same, a person may decide anew, and the provider may have turned what was final, or made another',
   reviewSends: 'nothing is sent in a review without a decision',
   notified: 'the merchant is notified of each change of status, in order, and of nothing else',
   statusLimit: 'no transaction is asked about more than six times within a minute',
@@ -369,7 +371,7 @@ export const ASSUMPTIONS = {
   A6: 'The status and the list say what is or was true of a transaction: late, incomplete or not at all, but nothing made up; and a transaction is not called unknown a day after it was made. The one exception is a final status that turns into SUCCESSFUL later.',
   A7: 'Within one minute no more than three status questions about a transaction are lost with their workers.',
   A8: "An operator who insists on matching a transaction of which the provider does not say whose it is knows that it is this payment's.",
-  A9: "A workflow is reset by hand a minute after the last thing that it did, or later, and the list lags by less than that. The new run knows nothing of the old one's questions, nor of what an operator insisted on; what was signalled after the moment that it is reset to is signalled again, as Temporal does unless it is told otherwise.",
+  A9: "A workflow is reset by hand a minute after the last thing that it did, or later, and the list lags by less than that; or while a request is in flight, which the list then shows before a person may decide without insisting. The new run knows nothing of the old one's questions, nor of what an operator insisted on; what was signalled after the moment that it is reset to is signalled again, as Temporal does unless it is told otherwise.",
 } as const;
 
 /** The assumptions in a list, a line each, for docs/safety.md. */

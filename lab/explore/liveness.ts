@@ -174,7 +174,9 @@ export class Liveness {
           : { kind: 'status', truth: status, answer: { kind: 'found', status, isBare: false } };
       }
       case 'lookUp':
-        return { kind: 'list', answer: { kind: 'listed', without: [], isBare: false } };
+        return this.#setting.refusesUnknown && !provider.transactions.some((one) => one.listedFrom <= now)
+          ? { kind: 'list', answer: { kind: 'refused' } }
+          : { kind: 'list', answer: { kind: 'listed', without: [], isBare: false } };
       case 'expire':
         return { kind: 'expire', truth: 'EXPIRED', answer: { kind: 'expired' } };
       case 'checkReset':

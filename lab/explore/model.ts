@@ -1,4 +1,5 @@
 import type { Step } from '../../src/payments/machine.js';
+import type { PaymentEventType } from '../../src/payments/payment.js';
 import type { TransId } from '../../src/payments/payment-id.js';
 import { MINUTE_MS } from '../../src/payments/time.js';
 import type { PaymentEvent, RequestEvent, Todo } from '../../src/payments/transitions.js';
@@ -16,7 +17,7 @@ import {
   withStatus,
 } from './provider.js';
 import { orderOf, type Setting } from './setting.js';
-import type { Book, Machine, Mark, OwnTransaction, Provider, Situation } from './situation.js';
+import type { Book, Machine, Mark, OwnTransaction, Provider, Situation, Told } from './situation.js';
 
 /** When every story starts, in ms since the epoch. */
 export const START = Date.UTC(2026, 0, 1);
@@ -59,8 +60,9 @@ export class Model {
         requests: 0,
         decisionsToSend: terms.ambiguousPolicy === 'resend' ? 2 : 1,
       };
+      const nothing = { signals: [], told: { all: [], isDecided: false } };
       return this.#feed(
-        { now: START, payment, todo: NOTHING, provider, book: EMPTY_BOOK, left: allowance },
+        { now: START, payment, todo: NOTHING, provider, book: EMPTY_BOOK, left: allowance, ...nothing },
         { kind: 'begin' },
       );
     });
@@ -110,7 +112,9 @@ export class Model {
         const known = isDoubled ? withDoubled(before.provider, before.now) : before.provider;
         const provider =
           truth === undefined ? before.provider : { ...withStatus(known, transId, truth, before.book.final) };
-        const after = this.#feed({ ...before, provider }, { kind: 'notification', transId, status });
+        const event = { kind: 'notification', transId, status } as const;
+        const signals = [...before.signals, event];
+        const after = this.#feed({ ...before, provider, signals }, event);
         return deducted(before, after, 'notifications', after.provider === before.provider);
       }
       case 'request': {
@@ -135,7 +139,7 @@ export class Model {
         return deducted(before, this.#feed(over, { kind: 'begin' }), 'handOvers', false);
       }
       case 'workerLost':
-        return this.#workerLost(before);
+        return move.forgets ? this.#updateLost(before) : this.#workerLost(before);
       case 'reset':
         return this.#reset(before, move.to);
       case 'mark': {
@@ -154,7 +158,9 @@ export class Model {
     if (leaves || outcome === 'rejected' || outcome === 'throttled') {
       this.#violations.push(...sendViolations(situation, leaves));
     }
-    return this.#take(answerPost(situation, move, this.#setting));
+    const answered = answerPost(situation, move, this.#setting);
+    if (outcome !== 'reset') return this.#take(answered);
+    return this.#reset(answered.situation, situation.mark === undefined ? 'start' : 'next', 0);
   }
 
   /** A message while the request is in flight: whatever it asks, the payment continues to send. */
@@ -204,14 +210,29 @@ export class Model {
   #workerLost(before: Situation): Situation {
     const { recorded } = before;
     if (recorded === undefined) return before;
-    const { payment, delivering, event, book } = recorded;
+    const { payment, delivering, event, todo, book } = recorded;
     // What only the lost worker was shown, the payment was not.
     const provider = { ...before.provider, transactions: transactionsListedIn(book, before.provider) };
-    return this.#feed({ ...before, payment, delivering, book, provider }, event);
+    return this.#feed({ ...before, payment, delivering, todo, book, provider }, event);
   }
 
-  #reset(before: Situation, to: 'start' | 'mark' | 'next'): Situation {
-    const now = before.now + MINUTE_MS;
+  /** A new worker, and a Temporal that has lost the update of which the workflow task was. Who asked hears of a failure. */
+  #updateLost(before: Situation): Situation {
+    const { recorded } = before;
+    if (recorded === undefined) return before;
+    const { payment, delivering, todo, book, decisionsToSend } = recorded;
+    const transactions = transactionsListedIn(book, before.provider);
+    const provider = { ...before.provider, transactions, decisionsToSend };
+    const requests = before.book.requests;
+    const undone = { ...before, payment, delivering, todo, provider, book: { ...book, requests } };
+    // What was to be done then may be another thing by now.
+    const isWaiting = todo.kind === 'wait' && (todo.until === undefined || todo.until > before.now);
+    const settled = { ...undone, recorded: undefined };
+    return isWaiting || todo.kind === 'end' ? settled : this.#feed(settled, { kind: 'time' });
+  }
+
+  #reset(before: Situation, to: 'start' | 'mark' | 'next', afterMs: number = MINUTE_MS): Situation {
+    const now = before.now + afterMs;
     const { requests, insisted } = before.book;
     const { payment, todo, delivering, book, event, signals } = this.#resetTo(before, to, now);
     // What an earlier run was shown or notified of since then is forgotten with it.
@@ -227,12 +248,14 @@ export class Model {
       provider: { ...before.provider, wasReset: true, transactions },
       book: { ...book, requests, insisted, toAsk: book.toAsk && { ...book.toAsk, since: now } },
       left: { ...before.left, resets: before.left.resets - 1 },
+      signals: before.signals,
+      told: before.told,
     };
     const events = event === undefined ? signals : [event, ...signals];
     return events.reduce((situation, one) => this.#feed(situation, one), anew);
   }
 
-  #resetTo({ mark }: Situation, to: 'start' | 'mark' | 'next', now: number): Mark {
+  #resetTo({ mark, signals: since }: Situation, to: 'start' | 'mark' | 'next', now: number): Mark {
     if (to === 'start' || mark === undefined) {
       const { method, terms } = this.#setting;
       const payment = this.#machine.openPayment(orderOf(method), terms, now);
@@ -242,7 +265,7 @@ export class Model {
         delivering: undefined,
         book: EMPTY_BOOK,
         event: { kind: 'begin' },
-        signals: [],
+        signals: since,
       };
     }
     if (to === 'next') return mark;
@@ -287,11 +310,32 @@ export class Model {
       left: before.left,
       recorded: isRecorded ? undefined : this.#recordedAfter(before, event),
       mark: before.mark && marked(before.mark, event),
+      signals: before.signals,
+      told: event.kind === 'delivered' ? this.#tell(before, event.number) : before.told,
     };
     if (todo.kind === 'deliver') {
-      return this.#feed({ ...situation, delivering: { number: todo.number, at: todo.at } }, { kind: 'time' });
+      const told = this.#setting.tellsEarly ? this.#tell(situation, todo.number) : situation.told;
+      const delivering = { number: todo.number, at: todo.at };
+      const after = this.#feed({ ...situation, told, delivering }, { kind: 'time' });
+      return this.#setting.tellsEarly ? { ...after, recorded: this.#recordedAfter(before, event) } : after;
     }
     return isRecorded ? { ...situation, provider: given(situation.provider, situation) } : situation;
+  }
+
+  /** A try to notify the merchant: whatever its outcome, it may have been heard. */
+  #tell({ payment, told, provider }: Situation, number: number): Told {
+    const type = payment.notifications.find((one) => one.number === number)?.type;
+    const name = `${number}${type}`;
+    if (type === undefined || told.all.includes(name)) return told;
+    const isFinal =
+      told.last === 'payment.succeeded' || told.last === 'payment.failed' || told.last === 'payment.expired';
+    const isSame = type === told.last || (provider.wasReset && isUnpaid(type) && isUnpaid(told.last));
+    const isTurned = provider.transactions.some(({ hasTurned, isLater }) => hasTurned || isLater);
+    const isDecided = told.isDecided || payment.resolved !== undefined;
+    const isDecidedAnew = provider.wasReset && (isTurned || isDecided || type === 'payment.attempt_failed');
+    if (isFinal && !isSame && type !== 'payment.review' && !isDecidedAnew)
+      this.#violate('toldFinal', `the merchant was told ${told.last}, and is told ${type} now`);
+    return { all: [...told.all, name], last: type, isDecided };
   }
 
   #recordedAfter(before: Situation, event: PaymentEvent): Situation['recorded'] {
@@ -308,6 +352,8 @@ export class Model {
       event,
       book: before.book,
       isFresh: true,
+      todo: before.todo,
+      decisionsToSend: before.provider.decisionsToSend,
     };
   }
 }
@@ -324,6 +370,11 @@ function transactionsListedIn({ shown }: Book, { transactions }: Provider): OwnT
 function marked(mark: Mark, event: PaymentEvent): Mark {
   if (mark.event === undefined) return { ...mark, event };
   return event.kind === 'notification' ? { ...mark, signals: [...mark.signals, event] } : mark;
+}
+
+/** A reset may find that a link has EXPIRED which was never given before, and FAILED so. */
+function isUnpaid(type: PaymentEventType | undefined): boolean {
+  return type === 'payment.failed' || type === 'payment.expired';
 }
 
 function outcomeOf(outcome: 'delivered' | 'failed') {

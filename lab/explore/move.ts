@@ -25,7 +25,8 @@ type Happening =
   | DecideMove
   | { readonly kind: 'reject'; readonly review: number; readonly by: Person }
   | { readonly kind: 'handOver' }
-  | { readonly kind: 'workerLost' }
+  /** `forgets`: with the update, which Temporal had in memory alone. */
+  | { readonly kind: 'workerLost'; readonly forgets?: true }
   /** Nothing happens, but this is the moment that the workflow will be reset to. */
   | { readonly kind: 'mark' }
   /** To its start, to the moment that was marked, or to the workflow task after it: what came in then comes in again. */
@@ -44,7 +45,9 @@ export interface PostMove {
     | 'ambiguous'
     | 'throttled'
     /** The worker is lost; a link is made again. */
-    | 'lost';
+    | 'lost'
+    /** The workflow is reset while the request is in flight: its answer comes to nobody. */
+    | 'reset';
   /** How many transactions the provider has made of it. */
   readonly taken: 0 | 1 | 2;
   /** The list shows them late, or the first of two alone. */

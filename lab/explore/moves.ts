@@ -49,8 +49,7 @@ function allMovesFrom(situation: Situation, setting: Setting): Move[] {
     // A link is made within a workflow task, which messages don't wait for.
     if (setting.method === 'link') return [...moves, ...messageMoves(situation, setting)];
     // It is about to be sent. What came in the same workflow task is heard before.
-    if (todo.cause === 'order') return moves;
-    if (situation.left.decisions > 0) moves.push(...recallMoves(situation));
+    if (todo.cause !== 'order' && situation.left.decisions > 0) moves.push(...recallMoves(situation));
     return situation.left.notifications > 0 ? [...moves, ...notificationMoves(situation, setting)] : moves;
   }
   const moves: Move[] = [...answerMoves(situation, setting), ...messageMoves(situation, setting)];
@@ -73,14 +72,17 @@ function messageMoves(situation: Situation, setting: Setting): Move[] {
     }
   }
   if (left.decisions > 0 && todo.kind !== 'end') moves.push(...decisionMoves(situation, setting));
-  if (delivering !== undefined) {
+  // It begins when the workflow task is recorded that has asked for it.
+  if (delivering !== undefined && (recorded === undefined || recorded.delivering !== undefined)) {
     moves.push({ kind: 'delivered', outcome: 'delivered' });
     if (may('merchantAway')) moves.push(costly({ kind: 'delivered', outcome: 'failed' }));
   }
   if (left.handOvers > 0 && todo.kind === 'wait' && delivering === undefined)
     moves.push({ kind: 'handOver' });
-  if (may('workerLost') && recorded !== undefined && !recorded.isFresh)
-    moves.push(costly({ kind: 'workerLost' }));
+  if (may('workerLost') && recorded !== undefined) {
+    if (!recorded.isFresh) moves.push(costly({ kind: 'workerLost' }));
+    if ('request' in recorded.event) moves.push(costly({ kind: 'workerLost', forgets: true }));
+  }
   moves.push(...resetMoves(situation, setting));
   return moves;
 }
@@ -105,11 +107,12 @@ function notificationMoves(situation: Situation, setting: Setting): Move[] {
   const { provider, now, book } = situation;
   const { method } = setting;
   const may = mayOf(situation, setting);
-  const moves: Move[] = setting.foreign.map((foreign) => ({
-    kind: 'notification',
-    transId: FOREIGN[foreign] as TransId,
-    status: 'SUCCESSFUL',
-  }));
+  const moves = setting.foreign.flatMap((foreign) =>
+    Array.from({ length: setting.copies ?? 1 }, (_, copy): Move => {
+      const transId = `${FOREIGN[foreign]}${copy === 0 ? '' : copy + 1}` as TransId;
+      return { kind: 'notification', transId, status: 'SUCCESSFUL' };
+    }),
+  );
   if (may('doubledLater') && book.final && method !== 'link' && provider.transactions.length > 0) {
     const transId = nextTransId(provider);
     moves.push(

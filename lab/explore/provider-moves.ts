@@ -56,6 +56,7 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
     { ...plain, outcome: 'throttled', taken: 1 },
     { ...plain, outcome: 'throttled', taken: 1, isLate: true },
   );
+  moves.push(...resetsInFlight(situation, setting, plain));
   if (setting.method === 'link')
     add('workerLost', { ...plain, outcome: 'lost' }, { ...plain, outcome: 'lost', taken: 1 });
   if (situation.todo.kind === 'send' && situation.todo.cause === 'order') return moves;
@@ -63,6 +64,17 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
     ...moves,
     ...moves.flatMap((move) => during(situation, setting).map((message) => ({ ...move, during: message }))),
   ];
+}
+
+/** Somebody resets the workflow while its request is in flight. The provider takes it after that, or doesn't. */
+function resetsInFlight(
+  { left, provider, mark }: Situation,
+  { isMarked }: Setting,
+  plain: Pick<PostMove, 'kind' | 'isWrong'>,
+): (PostMove & Move)[] {
+  const canBeReset = left.resets > 0 && !provider.wasReset && (!isMarked || mark?.event !== undefined);
+  if (!canBeReset) return [];
+  return ([0, 1] as const).map((taken) => ({ ...plain, outcome: 'reset', taken, isLate: taken === 1 }));
 }
 
 /** What operators and merchants try while a request is in flight that isn't the first. */
@@ -114,6 +126,11 @@ export function reachable(transaction: OwnTransaction, { method }: Setting, now:
     default:
       return [status];
   }
+}
+
+/** Whether the payer of a link, whose attempt has failed, may be paying again. */
+function mayTryAgain({ status, isGiven, madeAt }: OwnTransaction, { method }: Setting, now: number): boolean {
+  return method === 'link' && status === 'FAILED' && isGiven && now < madeAt + PROVIDER_LIFETIME_MS;
 }
 
 const PROVIDER_LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -178,7 +195,7 @@ function noAnswers(may: May, silences: readonly ('status' | 'all')[]): NoAnswer[
 }
 
 function foreignOf(transId: TransId): Foreign | undefined {
-  return (Object.keys(FOREIGN) as Foreign[]).find((kind) => FOREIGN[kind] === transId);
+  return (Object.keys(FOREIGN) as Foreign[]).find((kind) => FOREIGN[kind] === transId[0]);
 }
 
 function statusMoves(situation: Situation, setting: Setting, transId: TransId): Move[] {
@@ -200,6 +217,8 @@ function statusMoves(situation: Situation, setting: Setting, transId: TransId): 
   const moves: Move[] = reachable(own, setting, now).map((status) =>
     move({ kind: 'found', status, isBare: false }, status === own.status ? undefined : status),
   );
+  if (may('triesAgain') && mayTryAgain(own, setting, now))
+    moves.push(costly(move({ kind: 'found', status: 'PENDING', isBare: false }, 'PENDING')));
   if (may('fieldsLeftOut')) {
     for (const status of reachable(own, setting, now)) {
       moves.push(
@@ -231,8 +250,9 @@ function listMoves(situation: Situation, setting: Setting): Move[] {
   });
   if (provider.silent === 'all') return [move({ kind: 'unavailable' })];
   const all = { kind: 'listed', without: [], isBare: false } as const;
-  const moves: Move[] = [move(all)];
   const visible = provider.transactions.filter(({ listedFrom }) => listedFrom <= now);
+  const isRefused = setting.refusesUnknown === true && visible.length === 0;
+  const moves: Move[] = [move(isRefused ? { kind: 'refused' } : all)];
   const named = transIdOf(payment);
   for (const one of visible) {
     const { transId } = one;
@@ -241,6 +261,8 @@ function listMoves(situation: Situation, setting: Setting): Move[] {
     }
     const turn = turnOf(one, setting);
     if (may('turn') && turn !== undefined) moves.push(costly(move(all, { transId, status: turn })));
+    if (may('triesAgain') && mayTryAgain(one, setting, now))
+      moves.push(costly(move(all, { transId, status: 'PENDING' })));
     if (may('flappingList') && (one.isListed || transId === named))
       moves.push(costly(move({ ...all, without: [transId] })));
     if (may('olderStatus') && one.before !== undefined && one.before !== one.status)

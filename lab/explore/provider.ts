@@ -22,6 +22,7 @@ export interface Answered {
 
 /** Whether a request leaves for the provider, or may have left. */
 export function mayHaveLeft({ provider }: Situation, { outcome, taken }: PostMove): boolean {
+  if (outcome === 'reset') return true;
   return outcome === 'accepted' || (outcome === 'ambiguous' && !provider.wasReset) || taken > 0;
 }
 
@@ -55,6 +56,7 @@ export function answerPost(before: Situation, move: PostMove, setting: Setting):
         ...(provider.wasReset && { isReset: true as const }),
       });
     case 'lost':
+    case 'reset':
       return { situation, event: undefined };
   }
 }
@@ -214,13 +216,15 @@ function asShown(
 }
 
 /** The provider with the transactions that a request has made. */
-function withMade(before: Situation, { listLagMs }: Setting, move: PostMove): Provider {
+function withMade(before: Situation, { listLagMs, terms }: Setting, move: PostMove): Provider {
   const { provider, now } = before;
   const { taken, isLate, isWrong } = move;
   let made = provider;
   for (let copy = 0; copy < taken; copy += 1) {
     const isCopyLate = isLate === 'first' ? copy === 0 : isLate;
-    const listedFrom = isCopyLate ? now + listLagMs : now;
+    // What is in flight may arrive as late as its time limit.
+    const inFlightMs = move.outcome === 'reset' ? terms.providerTimeoutMs : 0;
+    const listedFrom = isCopyLate ? now + listLagMs + inFlightMs : now;
     made = withNew(made, now, { listedFrom, isWrong, isLater: false });
   }
   return { ...made, requests: provider.requests + (mayHaveLeft(before, move) ? 1 : 0) };

@@ -164,7 +164,7 @@ function describe(move: Move, before: Situation): string {
     case 'handOver':
       return 'the payment is handed over to a new run';
     case 'workerLost':
-      return 'the worker is lost with all that was not recorded';
+      return `the worker is lost with all that was not recorded${move.forgets ? ', the request included' : ''}`;
     case 'mark':
       return '(the workflow will be reset to this moment)';
     case 'reset':
@@ -225,6 +225,8 @@ function describePost(move: PostMove, { provider, todo }: Situation): string {
       return `the request${cause} ${provider.wasReset ? 'is not sent again after the reset' : `${taken}, its answer lost`}${meanwhile}`;
     case 'throttled':
       return `the request${cause} is throttled in the provider's own form, and ${taken}${meanwhile}`;
+    case 'reset':
+      return `the request${cause} is in flight, and the workflow is reset; it ${taken}`;
     case 'lost':
       return `the request${cause} ${taken}, and the worker is lost with the answer`;
   }

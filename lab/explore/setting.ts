@@ -26,6 +26,7 @@ export const TROUBLES = [
   'refusedList',
   'expiryLost',
   'turn',
+  'triesAgain',
   'merchantAway',
   'workerLost',
 ] as const;
@@ -89,6 +90,12 @@ export interface Setting {
   readonly foreign: readonly Foreign[];
   /** The workflow is reset to any moment instead of its start. */
   readonly isMarked?: true | undefined;
+  /** The provider answers 4xx when it is asked for the list of a payment of which it has nothing to show. */
+  readonly refusesUnknown?: true | undefined;
+  /** How many foreign transactions there are of each kind; one by default. */
+  readonly copies?: number | undefined;
+  /** The world as it must not be: the merchant is told before the workflow task is recorded that has made it so. */
+  readonly tellsEarly?: true | undefined;
 }
 
 /** Terms with few deadlines, so that stories are short; what matters is the order in which they come. */
@@ -197,6 +204,7 @@ interface Theme {
   readonly isQuick?: boolean;
   /** The workflow is reset to any moment. */
   readonly isMarked?: true;
+  readonly refusesUnknown?: true;
   /** How long the provider asks not to be called, in ms. */
   readonly retryAfterMs?: number;
   /** Its payouts are above the limit. */
@@ -264,7 +272,7 @@ const THEMES: readonly Theme[] = [
   {
     name: 'lost workers and hand-overs',
     allowance: { troubles: 3, handOvers: 1, resets: 1, notifications: 1, requests: 1 },
-    troubles: ['workerLost', 'ambiguous', 'merchantAway'],
+    troubles: ['workerLost', 'ambiguous', 'notSent', 'merchantAway'],
     requests: ['expire', 'refresh', 'resendNotification'],
   },
   {
@@ -297,6 +305,21 @@ const THEMES: readonly Theme[] = [
     troubles: ['olderStatus', 'wrongAmount', 'takenTwice', 'flappingList', 'silence'],
     requests: ['expire'],
     decisions: ['fail', 'match', 'insist'],
+  },
+  {
+    name: 'a payer who tries again',
+    allowance: { troubles: 3, decisions: 1, requests: 1, notifications: 1 },
+    troubles: ['triesAgain', 'silence'],
+    requests: ['expire'],
+    decisions: ['fail', 'match'],
+  },
+  {
+    name: 'a provider that refuses to list nothing',
+    allowance: { troubles: 2, decisions: 2, notifications: 1 },
+    troubles: ['ambiguous', 'throttledPost', 'notSent'],
+    decisions: ['resend', 'fail', 'insist'],
+    refusesUnknown: true,
+    retryAfterMs: SECOND_MS,
   },
   {
     name: 'many polls',
@@ -333,6 +356,7 @@ function settingOfTheme(theme: Theme, method: Method, ambiguousPolicy: 'review' 
     isQuick,
     takesTwoPeople,
     isMarked,
+    refusesUnknown,
     retryAfterMs = RETRY_AFTER_MS,
   } = theme;
   return calmSettingOf({
@@ -349,6 +373,7 @@ function settingOfTheme(theme: Theme, method: Method, ambiguousPolicy: 'review' 
     decisions: new Set(decisions),
     foreign,
     isMarked,
+    refusesUnknown,
     retryAfterMs,
   });
 }

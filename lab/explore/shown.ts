@@ -27,11 +27,17 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     const known = all.find((one) => one.transId === transId);
     const isNamed = event.kind === 'listed' || externalId !== undefined;
     if (!isNamed && known === undefined && transId !== ownId) continue;
-    const isOpen = book.final && book.isFailed && isUnsettled(payment.order, transId === ownId, status);
+    // After a reset, the merchant may have any link.
+    const mayBeGiven = transId === ownId || provider.wasReset;
+    const isOpen = book.final && book.isFailed && isUnsettled(payment.order, mayBeGiven, status);
     const isContradiction = isOpen || (transId === ownId && book.final && status !== book.status);
     // A decision that no money has moved goes with whatever will never move any.
     const isSettled = book.final && book.isFailed && isOver(payment, status) && amount !== WRONG_AMOUNT;
-    if (!isSettled && (known?.decided !== status || known.isAside || isContradiction)) isKnown = false;
+    if (
+      !isSettled &&
+      (known?.decided !== status || known.status !== status || known.isAside || isContradiction)
+    )
+      isKnown = false;
     if ((known !== undefined || transId !== ownId) && isNews(payment, transId === ownId, known, status))
       news = true;
     const isWrong = (known?.isWrong ?? false) || amount === WRONG_AMOUNT;

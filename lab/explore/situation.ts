@@ -28,6 +28,18 @@ export interface Situation {
   readonly recorded?: Recorded | undefined;
   /** The workflow task that somebody will reset the workflow to. */
   readonly mark?: Mark | undefined;
+  /** What was signalled since the start. Temporal signals it again to a run that is reset to it. */
+  readonly signals: readonly PaymentEvent[];
+  /** What the merchant has been told, which nothing undoes. */
+  readonly told: Told;
+}
+
+/** The notifications that may have reached the merchant, and the type of the latest that wasn't a repetition. */
+export interface Told {
+  readonly all: readonly string[];
+  readonly last?: PaymentEventType | undefined;
+  /** A person had decided what it was told. */
+  readonly isDecided: boolean;
 }
 
 /** What a run knew before a workflow task, and what came in for it, once something has. */
@@ -49,6 +61,9 @@ export interface Recorded {
   readonly book: Book;
   /** Nothing was answered since. */
   readonly isFresh: boolean;
+  /** What was to be done before that, and the decisions to send: an update is lost with its task if Temporal restarts, too. */
+  readonly todo: Todo;
+  readonly decisionsToSend: number;
 }
 
 /** The truth at the provider, which nothing but its own moves changes. */

@@ -28,7 +28,7 @@ function numberOf(words: string | undefined): number {
  * those that no longer matter are left out.
  */
 export function encode(situation: Situation): string {
-  const { payment, todo, delivering, provider, book, left, recorded, mark, now } = situation;
+  const { payment, todo, delivering, provider, book, left, recorded, mark, told, now } = situation;
   let text = encodePayment(payment, now);
   text += `|${todo.kind}${todo.kind === 'askStatus' ? (todo.isReport ? '!' : '.') : ''}`;
   if (delivering !== undefined) text += `~${delivering.number}${isStill(payment, delivering) ? '=' : ''}`;
@@ -58,6 +58,11 @@ export function encode(situation: Situation): string {
   if (recorded !== undefined && left.troubles > 0 && !recorded.isFresh) {
     text += `|${recorded.event.kind}${encodePayment(recorded.payment, now)}`;
   }
+  if (recorded !== undefined && left.troubles > 0 && 'request' in recorded.event) text += '|u';
+  if (told.last !== undefined) text += `|t${told.last}${told.all.length}`;
+  if (left.resets > 0 && mark === undefined)
+    for (const one of situation.signals)
+      if (one.kind === 'notification') text += `,${one.transId}${one.status}`;
   if (mark !== undefined && !provider.wasReset) {
     text += `|${mark.event?.kind ?? ''}${mark.todo.kind}${encodePayment(mark.payment, now)}${shownText(mark.book)}`;
     for (const one of mark.signals) if (one.kind === 'notification') text += `,${one.transId}${one.status}`;
@@ -223,7 +228,7 @@ interface Table {
 
 /** A set of texts, by 64 bits of hash each: two of a million texts collide once in ten million times. */
 export class Visited {
-  #table = tableOf(1 << 16);
+  #table = tableOf(1 << 8);
   #size = 0;
 
   get size(): number {

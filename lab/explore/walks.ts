@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
 import type { Invariant, Violation } from './invariants.js';
 import { Liveness } from './liveness.js';
 import { Model } from './model.js';
@@ -22,12 +24,23 @@ export interface Walk {
   readonly violations: readonly Violation[];
 }
 
-/** A walk that broke a rule: its seed, and the shortest story of it that still does. */
+/** A walk that broke a rule: its seed, and the shortest story of it that still does, in words. */
 export interface BrokenWalk {
-  readonly seed: number;
-  readonly setting: Setting;
-  readonly moves: readonly Move[];
+  readonly setting: string;
+  readonly story: readonly string[];
   readonly violations: readonly Violation[];
+}
+
+/** What a thread reports of its walks. */
+export type WalkMessage =
+  | { readonly kind: 'broken'; readonly broken: BrokenWalk }
+  | { readonly kind: 'result'; readonly result: WalksResult };
+
+/** Which walks to play: the numbers from `from` on, of those with this seed. */
+export interface Walks {
+  readonly walks: number;
+  readonly seed: number;
+  readonly from?: number;
 }
 
 /** The result of many walks: the last line of output. */
@@ -42,22 +55,25 @@ export interface WalksResult {
 /** Plays walks, each with a seed of its own that follows from the first one. */
 export function walkAll(
   machine: Machine,
-  { walks, seed }: { readonly walks: number; readonly seed: number },
+  { walks, seed, from = 0 }: Walks,
   report: (broken: BrokenWalk) => void,
-  progress: (line: string) => void = () => undefined,
 ): WalksResult {
   const startedAt = Date.now();
   let [steps, violations] = [0, 0];
-  for (let count = 0; count < walks; count += 1) {
+  for (let count = from; count < from + walks; count += 1) {
     const own = seedOf(seed, count);
     const setting = walkSetting(own);
     const walked = walk(machine, setting, own);
     steps += walked.moves.length;
     if (walked.violations.length > 0) {
       violations += 1;
-      report({ seed: own, setting, ...shrunk(machine, setting, walked) });
+      const { moves, violations: broken } = shrunk(machine, setting, walked);
+      report({
+        setting: setting.name,
+        story: describeStory(machine, setting, moves),
+        violations: broken,
+      });
     }
-    if ((count + 1) % 10_000 === 0) progress(`${count + 1} walks, ${steps} steps, ${violations} violations`);
   }
   return { walks, seed, steps, violations, seconds: Math.round((Date.now() - startedAt) / 100) / 10 };
 }
@@ -91,6 +107,8 @@ export function walkSetting(seed: number): Setting {
     allowance,
     retryAfterMs: random() < 0.5 ? 1_000 : 300_000,
     ...(random() < 0.5 && { isMarked: true as const }),
+    ...(random() < 0.2 && { refusesUnknown: true as const }),
+    copies: random() < 0.1 ? 4 : 1,
   });
 }
 
@@ -183,7 +201,31 @@ function kindOf(move: Move, { payment }: Situation): string {
   return JSON.stringify('review' in move ? { ...move, review: isOutdated } : move);
 }
 
-/** A broken rule of a walk, as text. */
-export function storyOf(machine: Machine, { setting, moves }: BrokenWalk): string[] {
-  return describeStory(machine, setting, moves);
+/** Plays walks in as many threads as there are processors. Which walks are played, and how, depends on the seed alone. */
+export async function walkInThreads(
+  { walks, seed }: Walks,
+  report: (broken: BrokenWalk) => void,
+): Promise<WalksResult> {
+  const startedAt = Date.now();
+  const threads = Math.min(availableParallelism(), walks);
+  const first = (thread: number) => Math.floor((walks * thread) / threads);
+  const results = await Promise.all(
+    Array.from({ length: threads }, (_, thread) =>
+      playedByThread({ walks: first(thread + 1) - first(thread), seed, from: first(thread) }, report),
+    ),
+  );
+  const sum = (of: 'steps' | 'violations') => results.reduce((all, result) => all + result[of], 0);
+  const seconds = Math.round((Date.now() - startedAt) / 100) / 10;
+  return { walks, seed, steps: sum('steps'), violations: sum('violations'), seconds };
+}
+
+function playedByThread(walks: Walks, report: (broken: BrokenWalk) => void): Promise<WalksResult> {
+  return new Promise((resolve, reject) => {
+    const thread = new Worker(new URL('./walk-worker.js', import.meta.url), { workerData: walks });
+    thread.on('error', reject);
+    thread.on('message', (message: WalkMessage) => {
+      if (message.kind === 'broken') report(message.broken);
+      else resolve(message.result);
+    });
+  });
 }

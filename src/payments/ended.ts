@@ -1,7 +1,7 @@
 import { disagreement, ownAmong, ownerOf } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
-import type { Check, Ended, PaymentState } from './payment-state.js';
+import { type Check, type Ended, type PaymentState, transIdOf } from './payment-state.js';
 import { backoff, pauseAfter } from './polling.js';
 import { isFinal, type Transaction } from './transaction.js';
 import { holdForReview, inPhase, isOpen, isOver, noteOther } from './transitions.js';
@@ -71,11 +71,20 @@ export function onCheckedList(
   const open = toBeHeard(payment, shown, check).filter(
     (transId) => !check.heard?.includes(transId) && !own.some((one) => one.transId === transId),
   );
-  const isComplete = answer.kind === 'listed' && open.length === 0;
+  // Nothing was ever shown, and an operator has decided over that answer already.
+  const isNobodys =
+    answer.kind === 'refused' && ended.failureCode === 'decided_by_operator' && isUnknown(payment);
+  const isComplete = (answer.kind === 'listed' || isNobodys) && open.length === 0;
   const next = isComplete
     ? inPhase(payment, { ...shown, checks: later })
     : postpone(payment, shown, check, answer, open, now);
   return own.reduce((known, transaction) => compared(known, ended, transaction, now), next);
+}
+
+/** Neither the provider nor a notification has ever shown a transaction of the payment. */
+function isUnknown({ phase, others, reports }: PaymentState): boolean {
+  const named = reports.open.length + reports.unconfirmed.length;
+  return transIdOf({ phase }) === undefined && others.length === 0 && named === 0;
 }
 
 /** Makes a check again later, as it was left open; after the last try of the last one a person is asked. */

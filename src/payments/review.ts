@@ -339,6 +339,8 @@ export function onListedWhileDeciding(
     const seen = answer.kind === 'listed' ? ownAmong(payment.order, answer.transactions) : [];
     return backNoting(payment, deciding, haste, seen, now);
   }
+  if (answer.kind === 'refused' && decision.action === 'resend')
+    return unlisted(payment, deciding, answer.message, now);
   if (answer.kind !== 'listed') {
     const words = "the provider's list can't be read at the moment; try again";
     if (decision.action !== 'fail' || deciding.alive.length > 0) return back(payment, deciding, words);
@@ -393,6 +395,26 @@ export function onListedWhileDeciding(
   const others = moving.filter(({ transId }) => transId !== transIdOf(payment));
   const noted = others.length === 0 ? payment : withOthers(payment, others);
   return asks(noted, { ...deciding, next: 'expire', alive });
+}
+
+/**
+ * A `resend` where the provider refuses to list the payment. That may be its word that it has none, or that something is wrong
+ * with the question: by itself it proves nothing. An operator who has looked elsewhere may insist, but not before the list would
+ * show what was taken, nor while anything names a transaction.
+ */
+function unlisted(payment: PaymentState, deciding: Deciding, message: string, now: number): Change {
+  const { resolution } = deciding;
+  const [known] = payment.others;
+  if (known !== undefined) return back(payment, deciding, `${missing(known)}, or match it`);
+  const [named] = allNamedIn(payment, now);
+  if (named !== undefined) return back(payment, deciding, `a notification names ${named} for this payment`);
+  const from = decideFrom(payment);
+  const words = `the provider refuses to list the payment (${message}), so it isn't known whether it has a transaction: look in its portal`;
+  if (now < from)
+    return back(payment, deciding, `${words}, and decide after ${new Date(from).toISOString()}`);
+  return overrules(resolution.force, 'no_answer')
+    ? resend(payment, deciding, now)
+    : back(payment, deciding, overrulable(words, resolution, 'no_answer'));
 }
 
 /** Goes on after an attempt to expire a link, whatever its result. After the last one, the provider is asked again. */

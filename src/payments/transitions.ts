@@ -445,8 +445,16 @@ export function withOther(payment: PaymentState, { transId, status }: Transactio
   const changed: OtherTransaction = { ...known, transId, status: latest };
   return {
     ...payment,
-    others: [...payment.others.filter((other) => other !== known), changed].slice(-MAX_OTHERS),
+    others: remembered(payment, [...payment.others.filter((other) => other !== known), changed]),
   };
+}
+
+/** The further transactions that are remembered: all that can move money, and the latest of the rest. */
+function remembered(payment: PaymentState, others: readonly OtherTransaction[]): readonly OtherTransaction[] {
+  const spare = others
+    .filter((other) => !isOpen(payment, other))
+    .slice(0, Math.max(0, others.length - MAX_OTHERS));
+  return spare.length === 0 ? others : others.filter((other) => !spare.includes(other));
 }
 
 /**
@@ -501,7 +509,7 @@ export function besides(transId: TransId, status: ProviderStatus, open: OtherTra
   return `${transId} is ${status}, but the provider has another transaction for this payment: ${open.transId} (${open.status})`;
 }
 
-/** How many further transactions are remembered. */
+/** How many further transactions are remembered, unless more of them can move money. */
 const MAX_OTHERS = 20;
 
 /** Notes the transactions that a review is about, so that the others are remembered when one of them is matched. */
@@ -516,7 +524,7 @@ export function withNoted(payment: PaymentState, transactions: readonly Transact
     return { ...known, transId, status: latestOf(payment, known, status) };
   });
   const kept = payment.others.filter(({ transId }) => !added.some((one) => one.transId === transId));
-  return { ...payment, others: [...kept, ...added].slice(-MAX_OTHERS) };
+  return { ...payment, others: remembered(payment, [...kept, ...added]) };
 }
 
 /** Whether a transaction with this status has moved no money, and never will. */

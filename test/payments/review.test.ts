@@ -658,15 +658,56 @@ describe('an operator’s resend', () => {
 
   it('is refused when nothing can be shown, forced or not', () => {
     for (const force of [false, true]) {
-      for (const answer of [
-        SILENT,
-        throttled(),
-        { kind: 'refused', message: 'no', statusCode: 404 } as const,
-      ]) {
+      for (const answer of [SILENT, throttled()]) {
         const payment = absent(payoutOrder).resend({ force }).listing(answer);
         expect(payment.reply).toMatchObject(refused("list can't be read"));
       }
     }
+  });
+
+  describe('where the provider refuses to list the payment', () => {
+    const NOBODY = { kind: 'refused', message: 'invalid user identifier', statusCode: 404 } as const;
+    const given = { resolveAfterMs: 2 * HOUR };
+    const unlisted = (): Scenario => {
+      const payment = ambiguous(payoutOrder, given);
+      while (payment.status === 'CREATED') payment.listing(NOBODY);
+      return payment;
+    };
+    const late = () => unlisted().at(START + 3 * HOUR);
+
+    it('is never done by itself, whatever the policy', () => {
+      const payment = ambiguous(payoutOrder, { ...given, ambiguousPolicy: 'resend' });
+      while (payment.status === 'CREATED') payment.listing(NOBODY);
+      expect(payment.phase('review').held).toBe(false);
+      expect(payment.payment.sends.count).toBe(1);
+    });
+
+    it('says what is not known, and is carried out when a person insists after the list would show it', () => {
+      expect(late().resend().listing(NOBODY).reply).toMatchObject({
+        kind: 'refused',
+        words: expect.stringContaining('invalid user identifier'),
+        force: ['no_answer'],
+      });
+      const payment = late()
+        .resend({ force: ['no_answer'] })
+        .listing(NOBODY);
+      expect(payment.reply?.kind).toBe('done');
+      expect(payment.wants).toEqual({ kind: 'send', cause: 'operator' });
+    });
+
+    it('is refused before that, and while anything names a transaction, forced or not', () => {
+      expect(unlisted().resend({ force: true }).listing(NOBODY).reply).toMatchObject(refused('decide after'));
+      const named = late().hint('T7').resend({ force: true }).listing(NOBODY);
+      expect(named.reply).toMatchObject(refused('names T7'));
+      const shown = late().resend().listed(own).later(MINUTE).resend({ force: true }).listing(NOBODY);
+      expect(shown.reply).toMatchObject(refused('T1 was SUCCESSFUL'));
+    });
+
+    it('doesn’t ask a person again about what one has failed over that answer', () => {
+      const payment = late().fail({ force: true }).listing(NOBODY);
+      while (payment.wants.kind !== 'end') payment.listing(NOBODY);
+      expect(payment.status).toBe('FAILED');
+    });
   });
 
   it('is refused without a question when the provider has taken it', () => {
@@ -951,6 +992,16 @@ describe('a held review', () => {
       held: true,
       why: expect.stringContaining('T3'),
     });
+  });
+});
+
+describe('further transactions', () => {
+  it('are all remembered that can move money, however many there are', () => {
+    const many = Array.from({ length: 30 }, (_, index) => ({ ...own, transId: transId(`T${index + 1}`) }));
+    const payment = ambiguous(payoutOrder).listed(...many);
+    expect(payment.payment.others).toHaveLength(30);
+    const over = many.map((one, index) => (index < 25 ? { ...one, status: 'FAILED' as const } : one));
+    expect(ambiguous(payoutOrder).listed(...over).payment.others).toHaveLength(20);
   });
 });
 

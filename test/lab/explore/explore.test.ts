@@ -6,7 +6,7 @@ import { calmSettingOf, defaultSettings } from '../../../lab/explore/setting.js'
 import type { Machine } from '../../../lab/explore/situation.js';
 import { randomStory } from '../../../lab/explore/stories.js';
 import { Visited } from '../../../lab/explore/visited.js';
-import { storyOf, walk, walkAll, walkSetting } from '../../../lab/explore/walks.js';
+import { walk, walkAll, walkSetting } from '../../../lab/explore/walks.js';
 import { objectionTo, step } from '../../../src/payments/machine.js';
 import { openPayment } from '../../../src/payments/payment-state.js';
 
@@ -34,8 +34,8 @@ describe('An exploration', () => {
 
   it('finds none in two thousand walks with large budgets, to the end of each payment', () => {
     const broken: string[] = [];
-    const result = walkAll(machine, { walks: 2_000, seed: 1 }, (walk) => {
-      broken.push(...storyOf(machine, walk), ...walk.violations.map(({ what }) => what));
+    const result = walkAll(machine, { walks: 2_000, seed: 1 }, ({ story, violations }) => {
+      broken.push(...story, ...violations.map(({ what }) => what));
     });
     expect(broken).toEqual([]);
     expect(result).toMatchObject({ walks: 2_000, violations: 0 });

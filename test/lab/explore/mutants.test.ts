@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { describeStory } from '../../../lab/explore/report.js';
 import { explore } from '../../../lab/explore/search.js';
+import { calmSettingOf } from '../../../lab/explore/setting.js';
 import { objectionTo, step } from '../../../src/payments/machine.js';
 import type { afterTry } from '../../../src/payments/notification.js';
 import { openPayment } from '../../../src/payments/payment-state.js';
@@ -57,6 +58,27 @@ interface Played {
 
 /** As JSON has it, a set is empty. */
 const plain = (_key: string, value: unknown) => (value instanceof Set ? [...value].sort() : value);
+
+describe('A world that tells the merchant before Temporal has recorded what it tells', () => {
+  const world = calmSettingOf({
+    method: 'payout',
+    troubles: new Set(['notSent', 'workerLost']),
+    requests: new Set(['expire']),
+    allowance: { troubles: 2, requests: 1 },
+  });
+  const only = ['toldFinal'] as const;
+
+  it('is found by a withdrawal that is lost with its update, and sent', () => {
+    const early = { ...world, tellsEarly: true } as const;
+    const { found } = explore(machine, early, { states: STATES, only });
+    const story = describeStory(machine, early, found?.moves ?? []).join(' ');
+    expect(story).toMatch(/somebody asks: expire: FAILED, final.*the request included.*SUCCESSFUL, final/);
+  });
+
+  it('is not ours', () => {
+    expect(explore(machine, world, { states: STATES, only }).found).toBeUndefined();
+  });
+});
 
 describe('A merchant’s patience', () => {
   const HOUR_MS = 60 * 60 * 1000;
