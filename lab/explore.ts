@@ -1,6 +1,7 @@
 import { objectionTo, step } from '../src/payments/machine.js';
 import { openPayment } from '../src/payments/payment-state.js';
 import { EXPLORE, runProgram } from './command-line.js';
+import { exploreBeginnings } from './explore/beginnings.js';
 import { describeBroken, describeRules, exploreAll } from './explore/report.js';
 import { runStories } from './explore/run-story.js';
 import { defaultSettings } from './explore/setting.js';
@@ -22,8 +23,10 @@ await runProgram(EXPLORE, async ({ depth, states, seconds, stories, walks, seed,
   const { result, broken } = exploreAll(machine, defaultSettings(), bounds, progress);
   for (const one of broken) (json ? progress : write)(describeBroken(one));
   const run = stories === 0 ? undefined : await runStories(machine, stories, progress);
-  write(JSON.stringify({ ...result, ...(run && { stories, mismatches: run.mismatches }) }));
-  return broken.length === 0 && (run?.mismatches ?? 0) === 0 ? 0 : 1;
+  const beginnings = await exploreBeginnings({ steps: 4, walks: 20_000 });
+  for (const rule of beginnings.broken) progress(`BROKEN, as links begin: ${rule}`);
+  write(JSON.stringify({ ...result, beginnings, ...(run && { stories, mismatches: run.mismatches }) }));
+  return broken.length === 0 && beginnings.broken.length === 0 && (run?.mismatches ?? 0) === 0 ? 0 : 1;
 });
 
 /** Random walks, each printed with its seed if it breaks a rule. */

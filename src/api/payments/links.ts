@@ -100,6 +100,8 @@ interface Kept<Made> {
   readonly at: number;
   /** Its payment was started, so that somebody may have been given it. */
   isBegun: boolean;
+  /** A start has failed that may have been taken: another process may have given somebody the link. */
+  isUncertain: boolean;
   /** A notification has come for it. */
   isWoken: boolean;
 }
@@ -140,10 +142,11 @@ export class Links<Made> {
       if (!world.isLink(made)) return { kind: 'noLink', made };
       const kept = before ?? this.#keep(id, made);
       try {
-        const other = await this.#begin(kept, world);
+        const other = await this.#begin(id, kept, world);
         if (other !== undefined) return { kind: 'found', found: other };
         return { kind: 'begun', made, isNew: before === undefined };
       } catch (error) {
+        if (world.mayBegin(error)) kept.isUncertain = true;
         if (before === undefined) void this.#beginLater(id, kept, world, error);
         throw error;
       }
@@ -169,12 +172,20 @@ export class Links<Made> {
   }
 
   /** Starts the payment. @returns the one that another request has started */
-  async #begin<Found>(kept: Kept<Made>, world: LinkWorld<Made, Found>): Promise<Found | undefined> {
+  async #begin<Found>(
+    id: PaymentId,
+    kept: Kept<Made>,
+    world: LinkWorld<Made, Found>,
+  ): Promise<Found | undefined> {
     const isBegun = await world.begin(kept.made);
     const found = isBegun ? undefined : await world.findOther();
-    if (found === undefined || world.has(found, kept.made)) kept.isBegun = true;
-    // One that somebody was given may be paid at this moment.
-    else if (!kept.isBegun) world.expire(kept.made);
+    if (found === undefined || world.has(found, kept.made)) {
+      kept.isBegun = true;
+    } else {
+      this.#forget(id, kept);
+      // One that somebody was given may be paid at this moment.
+      if (!kept.isBegun && !kept.isUncertain) world.expire(kept.made);
+    }
     return found;
   }
 
@@ -189,15 +200,24 @@ export class Links<Made> {
     for (let tries = 0; tries < MAX_STARTS && world.mayBegin(error); tries++) {
       if (!(await world.pause(Math.min(START_AGAIN_MS.first * 2 ** tries, START_AGAIN_MS.max)))) break;
       try {
-        await this.#inTurn(id, () => this.#begin(kept, world));
+        await this.#inTurn(id, () => this.#begin(id, kept, world));
         return;
       } catch (again) {
         error = again;
       }
     }
     if (kept.isBegun) return;
+    this.#forget(id, kept);
+    // What isn't known counts as being there.
+    const isThere = await world.find().then(
+      (found) => found !== undefined,
+      () => true,
+    );
+    if (!isThere) world.expire(kept.made);
+  }
+
+  #forget(id: PaymentId, kept: Kept<Made>): void {
     if (this.#kept.get(id) === kept) this.#kept.delete(id);
-    world.expire(kept.made);
   }
 
   async #inTurn<T>(id: PaymentId, task: () => Promise<T>): Promise<T> {
@@ -212,7 +232,7 @@ export class Links<Made> {
   }
 
   #keep(id: PaymentId, made: Made): Kept<Made> {
-    const kept = { made, at: Date.now(), isBegun: false, isWoken: false };
+    const kept = { made, at: Date.now(), isBegun: false, isUncertain: false, isWoken: false };
     this.#kept.set(id, kept);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_REMEMBERED && oldest !== undefined) this.#kept.delete(oldest);
