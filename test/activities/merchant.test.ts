@@ -387,6 +387,20 @@ describe("a merchant's endpoints", () => {
 });
 
 describe("a merchant's notifications", () => {
+  it('are sent at once, however long its server took for those before', async () => {
+    const slow = createServer((_request, response) => {
+      setTimeout(() => response.writeHead(204).end(), 1_100);
+    });
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+    const { port } = slow.address() as AddressInfo;
+    const { notifyMerchant } = notifierOf({ url: `http://127.0.0.1:${port}/`, secrets: [SECRET] });
+    for (let round = 0; round < 2; round++) {
+      const tries = Array.from({ length: 3 }, () => notifyMerchant(notification));
+      expect(await Promise.all(tries)).toEqual(tries.map(() => ({ kind: 'delivered' })));
+    }
+    slow.close();
+  });
+
   const SLOTS = 16;
 
   /** A notifier with few slots, and how the tries end that are sent by it. */

@@ -33,6 +33,7 @@ import { type Tracing, traceProviderCalls } from '../../src/tracing.js';
 import { measuredNotifier, paymentMetrics } from '../../src/worker/metrics.js';
 import { createPaymentWorker, type PaymentWorker } from '../../src/worker/payment-worker.js';
 import type { PaymentSinks } from '../../src/workflows/metrics.js';
+import { freePort } from '../../stack/processes/ports.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
 import { saveHistory } from '../workflows/saved-histories.js';
@@ -146,6 +147,8 @@ export class PaymentWorld {
     private readonly servers: { readonly api: Server; readonly provider: Server },
     private readonly closing: (() => unknown)[],
     private readonly options: WorldOptions,
+    /** Kills Temporal, which needs a `databaseFile`, and starts it again after something was done. */
+    readonly crashTemporal: (whileAway: () => Promise<void>) => Promise<void>,
   ) {
     const { registry = new Registry() } = options;
     this.measures = paymentMetrics(registry);
@@ -160,7 +163,7 @@ export class PaymentWorld {
 
   static async start(options: WorldOptions = {}): Promise<PaymentWorld> {
     quietRuntime(options.runtime);
-    const { env, stopServer } = options.realServer
+    const { env, stopServer, crashServer } = options.realServer
       ? await realEnvironment(options)
       : await skippingEnvironment();
     const clock = manualClock(await env.currentTimeMs());
@@ -227,7 +230,16 @@ export class PaymentWorld {
       () => env.teardown(),
       stopServer,
     ];
-    const world = new PaymentWorld(env, client, sandbox, clock, { api, provider }, closing, options);
+    const world = new PaymentWorld(
+      env,
+      client,
+      sandbox,
+      clock,
+      { api, provider },
+      closing,
+      options,
+      crashServer,
+    );
     await world.startWorker(options.version);
     return world;
   }
@@ -460,6 +472,7 @@ async function skippingEnvironment() {
   return {
     env: await startTimeSkippingEnvironment({ report: () => undefined }),
     stopServer: () => undefined,
+    crashServer: () => Promise.reject(new Error('the time-skipping server keeps nothing on disk')),
   };
 }
 
@@ -469,14 +482,23 @@ function encryptionFor({ encryption = testEncryption }: WorldOptions): Encryptio
 }
 
 async function realEnvironment({ serverMetricsPort: metricsPort, databaseFile }: WorldOptions) {
-  const server = await startDevServer({
-    report: () => undefined,
-    ...(databaseFile !== undefined && { databaseFile }),
-    ...(metricsPort !== undefined && { metricsPort }),
-  });
+  const port = await freePort();
+  const start = () =>
+    startDevServer({
+      report: () => undefined,
+      port,
+      ...(databaseFile !== undefined && { databaseFile }),
+      ...(metricsPort !== undefined && { metricsPort }),
+    });
+  let server = await start();
   const env = await TestWorkflowEnvironment.createFromExistingServer({ address: server.address });
   await registerSearchAttributes(env.connection, 'default');
-  return { env, stopServer: () => server.stop() };
+  const crashServer = async (whileAway: () => Promise<void>) => {
+    await server.kill();
+    await whileAway();
+    server = await start();
+  };
+  return { env, stopServer: () => server.stop(), crashServer };
 }
 
 /** A connection of the API's own, on which each call, and each time that it is tried again, is told of. */
