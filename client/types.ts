@@ -528,12 +528,14 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** A notification of the provider's that matches no payment of Sanaga's, or a transaction that none knows. */
+/** A notification of the provider's that matches no payment of Sanaga's or can't be read, or a transaction that none knows. */
 export interface UnmatchedNotification {
-  readonly transId: string;
-  readonly status: string;
+  readonly transId?: string;
+  readonly status?: string;
   readonly externalId?: string;
   readonly at: string;
+  /** The beginning of one that can't be read, as it came. */
+  readonly unread?: string;
   /** The day whose statement has found it: it wasn't notified of, but shown by the provider. */
   readonly statement?: string;
 }

@@ -301,6 +301,8 @@ class StoryRun {
       case 'begin':
       case 'handOver':
         return [emptyJob()];
+      case 'named':
+        throw new Error('in stories, a notification names its transaction');
       default:
         return [this.messageJob(event)];
     }

@@ -13,6 +13,7 @@ import { traceRequests } from './http/request-traces.js';
 import { Shutdown } from './http/server.js';
 import { describeApi, statusesOf } from './openapi.js';
 import { Descriptions } from './payments/descriptions.js';
+import { EarlyNotifications } from './payments/early-notifications.js';
 import { Links } from './payments/links.js';
 import { measureOpenReviews } from './payments/open-reviews.js';
 import { PayoutLimits } from './payments/payout-limits.js';
@@ -156,6 +157,7 @@ export function createApi({
     requestLimits: new RequestLimits(allowance),
     descriptions: new Descriptions(options.client),
     updates: new SharedUpdates(),
+    early: new EarlyNotifications(options.logger),
     links: providers.collection,
     tracing,
     madeLinks: new Links(),

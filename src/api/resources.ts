@@ -475,10 +475,11 @@ export const eventPageSchema = z
   });
 
 const unmatchedSchema = schemaOf<UnmatchedNotification>()({
-  transId: z.string(),
-  status: z.enum(PROVIDER_STATUSES),
+  transId: z.string().optional(),
+  status: z.enum(PROVIDER_STATUSES).optional(),
   externalId: z.string().optional(),
   at: described(time, 'When it was received, or found'),
+  unread: described(z.string().optional(), "The beginning of one that can't be read, as it came"),
   statement: described(
     z.string().optional(),
     "The day whose statement has found it: it wasn't notified of, but shown by the provider",

@@ -4,12 +4,13 @@ import type { Scope } from '../merchants.js';
 import type { Service } from '../payments/order.js';
 import type { BalanceAnswer } from '../payments/outcome.js';
 import { type Authenticator, type Caller, requireScope } from './http/auth.js';
-import { readBody, readJson, validate, validateQuery } from './http/body.js';
+import { readBytes, readJson, validate, validateQuery } from './http/body.js';
 import type { Limits } from './http/limits.js';
 import type { Metrics } from './http/metrics.js';
 import { methodNotAllowed, type ProblemCode } from './http/problem.js';
 import type { RequestLimits } from './http/request-limits.js';
 import { type RequestRecord, recordOf } from './http/request-log.js';
+import type { EarlyNotifications } from './payments/early-notifications.js';
 import type { LinkMaker } from './payments/links.js';
 import type { LimitContext } from './payments/payout-limits.js';
 import type { HintContext } from './payments/provider-notifications.js';
@@ -63,6 +64,7 @@ export interface ApiContext extends StartContext, HintContext, LimitContext {
   /** The OpenAPI document, as JSON. */
   openApi(): string;
   readonly requestLimits: RequestLimits;
+  readonly early: EarlyNotifications;
 }
 
 /** A response: JSON, or text that is sent as it is, with the content type that the headers name. */
@@ -117,8 +119,8 @@ export interface ApiRequest {
   headers(name: string): readonly string[];
   /** The first of these content types that the caller prefers. */
   preferred(types: readonly string[]): string | undefined;
-  /** @throws {ApiError} `body_too_large`. */
-  readBody(): Promise<Buffer>;
+  /** The body, without its Content-Encoding being undone. @throws {ApiError} `body_too_large`, `invalid_request`. */
+  readBytes(): Promise<Buffer>;
 }
 
 /** A request with an API key, whose body and query match the route's schemas. */
@@ -272,7 +274,7 @@ function toApiRequest(request: Request, response: Response): ApiRequest {
     hangUp: hangUp.signal,
     headers: (name) => request.headersDistinct[name] ?? [],
     preferred: (types) => request.accepts([...types]) || undefined,
-    readBody: () => readBody(request, response),
+    readBytes: () => readBytes(request, response),
   };
 }
 

@@ -164,16 +164,17 @@ ${nextCursor && html`<a class="button plain" href="${deliveriesAddress(nextCurso
 export async function unmatchedPage({ session, api }: Visit): Promise<PageReply> {
   const { data } = requireValue(await api.unmatched());
   const main = html`
-<div class="title"><h1>Notifications that match no payment</h1>
+<div class="title"><h1>Notifications that match no payment, or can't be read</h1>
 <p>The provider's latest 200 of them, newest first. They come from a payment that somebody made by hand at the provider, from another system on the same account, or from somebody who knows the webhook's address. They prove nothing, unless a <a href="/desk/statements">statement</a> has found the transaction: then the provider itself has shown it.</p></div>
 ${data.length === 0 ? html`<div class="card"><p>There is none.</p></div>` : html`<ol class="list">${data.map((one) => html`<li class="item">${unmatched(one)}</li>`)}</ol>`}`;
   return { page: page({ title: 'Unmatched notifications', session, place: 'unmatched', main }) };
 }
 
-function unmatched({ transId, status, externalId, at, statement }: Unmatched['data'][number]): Html {
+function unmatched({ transId, status, externalId, at, statement, unread }: Unmatched['data'][number]): Html {
   const own = parsePaymentId(externalId);
   const named: Content = own !== undefined ? html`<a href="${paymentAddress(own)}">${own}</a>` : externalId;
-  return html`<h2><code>${transId}</code> ${badge(status)}</h2>
+  const title = transId === undefined ? "A notification that can't be read" : html`<code>${transId}</code>`;
+  return html`<h2>${title} ${status === undefined ? undefined : badge(status)}</h2>
 ${facts([
   [statement === undefined ? 'Received' : 'Found', html`${time(at)}, ${age(at)} ago`],
   [
@@ -182,8 +183,9 @@ ${facts([
       html`<a href="/desk/statements/${encodeURIComponent(statement)}">the statement of ${statement}</a>`,
   ],
   ['Made for (externalId)', named ?? 'not said'],
+  ['As it came', unread === undefined ? undefined : html`<code>${unread || 'nothing'}</code>`],
 ])}
-<p><a href="/desk/search?q=${encodeURIComponent(transId)}">Look for this transaction</a></p>`;
+${transId !== undefined && html`<p><a href="/desk/search?q=${encodeURIComponent(transId)}">Look for this transaction</a></p>`}`;
 }
 
 /** What can be part of a search: the API refuses anything else. */

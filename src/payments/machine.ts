@@ -49,13 +49,14 @@ import {
   objectionToWithdrawal,
   onListedWhileWaiting,
   onNamedBeforeSending,
+  onNamedWhileWaiting,
   onRecall,
   onResetCheckedWhileWaiting,
   onSent,
   onWaited,
   withdraw,
 } from './sending.js';
-import type { Transaction } from './transaction.js';
+import type { ProviderStatus, Transaction } from './transaction.js';
 import {
   type AnswerEvent,
   askSoon,
@@ -177,6 +178,8 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
       return payment.phase.kind === 'deciding' ? putOff(payment, payment.phase, now) : { payment };
     case 'notification':
       return { payment: onNamed(payment, event, now) };
+    case 'named':
+      return { payment: onNamedAlone(payment, event.status, now) };
     case 'sent':
     case 'listed':
     case 'expired':
@@ -201,10 +204,19 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
 /** A notification that names a transaction for the first time keeps the payment from being sent again. */
 function onNamed(payment: PaymentState, event: NotificationEvent, now: number): PaymentState {
   const noted = onNotification(payment, event, now);
-  const isNew = !namedIn(payment).includes(event.transId);
-  return noted.phase.kind === 'sending' && isNew
-    ? onNamedBeforeSending(noted, noted.phase, event.transId, now)
-    : noted;
+  const { phase } = noted;
+  if (namedIn(payment).includes(event.transId)) return noted;
+  if (phase.kind === 'sending') return onNamedBeforeSending(noted, phase, event.transId, now);
+  return phase.kind === 'waiting' ? onNamedWhileWaiting(noted, phase, now) : noted;
+}
+
+/** A notification that names the payment alone is about its own transaction, or about one that is still to be found. */
+function onNamedAlone(payment: PaymentState, status: ProviderStatus | undefined, now: number): PaymentState {
+  const transId = transIdOf(payment);
+  if (transId !== undefined) return onNamed(payment, { kind: 'notification', transId, status }, now);
+  return payment.phase.kind === 'sending'
+    ? onNamedBeforeSending(payment, payment.phase, undefined, now)
+    : askSoon(payment, now, true);
 }
 
 /** Answers go to the phase that asked. Since one question is asked at a time, there is no other. */

@@ -61,7 +61,7 @@ export function onNotification(
   if (transId === transIdOf(payment)) {
     const outcome = saidOf(payment);
     if (outcome === undefined) return askSoon(known, now, true);
-    if (status === outcome || !isFinal(payment.order, status)) return payment;
+    if (status === outcome || (status !== undefined && !isFinal(payment.order, status))) return payment;
   }
   const reported = withReport(known, transId, now);
   const pursuit = pursuitOf(reported.phase);

@@ -193,22 +193,33 @@ export function onWaited(payment: PaymentState, waiting: Waiting, now: number): 
 export function onNamedBeforeSending(
   payment: PaymentState,
   sending: Sending,
-  transId: TransId,
+  transId: TransId | undefined,
   now: number,
 ): PaymentState {
   return askSoon(recall(payment, sending, transId, now), now);
+}
+
+/**
+ * Handles a notification that names a transaction while the payment waits to be looked up before it is sent again. The list may show
+ * the transaction by now. If it doesn't, nothing is sent all the same, because one is named. Of a link, another would be made.
+ */
+export function onNamedWhileWaiting(payment: PaymentState, waiting: Waiting, now: number): PaymentState {
+  if (payment.order.method === 'link' || !isLookedUpFirst(payment, waiting)) return payment;
+  return inPhase(payment, { ...waiting, until: Math.min(waiting.until, now) });
 }
 
 /** Takes back that the payment is sent once more, unless it is a link, whose address nobody has, or the first request. */
 function recall(
   payment: PaymentState,
   { cause, doubt, unsent }: Pick<Sending, 'cause' | 'doubt' | 'unsent'>,
-  transId: TransId,
+  transId: TransId | undefined,
   now: number,
 ): PaymentState {
   if (payment.order.method === 'link') return payment;
   if (cause === 'operator' && doubt !== undefined) {
-    const why = `a notification names ${transId} as its transaction, so it was not sent once more`;
+    const named =
+      transId === undefined ? 'says that it has a transaction' : `names ${transId} as its transaction`;
+    const why = `a notification ${named}, so it was not sent once more`;
     return searchUnderReview(
       withoutDecision(payment, cause),
       doubt,

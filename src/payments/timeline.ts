@@ -70,7 +70,7 @@ export type Occurrence =
   /** A notification came in the provider's name, which proves nothing. */
   | {
       readonly type: 'provider_notification';
-      readonly providerStatus: ProviderStatus;
+      readonly providerStatus?: ProviderStatus | undefined;
       readonly other?: true | undefined;
       readonly transId?: TransId | undefined;
     }
@@ -242,10 +242,11 @@ function causeOf({ before, event, after, replies }: Taken): Occurrence | undefin
     case 'expired':
       return { type: 'expiry_answered', answer: expiryWord(event.answer) };
     case 'notification':
+    case 'named':
       return {
         type: 'provider_notification',
-        providerStatus: event.status,
-        ...about(before, event.transId),
+        ...(event.status !== undefined && { providerStatus: event.status }),
+        ...(event.kind === 'notification' && about(before, event.transId)),
       };
     case 'delivered':
       return deliveryOutcome(before, after, event);

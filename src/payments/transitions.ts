@@ -36,6 +36,8 @@ export type PaymentEvent =
   /** This run ends, and another continues the payment: requests that wait are answered now. */
   | { readonly kind: 'handOver' }
   | NotificationEvent
+  /** The provider has notified of the payment, and hasn't said of which transaction. */
+  | { readonly kind: 'named'; readonly status?: ProviderStatus | undefined }
   | AnswerEvent
   | RequestEvent
   | DeliveryEvent;
@@ -44,7 +46,8 @@ export type PaymentEvent =
 export interface NotificationEvent {
   readonly kind: 'notification';
   readonly transId: TransId;
-  readonly status: ProviderStatus;
+  /** Missing when it doesn't say, or not in the provider's words. */
+  readonly status?: ProviderStatus | undefined;
 }
 
 /** How a try to notify the merchant has ended: the one that was due at `at`. */

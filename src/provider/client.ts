@@ -222,7 +222,8 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
   };
 
   /** Sends an order that moves money, even while the provider hangs, unless that would take too many slots. */
-  const sendOrder = (request: ExchangeRequest) => orders.call(() => initiation(request));
+  const sendOrder = (request: ExchangeRequest) =>
+    orders.call(() => initiation({ ...request, isFresh: true }));
 
   /**
    * Sends a request for a link, unless the provider hangs: it can be made later. Questions don't wait for links, which have a

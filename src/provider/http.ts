@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, validateHeaderValue } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got, { type Got, RequestError } from 'got';
+import { decoded, parseJson, textOf } from './body.js';
 import { classifyFailure, type Failure } from './failure.js';
 import { credentialHeaders } from './schemas.js';
 
@@ -17,6 +18,7 @@ export interface ProviderHttpOptions {
 export interface ProviderHttp {
   readonly got: Got;
   readonly timeoutMs: number;
+  readonly freshAgents: Agents;
   /** Ends every connection, including those in use. */
   close(): void;
 }
@@ -39,6 +41,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
   }
   const connectMs = Math.min(MAX_CONNECT_MS, Math.ceil(timeoutMs / 3));
   const agents = createKeepAliveAgents({ connectMs });
+  const freshAgents = createFreshAgents({ connectMs });
   return {
     timeoutMs,
     got: got.extend({
@@ -49,21 +52,27 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
         [credentialHeaders.key]: readCredential(credentialHeaders.key, options.apiKey),
         'user-agent': userAgent,
         accept: 'application/json',
+        // Without it, any coding would be welcome.
+        'accept-encoding': 'identity',
       },
       agent: agents,
       timeout: { lookup: connectMs, connect: connectMs, secureConnect: connectMs, request: timeoutMs },
       retry: { limit: 0 },
       followRedirect: false,
       throwHttpErrors: false,
-      // A small compressed body can unpack to any size.
+      maxHeaderSize: MAX_HEADERS,
+      // A small compressed body can unpack to any size: see decoded.
       decompress: false,
       responseType: 'buffer',
       // Set explicitly, so that no environment variable turns the check off.
       https: { rejectUnauthorized: true },
     }),
+    freshAgents,
     close() {
-      agents.http.destroy();
-      agents.https.destroy();
+      for (const { http, https } of [agents, freshAgents]) {
+        http.destroy();
+        https.destroy();
+      }
     },
   };
 }
@@ -105,24 +114,42 @@ interface AgentOptions {
   readonly idleMs?: number;
 }
 
-/** Agents that keep connections to one of the provider's services alive between requests. */
-export function createKeepAliveAgents({ connectMs, idleMs = IDLE_MS }: AgentOptions): {
+interface Agents {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;
-} {
+}
+
+/** Agents that keep connections to one of the provider's services alive between requests. */
+export function createKeepAliveAgents({ connectMs, idleMs = IDLE_MS }: AgentOptions): Agents {
   const options = {
     keepAlive: true,
     // Ends only idle connections; one that waits for an answer is limited by the request's own time limit.
     timeout: idleMs,
-    autoSelectFamilyAttemptTimeout: Math.max(10, Math.min(NEXT_ADDRESS_MS, Math.floor(connectMs / 2))),
+    autoSelectFamilyAttemptTimeout: nextAddressMs(connectMs),
   };
   return { http: new HttpAgent(options), https: new HttpsAgent(options) };
+}
+
+/**
+ * Agents that open a connection for each request. A server may close an idle connection at the moment at which a request is sent on
+ * it. Whether that was read, nobody knows, and it isn't on a connection of its own.
+ */
+function createFreshAgents({ connectMs }: AgentOptions): Agents {
+  const options = { autoSelectFamilyAttemptTimeout: nextAddressMs(connectMs) };
+  return { http: new HttpAgent(options), https: new HttpsAgent(options) };
+}
+
+function nextAddressMs(connectMs: number): number {
+  return Math.max(10, Math.min(NEXT_ADDRESS_MS, Math.floor(connectMs / 2)));
 }
 
 const MEBIBYTE = 1024 * 1024;
 
 /** Longest body that is read, in bytes: of a single resource, and of a list. */
 export const MAX_BODY = { single: MEBIBYTE, list: 8 * MEBIBYTE } as const;
+
+/** Longest headers that are read, in bytes. Node's own maximum is a quarter of it, which cookies may exceed. */
+const MAX_HEADERS = 64 * 1024;
 
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST';
@@ -136,6 +163,8 @@ export interface ExchangeRequest {
   /** A time limit that is shorter than the client's, in ms. */
   readonly withinMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Sent on a connection of its own, because it moves money. */
+  readonly isFresh?: boolean | undefined;
 }
 
 /** The result of one request: an answer read to its end, or a failure. `body` is `undefined` unless it is JSON. */
@@ -157,7 +186,7 @@ const LATE_MS = 1_000;
  * @throws TypeError when the body can't be written as JSON; never for the provider or the network
  */
 export async function exchange(
-  { got, timeoutMs }: ProviderHttp,
+  { got, timeoutMs, freshAgents }: ProviderHttp,
   request: ExchangeRequest,
 ): Promise<Exchange> {
   const { method, path, bodyMax, signal } = request;
@@ -180,7 +209,8 @@ export async function exchange(
     ending.abort();
   };
   const eitherSignal = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
-  const pending = got(path, { method, ...content, ...timeout, signal: eitherSignal });
+  const agent = request.isFresh && { agent: freshAgents };
+  const pending = got(path, { method, ...content, ...timeout, ...agent, signal: eitherSignal });
   pending.on('downloadProgress', ({ transferred }) => {
     if (transferred > bodyMax) giveUp('the answer was too large to read');
   });
@@ -195,7 +225,9 @@ export async function exchange(
   try {
     const { statusCode, headers, rawBody } = await pending;
     const retryAfterMs = readRetryAfter(headers['retry-after'], headers.date, Date.now());
-    return { kind: 'answered', statusCode, body: readJson(rawBody), retryAfterMs };
+    const described = { contentType: headers['content-type'], contentEncoding: headers['content-encoding'] };
+    const body = parseJson(textOf(await decoded(rawBody, described, bodyMax), described));
+    return { kind: 'answered', statusCode, body, retryAfterMs };
   } catch (error) {
     if (givenUp !== undefined) return { kind: 'failed', ...givenUp };
     if (error instanceof RequestError) return { kind: 'failed', ...classifyFailure(error) };
@@ -206,15 +238,6 @@ export async function exchange(
 }
 
 const JSON_CONTENT = { 'content-type': 'application/json' };
-
-function readJson(bytes: Uint8Array): unknown {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return value;
-  } catch {
-    return undefined;
-  }
-}
 
 /** Longest Retry-After that is accepted by default, in ms: asking once too early costs only one request. */
 export const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;

@@ -37,10 +37,16 @@ export type ProviderAnswer =
   | { readonly kind: 'undecided'; readonly sent: 'no' | 'perhaps'; readonly reason: string };
 
 /**
- * Client errors about the connection's timing (request timeout, too early, client closed request) and not about the
- * request: they come from a gateway, and the provider may have taken the request.
+ * Client errors by which whoever answers says that it didn't carry out the request: see RFC 9110, 15.5, and RFC 6585. All others may
+ * come of a request that was taken: they are about its timing (408, 425, 499), a conflict with what is there already (409, 423, 424),
+ * a proxy (407) or a connection (421), or nobody has defined what they mean.
  */
-const TIMING_STATUS_CODES: readonly number[] = [408, 425, 499];
+const REFUSALS: ReadonlySet<number> = new Set([
+  ...[400, 401, 402, 403, 404, 405, 406, 410, 411, 412, 413, 414, 415, 416, 417, 422, 426, 428, 431, 451],
+]);
+
+/** A part of an answer, which nobody has asked for. */
+const PARTIAL_CONTENT = 206;
 
 /**
  * Reads an exchange by the provider's rules for errors: a refusal is a 4xx whose body holds a message. A 4xx without
@@ -51,21 +57,26 @@ const TIMING_STATUS_CODES: readonly number[] = [408, 425, 499];
 export function interpretExchange(exchange: Exchange, confidential: Confidential): ProviderAnswer {
   if (exchange.kind === 'failed') return { kind: 'undecided', sent: exchange.sent, reason: exchange.reason };
   const { statusCode, body, retryAfterMs } = exchange;
-  if (statusCode >= 200 && statusCode <= 299) return { kind: 'succeeded', body };
+  if (statusCode >= 200 && statusCode <= 299 && statusCode !== PARTIAL_CONTENT)
+    return { kind: 'succeeded', body };
   const error = errorSchema.safeParse(body);
   if (statusCode === 429) return { kind: 'throttled', inProvidersForm: error.success, retryAfterMs };
 
   const undecided = {
     kind: 'undecided',
     sent: 'perhaps',
-    reason: `the provider answered ${statusCode}`,
+    reason: `the provider answered ${statusCode}${isRedirect(statusCode) ? ", a redirect, which isn't followed" : ''}`,
   } as const;
-  if (statusCode < 400 || statusCode > 499 || TIMING_STATUS_CODES.includes(statusCode)) return undecided;
+  if (!REFUSALS.has(statusCode)) return undecided;
   if (!error.success) return { ...undecided, reason: `${undecided.reason} with a body that can't be read` };
 
   const message = providerText(error.data.message, confidential) || 'the provider gave no reason';
   const kind = statusCode === 401 || statusCode === 403 ? 'unauthorized' : 'refused';
   return { kind, message, statusCode };
+}
+
+function isRedirect(statusCode: number): boolean {
+  return statusCode >= 300 && statusCode <= 399 && statusCode !== 304;
 }
 
 /**
@@ -100,10 +111,10 @@ function readInitiation(
   body: unknown,
   schema: z.ZodType<{ transId: string; link?: string }>,
 ): InitiationOutcome {
-  const initiation = schema.safeParse(body);
-  if (!initiation.success)
+  const initiation = readWrapped(schema, body);
+  if (initiation === undefined)
     return { kind: 'ambiguous', reason: "the provider answered 200 with a body that can't be read" };
-  const { transId, link } = initiation.data;
+  const { transId, link } = initiation;
   return { kind: 'accepted', transId: toTransId(transId), ...(link !== undefined && { link }) };
 }
 
@@ -193,12 +204,27 @@ type Read = { readonly kind: 'read'; readonly transaction: Transaction } | NoAns
 
 /** Reads a transaction. One with another id than was asked for decides nothing. */
 function readTransaction(body: unknown, transId: string): Read {
-  const transaction = transactionSchema.safeParse(body);
-  if (!transaction.success) return UNREADABLE;
-  if (transaction.data.transId !== transId) {
+  const transaction = readWrapped(transactionSchema, body);
+  if (transaction === undefined) return UNREADABLE;
+  if (transaction.transId !== transId) {
     return { kind: 'unavailable', reason: 'the provider answered about another transaction' };
   }
-  return { kind: 'read', transaction: toTransaction(transaction.data) };
+  return { kind: 'read', transaction: toTransaction(transaction) };
+}
+
+/** Names of what one resource may stand in. */
+const WRAPPERS = ['data', 'transaction', 'payload', 'result', 'response'] as const;
+const MAX_WRAPPERS = 3;
+
+/** Reads one resource, alone, in a list of one, or in an object around it. A list is never unwrapped: it might be one page of several. */
+function readWrapped<T>(schema: z.ZodType<T>, body: unknown, wrappers = 0): T | undefined {
+  const read = schema.safeParse(body);
+  if (read.success) return read.data;
+  if (typeof body !== 'object' || body === null || wrappers === MAX_WRAPPERS) return undefined;
+  const inner: unknown[] = Array.isArray(body)
+    ? body
+    : Object.entries(body).flatMap(([name, value]) => (WRAPPERS.some((one) => one === name) ? [value] : []));
+  return inner.length === 1 ? readWrapped(schema, inner[0], wrappers + 1) : undefined;
 }
 
 /** A question changes nothing, so it doesn't matter who answered 429, or whether a failed request was sent. */

@@ -42,7 +42,11 @@ const emailSchema = z.string().refine((text) => readEmail(text) !== undefined, '
 /** Addresses that people are sent to: only http and https. */
 const webAddressSchema = z.url({ protocol: /^https?$/ });
 /** Names one transaction. The interface gives no maximum length; ours is far longer than any that was seen. */
-const transIdSchema = z.string().min(1).max(200);
+export const MAX_TRANS_ID = 200;
+const transIdSchema = z.preprocess(asText, z.string().min(1).max(MAX_TRANS_ID));
+
+/** The longest address of a checkout page that is kept, in characters: browsers and messages take no longer ones. */
+const MAX_LINK = 8_000;
 
 /** Body of `POST /initiate-pay`. */
 export const initiatePaySchema = z.object({
@@ -101,25 +105,51 @@ export type PayoutRequest = z.infer<typeof payoutSchema>;
 /** Body of `POST /expire-pay`. */
 export const expirePaySchema = z.object({ transId: transIdSchema });
 
-/** A field that the provider may leave out. `null` also counts as left out: the interface doesn't say which it sends. */
+/** A field that the provider may leave out. `null` and an empty text count as left out, too: the interface doesn't say what it sends. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  schema.nullish().transform((value) => value ?? undefined);
+  z
+    .preprocess((value) => (value === '' ? undefined : value), schema.nullish())
+    .transform((value) => value ?? undefined);
+
+/** An identifier is text, and the same if it is sent as a number, or with spaces around it. */
+function asText(value: unknown): unknown {
+  return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : value;
+}
+
+/** A whole number, which may be sent as text, or with a fraction of nothing. */
+function asNumber(value: unknown): unknown {
+  return typeof value === 'string' && /^\s*-?\d{1,15}(?:\.0+)?\s*$/.test(value) ? Number(value) : value;
+}
+
+/** One of a few words, in whatever letters. */
+const oneOf = <const Word extends string>(words: readonly Word[]) =>
+  z.preprocess((value) => {
+    const given = typeof value === 'string' ? value.trim().replaceAll('_', ' ').toLowerCase() : undefined;
+    return words.find((word) => word.toLowerCase() === given) ?? value;
+  }, z.enum(words));
+
+const wholeNumber = z.preprocess(asNumber, z.int());
+
+/** Longer references aren't kept: they would stand in the history of each payment. */
+const referenceSchema = z.preprocess(asText, z.string().max(200));
 
 /** A field that decides nothing: an unknown value must not make the rest unreadable. */
 const incidental = <Schema extends z.ZodType>(schema: Schema) => optional(schema).catch(undefined);
 
-/** An identifier that was sent with the request. An empty one counts as left out. */
-const identifying = optional(z.string()).transform((value) => value || undefined);
+/** An identifier that was sent with the request, none of which is longer. An empty one counts as left out. */
+const identifying = optional(z.preprocess(asText, z.string())).transform(
+  (value) => value?.slice(0, 200) || undefined,
+);
 
 /** The Transaction resource: the answer to status and expire, the elements of lists and searches, and the webhook's body. */
 export const transactionSchema = z.object({
   transId: transIdSchema,
-  status: statusSchema,
-  medium: incidental(mediumSchema),
+  status: oneOf(PROVIDER_STATUSES),
+  medium: incidental(oneOf(MEDIUMS)),
   serviceName: incidental(z.string()),
-  transType: optional(z.enum(['Collection', 'Payout'])),
-  amount: optional(z.int()),
-  revenue: incidental(z.int()),
+  transType: optional(oneOf(['Collection', 'Payout'])),
+  amount: optional(wholeNumber),
+  revenue: incidental(wholeNumber),
   payerName: incidental(z.string()),
   email: incidental(z.string()),
   redirectUrl: incidental(z.string()),
@@ -127,14 +157,22 @@ export const transactionSchema = z.object({
   userId: identifying,
   webhook: incidental(z.string()),
   reason: incidental(z.string()),
-  financialTransId: incidental(z.string()),
+  financialTransId: incidental(referenceSchema),
   dateInitiated: incidental(z.string()),
   dateConfirmed: incidental(z.string()),
 });
 export type WireTransaction = z.infer<typeof transactionSchema>;
 
-/** The Error resource: the body of every 4XX. */
-export const errorSchema = z.object({ message: z.string() });
+/** The Error resource: the body of every 4XX. Frameworks make a list of the messages when several fields are wrong. */
+export const errorSchema = z.object({
+  message: z.union([
+    z.string(),
+    z
+      .array(z.string())
+      .min(1)
+      .transform((messages) => messages.join('; ')),
+  ]),
+});
 
 /** The Initiation result; only initiate-pay returns a link. */
 export const initiationSchema = z.object({
@@ -142,7 +180,7 @@ export const initiationSchema = z.object({
   transId: transIdSchema,
   dateInitiated: incidental(z.string()),
 });
-export const linkInitiationSchema = initiationSchema.extend({ link: webAddressSchema });
+export const linkInitiationSchema = initiationSchema.extend({ link: webAddressSchema.max(MAX_LINK) });
 
 /** The Balance resource. */
-export const balanceSchema = z.object({ service: z.string(), balance: z.int(), currency: z.string() });
+export const balanceSchema = z.object({ service: z.string(), balance: wholeNumber, currency: z.string() });

@@ -12,6 +12,7 @@ import type { PaymentStatus } from '../payments/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '../payments/payment-id.js';
 import { toPayment } from '../payments/to-payment.js';
 import { endingWith, grpcErrorOf } from '../temporal/connection.js';
+import { pagesOf } from '../temporal/list-workflows.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
 import {
   type EndedPayment,
@@ -27,17 +28,13 @@ import { orphaned, type PaymentRun, type RecordContent } from './payment-record.
 
 const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
 
-/** Runs that one call to Temporal gives. */
-const RUNS_PER_CALL = 1_000;
+/** Runs that one call to Temporal gives: with the largest memos, some 8 MB. */
+const RUNS_PER_CALL = 250;
 
 /** How long a call may take, in ms. A query may have to wait for a worker that replays the payment. */
 const CALL_LIMIT_MS = 10_000;
 
 type RunInfo = proto.temporal.api.workflow.v1.IWorkflowExecutionInfo;
-type Page = Pick<
-  proto.temporal.api.workflowservice.v1.ListWorkflowExecutionsResponse,
-  'executions' | 'nextPageToken'
->;
 
 /** A run of a payment's workflow, with what was stored beside it, as it is stored. */
 export interface ListedRun extends PaymentRun {
@@ -82,15 +79,8 @@ export async function* listRuns(
   query: string,
   stop?: AbortSignal,
 ): AsyncGenerator<readonly ListedRun[]> {
-  const { namespace } = client.options;
-  let nextPageToken: Uint8Array | null = null;
-  do {
-    const request: object = { namespace, query, pageSize: RUNS_PER_CALL, nextPageToken };
-    const list = () => client.workflowService.listWorkflowExecutions(request);
-    const page: Page = await called(client, stop, list);
-    yield page.executions.map(toRun).filter((run) => run !== undefined);
-    nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : null;
-  } while (nextPageToken !== null);
+  const pages = pagesOf(client, { query, pageSize: RUNS_PER_CALL }, (list) => called(client, stop, list));
+  for await (const { executions } of pages) yield executions.map(toRun).filter((run) => run !== undefined);
 }
 
 /** A run in Temporal's own form; `undefined` for a workflow that the API hasn't started. */

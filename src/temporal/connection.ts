@@ -93,6 +93,12 @@ const PROBE_LIMIT_MS = 2_000;
 const RECONNECT_MS = { first: 100, max: 2_000 };
 
 /**
+ * The largest answer that is taken, in bytes: far above what Temporal has of one payment, and what a process can hold many times. gRPC's
+ * own is 4 MiB, which the memos of a page of payments exceed; the SDK means to raise it, and misspells the option.
+ */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/**
  * A client for the API. It connects at its first call, so the process can start while Temporal is down. A call then fails
  * within about a second with gRPC's UNAVAILABLE (`isGrpcServiceError(error.cause ?? error)`, code 14) instead of after the
  * SDK's ten tries, so that the API can answer 503 at once. The client reconnects within two seconds of Temporal's return.
@@ -102,15 +108,19 @@ export function connectClient(
   target: TemporalTarget,
   encryption: Encryption,
   options: Omit<ClientOptions, 'connection' | 'namespace' | 'dataConverter'> = {},
+  maxAnswerBytes?: number,
 ): Client & { readonly connection: Connection } {
-  const connection = lazyConnection(target);
+  const connection = lazyConnection(target, maxAnswerBytes);
   const dataConverter = dataConverterOf(encryption);
   const client = new Client({ ...options, connection, namespace: target.namespace, dataConverter });
   return Object.assign(client, { connection });
 }
 
 /** The connection of {@link connectClient} without a client. */
-export function lazyConnection({ namespace: _, ...credentials }: TemporalTarget): Connection {
+export function lazyConnection(
+  { namespace: _, ...credentials }: TemporalTarget,
+  maxAnswerBytes = MAX_ANSWER_BYTES,
+): Connection {
   return Connection.lazy({
     ...credentials,
     connectTimeout: PROBE_LIMIT_MS,
@@ -118,6 +128,7 @@ export function lazyConnection({ namespace: _, ...credentials }: TemporalTarget)
     channelArgs: {
       'grpc.initial_reconnect_backoff_ms': RECONNECT_MS.first,
       'grpc.max_reconnect_backoff_ms': RECONNECT_MS.max,
+      'grpc.max_receive_message_length': maxAnswerBytes,
     },
   });
 }
@@ -129,7 +140,18 @@ export function lazyConnection({ namespace: _, ...credentials }: TemporalTarget)
 export function retryUntilClosed(
   options?: Parameters<typeof defaultGrpcRetryOptions>[0],
 ): grpc.Interceptor[] {
-  return [makeGrpcRetryInterceptor(defaultGrpcRetryOptions(options)), failWhenClosed];
+  const usual = defaultGrpcRetryOptions(options);
+  const retryableDecider: typeof usual.retryableDecider = (attempt, status) =>
+    !isTooLarge(status) && usual.retryableDecider(attempt, status);
+  return [makeGrpcRetryInterceptor({ ...usual, retryableDecider }), failWhenClosed];
+}
+
+/** How gRPC's implementations say that a message is too large: other things have the same code. */
+const TOO_LARGE = /larger than max|too large/i;
+
+/** Whether a call failed because its answer or its request is too large, as it is each time. */
+export function isTooLarge({ code, details }: Pick<grpc.StatusObject, 'code' | 'details'>): boolean {
+  return code === grpc.status.RESOURCE_EXHAUSTED && TOO_LARGE.test(details);
 }
 
 const failWhenClosed: grpc.Interceptor = (options, nextCall) => {

@@ -68,6 +68,9 @@ import {
 /** Events of history after which a new run takes over, well below the 2,000 that a run may have. */
 const HISTORY_LIMIT = 1_500;
 
+/** Characters of the words beside a timer: with the encryption they stay below the 400 bytes that Temporal takes. */
+const MAX_SUMMARY_LENGTH = 100;
+
 /** The steps of a kind of payment. */
 export interface PaymentSteps {
   readonly send: () => Promise<InitiationOutcome>;
@@ -319,7 +322,7 @@ class Interpreter {
     const timer = { until, scope: new CancellationScope(), isOver: false };
     this.timer = timer;
     timer.scope
-      .run(() => sleep(until - Date.now(), { summary }))
+      .run(() => sleep(until - Date.now(), { summary: summary.slice(0, MAX_SUMMARY_LENGTH) }))
       .then(
         () => {
           timer.isOver = true;
@@ -432,7 +435,9 @@ class Interpreter {
     onQuery(timelineQuery, () => ({ createdAt: this.payment.createdAt, timeline: this.timeline }));
     onQuery(recordQuery, () => this.ended());
     onSignal(hintSignal, hint, ({ transId, status }) => {
-      this.inbox.push({ kind: 'notification', transId, status });
+      this.inbox.push(
+        transId === undefined ? { kind: 'named', status } : { kind: 'notification', transId, status },
+      );
     });
     onUpdate(
       initiationUpdate,

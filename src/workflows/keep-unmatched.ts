@@ -1,8 +1,8 @@
 import { condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import { onQuery, onSignal, readInput } from './handlers.js';
-import { type UnmatchedNotification, unmatchedQuery, unmatchedSignal } from './messages.js';
+import { matchedSignal, type UnmatchedNotification, unmatchedQuery, unmatchedSignal } from './messages.js';
 import { list } from './schema.js';
-import { unmatchedNotification } from './schemas.js';
+import { matchedNotification, unmatchedNotification } from './schemas.js';
 
 /** How many notifications are kept, the latest. */
 const KEPT = 200;
@@ -18,6 +18,11 @@ export async function keepUnmatched(kept: readonly UnmatchedNotification[] = [])
   let latest = readInput(list(unmatchedNotification), kept);
   onSignal(unmatchedSignal, unmatchedNotification, (notification) => {
     latest = [...latest, notification].slice(-KEPT);
+  });
+  onSignal(matchedSignal, matchedNotification, ({ at, transId, externalId }) => {
+    latest = latest.filter(
+      (kept) => kept.at !== at || kept.transId !== transId || kept.externalId !== externalId,
+    );
   });
   onQuery(unmatchedQuery, () => latest);
   await condition(

@@ -79,10 +79,10 @@ export interface InitiationReply extends PaymentResult {
   readonly requestId: string;
 }
 
-/** What is read of a provider's notification: never a fact, only a reason to ask the provider. */
+/** What is read of a provider's notification, which may lack either: never a fact, only a reason to ask the provider. */
 export interface Hint {
-  readonly transId: TransId;
-  readonly status: ProviderStatus;
+  readonly transId?: TransId | undefined;
+  readonly status?: ProviderStatus | undefined;
 }
 
 /** Reads the payment. */
@@ -182,19 +182,26 @@ export const timelineQuery = defineQuery<PaymentTimeline, OfEnded>('timeline');
 export const recordQuery = defineQuery<EndedPayment, OfEnded>('record');
 
 /**
- * A notification from the provider that matches no payment, or a transaction that none knows; `at` is when it arrived or was
- * found, ISO 8601.
+ * A notification from the provider that matches no payment or can't be read, or a transaction that no payment knows; `at` is when
+ * it arrived or was found, ISO 8601.
  */
 export interface UnmatchedNotification extends Hint {
   readonly at: string;
   readonly externalId?: string | undefined;
+  /** The beginning of one that can't be read, as it came. */
+  readonly unread?: string | undefined;
   /** The day whose statement has found it. It wasn't notified of, but shown by the provider itself. */
   readonly statement?: string | undefined;
 }
 
+/** When a notification came that a payment has been given since, as {@link UnmatchedNotification} has it. */
+export type MatchedNotification = Pick<UnmatchedNotification, 'at' | 'transId' | 'externalId'>;
+
 /** The one workflow that keeps unmatched notifications; it is started with the first. */
 export const UNMATCHED_WORKFLOW = { type: 'keepUnmatched', id: 'unmatched-notifications' } as const;
 export const unmatchedSignal = defineSignal<[UnmatchedNotification]>('unmatched');
+/** Drops the notifications about a transaction or a payment that was found after all. */
+export const matchedSignal = defineSignal<[MatchedNotification]>('matched');
 export const unmatchedQuery = defineQuery<readonly UnmatchedNotification[], OfEnded>('unmatched');
 
 /** The workflow that counts a merchant's payouts of one day; it is started with the first. */

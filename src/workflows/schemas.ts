@@ -29,6 +29,7 @@ import type {
   Hint,
   InitiationRequest,
   MadeStatement,
+  MatchedNotification,
   PaymentInput,
   PayoutLimitInput,
   PayoutsToCount,
@@ -60,13 +61,20 @@ const paymentId = identifier<PaymentId>(100);
 const transId = identifier<TransId>(200);
 const status = oneOf(PROVIDER_STATUSES);
 
-export const hint: Schema<Hint> = object<Hint>({ transId, status });
+export const hint: Schema<Hint> = object<Hint>({ transId: optional(transId), status: optional(status) });
+
+export const matchedNotification = object<MatchedNotification>({
+  at: text,
+  transId: optional(transId),
+  externalId: optional(text),
+});
 
 export const unmatchedNotification = object<UnmatchedNotification>({
-  transId,
-  status,
+  transId: optional(transId),
+  status: optional(status),
   at: text,
   externalId: optional(text),
+  unread: optional(text),
   statement: optional(text),
 });
 

@@ -43,10 +43,22 @@ describe('a notification that matches no payment', () => {
     expect(JSON.stringify(kept)).not.toMatch(/jane/i);
   });
 
-  it('that is malformed is not kept', async () => {
-    const before = await unmatched();
-    expect((await stack.notify({ transId: 'T2', status: 'PAID' })).status).toBe(200);
-    expect(await unmatched()).toEqual(before);
+  it("that can't be read is counted, and kept as it came, and nothing of it is logged", async () => {
+    const before = await stack.counted('malformed');
+    const { status, headers } = await stack.notify('<payer>Jane Doe</payer>');
+    expect(status).toBe(200);
+    const [kept] = await unmatched();
+    expect(kept).toEqual({ at: expect.any(String), unread: '<payer>Jane Doe</payer>' });
+    expect(await stack.counted('malformed')).toBe(before + 1);
+    const lines = stack.api.lines.filter((text) => text.includes(headers.get('x-request-id') ?? ''));
+    expect(lines.join()).toContain('malformed');
+    expect(lines.join()).not.toContain('Jane');
+  });
+
+  it("that can't be read is kept by its beginning, in whatever charset", async () => {
+    await stack.notify('\u00e9'.repeat(5_000));
+    const [kept] = await unmatched();
+    expect(kept.unread).toBe('\u00e9'.repeat(1_000));
   });
 });
 
@@ -85,7 +97,8 @@ describe('a flood of notifications', () => {
     const before = (await unmatched()).length;
     expect(await flood(65, { transId: 'T3', externalId: 'order-17' })).toHaveLength(5);
     expect(await flood(1, { transId: 'T4', externalId: `col_${'1'.repeat(32)}` })).toHaveLength(1);
-    expect((await unmatched()).length).toBe(before + 60);
+    // One of those that were refused is kept, too.
+    expect((await unmatched()).length).toBe(before + 61);
   });
 
   it('with a wrong token is told nothing of all this', async () => {

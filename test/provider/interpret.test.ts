@@ -43,7 +43,13 @@ const outcomes: [string, Reply, object][] = [
 
   ['200 without a transaction', json(200, { message: 'ok' }), { kind: 'ambiguous' }],
   ['200 with an empty id', json(200, { transId: '' }), { kind: 'ambiguous' }],
-  ['200 with a list', json(200, [accepted]), { kind: 'ambiguous' }],
+  ['200 with a list of one', json(200, [accepted]), { kind: 'accepted', transId: 'T1' }],
+  ['200 with a transaction in data', json(200, { data: accepted }), { kind: 'accepted', transId: 'T1' }],
+  ['200 with a number for an id', json(200, { transId: 17 }), { kind: 'accepted', transId: '17' }],
+  ['202 with a transaction', json(202, accepted), { kind: 'accepted', transId: 'T1' }],
+  ['200 with a list of two', json(200, [accepted, { transId: 'T2' }]), { kind: 'ambiguous' }],
+  ['200 with an empty list', json(200, []), { kind: 'ambiguous' }],
+  ['206, a part of an answer', json(206, accepted), { kind: 'ambiguous' }],
   ['200 with half of JSON', text(200, '{"transId":"T1"'), { kind: 'ambiguous' }],
   ['200 with a page', text(200, '<html>T1</html>'), { kind: 'ambiguous' }],
   ['200 with nothing', text(200, ''), { kind: 'ambiguous' }],
@@ -61,6 +67,24 @@ const outcomes: [string, Reply, object][] = [
     json(400, { message: '' }),
     { kind: 'rejected', statusCode: 400, message: 'the provider gave no reason' },
   ],
+  [
+    '400 with a list of messages',
+    json(400, { statusCode: 400, message: ['amount is too low', 'phone is missing'] }),
+    { kind: 'rejected', statusCode: 400, message: 'amount is too low; phone is missing' },
+  ],
+  ...[402, 405, 406, 410, 411, 412, 413, 414, 415, 417, 426, 428, 431, 451].map(
+    (statusCode): [string, Reply, object] => [
+      `${statusCode}, which says that nothing was done`,
+      json(statusCode, { message: 'no' }),
+      { kind: 'rejected', statusCode },
+    ],
+  ),
+  ...[407, 409, 418, 421, 423, 424, 440, 444, 460].map((statusCode): [string, Reply, object] => [
+    `${statusCode}, which doesn't say what was done`,
+    json(statusCode, { message: 'no' }),
+    { kind: 'ambiguous', reason: `the provider answered ${statusCode}` },
+  ]),
+  ['400 with an empty list of messages', json(400, { message: [] }), { kind: 'ambiguous' }],
   ['401', json(401, { message: 'who?' }), { kind: 'unauthorized', statusCode: 401, message: 'who?' }],
   [
     '403',
@@ -103,6 +127,11 @@ const outcomes: [string, Reply, object][] = [
   ['500', json(500, { message: 'oops' }), { kind: 'ambiguous', reason: 'the provider answered 500' }],
   ['502', text(502, '<html>'), { kind: 'ambiguous', reason: 'the provider answered 502' }],
   ['503 with Retry-After', json(503, accepted, { 'retry-after': '7' }), { kind: 'ambiguous' }],
+  ...[501, 505, 507, 508, 511].map((statusCode): [string, Reply, object] => [
+    `${statusCode}`,
+    json(statusCode, { message: 'no' }),
+    { kind: 'ambiguous' },
+  ]),
   ['504', json(504, { message: 'late' }), { kind: 'ambiguous' }],
   ['304', text(304, ''), { kind: 'ambiguous' }],
   ['600', json(600, accepted), { kind: 'ambiguous' }],
@@ -129,7 +158,7 @@ describe.each<[string, (url: string) => Promise<unknown>]>([
     const server = await serveHttp(text(statusCode, '', { location: `${elsewhere.url}/direct-pay` }));
     expect(await send(server.url)).toEqual({
       kind: 'ambiguous',
-      reason: `the provider answered ${statusCode}`,
+      reason: `the provider answered ${statusCode}, a redirect, which isn't followed`,
     });
     expect(server.seen).toHaveLength(1);
     expect(elsewhere.connections()).toBe(0);
@@ -291,7 +320,7 @@ describe.each(questions)('%s', (name, ask, good, expected) => {
     [
       'a 302',
       text(302, '', { location: '/elsewhere' }),
-      { kind: 'unavailable', reason: 'the provider answered 302' },
+      { kind: 'unavailable', reason: "the provider answered 302, a redirect, which isn't followed" },
     ],
     ['a 500', json(500, good), { kind: 'unavailable', reason: 'the provider answered 500' }],
     [
@@ -378,7 +407,6 @@ describe('a list', () => {
     ['names the payment asked for', { transId: 'T2', status: 'REVERSED', externalId: 'col_1' }],
     ['has null for the payment', { transId: 'T2', status: 'REVERSED', externalId: null }],
     ['names the payment with an empty string', { transId: 'T2', status: 'REVERSED', externalId: '' }],
-    ['names the payment with a number', { transId: 'T2', status: 'PENDING', externalId: 7 }],
     ['is null', null],
     ['is a list', [{ externalId: 'col_2' }]],
   ])('is unavailable as a whole when an element can not be read and %s', async (_, element) => {

@@ -99,6 +99,8 @@ export interface ApiUnderTestOptions extends Partial<Omit<AppOptions, 'providers
   readonly level?: string;
   /** With a key of the suite's, if not given. */
   readonly encryption?: Encryption;
+  /** The largest answer of Temporal that it takes. */
+  readonly maxAnswerBytes?: number;
   /** Counts, delays or refuses the API's calls to Temporal. */
   readonly interceptor?: WorkflowClientInterceptor;
 }
@@ -111,6 +113,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     namespace = 'default',
     encryption = testEncryption,
     interceptor,
+    maxAnswerBytes,
     providers,
     ...given
   } = options;
@@ -120,6 +123,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     { address, namespace },
     encryption,
     interceptor && { interceptors: { workflow: [interceptor] } },
+    maxAnswerBytes,
   );
   const shutdown = new Shutdown();
   const registry = new Registry();

@@ -214,7 +214,7 @@ function clientsOf(api: ApiUnderTest) {
       body,
       headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
     });
-  const notify = (transaction: object) =>
+  const notify = (transaction: unknown) =>
     api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body: transaction });
   const hint = ({ id, transId }: { id: string; transId: string }, status = 'SUCCESSFUL') =>
     notify({ transId, status, externalId: id });

@@ -31,7 +31,7 @@ const rawParser = express.raw({ type: () => true, limit: MAX_BODY_BYTES });
  * @throws {ApiError} `body_too_large`; `unsupported_media_type` for an unknown content encoding;
  * `invalid_request` when the body is incomplete.
  */
-export async function readBody(request: Request, response: Response): Promise<Buffer> {
+async function readBody(request: Request, response: Response): Promise<Buffer> {
   await new Promise<void>((resolve, reject) => {
     rawParser(request, response, (error?: unknown) =>
       error === undefined ? resolve() : reject(toApiError(error)),
@@ -39,6 +39,16 @@ export async function readBody(request: Request, response: Response): Promise<Bu
   });
   const body: unknown = request.body;
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+}
+
+/**
+ * The request's body, as it came: what its Content-Encoding says is left to the caller.
+ *
+ * @throws {ApiError} `body_too_large`; `invalid_request` when the body is incomplete.
+ */
+export async function readBytes(request: Request, response: Response): Promise<Buffer> {
+  delete request.headers['content-encoding'];
+  return await readBody(request, response);
 }
 
 /** The parser's errors may hold the body itself, so only their `type` is used. */
@@ -87,7 +97,7 @@ export function toJson(body: Buffer): unknown {
 }
 
 /** @throws {ApiError} `malformed_json`, without what was sent: it may be personal. */
-export function parseJson(body: Buffer): unknown {
+function parseJson(body: Buffer): unknown {
   if (body.length === 0) throw new ApiError('malformed_json', 'The body is empty: send a JSON object.');
   try {
     return JSON.parse(decodeUtf8(body));

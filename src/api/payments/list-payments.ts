@@ -9,6 +9,7 @@ import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '
 import { RecordsUnavailableError } from '../../records/database.js';
 import { orphaned, type PaymentRecord } from '../../records/payment-record.js';
 import { outcomeOf } from '../../records/read-run.js';
+import { pagesOf } from '../../temporal/list-workflows.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { noRecords } from '../http/problem.js';
 import { memoSchema } from './find-payment.js';
@@ -55,8 +56,8 @@ interface Run extends Entry {
 /** Runs that one call to Temporal gives: enough for a page, and as many again for payments with several runs. */
 const runsPerCall = (pageSize: number): number => Math.max(50, 2 * (pageSize + 1));
 
-/** Temporal's own limit. */
-const MAX_RUNS_PER_CALL = 1_000;
+/** Runs that one call to Temporal gives where all are read. */
+const RUNS_PER_CALL = 250;
 
 /** How much wider than the last window the next one is. */
 const SPAN_FACTOR = 8;
@@ -335,28 +336,22 @@ async function readWindow(
 /**
  * The runs that a query finds.
  *
- * @param limit runs to read, in one call; without it, all of them
+ * @param limit runs to read, at most; without it, all of them
  */
 async function readRuns(
   client: Client,
   query: string,
   limit?: number,
 ): Promise<{ readonly runs: Run[]; readonly isAll: boolean }> {
-  const { namespace } = client.options;
   const runs: Run[] = [];
-  let nextPageToken: Uint8Array | undefined;
-  do {
-    const request = {
-      namespace,
-      query,
-      pageSize: limit ?? MAX_RUNS_PER_CALL,
-      nextPageToken: nextPageToken ?? null,
-    };
-    const answer = await callTemporal(client, () => client.workflowService.listWorkflowExecutions(request));
-    for (const info of answer.executions) runs.push(...(await toRun(client, info)));
-    nextPageToken = answer.nextPageToken.length > 0 ? answer.nextPageToken : undefined;
-  } while (nextPageToken !== undefined && limit === undefined);
-  return { runs, isAll: nextPageToken === undefined };
+  let read = 0;
+  const request = { query, pageSize: limit ?? RUNS_PER_CALL };
+  for await (const page of pagesOf(client, request, (list) => callTemporal(client, list))) {
+    for (const info of page.executions) runs.push(...(await toRun(client, info)));
+    read += page.executions.length;
+    if (limit !== undefined && read >= limit) return { runs, isAll: page.isLast };
+  }
+  return { runs, isAll: true };
 }
 
 type RunInfo = proto.temporal.api.workflow.v1.IWorkflowExecutionInfo;

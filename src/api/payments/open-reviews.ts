@@ -1,17 +1,12 @@
 import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
-import type proto from '@temporalio/proto';
 import { Gauge, type Registry } from 'prom-client';
 import { type PaymentId, parsePaymentId } from '../../payments/payment-id.js';
+import { pagesOf } from '../../temporal/list-workflows.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { shareAnswers } from '../shared-answers.js';
 import { currentState, findPayment, type ReadContext } from './find-payment.js';
 import { callTemporal } from './temporal-calls.js';
 import { OPEN_REVIEWS } from './visibility.js';
-
-type Page = Pick<
-  proto.temporal.api.workflowservice.v1.ListWorkflowExecutionsResponse,
-  'executions' | 'nextPageToken'
->;
 
 /** For how long what was read is shown again, in ms, however often Prometheus asks. */
 const REUSED_MS = 60_000;
@@ -23,7 +18,7 @@ const READING_LIMIT_MS = 5_000;
 const ANSWER_LIMIT_MS = 1_500;
 
 /** Payments that one call to Temporal lists, and that are listed at most; the count has no limit. */
-const LISTED_AT_ONCE = 1_000;
+const LISTED_AT_ONCE = 250;
 const MAX_LISTED = 10_000;
 
 /** Payments that are asked since when they have been under review: of those that are listed, the ones that were created first. */
@@ -114,23 +109,18 @@ class ReviewReader {
   /** The payments under review, those created first at the beginning. Temporal lists the newest first, and in no other order. */
   async #list(): Promise<Listed[]> {
     const { client } = this.context;
-    const { namespace } = client.options;
     const listed: Listed[] = [];
-    let nextPageToken: Uint8Array | null = null;
-    do {
-      const request: object = { namespace, query: OPEN_REVIEWS, pageSize: LISTED_AT_ONCE, nextPageToken };
-      const page: Page = await callTemporal(client, () =>
-        client.workflowService.listWorkflowExecutions(request),
-      );
-      for (const { execution, searchAttributes } of page.executions) {
+    const request = { query: OPEN_REVIEWS, pageSize: LISTED_AT_ONCE };
+    for await (const { executions } of pagesOf(client, request, (list) => callTemporal(client, list))) {
+      for (const { execution, searchAttributes } of executions) {
         const id = parsePaymentId(execution?.workflowId);
         const createdAt = decodeTypedSearchAttributes(searchAttributes?.indexedFields).get(
           attributes.createdAt,
         );
         if (id !== undefined) listed.push({ id, createdAt: createdAt ?? 0 });
       }
-      nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : null;
-    } while (nextPageToken !== null && listed.length < MAX_LISTED);
+      if (listed.length >= MAX_LISTED) break;
+    }
     return listed.sort((one, other) => one.createdAt - other.createdAt);
   }
 

@@ -6,6 +6,8 @@ import { type PaymentState, statusOf, transIdOf } from '../../payments/payment-s
 import {
   type Hint,
   hintSignal,
+  type MatchedNotification,
+  matchedSignal,
   UNMATCHED_WORKFLOW,
   type UnmatchedNotification,
   unmatchedQuery,
@@ -145,8 +147,8 @@ async function takeLost(context: HintContext, id: PaymentId, hint: Hint): Promis
   }
 }
 
-function agrees(state: PaymentState, hint: Hint): boolean {
-  return hint.transId === transIdOf(state) && hint.status === statusOf(state);
+function agrees(state: PaymentState, { transId = transIdOf(state), status }: Hint): boolean {
+  return transId === transIdOf(state) && status === statusOf(state);
 }
 
 /**
@@ -170,6 +172,15 @@ export async function keepUnmatched(
       staticSummary: "The provider's notifications that match no payment",
     }),
   );
+}
+
+/** Drops a notification that is kept, because its payment has it now. @throws {ApiError} `temporarily_unavailable`. */
+export async function dropMatched(
+  { client }: Pick<HintContext, 'client'>,
+  { at, transId, externalId }: MatchedNotification,
+): Promise<void> {
+  const kept = client.workflow.getHandle(UNMATCHED_WORKFLOW.id);
+  await callTemporal(client, () => kept.signal(matchedSignal, { at, transId, externalId }));
 }
 
 /**

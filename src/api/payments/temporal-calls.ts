@@ -45,7 +45,7 @@ export async function callTemporal<T>(
   try {
     return await client.withDeadline(Date.now() + limitMs, call);
   } catch (error) {
-    throw isTrouble(error) ? temporarilyUnavailable(undefined, { cause: error }) : error;
+    throw explained(error);
   }
 }
 
@@ -126,7 +126,7 @@ export async function waitFor<T>(
     // A busy process may hear that the deadline is over before its own timer gives the signal.
     const isOver = signal.aborted || Date.now() >= end;
     if (isOver && isTrouble(error)) return undefined;
-    throw isTrouble(error) ? temporarilyUnavailable(undefined, { cause: error }) : error;
+    throw explained(error);
   }
 }
 
@@ -189,9 +189,18 @@ function isDropped(error: unknown): boolean {
   return failed.message.includes('workflow task');
 }
 
-/** What Temporal says of a search attribute that it doesn't know, in the start of a workflow or in a query. */
-const UNKNOWN_ATTRIBUTE =
-  /no mapping defined for search attribute|search attribute \S+ is not defined|is not a valid search attribute|invalid search attribute: /;
+/** What Temporal says when a limit of the namespace's is below those that requests are checked by. */
+const BEYOND_LIMIT = /exceeds .*limit/i;
+
+/** A failed call as an error of the API; any other as it is. */
+function explained(error: unknown): unknown {
+  const { code, details = '' } = grpcErrorOf(error) ?? {};
+  if (code === grpc.INVALID_ARGUMENT && BEYOND_LIMIT.test(details)) {
+    const detail = `Temporal can't keep a payment as large as this (${details.replace(/\.$/, '')}): nothing came of the request. Send less in metadata.`;
+    return new ApiError('body_too_large', detail, { cause: error });
+  }
+  return isTrouble(error) ? temporarilyUnavailable(undefined, { cause: error }) : error;
+}
 
 /** Whether the call itself failed and may succeed later. Temporal's answers have types of their own. */
 function isTrouble(error: unknown): boolean {
@@ -204,7 +213,7 @@ function isTrouble(error: unknown): boolean {
   // Payments refuse with an ApplicationFailure. A CancelledFailure, say, isn't their answer.
   if (error instanceof WorkflowUpdateFailedError) return failureOf(error) === undefined;
   const grpcError = grpcErrorOf(error);
-  // Wrong in itself, unless the namespace lacks a search attribute, which /readyz says, or has it since some seconds ago.
-  if (grpcError) return grpcError.code !== grpc.INVALID_ARGUMENT || UNKNOWN_ATTRIBUTE.test(grpcError.message);
+  // Also what Temporal calls invalid: the namespace lacks a search attribute, say, which /readyz tells.
+  if (grpcError) return true;
   return error instanceof ServiceError || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
 }

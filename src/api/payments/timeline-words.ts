@@ -85,8 +85,11 @@ function wordsFor(occurrence: ShownOccurrence): string {
     }
     case 'provider_notification': {
       const what = transactionIn(occurrence);
-      const said = `A notification in the provider's name said that ${what} is ${occurrence.providerStatus}`;
-      return `${said}. A notification proves nothing.`;
+      const about =
+        occurrence.providerStatus === undefined
+          ? `was about ${what}`
+          : `said that ${what} is ${occurrence.providerStatus}`;
+      return `A notification in the provider's name ${about}. A notification proves nothing.`;
     }
     case 'expiring':
       return occurrence.source === 'merchant'

@@ -24,7 +24,7 @@ export interface PaymentFilter {
   readonly mayHaveDeliveries?: true | undefined;
 }
 
-/** Payments of one transaction that are read from the records. */
+/** Payments of one transaction that are read at once. */
 const MAX_HOLDERS = 10;
 
 /** What has no meaning of its own between quotes in Temporal's query language. */
@@ -128,7 +128,8 @@ async function indexedWith({ client }: TransactionContext, transId: string): Pro
   return await callTemporal(client, async () => {
     const ids = new Set<PaymentId>();
     try {
-      for await (const { workflowId } of client.workflow.list({ query: visibilityQuery({ transId }) })) {
+      const request = { query: visibilityQuery({ transId }), pageSize: MAX_HOLDERS };
+      for await (const { workflowId } of client.workflow.list(request)) {
         const id = parsePaymentId(workflowId);
         if (id !== undefined) ids.add(id);
       }

@@ -6,6 +6,7 @@ import { IDENTIFIER_PATTERN, MINIMUM_AMOUNT } from '../../payments/limits.js';
 import type { PaymentOrder } from '../../payments/order.js';
 import type { PaymentId, PaymentKind } from '../../payments/payment-id.js';
 import { MAX_EMAIL_LENGTH, nineDigits, readEmail } from '../../provider/contact.js';
+import { MAX_METADATA_BYTES } from '../../temporal/limits.js';
 import type { Caller } from '../http/auth.js';
 import { NULL } from '../http/body.js';
 import { ApiError, invalidRequest } from '../http/problem.js';
@@ -127,10 +128,13 @@ const metadata = z
         refuse([key], `must have at most ${MAX_METADATA.value} characters`);
       }
     }
+    if (Buffer.byteLength(JSON.stringify(pairs)) > MAX_METADATA_BYTES) {
+      refuse([], `must have at most ${MAX_METADATA_BYTES} bytes as JSON: send less, or a reference to it`);
+    }
   })
   // The same in JSON Schema, which can't be made from a function.
   .meta({
-    description: `Your own data, returned with the payment: up to ${MAX_METADATA.pairs} strings. The provider doesn't get it`,
+    description: `Your own data, returned with the payment: up to ${MAX_METADATA.pairs} strings, and ${MAX_METADATA_BYTES} bytes as JSON. The provider doesn't get it`,
     examples: [{ cart: '17' }],
     maxProperties: MAX_METADATA.pairs,
     propertyNames: { type: 'string', minLength: 1, maxLength: MAX_METADATA.name },

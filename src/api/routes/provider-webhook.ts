@@ -1,37 +1,30 @@
 import { z } from 'zod';
 import { IDENTIFIER_PATTERN } from '../../payments/limits.js';
-import { type PaymentId, parsePaymentId, type TransId } from '../../payments/payment-id.js';
-import { pathSegment } from '../../provider/client.js';
-import { transactionSchema } from '../../provider/schemas.js';
-import type { Hint, UnmatchedNotification } from '../../workflows/messages.js';
+import { type Named, readNotification, readQuery } from '../../provider/notification.js';
+import type { UnmatchedNotification } from '../../workflows/messages.js';
 import { sameSecret } from '../http/auth.js';
-import { parseJson } from '../http/body.js';
+import { MAX_BODY_BYTES } from '../http/body.js';
 import type { WebhookResult } from '../http/metrics.js';
 import { ApiError, notFound } from '../http/problem.js';
-import { deliverHint, keepUnmatched } from '../payments/provider-notifications.js';
+import {
+  deliverHint,
+  dropMatched,
+  type HintDelivery,
+  keepUnmatched,
+} from '../payments/provider-notifications.js';
 import { findForHint } from '../payments/visibility.js';
 import { type ApiContext, type ApiRequest, publicRoute } from '../route.js';
-
-/**
- * The part of the provider's notification that a hint needs; the rest is ignored, and nothing in it is trusted. A
- * transId that can't be part of an address is refused, because the provider couldn't be asked about it. Any other is
- * accepted: if a gateway refuses it, the payment asks about it a few times and gives up.
- */
-const notificationSchema = transactionSchema
-  .pick({ transId: true, status: true, externalId: true })
-  .refine(({ transId }) => pathSegment(transId) !== undefined)
-  .transform(({ transId, status, externalId }) => ({
-    hint: { transId: transId as TransId, status } satisfies Hint,
-    externalId,
-  }));
 
 /** Key of the limit that all unmatched notifications share. No payment or transaction can have this key. */
 const UNMATCHED = ' ';
 
+/** Characters that are kept of a notification that can't be read. */
+const MAX_UNREAD = 1_000;
+
 /**
  * Receives the provider's notifications. They carry no credential, so the address contains a secret. They are only
- * hints, which make a payment ask the provider. Malformed ones are answered 200, too, because repeating them would not
- * help.
+ * hints, which make a payment ask the provider. Each is answered 200 once Temporal has it: given to its payment, or kept for an
+ * operator, because it can't be read, or no payment is known for it yet.
  *
  * Those beyond a limit are answered 429, so that the provider repeats them later. They are also kept for an operator,
  * because such a notification may be the only trace of a transaction that is not polled.
@@ -41,25 +34,26 @@ export const providerWebhook = publicRoute({
   path: '/webhooks/provider/:token',
   summary: 'Receive a notification from the provider',
   description:
-    'For the provider alone: the address contains a secret. A notification proves nothing, it only makes a payment ask the provider. One that is malformed is accepted, too, because repeating it would not help.',
+    'For the provider alone: the address contains a secret. A notification proves nothing, it only makes a payment ask the provider. One that cannot be read is kept for an operator.',
   operationId: 'receiveProviderNotification',
-  rawBody: z.unknown().describe("The provider's transaction"),
+  rawBody: z.unknown().describe("The provider's transaction, or several, in any layout"),
   tag: 'Operations',
   responses: { 200: { description: 'It was received.', schema: z.object({ received: z.literal(true) }) } },
   problems: [
     'not_found',
     'invalid_request',
     'body_too_large',
-    'unsupported_media_type',
     'too_many_notifications',
     'temporarily_unavailable',
   ],
   async handle(request, context) {
     if (!sameSecret(request.params.token ?? '', context.webhookToken)) throw notFound();
     try {
-      count(request, context, await take(request, context));
+      await take(request, context);
     } catch (error) {
-      if (error instanceof ApiError) count(request, context, RESULTS[error.code] ?? 'malformed');
+      if (error instanceof ApiError && request.record.result === undefined) {
+        count(request, context, RESULTS[error.code] ?? 'malformed');
+      }
       throw error;
     }
     return { status: 200, json: { received: true as const } };
@@ -77,68 +71,90 @@ function count({ record }: ApiRequest, { metrics }: ApiContext, result: WebhookR
   metrics.countWebhook(result);
 }
 
-async function take(request: ApiRequest, context: ApiContext): Promise<WebhookResult> {
-  const notification = readNotification(await request.readBody());
-  if (notification === undefined) return 'malformed';
-
-  const { hint, externalId } = notification;
-  try {
-    const id = await addressee(context, hint, externalId);
-    if (id !== undefined) {
-      request.record.paymentId = id;
-      const delivery = await deliverHint(context, id, hint);
-      if (delivery !== 'unknown') return delivery;
+async function take(request: ApiRequest, context: ApiContext): Promise<void> {
+  const headers = {
+    contentType: request.headers('content-type').at(0),
+    contentEncoding: request.headers('content-encoding').join(','),
+  };
+  const { named, text } = await readNotification(await request.readBytes(), headers, MAX_BODY_BYTES);
+  const found = named.length > 0 ? named : readQuery(request.address);
+  if (found.length === 0) return await keepUnread(request, context, text);
+  // All are tried before the first that could not be taken has the provider repeat them: those that were aren't harmed by it.
+  let failure: unknown;
+  for (const one of found) {
+    try {
+      count(request, context, await takeOne(request, context, one));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      count(request, context, RESULTS[error.code] ?? 'unavailable');
+      failure ??= error;
     }
+  }
+  if (failure !== undefined) throw failure;
+}
+
+/** Keeps a notification that can't be read, for an operator. */
+async function keepUnread(request: ApiRequest, context: ApiContext, text: string): Promise<void> {
+  context.limits.hints.pass(UNMATCHED);
+  await keepUnmatched(context, { at: new Date().toISOString(), unread: text.slice(0, MAX_UNREAD) });
+  count(request, context, 'malformed');
+}
+
+async function takeOne(request: ApiRequest, context: ApiContext, named: Named): Promise<WebhookResult> {
+  const { transId, paymentId } = named;
+  try {
+    context.limits.hints.pass(paymentId ?? `transaction ${transId}`);
+    const delivery = await give(context, named, request);
+    if (delivery !== 'unknown') return delivery;
   } catch (error) {
     const code = error instanceof ApiError ? error.code : undefined;
-    if (code === 'too_many_notifications') {
-      await keepRefused(context, hint, request.record.paymentId ?? externalId);
-    }
+    if (code === 'too_many_notifications') await keepRefused(context, named);
     // Temporal has no such payment. One of long ago may be meant: an operator has to see it, and the provider may not repeat it.
     if (code !== 'records_unavailable') throw error;
   }
   context.limits.hints.pass(UNMATCHED);
-  await keepUnmatched(context, toUnmatched(hint, externalId));
+  const unmatched = toUnmatched(named);
+  await keepUnmatched(context, unmatched);
+  context.early.add(async () => {
+    if ((await give(context, named)) === 'unknown') return false;
+    await dropMatched(context, unmatched);
+    return true;
+  });
   return 'unmatched';
 }
 
-function readNotification(body: Buffer) {
-  try {
-    return notificationSchema.safeParse(parseJson(body)).data;
-  } catch {
-    return undefined;
-  }
-}
-
 /**
- * The payment that a notification is about: its id is the transaction's externalId. The provider doesn't document which
- * fields it sends. Without an externalId, the payment is found by its transaction, if exactly one payment has it.
+ * Gives a notification to the payment that it is about: its id is the transaction's externalId and userId. The provider doesn't
+ * document which fields it sends. Otherwise the payment is found by its transaction, if exactly one payment has it.
  *
  * @throws {ApiError} `too_many_notifications`, `temporarily_unavailable`, `records_unavailable`.
  */
-async function addressee(
+async function give(
   context: ApiContext,
-  { transId }: Hint,
-  externalId: string | undefined,
-): Promise<PaymentId | undefined> {
-  const { hints } = context.limits;
-  if (externalId !== undefined) {
-    const id = parsePaymentId(externalId);
-    if (id !== undefined) hints.pass(id);
-    return id;
+  { paymentId, transId, status }: Named,
+  request?: ApiRequest,
+): Promise<HintDelivery> {
+  const hint = { transId, status };
+  if (paymentId !== undefined) {
+    if (request !== undefined) request.record.paymentId = paymentId;
+    const delivery = await deliverHint(context, paymentId, hint);
+    if (delivery !== 'unknown') return delivery;
   }
-  hints.pass(`transaction ${transId}`);
+  if (transId === undefined) return 'unknown';
   const [id, ...others] = await findForHint(context, transId);
-  return others.length === 0 ? id : undefined;
+  if (id === undefined || others.length > 0 || id === paymentId) return 'unknown';
+  if (request !== undefined) request.record.paymentId = id;
+  return await deliverHint(context, id, hint);
 }
 
 /** Keeps a notification that a payment's limit has refused, for an operator, unless it is kept already. */
-async function keepRefused(context: ApiContext, hint: Hint, externalId: string | undefined): Promise<void> {
+async function keepRefused(context: ApiContext, named: Named): Promise<void> {
   const { kept } = context.limits;
-  const refused = { ...hint, payment: externalId ?? '' };
+  const { transId = '', status = '', paymentId = '', externalId = '' } = named;
+  const refused = { transId, status, payment: paymentId || externalId };
   if (!kept.take(refused, Date.now())) return;
   try {
-    await keepUnmatched(context, toUnmatched(hint, externalId));
+    await keepUnmatched(context, toUnmatched(named));
   } catch (error) {
     kept.giveBack(refused);
     throw error;
@@ -146,7 +162,12 @@ async function keepRefused(context: ApiContext, hint: Hint, externalId: string |
 }
 
 /** Only a valid identifier is kept as externalId: another system's could be anything, including personal data. */
-function toUnmatched(hint: Hint, externalId: string | undefined): UnmatchedNotification {
+function toUnmatched({ transId, status, paymentId, externalId = paymentId }: Named): UnmatchedNotification {
   const isKept = externalId !== undefined && IDENTIFIER_PATTERN.test(externalId);
-  return { ...hint, at: new Date().toISOString(), ...(isKept && { externalId }) };
+  return {
+    ...(transId !== undefined && { transId }),
+    ...(status !== undefined && { status }),
+    at: new Date().toISOString(),
+    ...(isKept && { externalId }),
+  };
 }

@@ -1,0 +1,92 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
+
+/*
+ * Bodies of the provider's, its answers and its notifications, as any sender may write them that keeps to RFC 9110 and RFC 8259, or
+ * nearly does: see docs/decisions/0051-answers-and-notifications.md.
+ */
+
+/** What a body's own headers say of it; either may be missing, or wrong. */
+export interface BodyHeaders {
+  readonly contentType?: string | undefined;
+  readonly contentEncoding?: string | undefined;
+}
+
+type Decompress = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
+
+const DECODERS: Readonly<Record<string, readonly Decompress[]>> = {
+  gzip: [promisify(gunzip)],
+  'x-gzip': [promisify(gunzip)],
+  // By name it is zlib's format, and many send the bare one.
+  deflate: [promisify(inflate), promisify(inflateRaw)],
+  br: [promisify(brotliDecompress)],
+  zstd: [promisify(zstdDecompress)],
+};
+
+/** Codings that one body is decoded from, at most. */
+const MAX_CODINGS = 3;
+
+/**
+ * A body without its content codings. One that isn't coded as its header says stays as it is: something on the way may have decoded
+ * it and left the header.
+ *
+ * @param max bytes that it may have then; one that has more is read as empty
+ */
+export async function decoded(
+  bytes: Uint8Array,
+  { contentEncoding = '' }: BodyHeaders,
+  max: number,
+): Promise<Uint8Array> {
+  const codings = contentEncoding.toLowerCase().split(',').slice(-MAX_CODINGS).reverse();
+  let content = bytes;
+  for (const coding of codings) content = await without(content, DECODERS[coding.trim()] ?? [], max);
+  return content;
+}
+
+async function without(bytes: Uint8Array, decoders: readonly Decompress[], max: number): Promise<Uint8Array> {
+  for (const decode of decoders) {
+    try {
+      return await decode(bytes, { maxOutputLength: max });
+    } catch (error) {
+      if (error instanceof RangeError) return new Uint8Array();
+    }
+  }
+  return bytes;
+}
+
+/**
+ * A body as text. A byte order mark says in which charset, and so do the zeros of UTF-16. Otherwise it is UTF-8, as JSON has to be, or
+ * else what its header says, or Latin-1: names may be garbled then, and all that is ASCII isn't.
+ */
+export function textOf(bytes: Uint8Array, { contentType = '' }: BodyHeaders): string {
+  const [first, second, third] = bytes;
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0 && second !== 0) return new TextDecoder('utf-16be').decode(bytes);
+  if (second === 0 && third !== 0) return new TextDecoder('utf-16le').decode(bytes);
+  const [, named = 'latin1'] = /charset\s*=\s*"?([\w.:-]+)/i.exec(contentType) ?? [];
+  for (const charset of ['utf-8', named]) {
+    try {
+      return new TextDecoder(charset, { fatal: true }).decode(bytes);
+    } catch {
+      // It isn't in this charset, or there is none of this name.
+    }
+  }
+  return new TextDecoder('latin1').decode(bytes);
+}
+
+/** The value that JSON stands for; `undefined` when it is none. An integer too large for a number is the text of its digits. */
+export function parseJson(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''), withAllDigits);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param context the source text of a number, which TypeScript's library doesn't know of yet */
+function withAllDigits(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const isRounded = typeof value === 'number' && !Number.isSafeInteger(value);
+  return isRounded && /^-?\d+$/.test(context?.source ?? '') ? context?.source : value;
+}

@@ -1,0 +1,123 @@
+import { type PaymentId, parsePaymentId, type TransId } from '../payments/payment-id.js';
+import { PROVIDER_STATUSES, type ProviderStatus } from '../payments/transaction.js';
+import { type BodyHeaders, decoded, parseJson, textOf } from './body.js';
+import { pathSegment } from './client.js';
+import { paymentIdOf } from './requests.js';
+import { MAX_TRANS_ID } from './schemas.js';
+
+/** What a notification says of one transaction. It names the transaction or the payment at least, and proves nothing. */
+export interface Named {
+  readonly transId?: TransId | undefined;
+  readonly status?: ProviderStatus | undefined;
+  /** The payment that it is for, by its externalId or its userId. */
+  readonly paymentId?: PaymentId | undefined;
+  /** As it was sent: another system's, if it is no payment's id. */
+  readonly externalId?: string | undefined;
+}
+
+/** A notification as it was read. */
+export interface Notification {
+  /** None when it couldn't be made out what it is about. */
+  readonly named: readonly Named[];
+  readonly text: string;
+}
+
+/** Transactions that one notification may be about. */
+const MAX_NAMED = 100;
+
+/** Objects and lists within each other that are looked through. */
+const MAX_DEPTH = 16;
+
+/**
+ * Reads a notification of the provider. Its documentation doesn't show the layout, so a transaction is taken wherever it can be
+ * found: alone, in a list, wrapped in other objects, as JSON within a string, or in the fields of a form. As it proves nothing, nothing
+ * is lost by a liberal reading, and a payment that isn't told has to wait for its next poll.
+ *
+ * @param maxBytes that it may have once it is decompressed
+ */
+export async function readNotification(
+  bytes: Uint8Array,
+  headers: BodyHeaders,
+  maxBytes: number,
+): Promise<Notification> {
+  const content = await decoded(bytes, headers, maxBytes);
+  const text = textOf(content, headers);
+  const value = parseJson(text) ?? (await fieldsOfForm(content, text, headers));
+  const found = namedIn(value, {}, 0).slice(0, MAX_NAMED);
+  return { named: distinct(found.length > 0 ? found : mentionedIn(text)), text };
+}
+
+/** The query of the address that a notification was sent to, in case that is where it is. */
+export function readQuery(address: string): readonly Named[] {
+  return namedIn(Object.fromEntries(new URL(address, 'http://localhost').searchParams), {}, 0);
+}
+
+async function fieldsOfForm(
+  content: Uint8Array,
+  text: string,
+  { contentType = '' }: BodyHeaders,
+): Promise<unknown> {
+  if (/^multipart\//i.test(contentType)) {
+    const form = new Response(new Uint8Array(content), {
+      headers: { 'content-type': contentType },
+    }).formData();
+    return await form.then(Object.fromEntries, () => undefined);
+  }
+  return /^[\w.[\]%-]+=/.test(text) ? Object.fromEntries(new URLSearchParams(text)) : undefined;
+}
+
+function namedIn(value: unknown, outer: Named, depth: number): Named[] {
+  if (depth > MAX_DEPTH) return [];
+  if (typeof value === 'string')
+    return /^\s*[{["]/.test(value) ? namedIn(parseJson(value), outer, depth + 1) : [];
+  if (typeof value !== 'object' || value === null) return [];
+  const own = Array.isArray(value) ? {} : fieldsOf(value);
+  // What stands around a transaction is said of it; what stands around another, isn't.
+  const around = own.transId === undefined ? { ...outer, ...own } : {};
+  const inner = Object.values(value).flatMap((each) => namedIn(each, around, depth + 1));
+  if (own.transId !== undefined) return [{ ...outer, ...own }, ...inner];
+  return inner.length === 0 && own.paymentId !== undefined ? [around] : inner;
+}
+
+/** The fields that say which transaction an object is, however their names are written: `trans_id`, `data[transId]`. */
+function fieldsOf(object: object): Named {
+  const fields = new Map<string, string>();
+  for (const [name, value] of Object.entries(object)) {
+    const [last = ''] = name.replace(/\]$/, '').split(/[[.]/).slice(-1);
+    if (typeof value === 'string' || typeof value === 'number') {
+      fields.set(last.toLowerCase().replace(/[\s_-]/g, ''), String(value).trim());
+    }
+  }
+  const transId = toTransId(fields.get('transid') ?? fields.get('transactionid'));
+  const status = toStatus(fields.get('status'));
+  const externalId = fields.get('externalid') || undefined;
+  const paymentId = parsePaymentId(externalId) ?? parsePaymentId(paymentIdOf(fields.get('userid') ?? ''));
+  return {
+    ...(transId !== undefined && { transId }),
+    ...(status !== undefined && { status }),
+    ...(paymentId !== undefined && { paymentId }),
+    ...(externalId !== undefined && { externalId }),
+  };
+}
+
+/** One that can't be part of an address is none: the provider couldn't be asked about it. */
+function toTransId(text: string | undefined): TransId | undefined {
+  const isOne = text !== undefined && text.length <= MAX_TRANS_ID && pathSegment(text) !== undefined;
+  return isOne ? (text as TransId) : undefined;
+}
+
+function toStatus(text: string | undefined): ProviderStatus | undefined {
+  const upper = text?.toUpperCase();
+  return PROVIDER_STATUSES.find((status) => status === upper);
+}
+
+/** Ids that {@link derivePaymentId} makes, anywhere in a text: of JSON that is cut off, XML, or whatever else it is. */
+const MENTIONED = /\b(?:col|pay)_[0-9a-f]{32}(?![0-9a-f])/g;
+
+function mentionedIn(text: string): Named[] {
+  return [...text.matchAll(MENTIONED)].slice(0, MAX_NAMED).map(([id]) => ({ paymentId: parsePaymentId(id) }));
+}
+
+function distinct(found: readonly Named[]): readonly Named[] {
+  return [...new Map(found.map((named) => [JSON.stringify(named), named])).values()];
+}
