@@ -71,7 +71,7 @@ describe('the timeline of a payment', () => {
         source: 'notification',
         providerStatus: 'SUCCESSFUL',
         summary:
-          "A notification in the provider's name said that the payment's transaction is SUCCESSFUL. It proves nothing by itself.",
+          "A notification in the provider's name said that the payment's transaction is SUCCESSFUL. A notification proves nothing.",
       },
       {
         type: 'status_changed',
