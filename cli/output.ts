@@ -3,20 +3,7 @@ import Table from 'cli-table3';
 import type { Payment, PaymentStatus } from '../client/index.js';
 import { EXIT } from './run.js';
 
-/** Writes a line to stdout. */
-export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-/** Writes a value as a line of JSON to stdout. */
-export function printJson(value: unknown): void {
-  print(JSON.stringify(value));
-}
-
-/** Writes a line to stderr: progress, and what isn't the result. */
-export function note(line: string): void {
-  process.stderr.write(`${line}\n`);
-}
+export { forTerminal, note, print, printJson, shown } from './terminal.js';
 
 type Format = Parameters<typeof styleText>[0];
 

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { VERSION } from '../client/index.js';
 import { SETTING_NAMES } from '../sandbox/settings.js';
 import { settingNames } from '../src/config.js';
+import { visibleLines } from '../src/visible-text.js';
 import { addBalanceCommand } from './commands/balance.js';
 import { addCreateCommands } from './commands/create.js';
 import { addDoctorCommand } from './commands/doctor.js';
@@ -31,7 +32,9 @@ export function createProgram(): Command {
     .addHelpText('after', '\nRun "sanaga <command> --help" for more about a command.')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'sanaga: ')) })
+    .configureOutput({
+      outputError: (text, write) => write(visibleLines(text.replace(/^error: /, 'sanaga: '))),
+    })
     .exitOverride();
 
   program.commandsGroup('Trying it:');

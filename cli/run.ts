@@ -8,8 +8,11 @@ import {
   WaitTimeoutError,
 } from '../client/index.js';
 import { ConfigError } from '../src/config.js';
+import { visibleJson } from '../src/visible-text.js';
 import { Interrupted, stopSignal } from '../stack/processes/stop-signal.js';
 import { optionOf } from './option-names.js';
+
+import { note } from './terminal.js';
 
 /** Exit codes. docs/command-line.md explains them. */
 export const EXIT = {
@@ -34,7 +37,7 @@ export async function untilDone(
   command: (stop: AbortSignal) => Promise<number>,
   { json = false }: { readonly json?: boolean | undefined } = {},
 ): Promise<void> {
-  const say = (error: unknown) => process.stderr.write(`${json ? jsonOf(error) : describe(error)}\n`);
+  const say = (error: unknown) => note(json ? jsonOf(error) : describe(error));
   const code = await command(stopSignal()).catch((error: unknown) => {
     say(error);
     return exitCodeOf(error);
@@ -88,7 +91,7 @@ function jsonOf(error: unknown): string {
   const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) };
   const api = error instanceof ApiError ? error : undefined;
   const unknown = error instanceof OutcomeUnknownError ? error : undefined;
-  return JSON.stringify({
+  return visibleJson({
     error: name,
     message,
     code: api?.code,

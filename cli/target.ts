@@ -4,6 +4,7 @@ import { Sanaga } from '../client/index.js';
 import { addressesOf, existingSecrets, existingWebhookSecret } from '../stack/processes/settings.js';
 import { findRunning, type Running, STATE_FOLDER } from '../stack/start/state-folder.js';
 import { UsageError } from './run.js';
+import { shownFetch } from './terminal.js';
 
 /** Options of every command that talks to the API. */
 export interface TargetOptions {
@@ -94,7 +95,7 @@ function isSame(one: string, other: string): boolean {
 export async function clientFor(options: TargetOptions): Promise<Sanaga> {
   const { url, apiKey } = await findTarget(options);
   try {
-    return new Sanaga({ baseUrl: url, apiKey });
+    return new Sanaga({ baseUrl: url, apiKey, ...(!options.json && { fetch: shownFetch }) });
   } catch (error) {
     if (error instanceof TypeError) throw new UsageError(error.message);
     throw error;

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError } from 'commander';
 import { verifyWebhook, type WebhookEvent, WebhookVerificationError } from '../../client/index.js';
 import { DEFAULT_LISTEN_PORT, listenUrl } from '../../stack/start/start-settings.js';
-import { amountOf, note, paint, print, printJson, statusOf, timeOf } from '../output.js';
+import { amountOf, note, paint, print, printJson, shown, statusOf, timeOf } from '../output.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
 import { findListenTarget } from '../target.js';
 
@@ -153,7 +153,7 @@ async function receive(
   if (json) printJson({ ...event, receivedAt, ...(forwarded && { forwarded }) });
   else {
     const passedOn = forwarded && `${forwardTo} ${forwarded.status ?? forwarded.error}`;
-    print(eventLine(event, receivedAt, isRepeated, passedOn));
+    print(eventLine(shown(event), receivedAt, isRepeated, passedOn));
   }
   if (forwarded === undefined) return 204;
   // Sanaga tries again then, as it would without anybody in between.

@@ -79,8 +79,10 @@ async function statements(
   if (csv) {
     const { version: shown } = statement;
     const text = await sanaga.statements.retrieveCsv(day, { version: shown }, { signal: stop });
-    // Excel needs the byte order mark, which reading the answer has taken away.
-    process.stdout.write(`\ufeff${text.replace(/^\ufeff/, '')}`);
+    // Excel needs the byte order mark, which reading the answer has taken away. A terminal shows the lines.
+    const bare = text.replace(/^\ufeff/, '');
+    if (process.stdout.isTTY) print(bare.replaceAll('\r\n', '\n'));
+    else process.stdout.write(`\ufeff${bare}`);
   } else if (json) printJson(statement);
   else print(describe(statement));
   return statement.complete ? EXIT.ok : EXIT.unknown;

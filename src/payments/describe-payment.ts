@@ -120,7 +120,7 @@ function graceOf(state: PaymentState, pursuit: Pursuit | undefined): string | un
 }
 
 function proposal({ decision, by, why, force, at }: Proposal): string {
-  const what = decision.action === 'match' ? `match \`${decision.transId}\`` : decision.action;
+  const what = decision.action === 'match' ? `match ${code(decision.transId)}` : decision.action;
   return `${what}${isForced(force) ? ' (forced)' : ''}, decided by ${by} at ${shown(at)}: ${escaped(why)}`;
 }
 
@@ -157,12 +157,12 @@ function describeTransaction(state: PaymentState): string | undefined {
   const transId = transIdOf(state);
   if (transId === undefined) return undefined;
   if (followed !== undefined && state.shown?.transId === transId && state.shown.wasPaid)
-    return `\`${transId}\` (once shown as SUCCESSFUL)`;
-  return followed === undefined || followed.status === 'CREATED' ? `\`${transId}\`` : withWord(followed);
+    return `${code(transId)} (once shown as SUCCESSFUL)`;
+  return followed === undefined || followed.status === 'CREATED' ? code(transId) : withWord(followed);
 }
 
 function withWord({ transId, status }: Pick<OtherTransaction, 'transId' | 'status'>): string {
-  return `\`${transId}\` (${status} when last heard of)`;
+  return `${code(transId)} (${status} when last heard of)`;
 }
 
 function openQuestion(pursuit: Pursuit): string | undefined {
@@ -170,15 +170,26 @@ function openQuestion(pursuit: Pursuit): string | undefined {
     case 'searching':
       return `whether the provider took it: ${escaped(pursuit.doubt.reason)}`;
     case 'verifying':
-      return `whether its request was taken twice: \`${pursuit.of.transId}\` is ${pursuit.outcome.status}, and the provider's list is read before that is told`;
+      return `whether its request was taken twice: ${code(pursuit.of.transId)} is ${pursuit.outcome.status}, and the provider's list is read before that is told`;
     default:
       return undefined;
   }
 }
 
-/** Escapes other people's text, so that none of it is rendered as Markdown. */
+/**
+ * Other people's text, of which nothing is rendered as Markdown. The Web UI makes a link of a bare address, too: brackets take it apart, as
+ * security reports do.
+ */
 function escaped(text: string): string {
-  return text.replace(/[\\`*_{}[\]()<>#+!|~]/g, '\\$&');
+  return text
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD')
+    .replace(/:(?=\/\/)|@|(?<=www)\./gi, '[$&]')
+    .replace(/[\\`*_{}[\]()<>#+!|~]/g, '\\$&');
+}
+
+/** An identifier of the provider's, as it is: nothing in it ends the code. */
+function code(id: string): string {
+  return `\`${id.replace(/[`\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD')}\``;
 }
 
 function shown(time: number): string {

@@ -48,6 +48,49 @@ const sanaga = (server: HttpServer | undefined, ...args: readonly string[]) =>
   });
 const page = (...data: readonly Payment[]) => [200, { data, unreadable: [] }] as const;
 
+describe('what somebody else has written', () => {
+  // Clears the line and writes over it, sets the terminal's title, hides what follows, and turns its direction.
+  const EVIL = 'a\u001b[2K\rb\u001b]0;title\u0007c\u001b[8md\ne\u009b2Jf\u202eg';
+  const SHOWN = 'a\ufffd[2K\ufffdb\ufffd]0;title\ufffdc\ufffd[8md\ufffde\ufffd2Jf\ufffdg';
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what nobody may print
+  const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/;
+  const evil = { ...inReview, externalId: EVIL, reason: EVIL, merchant: EVIL, metadata: { [EVIL]: EVIL } };
+
+  it.each([
+    ['a payment', ['get', 'pay_1'], 200, evil],
+    ['a list', ['list'], 200, { data: [evil], unreadable: [] }],
+    ['a decision', ['review', 'fail', 'pay_1', '--number', '2', '--why', 'x', '--yes'], 200, evil],
+    [
+      'an error',
+      ['get', 'pay_1'],
+      404,
+      { code: EVIL, detail: EVIL, requestId: EVIL, errors: [{ field: EVIL, message: EVIL }] },
+    ],
+  ] as const)('is shown in one line, and nothing of it is obeyed: in %s', async (_, args, status, body) => {
+    const server = await serve(() => [status, body]);
+    const { stdout, stderr } = await sanaga(server, ...args);
+    expect(`${stdout}${stderr}`).not.toMatch(OBEYED);
+    expect(`${stdout}${stderr}`).toContain(SHOWN);
+  });
+
+  it.each([
+    ['a payment', 200, evil, 'stdout'],
+    ['an error', 404, { code: EVIL, detail: EVIL, requestId: EVIL }, 'stderr'],
+  ] as const)('is the same with --json, as escapes: in %s', async (_, status, body, stream) => {
+    const server = await serve(() => [status, body]);
+    const printed = (await sanaga(server, 'get', 'pay_1', '--json'))[stream];
+    expect(printed).not.toMatch(OBEYED);
+    expect(JSON.parse(printed)).toMatchObject(
+      status === 200 ? evil : { message: expect.stringContaining(EVIL) },
+    );
+  });
+
+  it('is nothing that an argument could be', async () => {
+    const { stderr } = await sanaga(undefined, 'get', `--${EVIL}`);
+    expect(stderr).not.toMatch(OBEYED);
+  });
+});
+
 describe('sanaga collect', () => {
   it('makes a link, and tells its key', async () => {
     const server = await serve(() => [

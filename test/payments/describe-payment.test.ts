@@ -13,7 +13,7 @@ import {
 import { absent, backoff, opened, paid, type Scenario, taken, UNAUTHORIZED } from '../support/scenario.js';
 
 /** What would be a link in Markdown. */
-const EVIL = '[pay](http://evil.example)';
+const EVIL = '[pay](http://evil.example) www.evil.example pay@evil.example\u202e';
 const DESK = { deskUrl: 'https://desk.example/' };
 
 const lines = ({ payment }: Scenario): string[] => describePayment(payment).trimEnd().split('\n');
@@ -154,7 +154,9 @@ describe('the current details of a payment', () => {
       ...payment.payment,
       resolved: written as typeof payment.payment.resolved,
     });
-    expect(text).toContain('- Decided: match by ops: \\*\\*paid\\*\\* \\[here\\]\\(http://evil.example\\)');
+    expect(text).toContain(
+      '- Decided: match by ops: \\*\\*paid\\*\\* \\[here\\]\\(http\\[:\\]//evil.example\\)',
+    );
   });
 
   it.each([
@@ -164,6 +166,17 @@ describe('the current details of a payment', () => {
     ['a request in doubt', 'Not known', opened(payoutOrder).sent({ kind: 'ambiguous', reason: EVIL })],
   ])('render nothing of what the provider says of %s', (_, row, payment) => {
     const line = lines(payment).find((one) => one.startsWith(`- ${row}: `));
-    expect(line).toContain('\\[pay\\]\\(http://evil.example\\)');
+    expect(line).toContain('\\[pay\\]\\(http\\[:\\]//evil.example\\)');
+    // The Web UI would make links of these without any markup.
+    expect(line).toContain('www\\[.\\]evil.example pay\\[@\\]evil.example\ufffd');
+  });
+
+  it("render nothing of a transaction's id", () => {
+    const payment = opened(payoutOrder).sent({
+      kind: 'accepted',
+      transId: transId('T`[pay](x)`'),
+      link: undefined,
+    });
+    expect(lines(payment)).toContain('- Transaction: `T\ufffd[pay](x)\ufffd`');
   });
 });

@@ -1,3 +1,5 @@
+import { visibleLines } from '../../visible-text.js';
+
 /** Markup in which every value has been escaped. */
 export class Html {
   constructor(readonly text: string) {}
@@ -14,16 +16,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Characters that nobody sees, such as those that turn the direction of a text: with them, one could pose as another. */
-const INVISIBLE = /(?![\n\t])[\p{Cc}\p{Cf}]/gu;
-
 function render(content: Content): string {
   if (content instanceof Html) return content.text;
   if (content === undefined || content === false) return '';
   if (typeof content === 'object') return content.map(render).join('');
-  return String(content)
-    .replace(INVISIBLE, '\uFFFD')
-    .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  return visibleLines(String(content)).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
 /**

@@ -1,0 +1,31 @@
+/**
+ * Characters that nobody sees, and that change how other text is read: controls, which a terminal obeys; those that turn the direction
+ * of a text; ends of lines; halves of a pair.
+ */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * Other people's text in one line, with a mark in place of each character that nobody would see.
+ *
+ * @example visible('paid\u001b[2K\rrefused') // 'paid�[2K�refused'
+ */
+export function visible(text: string): string {
+  return text.replace(UNSEEN, '\uFFFD');
+}
+
+/** The same for text of several lines, with tabs. */
+export function visibleLines(text: string): string {
+  return text.replace(UNSEEN, (character) =>
+    character === '\n' || character === '\t' ? character : '\uFFFD',
+  );
+}
+
+/** JSON in one line that shows all of its characters, and means the same: what nobody sees is written as an escape. */
+export function visibleJson(value: unknown): string {
+  return JSON.stringify(value).replace(UNSEEN, (character) =>
+    Array.from({ length: character.length }, (_, index) => {
+      const unit = character.charCodeAt(index).toString(16).padStart(4, '0');
+      return `\\u${unit}`;
+    }).join(''),
+  );
+}
