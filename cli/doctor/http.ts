@@ -1,6 +1,5 @@
-import { lookup } from 'node:dns/promises';
 import { ApiError, Sanaga } from '../../client/index.js';
-import { isPublicAddress } from '../../src/activities/public-addresses.js';
+import { createHostLookup, isPublicAddress } from '../../src/activities/public-addresses.js';
 import type { Config } from '../../src/config.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import type { Target } from '../target.js';
@@ -184,7 +183,8 @@ export async function checkWebhooks(settings: WebhookSettings, isForListen: bool
 async function checkWebhook(name: string, url: string, allowsPrivate: boolean): Promise<Finding> {
   const { origin, hostname } = new URL(url);
   try {
-    const addresses = await lookup(hostname.replace(/^\[|\]$/g, ''), { all: true });
+    // As the worker looks it up.
+    const addresses = await createHostLookup({ allowPrivate: true })(hostname);
     const hidden = addresses.find(({ address }) => !isPublicAddress(address));
     if (hidden !== undefined && !allowsPrivate) {
       const todo =

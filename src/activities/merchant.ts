@@ -6,7 +6,12 @@ import type { DeliveryOutcome } from '../payments/notification.js';
 import type { Payment, PaymentEventType } from '../payments/payment.js';
 import { HOUR_MS } from '../payments/time.js';
 import { readRetryAfter } from '../provider/http.js';
-import { lookupPublic, PrivateAddressError, refusePrivateHost } from './public-addresses.js';
+import {
+  createLookup,
+  type HostResolver,
+  PrivateAddressError,
+  refusePrivateHost,
+} from './public-addresses.js';
 
 /** One notification: what happened, and the payment as it is at the moment of sending. */
 export interface MerchantNotification {
@@ -48,6 +53,8 @@ interface NotifierOptions {
   readonly allowPrivate: boolean;
   /** How many tries the worker makes at a time. A merchant gets no more of them than it leaves free; by default, any number. */
   readonly slots?: number | undefined;
+  /** Resolves the merchants' names; c-ares with the machine's name servers, by default. */
+  readonly resolver?: HostResolver | undefined;
   /** Headers that each try is sent with beside the webhook's own, such as those of a trace. */
   readonly headers?: (() => Readonly<Record<string, string>>) | undefined;
   /** Is told when a notification could not be sent to an endpoint by a fault of our own, such as a secret that can't sign. */
@@ -160,7 +167,7 @@ function endpointId({ url }: MerchantEndpoint): string {
 
 function createSend(
   { url, secrets }: MerchantEndpoint,
-  { timeoutMs, allowPrivate, headers = () => ({}) }: NotifierOptions,
+  { timeoutMs, allowPrivate, resolver, headers = () => ({}) }: NotifierOptions,
 ): Send {
   const signers = secrets.map((secret) => new Webhook(secret));
   const client = got.extend({
@@ -173,7 +180,7 @@ function createSend(
     // Set explicitly, so that no environment variable turns the check off.
     https: { rejectUnauthorized: true },
     headers: { 'content-type': 'application/json', 'user-agent': 'sanaga' },
-    ...(allowPrivate ? {} : { dnsLookup: lookupPublic }),
+    dnsLookup: createLookup({ allowPrivate, resolver }),
   });
 
   return async (notification) => {
@@ -259,6 +266,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'timed out',
   ECONNREFUSED: 'refused the connection',
   ENOTFOUND: 'its name was not found',
+  ETIMEOUT: 'its name servers did not answer',
 };
 
 /** Why there was no answer, in words for the merchant, without any address. */

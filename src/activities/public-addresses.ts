@@ -1,4 +1,6 @@
-import { type LookupAddress, type LookupAllOptions, type LookupOptions, lookup } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
+import { readFileSync } from 'node:fs';
+import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
@@ -14,9 +16,57 @@ export class PrivateAddressError extends Error {
   }
 }
 
+/** The part of IPv6 that addresses of the internet are given out of; all else is special or not given out. */
+const GLOBAL_UNICAST = '2000::/3';
+
+/** IPv4 addresses, written in IPv6, that a gateway of an IPv6 network translates (RFC 6052). */
+const NAT64 = '64:ff9b::/96';
+
+/**
+ * IANA's special-purpose registries of IPv4 and IPv6, and multicast, as of 2026. Also what they call globally reachable is there: nobody
+ * has a web server at an anycast address of the infrastructure. What IPv6 has outside of {@link GLOBAL_UNICAST} need not be listed.
+ */
+const SPECIAL = [
+  ...[
+    '0.0.0.0/8',
+    '10.0.0.0/8',
+    '100.64.0.0/10',
+    '127.0.0.0/8',
+    '169.254.0.0/16',
+    '172.16.0.0/12',
+    '192.0.0.0/24',
+  ],
+  ...[
+    '192.0.2.0/24',
+    '192.31.196.0/24',
+    '192.52.193.0/24',
+    '192.88.99.0/24',
+    '192.168.0.0/16',
+    '192.175.48.0/24',
+  ],
+  ...['198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+  // Protocol assignments (Teredo, benchmarking, ORCHID and others), documentation, 6to4, AS112.
+  ...['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'],
+].map(toRange);
+
+function toRange(cidr: string) {
+  const [network, bits] = ipaddr.parseCIDR(cidr);
+  return { kind: network.kind(), network, bits };
+}
+
+const within = (address: ipaddr.IPv4 | ipaddr.IPv6, { kind, network, bits }: ReturnType<typeof toRange>) =>
+  address.kind() === kind && address.match(network, bits);
+
+const globalUnicast = toRange(GLOBAL_UNICAST);
+const nat64 = toRange(NAT64);
+
 /** Whether an IP address (v4, v6, or v4 in v6) belongs to the public internet. */
 export function isPublicAddress(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  if (within(parsed, nat64)) return isPublicAddress(parsed.toByteArray().slice(12).join('.'));
+  if (parsed.kind() === 'ipv6' && !within(parsed, globalUnicast)) return false;
+  return !SPECIAL.some((range) => within(parsed, range));
 }
 
 /**
@@ -25,24 +75,128 @@ export function isPublicAddress(address: string): boolean {
  * @throws {PrivateAddressError}
  */
 export function refusePrivateHost(url: URL): void {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = bare(url.hostname);
   if (ipaddr.isValid(host) && !isPublicAddress(host)) throw new PrivateAddressError();
 }
 
-type Callback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+/** What of a DNS resolver is used. */
+export type HostResolver = Pick<Resolver, 'resolve4' | 'resolve6'>;
+
+/** How long a name server may take to answer, in ms. It is asked once: the notification is tried again anyway. */
+const NAME_SERVER_MS = 1_000;
+
+interface LookupOptions {
+  /** Whether addresses are taken that aren't on the public internet. */
+  readonly allowPrivate: boolean;
+  /** c-ares with the machine's name servers, by default. */
+  readonly resolver?: HostResolver | undefined;
+  /** Where the machine's own names are; /etc/hosts by default. */
+  readonly hostsFile?: string | undefined;
+}
 
 /**
- * Node's `dns.lookup`, except that it fails for names that resolve to an address that isn't public. It checks the very
- * answer that the connection uses, so that a name can't resolve to one address for the check and another for the connection.
+ * Looks up merchants' names without getaddrinfo: that would wait in one of libuv's four threads for each name whose servers don't
+ * answer, and the provider's client needs these threads, too.
+ *
+ * Its result stands in for Node's `dns.lookup`, and fails for names that resolve to an address that isn't public. It checks the very answer
+ * that the connection uses, so that a name can't resolve to one address for the check and another for the connection.
  */
-export function lookupPublic(hostname: string, options: LookupOptions, callback: Callback): void {
-  const all: LookupAllOptions = { ...options, all: true };
-  lookup(hostname, all, (error, addresses) => {
-    if (error) return callback(error, []);
-    if (!addresses.every(({ address }) => isPublicAddress(address)))
-      return callback(new PrivateAddressError(), []);
-    const [first] = addresses;
-    if (options.all || first === undefined) return callback(null, addresses);
-    callback(null, first.address, first.family);
-  });
+export function createLookup(options: LookupOptions): LookupFunction {
+  const addressesOf = createHostLookup(options);
+  return (hostname, wanted, callback) => {
+    addressesOf(hostname).then(
+      (found) => {
+        const family = Number(String(wanted.family ?? 0).replace('IPv', ''));
+        const addresses = found.filter((one) => family === 0 || one.family === family);
+        const [first] = addresses;
+        if (first === undefined) return callback(failureOf('ENOTFOUND', hostname), []);
+        if (wanted.all) return callback(null, addresses);
+        callback(null, first.address, first.family);
+      },
+      (error: unknown) => callback(error as NodeJS.ErrnoException, []),
+    );
+  };
+}
+
+interface HostAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+/** Finds the addresses of a host; one question at a time for each name, whoever asks. */
+export function createHostLookup({
+  allowPrivate,
+  resolver = new Resolver({ timeout: NAME_SERVER_MS, tries: 1, maxTimeout: NAME_SERVER_MS }),
+  hostsFile = '/etc/hosts',
+}: LookupOptions): (hostname: string) => Promise<HostAddress[]> {
+  const asked = new Map<string, Promise<HostAddress[]>>();
+  const find = async (name: string): Promise<HostAddress[]> => {
+    const own = ownAddressesOf(name, hostsFile);
+    const found = own.length > 0 ? own : await resolve(resolver, name);
+    if (!allowPrivate && !found.every(({ address }) => isPublicAddress(address)))
+      throw new PrivateAddressError();
+    return found;
+  };
+  return (hostname) => {
+    const name = bare(hostname).toLowerCase().replace(/\.$/, '');
+    const asking = asked.get(name) ?? find(name).finally(() => asked.delete(name));
+    asked.set(name, asking);
+    return asking;
+  };
+}
+
+/** Asks for both kinds of addresses. One kind is enough: a server that answers for the other alone is often slow or wrong. */
+async function resolve(resolver: HostResolver, name: string): Promise<HostAddress[]> {
+  const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const found = [
+    ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 as const })) : []),
+    ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 as const })) : []),
+  ];
+  if (found.length > 0) return found;
+  const codes = [four, six].map((one) => (one.status === 'rejected' ? String(one.reason?.code) : 'ENODATA'));
+  throw failureOf(codes.find((code) => !NOT_FOUND.has(code)) ?? 'ENOTFOUND', name);
+}
+
+/** The name isn't there, or has no address: c-ares says which, and nobody needs to know. */
+const NOT_FOUND: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
+
+function failureOf(code: string, name: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${name}: ${code}`), { code });
+}
+
+/** What the machine itself knows of a name: it is one address, one of its own (RFC 6761), or in its file of hosts. */
+function ownAddressesOf(name: string, hostsFile: string): HostAddress[] {
+  if (ipaddr.isValid(name)) return [toAddress(name)];
+  const listed = hostsIn(hostsFile).get(name);
+  if (listed !== undefined) return listed;
+  return name === 'localhost' || name.endsWith('.localhost') ? ['127.0.0.1', '::1'].map(toAddress) : [];
+}
+
+function toAddress(address: string): HostAddress {
+  return { address, family: address.includes(':') ? 6 : 4 };
+}
+
+/** The names in a file of hosts, as it is now: it is short, and kept in memory by the system. */
+function hostsIn(file: string): Map<string, HostAddress[]> {
+  const hosts = new Map<string, HostAddress[]>();
+  for (const line of readLines(file)) {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    if (!ipaddr.isValid(address)) continue;
+    for (const name of names.map((one) => one.toLowerCase()))
+      hosts.set(name, [...(hosts.get(name) ?? []), toAddress(address)]);
+  }
+  return hosts;
+}
+
+function readLines(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+}
+
+/** A host as URLs have it, without the brackets of an IPv6 address. */
+function bare(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
 }

@@ -1,13 +1,48 @@
-import { createServer } from 'node:http';
+import { createHook } from 'node:async_hooks';
+import { createSocket, type Socket } from 'node:dgram';
+import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from '@jest/globals';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMerchantNotifier } from '../../src/activities/merchant.js';
-import { isPublicAddress } from '../../src/activities/public-addresses.js';
+import { createHostLookup, isPublicAddress } from '../../src/activities/public-addresses.js';
 import { toPayment } from '../../src/payments/to-payment.js';
 import { begun, linkOrder } from '../support/orders.js';
 
 describe('a public address', () => {
-  it.each(['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'])('is %s', (address) => {
+  it.each([
+    ...[
+      '8.8.8.8',
+      '1.1.1.1',
+      '2606:4700:4700::1111',
+      '::ffff:8.8.8.8',
+      '2a00:1450:4001::1',
+      '64:ff9b::808:808',
+    ],
+    // Neighbours of what is special.
+    ...[
+      '9.255.255.255',
+      '11.0.0.0',
+      '100.63.255.255',
+      '100.128.0.0',
+      '172.15.255.255',
+      '172.32.0.0',
+      '192.0.1.0',
+    ],
+    ...[
+      '198.17.255.255',
+      '198.20.0.0',
+      '223.255.255.255',
+      '2001:200::1',
+      '2001:db9::1',
+      '2003::1',
+      '3ffe::1',
+    ],
+  ])('is %s', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 
@@ -26,8 +61,66 @@ describe('a public address', () => {
     'fe80::1',
     'fc00::1',
     '::ffff:127.0.0.1',
-    '64:ff9b::7f00:1',
-    'nonsense',
+    // IPv4 in IPv6: compatible, translated, NAT64 (well-known and local), 6to4, Teredo, ISATAP's link-local.
+    ...[
+      '::7f00:1',
+      '::808:808',
+      '::ffff:0:127.0.0.1',
+      '64:ff9b::7f00:1',
+      '64:ff9b::a00:1',
+      '64:ff9b:1::808:808',
+    ],
+    ...['2002:7f00:1::', '2002:808:808::1', '2001::1', '2001:0:808:808::1', 'fe80::5efe:127.0.0.1'],
+    // The rest of IANA's special-purpose registries.
+    ...[
+      '0.1.2.3',
+      '100.127.255.255',
+      '127.255.255.255',
+      '172.31.255.255',
+      '192.0.0.1',
+      '192.0.0.8',
+      '192.0.0.9',
+    ],
+    ...[
+      '192.0.0.10',
+      '192.0.0.170',
+      '192.0.2.1',
+      '192.31.196.1',
+      '192.52.193.1',
+      '192.88.99.1',
+      '192.175.48.1',
+    ],
+    ...[
+      '198.18.0.1',
+      '198.19.255.255',
+      '198.51.100.1',
+      '203.0.113.1',
+      '239.255.255.255',
+      '240.0.0.1',
+      '250.1.1.1',
+    ],
+    ...[
+      '100::1',
+      '100:0:0:1::1',
+      '2001:1::1',
+      '2001:2::1',
+      '2001:3::1',
+      '2001:4:112::1',
+      '2001:10::1',
+      '2001:20::1',
+    ],
+    ...[
+      '2001:30::1',
+      '2001:db8::1',
+      '2620:4f:8000::1',
+      '3fff::1',
+      '3fff:fff::1',
+      '4000::1',
+      '5f00::1',
+      'e000::1',
+    ],
+    ...['fd00::1', 'febf::1', 'fec0::1', 'feff::1', 'ff02::1', 'ff0e::1', 'fe80::1%eth0', '::2'],
+    ...['nonsense', ''],
   ])('is not %s', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
@@ -59,3 +152,140 @@ describe('a notification to an address that is not public', () => {
     },
   );
 });
+
+describe("a merchant's name", () => {
+  const open: (Socket | Server)[] = [];
+  const folders: string[] = [];
+  afterEach(async () => {
+    for (const one of open.splice(0)) one.close();
+    for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+  });
+
+  /** A name server that counts the questions, and answers those that `answer` has an IPv4 address for. */
+  async function nameServer(answer: (name: string) => string | undefined = () => undefined) {
+    const socket = createSocket('udp4');
+    const server = { questions: [] as string[], resolver: new Resolver({ timeout: 1_000, tries: 1 }) };
+    socket.on('message', (question, from) => {
+      const name = nameIn(question);
+      server.questions.push(name);
+      const address = answer(name);
+      if (address !== undefined) socket.send(answerTo(question, address), from.port, from.address);
+    });
+    socket.bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    open.push(socket);
+    server.resolver.setServers([`127.0.0.1:${socket.address().port}`]);
+    return server;
+  }
+
+  async function merchantServer() {
+    const server = createServer((_, response) => response.end());
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    open.push(server);
+    return (server.address() as AddressInfo).port;
+  }
+
+  const notification = {
+    id: 'evt_1',
+    type: 'payment.succeeded',
+    timestamp: '2026-01-01T00:00:00Z',
+    payment: toPayment(begun(linkOrder)),
+  } as const;
+  const secrets = [Buffer.alloc(32).toString('base64')];
+  const notifierOf = (url: string, resolver: Resolver, allowPrivate = true) => {
+    const endpoints = [{ url, secrets }];
+    return createMerchantNotifier({ endpointsOf: () => endpoints, timeoutMs: 5_000, allowPrivate, resolver });
+  };
+
+  /** How many times something is looked up with getaddrinfo, in libuv's threads. */
+  async function getaddrinfoCalls(work: () => Promise<unknown>): Promise<number> {
+    let calls = 0;
+    const count = (_: number, type: string) => {
+      if (type === 'GETADDRINFOREQWRAP') calls += 1;
+    };
+    const hook = createHook({ init: count }).enable();
+    await work().finally(() => hook.disable());
+    return calls;
+  }
+
+  it("whose servers don't answer takes no thread from others, and is given up after a second", async () => {
+    const { resolver, questions } = await nameServer();
+    const { notifyMerchant } = notifierOf('https://shop.example/hook', resolver);
+    const many = () => Promise.all(Array.from({ length: 20 }, () => notifyMerchant(notification)));
+    let outcomes: unknown[] = [];
+    const calls = await getaddrinfoCalls(async () => {
+      outcomes = await many();
+    });
+    expect(outcomes).toEqual(
+      Array.from({ length: 20 }, () => ({ kind: 'failed', reason: 'its name servers did not answer' })),
+    );
+    expect(calls).toBe(0);
+    // One question for each kind of address, whoever waits for it.
+    expect(questions).toEqual(['shop.example', 'shop.example']);
+  });
+
+  it('is asked of the name servers, and found', async () => {
+    const { resolver } = await nameServer((name) => (name === 'shop.example' ? '127.0.0.1' : undefined));
+    const { notifyMerchant } = notifierOf(`http://shop.example:${await merchantServer()}/`, resolver);
+    expect(await notifyMerchant(notification)).toEqual({ kind: 'delivered' });
+  });
+
+  it('that leads to an address of our own network is refused', async () => {
+    const { resolver } = await nameServer(() => '127.0.0.1');
+    const url = `http://shop.example:${await merchantServer()}/`;
+    expect(await notifierOf(url, resolver, false).notifyMerchant(notification)).toEqual({
+      kind: 'failed',
+      reason: 'not sent: not a public address',
+    });
+  });
+
+  it('that is localhost asks nobody', async () => {
+    const { resolver, questions } = await nameServer();
+    const { notifyMerchant } = notifierOf(`http://localhost:${await merchantServer()}/`, resolver);
+    expect(await notifyMerchant(notification)).toEqual({ kind: 'delivered' });
+    expect(questions).toEqual([]);
+  });
+
+  it("that is in the machine's file of hosts asks nobody", async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'hosts-'));
+    folders.push(folder);
+    const hostsFile = join(folder, 'hosts');
+    await writeFile(hostsFile, '# own\n10.1.2.3\tShop shop.internal # both\nfd00::1 shop\nnonsense x\n');
+    const { resolver, questions } = await nameServer();
+    const lookUp = createHostLookup({ allowPrivate: true, resolver, hostsFile });
+    const [four, six] = [
+      { address: '10.1.2.3', family: 4 },
+      { address: 'fd00::1', family: 6 },
+    ];
+    expect([await lookUp('shop'), await lookUp('SHOP.internal.'), await lookUp('[::1]')]).toEqual([
+      [four, six],
+      [four],
+      [{ address: '::1', family: 6 }],
+    ]);
+    expect(questions).toEqual([]);
+    const guarded = createHostLookup({ allowPrivate: false, resolver, hostsFile });
+    await expect(guarded('shop')).rejects.toThrow('not a public address');
+  });
+});
+
+/** The name that a DNS question is about. */
+function nameIn(question: Buffer): string {
+  const labels: string[] = [];
+  for (let at = 12; question[at] !== 0 && at < question.length; at += 1 + (question[at] ?? 0)) {
+    labels.push(question.toString('latin1', at + 1, at + 1 + (question[at] ?? 0)));
+  }
+  return labels.join('.');
+}
+
+/** An answer with an address, or with none when another kind was asked for. */
+function answerTo(question: Buffer, address: string): Buffer {
+  let end = 12;
+  while (question[end] !== 0) end += 1 + (question[end] ?? 0);
+  const asked = question.subarray(12, end + 5);
+  const isFour = question.readUInt16BE(end + 1) === 1;
+  const header = Buffer.from([0, 0, 0x81, 0x80, 0, 1, 0, Number(isFour), 0, 0, 0, 0]);
+  question.copy(header, 0, 0, 2);
+  const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, ...address.split('.').map(Number)]);
+  return Buffer.concat([header, asked, ...(isFour ? [record] : [])]);
+}
