@@ -155,6 +155,9 @@ class Payments {
 
   /** A payment as it is now or, with `wait`, once it is final or that many seconds have passed. */
   retrieve(id: string, { wait }: RetrieveParams = {}, options?: RequestOptions): Promise<Payment> {
+    if (wait !== undefined && !(Number.isSafeInteger(wait) && wait >= 0)) {
+      throw new TypeError(`wait must be a whole number of seconds from 0, and not ${wait}`);
+    }
     const waiting = wait === undefined ? {} : { query: { wait: String(wait) }, waitMs: wait * 1_000 };
     const path = pathOf('payments', id);
     return askPayment(this.#send, { method: 'GET', path, changes: 'nothing', ...waiting }, options);
@@ -184,6 +187,8 @@ class Payments {
    */
   async waitForOutcome(id: string, options: WaitOptions = {}): Promise<Payment> {
     const { timeoutMs = OUTCOME_TIMEOUT_MS, signal } = options;
+    if (!(timeoutMs >= 0))
+      throw new TypeError(`timeoutMs must be a number of ms from 0, and not ${timeoutMs}`);
     const deadline = Date.now() + timeoutMs;
     const request = signal === undefined ? {} : { signal };
     let last = await this.retrieve(id, {}, request);

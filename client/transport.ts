@@ -86,6 +86,7 @@ export function createTransport(options: ClientOptions): Send {
     throw new TypeError('apiKey must be an API key of Sanaga, without spaces');
   }
   const base = readBaseUrl(options.baseUrl);
+  refuseWrongNumbers(options);
 
   async function attempt<Body>(request: ApiRequest, timeoutMs: number, signal: AbortSignal | undefined) {
     const { method, path, query, idempotencyKey, expects } = request;
@@ -119,6 +120,7 @@ export function createTransport(options: ClientOptions): Send {
 
   return async <Body>(request: ApiRequest, given: RequestOptions = {}) => {
     const { signal, timeoutMs = usualTimeoutMs, maxRetries = usualRetries } = given;
+    refuseWrongNumbers(given);
     signal?.throwIfAborted();
     /** Whether an attempt so far may have taken effect. */
     let isInDoubt = false;
@@ -141,6 +143,22 @@ export function createTransport(options: ClientOptions): Send {
       throw new OutcomeUnknownError({ idempotencyKey, paymentId: paymentId ?? named }, failure);
     }
   };
+}
+
+/** The longest time that a timer takes; with a longer one, or NaN, it would fire at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** @throws {TypeError} for a time limit that is none, or a number of retries that would never end. */
+function refuseWrongNumbers({
+  timeoutMs,
+  maxRetries,
+}: Pick<RequestOptions, 'timeoutMs' | 'maxRetries'>): void {
+  if (timeoutMs !== undefined && !(timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
+    throw new TypeError(`timeoutMs must be a number of ms from 0 to ${MAX_TIMEOUT_MS}, and not ${timeoutMs}`);
+  }
+  if (maxRetries !== undefined && !(Number.isSafeInteger(maxRetries) && maxRetries >= 0)) {
+    throw new TypeError(`maxRetries must be a whole number from 0, and not ${maxRetries}`);
+  }
 }
 
 function readBaseUrl(baseUrl: string): string {

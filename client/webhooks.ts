@@ -13,13 +13,19 @@ export interface VerifyOptions {
 
 const TOLERANCE_MS = 5 * 60_000;
 
+/** Characters of a header, far more than Sanaga sends: an id, a time, and a signature for each of two secrets. */
+const MAX_HEADER_LENGTH = 1_000;
+
+/** Secrets that are tried, each with one computation. */
+const MAX_SECRETS = 10;
+
 /**
  * Verifies a notification after Standard Webhooks, and returns what it says.
  *
  * @param body the raw body, before any JSON parser has touched it
  * @param secrets the secret of your webhook address (`whsec_…`), or several while it is being changed
  * @throws {WebhookVerificationError} when it isn't Sanaga's, or not of this moment: answer 400
- * @throws {TypeError} for a body that was parsed already, or a secret that isn't one
+ * @throws {TypeError} for a body that was parsed already, a secret that isn't one, or a tolerance that can't be right
  *
  * @example
  * const event = await verifyWebhook(await request.text(), request.headers, process.env.SANAGA_WEBHOOK_SECRET);
@@ -33,6 +39,10 @@ export async function verifyWebhook(
 ): Promise<WebhookEvent> {
   const keys = (typeof secrets === 'string' ? [secrets] : secrets).map(toKey);
   if (keys.length === 0) throw new TypeError('verifyWebhook needs a secret');
+  if (keys.length > MAX_SECRETS) throw new TypeError(`verifyWebhook takes at most ${MAX_SECRETS} secrets`);
+  if (!Number.isFinite(toleranceMs) || toleranceMs < 0) {
+    throw new TypeError(`toleranceMs must be a number of ms from 0, and not ${toleranceMs}`);
+  }
   const bytes = toBytes(body);
   const id = required(headers, 'webhook-id');
   const timestamp = required(headers, 'webhook-timestamp');
@@ -63,7 +73,7 @@ function checkTime(timestamp: string, toleranceMs: number): void {
   }
 }
 
-/** WebCrypto compares signatures in constant time. */
+/** One computation for each secret, however many signatures there are: a stranger chooses these. */
 async function isSigned(
   signed: Uint8Array<ArrayBuffer>,
   signatures: string,
@@ -73,14 +83,20 @@ async function isSigned(
     const [version, signature = ''] = entry.split(',');
     return version === 'v1' ? (fromBase64(signature) ?? []) : [];
   });
+  if (given.length === 0) return false;
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   for (const secret of secrets) {
-    const key = await crypto.subtle.importKey('raw', secret, algorithm, false, ['verify']);
-    for (const signature of given) {
-      if (await crypto.subtle.verify(algorithm, key, signature, signed)) return true;
-    }
+    const key = await crypto.subtle.importKey('raw', secret, algorithm, false, ['sign']);
+    const right = new Uint8Array(await crypto.subtle.sign(algorithm, key, signed));
+    if (given.some((signature) => isSame(signature, right))) return true;
   }
   return false;
+}
+
+/** Compares in constant time, so that nobody can find a signature byte by byte. */
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  if (one.length !== other.length) return false;
+  return one.reduce((difference, byte, index) => difference | (byte ^ (other[index] ?? 0)), 0) === 0;
 }
 
 function toEvent(id: string, bytes: Uint8Array): WebhookEvent {
@@ -114,6 +130,10 @@ function required(headers: WebhookHeaders, name: string): string {
   const value = headerOf(headers, name);
   if (value === undefined || value === '') {
     throw refused('missing_header', `The webhook has no header ${name}.`);
+  }
+  if (value.length > MAX_HEADER_LENGTH) {
+    const message = `The webhook has a header ${name} of more than ${MAX_HEADER_LENGTH} characters: it isn't Sanaga's.`;
+    throw refused('wrong_signature', message);
   }
   return value;
 }

@@ -51,6 +51,8 @@ const stopping = new AbortController();
 // The handlers stay until the end: a second signal, which npm sends, must not interrupt the shutdown.
 const stop = () => stopping.abort();
 process.on('SIGTERM', stop).on('SIGINT', stop);
+// It has no settings to read again: without a listener, it would end.
+process.on('SIGHUP', () => undefined);
 try {
   await run(stopping.signal);
 } catch (error) {

@@ -33,6 +33,8 @@ export async function runProcess(main: (stop: AbortSignal) => Promise<void>): Pr
   const stop = () => stopping.abort();
   // Kept until the end: a second signal, which npm sends, must not kill the process while it stops.
   process.on('SIGTERM', stop).on('SIGINT', stop);
+  // It asks for settings to be read again. A process that has none to read goes on: without a listener, it would end.
+  process.on('SIGHUP', goOn);
   try {
     await main(stopping.signal);
   } catch (error) {
@@ -45,9 +47,12 @@ export async function runProcess(main: (stop: AbortSignal) => Promise<void>): Pr
     }
   } finally {
     process.off('SIGTERM', stop).off('SIGINT', stop);
+    process.off('SIGHUP', goOn);
     setTimeout(() => process.exit(), EXIT_LIMIT_MS).unref();
   }
 }
+
+const goOn = (): void => undefined;
 
 /**
  * What comes of something that can't be given up, or `undefined` when `stop` is aborted before; what it comes to later is dropped.

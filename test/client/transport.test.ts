@@ -408,3 +408,30 @@ describe('no connection', () => {
     expect(server.connections()).toBe(2);
   });
 });
+
+describe("a client's number", () => {
+  const client = (options: object) => () =>
+    new Sanaga({ baseUrl: 'http://127.0.0.1:9', apiKey: 'sk_test', ...options });
+
+  it.each([
+    { timeoutMs: Number.NaN },
+    { timeoutMs: -1 },
+    { timeoutMs: Number.POSITIVE_INFINITY },
+    { timeoutMs: 2 ** 31 },
+    { maxRetries: Number.NaN },
+    { maxRetries: Number.POSITIVE_INFINITY },
+    { maxRetries: 1.5 },
+    { maxRetries: -1 },
+  ])('that would switch a limit off is refused: %p', async (options) => {
+    expect(client(options)).toThrow(TypeError);
+    await expect(client({})().payments.retrieve('pay_1', {}, options)).rejects.toThrow(TypeError);
+  });
+
+  it.each([Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY])('of seconds to wait is not %d', (wait) => {
+    expect(() => client({})().payments.retrieve('pay_1', { wait })).toThrow(TypeError);
+  });
+
+  it.each([Number.NaN, -1])('of ms to wait for an outcome is not %d', async (timeoutMs) => {
+    await expect(client({})().payments.waitForOutcome('pay_1', { timeoutMs })).rejects.toThrow(TypeError);
+  });
+});

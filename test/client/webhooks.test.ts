@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { verifyWebhook, type WebhookHeaders } from '../../client/index.js';
 
@@ -156,5 +156,41 @@ describe('a webhook', () => {
   it('cannot be verified without a secret', async () => {
     const { body, headers } = signed();
     await expect(verifyWebhook(body, headers, [])).rejects.toThrow(TypeError);
+  });
+
+  it.each([
+    ['4,000 signatures', { 'webhook-signature': 'v1,a '.repeat(4_000) }],
+    ['an id of 64 kB', { 'webhook-id': 'x'.repeat(65_536) }],
+    ['a time of 64 kB', { 'webhook-timestamp': '1'.repeat(65_536) }],
+  ])('is refused with %s, before anything is computed', async (_, hostile) => {
+    const { body, headers } = signed();
+    const computed = jest.spyOn(crypto.subtle, 'sign');
+    expect(await reasonOf(verifyWebhook(body, { ...headers, ...hostile }, secret))).toBe('wrong_signature');
+    expect(computed).not.toHaveBeenCalled();
+    computed.mockRestore();
+  });
+
+  it('takes one computation for each secret, however many signatures it has', async () => {
+    const { body, headers } = signed();
+    const computed = [jest.spyOn(crypto.subtle, 'sign'), jest.spyOn(crypto.subtle, 'verify')];
+    const other = Buffer.alloc(32).toString('base64');
+    const signatures = `${`v1,${other} `.repeat(15)}${headers['webhook-signature']}`;
+    const given = { ...headers, 'webhook-signature': signatures };
+    expect(await verifyWebhook(body, given, [`whsec_${other}`, secret])).toMatchObject(event);
+    expect(computed.reduce((sum, { mock }) => sum + mock.calls.length, 0)).toBeLessThanOrEqual(2);
+    for (const spy of computed) spy.mockRestore();
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1])(
+    'cannot be verified within %d ms',
+    async (toleranceMs) => {
+      const { body, headers } = signed();
+      await expect(verifyWebhook(body, headers, secret, { toleranceMs })).rejects.toThrow(TypeError);
+    },
+  );
+
+  it('cannot be verified with a thousand secrets', async () => {
+    const { body, headers } = signed();
+    await expect(verifyWebhook(body, headers, Array(1_000).fill(secret))).rejects.toThrow(TypeError);
   });
 });

@@ -8,6 +8,12 @@ const COMMAND_GRACE_MS = 6_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
+/** How often these limits are looked at: they act that much late, at most. Node does so every 30 s. */
+const CHECKED_EVERY_MS = 1_000;
+
+/** Connections at a time, far more than callers need: a stranger could otherwise take all that the process may open. */
+const MAX_CONNECTIONS = 5_000;
+
 /** Longer than the minute for which load balancers usually keep an idle connection: they should end it. */
 const KEEP_ALIVE_MS = 65_000;
 
@@ -75,6 +81,8 @@ interface ServeOptions {
   readonly shutdown: Shutdown;
   /** ms for which requests in flight may go on after {@link RunningServer.stop}. */
   readonly graceMs?: number;
+  /** Connections at a time; {@link MAX_CONNECTIONS} by default. One more is closed at once. */
+  readonly maxConnections?: number;
 }
 
 /**
@@ -83,15 +91,17 @@ interface ServeOptions {
  * @throws {Error} of the system when the address is in use.
  */
 export async function serve(app: RequestListener, options: ServeOptions): Promise<RunningServer> {
-  const { host, port, shutdown, graceMs = 8_000 } = options;
+  const { host, port, shutdown, graceMs = 8_000, maxConnections = MAX_CONNECTIONS } = options;
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: CHECKED_EVERY_MS,
     },
     app,
   );
+  server.maxConnections = maxConnections;
   const listening = await listen(server, host, port);
   let stopped: Promise<void> | undefined;
   return {

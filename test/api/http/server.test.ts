@@ -3,9 +3,15 @@ import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { Shutdown, serve } from '../../../src/api/http/server.js';
 
-async function start(app: RequestListener, graceMs?: number) {
+async function start(app: RequestListener, graceMs?: number, more: { maxConnections?: number } = {}) {
   const shutdown = new Shutdown();
-  const options = { host: '127.0.0.1', port: 0, shutdown, ...(graceMs !== undefined && { graceMs }) };
+  const options = {
+    host: '127.0.0.1',
+    port: 0,
+    shutdown,
+    ...(graceMs !== undefined && { graceMs }),
+    ...more,
+  };
   const serving = await serve(app, options);
   return { ...serving, shutdown, url: `http://127.0.0.1:${serving.port}` };
 }
@@ -71,6 +77,40 @@ describe('a server that is told to stop', () => {
     const server = await start((_, response) => response.end());
     const again = serve(() => {}, { host: '127.0.0.1', port: server.port, shutdown: new Shutdown() });
     await expect(again).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await server.stop();
+  });
+});
+
+describe('a server', () => {
+  it('closes a connection whose headers are not there after 10 s, and a request that is not after 30 s', async () => {
+    const server = await start((request, response) => request.resume().on('end', () => response.end()));
+    const openedAt = performance.now();
+    const closedAfter = (begin: string) =>
+      new Promise<number>((resolve) => {
+        const socket = connect(server.port, '127.0.0.1').on('error', () => undefined);
+        socket.write(begin);
+        socket.resume().once('close', () => resolve(performance.now() - openedAt));
+      });
+    const [headers, body] = await Promise.all([
+      closedAfter('GET / HTTP/1.1\r\nHost: x\r\n'),
+      closedAfter('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n1'),
+    ]);
+    // Node itself looks every 30 s, so that they acted after 30 and 60.
+    expect(headers).toBeGreaterThan(9_000);
+    expect(headers).toBeLessThan(20_000);
+    expect(body).toBeGreaterThan(29_000);
+    expect(body).toBeLessThan(45_000);
+    await server.stop();
+  });
+
+  it('has a limit of connections, and closes one more at once', async () => {
+    const server = await start((_, response) => response.end('done'), undefined, { maxConnections: 2 });
+    const open = () => connect(server.port, '127.0.0.1').on('error', () => undefined);
+    const held = [open(), open()];
+    await Promise.all(held.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+    const third = open();
+    await new Promise((resolve) => third.resume().once('close', resolve));
+    for (const socket of held) socket.destroy();
     await server.stop();
   });
 });
