@@ -100,7 +100,7 @@ module.exports = {
         path: '^src/',
         pathNot: [
           '^src/(api|payments|provider|records|temporal|workflows)/',
-          '^src/(config|logger|merchants|tracing)\\.ts$',
+          '^src/(config|logger|merchants|tracing|visible-text)\\.ts$',
         ],
       },
     ),

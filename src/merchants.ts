@@ -69,7 +69,7 @@ export function isWebhookSecret(secret: string): boolean {
 export const WEBHOOK_SECRET_FORM =
   'whsec_ and the base64 of 24 to 64 random bytes, with + and / and padded with = (base64url, which has - and _, is not it): make one with `echo "whsec_$(openssl rand -base64 32)"`';
 
-const API_KEY = /^([a-zA-Z0-9-]{1,40}):([^:,]{8,}):([a-z+]+)$/;
+const API_KEY = /^([a-zA-Z0-9-]{1,40}):([^:,]{24,}|sha256-[^:,]*):([a-z+]+)$/i;
 const DIGEST_PREFIX = /^sha256-/i;
 const DIGEST = /^sha256-([0-9a-f]{64})$/i;
 
@@ -95,7 +95,9 @@ export const apiKeys = z
       };
       const [, name, secret, scopeList] = API_KEY.exec(entry.trim()) ?? [];
       if (name === undefined || secret === undefined || scopeList === undefined) {
-        return problem('must be name:secret:scope+scope, with a secret of at least 8 characters');
+        return problem(
+          'must be name:secret:scope+scope, with a secret of at least 24 characters: make one with `openssl rand -hex 24`',
+        );
       }
       const scopes = z.array(z.enum(SCOPES)).safeParse(scopeList.split('+'));
       if (!scopes.success)

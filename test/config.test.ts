@@ -22,7 +22,7 @@ const provider = {
 const api = {
   ...provider,
   WEBHOOK_TOKEN: '0123456789abcdef',
-  API_KEYS: 'shop:secret-secret:collections+read',
+  API_KEYS: 'shop:secret-secret-secret-secret:collections+read',
 };
 
 const digestOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
@@ -199,10 +199,12 @@ describe('the settings', () => {
   it('read API keys, plain or as a digest', () => {
     const digest = 'a'.repeat(64);
     expect(
-      readConfig('api', { ...api, API_KEYS: `shop:secret-secret:read,ops:sha256-${digest}:review+read` })
-        .API_KEYS,
+      readConfig('api', {
+        ...api,
+        API_KEYS: `shop:secret-secret-secret-secret:read,ops:sha256-${digest}:review+read`,
+      }).API_KEYS,
     ).toEqual([
-      { name: 'shop', sha256: digestOf('secret-secret'), scopes: ['read'] },
+      { name: 'shop', sha256: digestOf('secret-secret-secret-secret'), scopes: ['read'] },
       { name: 'ops', sha256: digest, scopes: ['review', 'read'] },
     ]);
   });
@@ -222,8 +224,12 @@ describe('the settings', () => {
   );
 
   it.each([
-    ['both plain', 'hush-hush', 'hush-hush'],
-    ['one plain and one as its digest', 'hush-hush', `sha256-${digestOf('hush-hush')}`],
+    ['both plain', 'hush-hush-hush-hush-hush-hush', 'hush-hush-hush-hush-hush-hush'],
+    [
+      'one plain and one as its digest',
+      'hush-hush-hush-hush-hush-hush',
+      `sha256-${digestOf('hush-hush-hush-hush-hush-hush')}`,
+    ],
     ['both as digests, in either case', `sha256-${'AB'.repeat(32)}`, `sha256-${'ab'.repeat(32)}`],
   ])('refuse two API keys with one secret, %s', (_, first, second) => {
     expect(mistakes('api', { ...api, API_KEYS: `shop:${first}:read,desk:${second}:review` })).toEqual([
@@ -232,14 +238,22 @@ describe('the settings', () => {
   });
 
   it('let one owner have two keys, for the time of a change', () => {
-    expect(mistakes('api', { ...api, API_KEYS: 'shop:old-secret:read,shop:new-secret:read' })).toEqual([]);
+    expect(
+      mistakes('api', {
+        ...api,
+        API_KEYS: 'shop:old-secret-old-secret-old-secret:read,shop:new-secret-new-secret-new-secret:read',
+      }),
+    ).toEqual([]);
   });
 
   it('show no secret when an API key is wrong', () => {
-    const lines = mistakes('api', { ...api, API_KEYS: 'shop:hush-hush-hush:everything,nonsense-secret' });
+    const lines = mistakes('api', {
+      ...api,
+      API_KEYS: 'shop:hush-hush-hush-hush-hush-hush:everything,nonsense-secret',
+    });
     expect(lines).toEqual([
       'API_KEYS entry 1 (shop) has an unknown scope; the scopes are collections, payouts, read, balance, review',
-      'API_KEYS entry 2 must be name:secret:scope+scope, with a secret of at least 8 characters',
+      'API_KEYS entry 2 must be name:secret:scope+scope, with a secret of at least 24 characters: make one with `openssl rand -hex 24`',
     ]);
   });
 
@@ -270,7 +284,7 @@ describe('the settings', () => {
 
 describe('encryption keys', () => {
   const { ENCRYPTION_KEYS: _, ...withoutKeys } = api;
-  const codec = { API_KEYS: 'desk:secret-secret:review' };
+  const codec = { API_KEYS: 'desk:secret-secret-secret-secret:review' };
   const parts = [
     ['api', withoutKeys],
     ['worker', withoutKeys],
@@ -329,8 +343,10 @@ describe('the codec server', () => {
     const nobody =
       'API_KEYS has no key with the scope review, and neither has MERCHANTS_FILE: nobody could read a payment';
     expect(mistakes('codec', codec)).toEqual([nobody]);
-    expect(mistakes('codec', { ...codec, API_KEYS: 'shop:secret-secret:read' })).toEqual([nobody]);
-    expect(mistakes('codec', { ...codec, API_KEYS: 'desk:secret-secret:review' })).toEqual([]);
+    expect(mistakes('codec', { ...codec, API_KEYS: 'shop:secret-secret-secret-secret:read' })).toEqual([
+      nobody,
+    ]);
+    expect(mistakes('codec', { ...codec, API_KEYS: 'desk:secret-secret-secret-secret:review' })).toEqual([]);
     expect(mistakes('codec', { ...codec, CODEC_UI_TOKEN: '0123456789abcdef' })).toEqual([]);
     const merchants = fileURLToPath(new URL('./fixtures/merchants.json', import.meta.url));
     expect(mistakes('codec', { ...codec, MERCHANTS_FILE: merchants })).toEqual([nobody]);
@@ -358,7 +374,7 @@ describe('secrets that are kept in files', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   const secrets = {
-    API_KEYS: 'shop:secret-secret:read',
+    API_KEYS: 'shop:secret-secret-secret-secret:read',
     WEBHOOK_TOKEN: '0123456789abcdef',
     PROVIDER_COLLECTION_API_USER: 'collector',
     PROVIDER_COLLECTION_API_KEY: 'collection key',
@@ -409,7 +425,8 @@ describe('secrets that are kept in files', () => {
 });
 
 describe('several merchants', () => {
-  const keys = 'shop:secret-secret:collections+read,market:other-secret:payouts,ops:third-secret:review';
+  const keys =
+    'shop:secret-secret-secret-secret:collections+read,market:other-secret-that-is-long-enough:payouts,ops:third-secret-that-is-long-enough:review';
   const url = 'https://shop.example/hook';
 
   it('never share one webhook address: the API does not start, and says what to do', () => {
@@ -422,7 +439,8 @@ describe('several merchants', () => {
 
   it('may have keys without an address, and one merchant may share the settings with operators', () => {
     expect(mistakes('api', { ...api, API_KEYS: keys })).toEqual([]);
-    const one = 'shop:secret-secret:collections,shop:new-secret:payouts,ops:third-secret:review';
+    const one =
+      'shop:secret-secret-secret-secret:collections,shop:new-secret-that-is-long-enough:payouts,ops:third-secret-that-is-long-enough:review';
     expect(mistakes('api', { ...api, API_KEYS: one, MERCHANT_WEBHOOK_URL: url })).toEqual([]);
   });
 
@@ -455,13 +473,16 @@ describe('several merchants', () => {
   it('want two people who can decide, where decisions take two', () => {
     const limit = { ...api, SECOND_PERSON_ABOVE: '500000' };
     const takes = 'takes two people whose keys have the scope review, under two names';
-    const one = 'ann:secret-one:review,ann:secret-two:review,shop:secret-three:payouts';
+    const one =
+      'ann:secret-one-that-is-long-enough:review,ann:secret-two-that-is-long-enough:review,shop:secret-three-that-is-long-enough:payouts';
     expect(mistakes('api', { ...limit, API_KEYS: one })).toEqual([
       `SECOND_PERSON_ABOVE ${takes}: only ann has one`,
     ]);
-    expect(mistakes('api', { ...limit, API_KEYS: 'shop:secret-three:payouts' })).toEqual([
+    expect(mistakes('api', { ...limit, API_KEYS: 'shop:secret-three-that-is-long-enough:payouts' })).toEqual([
       `SECOND_PERSON_ABOVE ${takes}: nobody has one`,
     ]);
-    expect(mistakes('api', { ...limit, API_KEYS: `${one},bob:secret-four:review` })).toEqual([]);
+    expect(
+      mistakes('api', { ...limit, API_KEYS: `${one},bob:secret-four-that-is-long-enough:review` }),
+    ).toEqual([]);
   });
 });

@@ -28,7 +28,7 @@ const allNames = [...new Set([...settingNames(), ...SETTING_NAMES])];
 
 /** Everything that is required, for every process. */
 const required = {
-  WEBHOOK_TOKEN: '0123456789abcdef',
+  WEBHOOK_TOKEN: '01234567890123456789012349abcdef',
   PROVIDER_COLLECTION_URL: 'http://127.0.0.1',
   PROVIDER_COLLECTION_API_USER: 'user',
   PROVIDER_COLLECTION_API_KEY: 'key',
@@ -40,7 +40,7 @@ const required = {
 
 /** What is optional, filled in so that the processes that read it show it. */
 const optional = {
-  API_KEYS: 'ann:12345678:review,bob:87654321:review',
+  API_KEYS: 'ann:123456789012345678901234:review,bob:432109876543210987654321:review',
   MAX_PAYOUTS_PER_DAY: '1000000',
   SECOND_PERSON_ABOVE: '500000',
   TEMPORAL_UI_URL: 'http://127.0.0.1',
@@ -55,7 +55,7 @@ const optional = {
   OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
   API_METRICS_ADDRESS: '127.0.0.1:9463',
   WORKER_METRICS_ADDRESS: '127.0.0.1:9464',
-  CODEC_UI_TOKEN: '0123456789abcdef',
+  CODEC_UI_TOKEN: '01234567890123456789012349abcdef',
   RECORDS_URL: 'postgres://sanaga@127.0.0.1/records',
 };
 

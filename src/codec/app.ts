@@ -240,11 +240,13 @@ class MalformedError extends Error {
 
 /** Answers with the status and a message, as Temporal's command line shows it. */
 function sendError(logger: Logger): ErrorRequestHandler {
-  return (error: unknown, _request, response, next) => {
+  return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
     const send = (status: number, message: string) => response.status(status).json({ message });
     if (error instanceof ApiError) {
       response.set(error.headers);
+      // Of the request, what isn't a secret: an address may have a token in it.
+      logger.warn({ caller: request.ip, code: error.code }, 'a reader was refused');
       return send(PROBLEMS[error.code].status, error.message);
     }
     if (error instanceof DecryptionError) {

@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 import {
   cookieName,
   cookieOf,
@@ -10,17 +11,15 @@ import {
   sameToken,
 } from '../api/http/browser.js';
 import { html } from '../api/http/html.js';
-import { KnownCallers, networkOf } from '../api/http/request-limits.js';
+import { networkOf, REFUSED_AFTER_MS } from '../api/http/request-limits.js';
 import { recordOf } from '../api/http/request-log.js';
 import type { ConnectApi, OperatorApi } from './api-client.js';
 import { csrfField, errorPage, page } from './page.js';
 import type { Sessions } from './sessions.js';
 import { textOf } from './visit.js';
 
-/** Attempts to sign in with a wrong key, from one address and from all together, in this many seconds. */
+/** Attempts to sign in with a wrong key, from one address in this many seconds, after which others are refused late. */
 const MAX_FAILURES = 5;
-/** Below the number of failures after which the API refuses the desk itself. */
-const MAX_FAILURES_OF_ALL = 12;
 const WINDOW_S = 60;
 
 const SESSION_COOKIE = 'sanaga_desk';
@@ -30,7 +29,7 @@ const FORM_COOKIE = 'sanaga_desk_form';
 const FORM_AGE_MS = 60 * 60_000;
 
 /** A key that a header can carry. */
-const POSSIBLE_KEY = /^[!-~]{8,400}$/;
+const POSSIBLE_KEY = /^[!-~]{1,400}$/;
 
 export interface SignInOptions {
   readonly connect: ConnectApi;
@@ -39,13 +38,11 @@ export interface SignInOptions {
 }
 
 /**
- * The pages that let operators in and out. Attempts with wrong keys are limited. A key that was signed in with from an address
- * is let in from there all the same: others' attempts shut no operator out.
+ * The pages that let operators in and out. Wrong keys are limited, here by the operator's address and in the API by the desk's. A right one
+ * is let in: others' attempts shut no operator out.
  */
 export class SignIn {
-  readonly #byAddress = new RateLimiterMemory({ points: MAX_FAILURES, duration: WINDOW_S });
-  readonly #ofAll = new RateLimiterMemory({ points: MAX_FAILURES_OF_ALL, duration: WINDOW_S });
-  readonly #known = new KnownCallers();
+  readonly #failures = new RateLimiterMemory({ points: MAX_FAILURES, duration: WINDOW_S });
 
   constructor(private readonly options: SignInOptions) {}
 
@@ -64,28 +61,12 @@ export class SignIn {
     if (kept === undefined || !sameToken(kept, csrf)) {
       return this.#show(request, response, 403, next, 'The form was open for too long. Try again.');
     }
-    const [address, key] = [request.ip ?? '', typed.trim()];
-    const isKnown = this.#known.has(address, key);
-    const waitMs = isKnown ? undefined : await this.#attempt(address);
-    if (waitMs !== undefined) {
-      response.set('Retry-After', String(Math.ceil(waitMs / 1_000)));
-      const text = `Too many attempts. Try again in ${Math.ceil(waitMs / 1_000)} seconds.`;
-      return this.#show(request, response, 429, next, text);
-    }
-    let isWrong = false;
-    let answer: Awaited<ReturnType<OperatorApi['key']>> | undefined;
-    try {
-      if (POSSIBLE_KEY.test(key)) answer = await this.options.connect(key, recordOf(request).id).key();
-      isWrong = answer === undefined || (answer.kind === 'problem' && answer.problem.status === 401);
-    } finally {
-      if (!isWrong && !isKnown) await this.#forgive(address);
-    }
-    if (answer === undefined || isWrong) {
-      this.#known.forget(address, key);
-      return this.#show(request, response, 401, next, 'This key is not known.');
-    }
+    const key = typed.trim();
+    const answer = POSSIBLE_KEY.test(key)
+      ? await this.options.connect(key, recordOf(request).id).key()
+      : undefined;
+    if (answer === undefined || isWrongKey(answer)) return await this.#refuse(request, response, next);
     if (answer.kind === 'problem') return this.#show(request, response, 503, next, answer.problem.detail);
-    this.#known.remember(address, key);
     const { name, scopes } = answer.value;
     if (!scopes.includes('review')) {
       const text = `The key of ${name} doesn't have the scope review, which decisions need.`;
@@ -118,22 +99,29 @@ export class SignIn {
     response.status(status).send(signInPage(token, next, error));
   }
 
-  /** Counts an attempt as failed, until it turns out otherwise. @returns ms to wait when there were too many */
-  async #attempt(address: string): Promise<number | undefined> {
-    try {
-      await this.#byAddress.consume(networkOf(address));
-      await this.#ofAll.consume('all');
-      return undefined;
-    } catch (refused) {
-      if (refused instanceof RateLimiterRes) return refused.msBeforeNext;
-      throw refused;
+  /** Refuses a wrong key; after too many, late. */
+  async #refuse(request: Request, response: Response, next: string): Promise<void> {
+    const { consumedPoints, msBeforeNext } = await this.#failures.penalty(networkOf(request.ip ?? ''));
+    if (consumedPoints <= MAX_FAILURES) {
+      return this.#show(request, response, 401, next, 'This key is not known.');
     }
+    await pause(REFUSED_AFTER_MS);
+    const seconds = Math.ceil(msBeforeNext / 1_000);
+    response.set('Retry-After', String(seconds));
+    this.#show(
+      request,
+      response,
+      429,
+      next,
+      `This key is not known. After too many attempts, try again in ${seconds} seconds.`,
+    );
   }
+}
 
-  async #forgive(address: string): Promise<void> {
-    await this.#byAddress.reward(networkOf(address));
-    await this.#ofAll.reward('all');
-  }
+/** Whether the API doesn't know the key. It says so as 429 when it has refused too many of the desk's. */
+function isWrongKey(answer: Awaited<ReturnType<OperatorApi['key']>>): boolean {
+  if (answer.kind !== 'problem') return false;
+  return answer.problem.status === 401 || answer.problem.code === 'too_many_attempts';
 }
 
 /** The id of the session that a request's cookie names. */

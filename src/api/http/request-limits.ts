@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import PQueue from 'p-queue';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
@@ -16,8 +16,10 @@ export interface RequestAllowance {
   readonly concurrent: number;
   /** Requests of one merchant that are carried out at the same time. The others wait for their turn. */
   readonly active: number;
-  /** Failed authentications within a minute after which an address is refused. */
+  /** Failed authentications within a minute after which further ones of an address are refused late. */
   readonly failures: number;
+  /** When one is refused from then on, in ms; a second by default. */
+  readonly refusedAfterMs?: number;
 }
 
 const MINUTE_S = 60;
@@ -25,8 +27,8 @@ const MINUTE_S = 60;
 /** How long a request may wait for its turn, in ms. */
 const MAX_TURN_WAIT_MS = 10_000;
 
-/** Pairs of an address and a key that are remembered. Beyond that, the one used longest ago is forgotten. */
-const MAX_KNOWN = 10_000;
+/** When a wrong key is refused by an address that has tried too many, in ms. */
+export const REFUSED_AFTER_MS = 1_000;
 
 /** A request of a key that is in progress. */
 export interface Admission {
@@ -42,7 +44,6 @@ export class RequestLimits {
   readonly #inProgress = new Counts();
   readonly #waiting = new Counts();
   readonly #turns = new Map<string, PQueue>();
-  readonly #known = new KnownCallers();
 
   constructor(private readonly allowance: RequestAllowance) {
     this.#requests = new RateLimiterMemory({ points: allowance.perMinute, duration: MINUTE_S });
@@ -50,33 +51,21 @@ export class RequestLimits {
   }
 
   /**
-   * Authenticates a caller, unless too many others have failed to from the same address: keys could be guessed otherwise. A
-   * key that was used from the address before is let in all the same, because many callers may share one address.
+   * Authenticates a caller. A right key is let in, whatever others at its address have tried: many callers may share one. Wrong ones are
+   * limited, and answered late then, so that nobody can try many.
    *
    * @param address the caller's IP address
    * @throws {ApiError} as `authenticate`, and `too_many_attempts`.
    */
-  async guard<Caller extends { readonly key: string }>(
-    address: string,
-    authenticate: () => Caller,
-  ): Promise<Caller> {
-    const network = networkOf(address);
-    const before = await this.#failures.get(network);
-    const isBlocked = before !== null && before.consumedPoints > this.allowance.failures;
-    let caller: Caller | undefined;
-    let failure: unknown;
+  async guard<Caller>(address: string, authenticate: () => Caller): Promise<Caller> {
     try {
-      caller = authenticate();
-    } catch (error) {
-      failure = error;
+      return authenticate();
+    } catch (failure) {
+      const { consumedPoints, msBeforeNext } = await this.#failures.penalty(networkOf(address));
+      if (consumedPoints <= this.allowance.failures) throw failure;
+      await pause(this.allowance.refusedAfterMs ?? REFUSED_AFTER_MS);
+      throw tooManyAttempts(msBeforeNext);
     }
-    if (caller !== undefined && (!isBlocked || this.#known.has(address, caller.key))) {
-      this.#known.remember(address, caller.key);
-      return caller;
-    }
-    if (isBlocked) throw tooManyAttempts(before.msBeforeNext);
-    const after = await this.#failures.penalty(network);
-    throw after.consumedPoints > this.allowance.failures ? tooManyAttempts(after.msBeforeNext) : failure;
   }
 
   /**
@@ -138,33 +127,6 @@ export class RequestLimits {
   }
 }
 
-/** Who has called with a valid key, and from where: those are let in when others from there have failed too often. */
-export class KnownCallers {
-  readonly #pairs = new Set<string>();
-
-  has(address: string, key: string): boolean {
-    return this.#pairs.has(pairOf(address, key));
-  }
-
-  remember(address: string, key: string): void {
-    this.forget(address, key);
-    this.#pairs.add(pairOf(address, key));
-    const [oldest] = this.#pairs;
-    if (this.#pairs.size > MAX_KNOWN && oldest !== undefined) this.#pairs.delete(oldest);
-  }
-
-  forget(address: string, key: string): void {
-    this.#pairs.delete(pairOf(address, key));
-  }
-}
-
-/** A digest, so that no key is kept. */
-function pairOf(address: string, key: string): string {
-  return createHash('sha256')
-    .update(`${networkOf(address)} ${key}`)
-    .digest('base64');
-}
-
 /** How many of something are open, by key. */
 class Counts {
   readonly #open = new Map<string, number>();
@@ -182,10 +144,17 @@ class Counts {
   }
 }
 
-/** What counts as one address: an IPv4 address, or an IPv6 network of 64 bits, which a single customer usually has. */
+/**
+ * What counts as one address: an IPv4 address, or an IPv6 network of 64 bits, which a single customer usually has.
+ *
+ * @param address as a proxy may write it: with a port, in brackets, or with a zone
+ */
 export function networkOf(address: string): string {
-  if (!ipaddr.isValid(address)) return 'unknown';
-  const parsed = ipaddr.process(address);
+  const [, bracketed, four] =
+    /^(?:\[([^\]]{1,100})\](?::\d{1,5})?|(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5})$/.exec(address.trim()) ?? [];
+  const host = (bracketed ?? four ?? address.trim()).replace(/%.*$/s, '');
+  if (host.length > 100 || !ipaddr.isValid(host)) return 'unknown';
+  const parsed = ipaddr.process(host);
   if (parsed.kind() === 'ipv4') return parsed.toString();
   return parsed.toByteArray().slice(0, 8).join('.');
 }

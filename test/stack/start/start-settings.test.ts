@@ -46,7 +46,11 @@ describe('the settings of start', () => {
   });
 
   it("let the operator's API keys and other settings hold", async () => {
-    const own = { API_KEYS: 'shop:long-enough:read', LINK_LIFETIME: '2h', TEMPORAL_TASK_QUEUE: 'mine' };
+    const own = {
+      API_KEYS: 'shop:a-secret-that-is-long-enough:read',
+      LINK_LIFETIME: '2h',
+      TEMPORAL_TASK_QUEUE: 'mine',
+    };
     const { env, keyNames, taskQueue } = await settings(own);
     expect(env).toMatchObject(own);
     expect(keyNames).toEqual(['shop']);
@@ -106,7 +110,10 @@ describe('the settings of start', () => {
     it.each([
       [
         'API_KEYS are of several merchants',
-        { API_KEYS: 'shop:long-enough:payouts,market:long-enough-2:payouts' },
+        {
+          API_KEYS:
+            'shop:a-secret-that-is-long-enough:payouts,market:another-secret-that-is-long-enough:payouts',
+        },
       ],
       ["a secret is the operator's, without an address", generated],
       ['this machine is not allowed', { MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'false' }],
@@ -136,7 +143,7 @@ describe('the settings of start', () => {
       { MERCHANT_WEBHOOK_SECRET: webhookSecret },
       { MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'false' },
       { MERCHANTS_FILE: fileURLToPath(new URL('../../fixtures/merchants.json', import.meta.url)) },
-      { API_KEYS: 'shop:long-enough:payouts' },
+      { API_KEYS: 'shop:a-secret-that-is-long-enough:payouts' },
     ])('refuse %j, and say what to do', async (own) => {
       const refused = shopSettings(own);
       await expect(refused).rejects.toThrow(ConfigError);
