@@ -3,7 +3,7 @@ import Table from 'cli-table3';
 import type { Payment, PaymentStatus } from '../client/index.js';
 import { EXIT } from './run.js';
 
-export { forTerminal, note, print, printJson, shown } from './terminal.js';
+export { note, print, printJson, shown } from './terminal.js';
 
 type Format = Parameters<typeof styleText>[0];
 

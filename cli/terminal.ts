@@ -20,7 +20,7 @@ export function note(line: string): void {
 const COLOUR = /(\u001b\[\d{1,3}m)/;
 
 /** All that is printed goes through here: nothing in it moves the cursor, sets a title, or turns the direction of the text. */
-export function forTerminal(text: string): string {
+function forTerminal(text: string): string {
   return text
     .split(COLOUR)
     .map((part, index) => (index % 2 === 1 ? part : visibleLines(part)))

@@ -23,6 +23,22 @@ export class RecordCipher {
     return Buffer.from(payload?.data ?? []).toString();
   }
 
+  /**
+   * What {@link seal} made as text. Unlike what is stored, it comes from outside: while there is encryption, plain text is no seal.
+   *
+   * @returns `undefined` for what isn't one, or was changed
+   */
+  async openText(sealed: string): Promise<string | undefined> {
+    const bytes = Buffer.from(sealed, 'base64url');
+    try {
+      const { metadata } = Payload.decode(bytes);
+      if (this.encryption.isOn && metadata?.encoding === undefined) return undefined;
+      return await this.open(bytes);
+    } catch {
+      return undefined;
+    }
+  }
+
   /** The id of the key that hashes are made with now; empty without encryption. */
   async hashKeyId(): Promise<string> {
     return this.encryption.isOn ? (await this.encryption.keys.current()).id : '';

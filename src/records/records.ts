@@ -453,6 +453,17 @@ export class Records {
   }
 
   /** A record that can't be opened is one whose content isn't known. */
+  /** A place in the feed of events as an opaque text: the position itself would tell merchants how many events all of them have. */
+  async toEventCursor(position: number): Promise<string> {
+    return (await this.cipher.seal(`event ${position}`)).toString('base64url');
+  }
+
+  /** The position that a cursor stands for; `undefined` when it isn't a valid cursor. */
+  async readEventCursor(cursor: string): Promise<number | undefined> {
+    const [, position] = /^event (\d{1,15})$/.exec((await this.cipher.openText(cursor)) ?? '') ?? [];
+    return position === undefined ? undefined : Number(position);
+  }
+
   async #open(id: PaymentId, sealed: Buffer | undefined): Promise<RecordContent | undefined> {
     if (sealed === undefined) return undefined;
     try {

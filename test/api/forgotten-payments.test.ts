@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import proto from '@temporalio/proto';
 import { pino } from 'pino';
 import { RecordsUnavailableError } from '../../src/records/database.js';
 import { Records } from '../../src/records/records.js';
@@ -12,6 +13,8 @@ import { sumOf } from '../support/metrics-page.js';
 import { eventually, link, payout, useStack } from '../support/payment-stack.js';
 import { PACE, startRecorder } from '../support/running-recorder.js';
 import { freshKey, testEncryption } from '../support/test-encryption.js';
+
+const { Payload } = proto.temporal.api.common.v1;
 
 const stack = useStack({
   // Otherwise the server deletes a workflow only when it has noted down, half a minute later, that all its tasks are done.
@@ -312,6 +315,16 @@ describe("the feed of a merchant's events", () => {
 
   it('refuses a cursor that is none', async () => {
     expect((await ask('/v1/events?cursor=abc')).body.code).toBe('invalid_request');
+    const { nextCursor } = (await ask('/v1/events?limit=1')).body;
+    // A position would tell how many events all merchants have.
+    expect(Buffer.from(nextCursor, 'base64url').toString('latin1')).not.toMatch(/event|^\d+$/);
+    const bytes = Buffer.from(nextCursor, 'base64url');
+    bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
+    const plain = Payload.encode({ metadata: {}, data: Buffer.from('event 1') }).finish();
+    for (const forged of [bytes, plain, Buffer.from('1')]) {
+      const cursor = Buffer.from(forged).toString('base64url');
+      expect((await ask(`/v1/events?cursor=${cursor}`)).body.code).toBe('invalid_request');
+    }
   });
 
   it('says when there are no records at all', async () => {

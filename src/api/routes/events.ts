@@ -1,28 +1,16 @@
 import { z } from 'zod';
 import { PAYMENT_EVENT_TYPES } from '../../payments/payment.js';
 import { isOperator } from '../http/auth.js';
-import { noRecords } from '../http/problem.js';
+import { invalidRequest, noRecords } from '../http/problem.js';
 import { askRecords } from '../payments/recorded-payments.js';
 import { eventPageSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
 import { ownerOf, viewerOf } from './payment-resource.js';
-import { cursorOf, merchantName, time, wholeNumber } from './payments.js';
+import { cursorOf, merchantName, NO_CURSOR, time, wholeNumber } from './payments.js';
 
 const PAGE_SIZE = 100;
 
 const UNREAD = "The events can't be read at the moment. Try again shortly.";
-
-/** A position in the feed as an opaque string. */
-function toCursor(position: number): string {
-  return Buffer.from(String(position)).toString('base64url');
-}
-
-/** The position that a cursor stands for; `undefined` when it isn't a valid cursor. */
-function readCursor(cursor: string): number | undefined {
-  const text = Buffer.from(cursor, 'base64url').toString();
-  const isPosition = /^(0|[1-9]\d{0,14})$/.test(text) && toCursor(Number(text)) === cursor;
-  return isPosition ? Number(text) : undefined;
-}
 
 /**
  * All that a merchant was to be notified of, whether or not it was: who keeps the cursor of the last page has read it all. It comes
@@ -44,13 +32,17 @@ export const listEvents = authenticatedRoute({
     since: time.optional().describe('Only events that occurred at or after this time'),
     merchant: merchantName.optional().describe('For operators: the events of one merchant'),
     limit: wholeNumber({ min: 1, max: PAGE_SIZE, fallback: PAGE_SIZE }).describe('Events per page'),
-    cursor: cursorOf(readCursor).optional().describe('The `nextCursor` of an earlier page, unchanged'),
+    cursor: cursorOf((cursor) => cursor)
+      .optional()
+      .describe('The `nextCursor` of an earlier page, unchanged'),
   }),
   async handle({ query, caller }, context) {
-    const { type, since, merchant, limit, cursor: after = 0 } = query;
+    const { type, since, merchant, limit, cursor } = query;
     const owner = ownerOf(caller, merchant);
     const { records } = context;
     if (records === undefined) throw noRecords('events');
+    const after = cursor === undefined ? 0 : await records.readEventCursor(cursor);
+    if (after === undefined) throw invalidRequest([{ field: 'cursor', message: NO_CURSOR }]);
     const { events, recordedUntil } = await askRecords(async () => {
       // Read first: what is recorded in the meantime is then in the events, and not yet in this.
       const state = await records.recorderState();
@@ -69,7 +61,7 @@ export const listEvents = authenticatedRoute({
           data: payment && viewerOf(context, caller, whose)(payment),
         })),
         hasMore: events.length > limit,
-        nextCursor: toCursor(page.at(-1)?.position ?? after),
+        nextCursor: await records.toEventCursor(page.at(-1)?.position ?? after),
         completeUntil: recordedUntil === undefined ? undefined : new Date(recordedUntil).toISOString(),
       },
     };

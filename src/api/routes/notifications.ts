@@ -153,7 +153,7 @@ export const resendNotification = authenticatedRoute({
     'records_unavailable',
     'record_unreadable',
   ],
-  scopes: ['collections', 'payouts', 'review'],
+  scopes: ['read', 'review'],
   async handle(request, context) {
     const { id, owner } = await ownPayment(context, request);
     const { number = '' } = request.params;

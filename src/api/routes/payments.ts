@@ -113,7 +113,7 @@ function decode(cursor: string): z.infer<typeof placeSchema> | undefined {
 /** Characters of a cursor; none of ours has half as many. */
 const MAX_CURSOR_LENGTH = 400;
 
-const NO_CURSOR = 'must be the nextCursor of another page, unchanged';
+export const NO_CURSOR = 'must be the nextCursor of another page, unchanged';
 
 /** The cursor of a list, whose meaning `read` finds; `undefined` is none. */
 export function cursorOf<T>(read: (cursor: string) => T | undefined) {
