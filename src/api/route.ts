@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import type { Scope } from '../merchants.js';
@@ -73,6 +75,8 @@ interface ApiResponse {
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly text?: string | Buffer;
+  /** A long text, made piece by piece as the caller takes it. */
+  readonly pieces?: AsyncIterable<string>;
 }
 
 /** Headers that only some responses have, beside those of problems. */
@@ -94,7 +98,10 @@ type Content<Description> = Description extends {
   readonly schema: infer Schema extends z.ZodType;
   readonly alternative: string;
 }
-  ? { readonly json: z.output<Schema> } | { readonly text: string }
+  ?
+      | { readonly json: z.output<Schema> }
+      | { readonly text: string }
+      | { readonly pieces: AsyncIterable<string> }
   : Description extends { readonly schema: infer Schema extends z.ZodType }
     ? { readonly json: z.output<Schema> }
     : { readonly text: string | Buffer };
@@ -230,7 +237,7 @@ export function mountRoutes(
 function toHandler(route: Route, context: ApiContext, authenticator: Authenticator): RequestHandler {
   return async (request, response) => {
     recordOf(request).route = route.path;
-    send(response, await handle(route, request, response, context, authenticator));
+    await send(response, await handle(route, request, response, context, authenticator));
   };
 }
 
@@ -250,16 +257,22 @@ async function handle(
   );
   received.record.caller = caller.owner;
   const admission = await requestLimits.admit(caller.key);
+  let isTaken = true;
   try {
     response.set(admission.headers);
     requireScope(caller, route.scopes);
     const query = route.query && validateQuery(route.query, request.query);
     const body = route.body && validate(route.body, await readJson(request, response), 'body');
     const run = () => route.handle({ ...received, caller, query, body }, context);
-    if (route.isOutOfTurn?.(query)) return await run();
-    return await requestLimits.inTurn(`${route.method} ${caller.owner}`, run);
+    const answer = route.isOutOfTurn?.(query)
+      ? await run()
+      : await requestLimits.inTurn(`${route.method} ${caller.owner}`, run);
+    isTaken = answer.pieces === undefined;
+    return answer;
   } finally {
-    admission.leave();
+    // A long answer is being made until the caller has taken it, or has gone.
+    if (isTaken || response.closed) admission.leave();
+    else response.once('close', () => admission.leave());
   }
 }
 
@@ -278,8 +291,18 @@ function toApiRequest(request: Request, response: Response): ApiRequest {
   };
 }
 
-function send(response: Response, answer: ApiResponse): void {
+async function send(response: Response, answer: ApiResponse): Promise<void> {
   response.status(answer.status).set(answer.headers ?? {});
-  if (answer.text !== undefined) response.send(answer.text);
+  if (answer.pieces !== undefined) await sendPieces(response, answer.pieces);
+  else if (answer.text !== undefined) response.send(answer.text);
   else response.type('application/json').send(JSON.stringify(answer.json));
+}
+
+/** Makes each piece when the one before was taken. A caller who has gone ends it, and is no error. */
+async function sendPieces(response: Response, pieces: AsyncIterable<string>): Promise<void> {
+  try {
+    await pipeline(Readable.from(pieces, { objectMode: true, highWaterMark: 1 }), response);
+  } catch (error) {
+    if (!response.destroyed) throw error;
+  }
 }

@@ -327,7 +327,7 @@ describe("the API's statements", () => {
     expect(status).toBe(200);
     expect(headers.get('content-disposition')).toBe(`attachment; filename="statement-${DAY}-1.csv"`);
     const [head = '', ...rows] = text.trim().split('\r\n');
-    expect(head).toMatch(/^record,date,service,id,merchant,status,amount,revenue,fee,currency,/);
+    expect(head).toMatch(/^record,date,service,id,merchant,status,amount,amountPaid,revenue,fee,currency,/);
     expect(rows.map((row) => row.split(',', 3).join(' '))).toEqual([
       `opening_balance ${DAY} collection`,
       `payment ${DAY} collection`,

@@ -1,3 +1,4 @@
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { stringify } from 'csv-stringify/sync';
 import { CURRENCY } from '../../payments/limits.js';
 import { SERVICES, type Service } from '../../payments/order.js';
@@ -34,44 +35,61 @@ type Row = { readonly record: string; readonly service: Service } & Partial<
 /**
  * A statement as CSV (RFC 4180) with a header: for each service the opening balance, every payment, what differs, what couldn't be
  * covered, the total of what is SUCCESSFUL, and the closing balance. A text that a spreadsheet would take for a formula begins with an
- * apostrophe. Nobody is named in it.
+ * apostrophe. Nobody is named in it. It comes in pieces, between which others have their turn: a day can have tens of thousands of payments.
  *
  * @param isOperator whether balances and merchants are shown
  */
-export function statementCsv(statement: Statement, isOperator: boolean): string {
-  const rows = SERVICES.flatMap((service) => rowsOf(statement, service, isOperator));
-  return stringify(
-    rows.map((row) => ({ date: statement.date, currency: CURRENCY, ...row })),
-    {
-      columns: COLUMNS.filter((column) => isOperator || column !== 'merchant'),
-      header: true,
-      record_delimiter: 'windows',
-      escape_formulas: true,
-      cast: { string: (text) => text.replaceAll(';', ',') },
-    },
-  );
+export async function* statementCsv(statement: Statement, isOperator: boolean): AsyncGenerator<string> {
+  const columns = COLUMNS.filter((column) => isOperator || column !== 'merchant');
+  const toText = (rows: readonly Row[], header: boolean) =>
+    stringify(
+      rows.map((row) => ({ date: statement.date, currency: CURRENCY, ...row })),
+      {
+        columns,
+        header,
+        record_delimiter: 'windows',
+        escape_formulas: true,
+        cast: { string: (text) => text.replaceAll(';', ',') },
+      },
+    );
+  // Without the byte order mark, Excel takes UTF-8 for another encoding.
+  yield `\ufeff${toText([], true)}`;
+  let rows: Row[] = [];
+  for (const service of SERVICES) {
+    for (const row of rowsOf(statement, service, isOperator)) {
+      rows.push(row);
+      if (rows.length < ROWS_OF_PIECE) continue;
+      yield toText(rows, false);
+      rows = [];
+      await letOthersRun();
+    }
+  }
+  yield toText(rows, false);
 }
 
-function rowsOf(statement: Statement, service: Service, isOperator: boolean): Row[] {
+/** Rows that are made without a pause: some milliseconds. */
+const ROWS_OF_PIECE = 250;
+
+function* rowsOf(statement: Statement, service: Service, isOperator: boolean): Generator<Row> {
   const { totals, opening, closing, coverage } = statement.services[service];
   const { count, amount } = totals.byStatus.SUCCESSFUL;
   const unknown = totals.withoutFee === 0 ? '' : `, of which ${totals.withoutFee} without a known fee`;
-  return [
-    ...(isOperator ? [balanceRow('opening_balance', service, opening)] : []),
-    ...statement.payments.filter(({ kind }) => kind === service).map(paymentRow),
-    ...statement.differences.filter((difference) => difference.service === service).map(differenceRow),
-    ...gapsOf(coverage).map((note) => ({ record: 'not_covered', service, note })),
-    {
-      record: 'total',
-      service,
-      status: 'SUCCESSFUL',
-      amountPaid: amount,
-      revenue: totals.revenue,
-      fee: totals.fees,
-      note: `${count} payments${unknown}`,
-    },
-    ...(isOperator ? [balanceRow('closing_balance', service, closing)] : []),
-  ];
+  if (isOperator) yield balanceRow('opening_balance', service, opening);
+  for (const line of statement.payments) if (line.kind === service) yield paymentRow(line);
+  for (const difference of statement.differences) {
+    if (difference.service === service) yield differenceRow(difference);
+  }
+  for (const note of gapsOf(coverage)) yield { record: 'not_covered', service, note };
+  yield {
+    record: 'total',
+    service,
+    status: 'SUCCESSFUL',
+    amountPaid: amount,
+    revenue: totals.revenue,
+    fee: totals.fees,
+    note: `${count} payments${unknown}`,
+  };
+  if (isOperator) yield balanceRow('closing_balance', service, closing);
 }
 
 function balanceRow(record: string, service: Service, balance: ServiceStatement['opening']): Row {

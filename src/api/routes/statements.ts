@@ -93,14 +93,16 @@ export const getStatement = authenticatedRoute({
     const shown = isOperator(caller) ? statement : statementOf(statement, caller.owner);
     const headers = { Vary: 'Accept' };
     if (preferred(['application/json', 'text/csv']) === 'text/csv') {
-      const text = statementCsv(shown, isOperator(caller));
       const name = `statement-${date}-${statement.version}.csv`;
       const asFile = {
         'Content-Type': 'text/csv; charset=utf-8',
         'Content-Disposition': `attachment; filename="${name}"`,
       };
-      // Without the byte order mark, Excel takes UTF-8 for another encoding.
-      return { status: 200, headers: { ...headers, ...asFile }, text: `\ufeff${text}` };
+      return {
+        status: 200,
+        headers: { ...headers, ...asFile },
+        pieces: statementCsv(shown, isOperator(caller)),
+      };
     }
     return { status: 200, headers, json: { object: 'statement' as const, ...shown } };
   },

@@ -56,11 +56,18 @@ const statement = toStatement({
   cutOff: false,
 });
 
-const rowsOf = (text: string) => text.trim().split('\r\n');
+async function rowsOf(pieces: AsyncIterable<string>): Promise<string[]> {
+  let text = '';
+  for await (const piece of pieces) text += piece;
+  return text
+    .replace(/^\ufeff/, '')
+    .trim()
+    .split('\r\n');
+}
 
 describe('a statement as CSV', () => {
-  it('has balances, payments, differences, gaps and totals of each service, each row with its kind', () => {
-    expect(rowsOf(statementCsv(statement, true))).toEqual([
+  it('has balances, payments, differences, gaps and totals of each service, each row with its kind', async () => {
+    expect(await rowsOf(statementCsv(statement, true))).toEqual([
       'record,date,service,id,merchant,status,amount,amountPaid,revenue,fee,currency,transId,financialTransId,medium,externalId,providerStatus,providerAmount,at,note',
       'opening_balance,2026-11-21,collection,,,,5000,,,,XAF,,,,,,,2026-11-20T23:00:01.000Z,',
       `payment,2026-11-21,collection,col_1,shop,SUCCESSFUL,1200,1000,980,20,XAF,t1,,mobile money,"'=HYPERLINK(""http://evil.example"")",SUCCESSFUL,1000,2026-11-21T10:00:00.000Z,`,
@@ -76,9 +83,34 @@ describe('a statement as CSV', () => {
     ]);
   });
 
-  it('has neither balances nor merchants for a merchant', () => {
-    const rows = rowsOf(statementCsv(statement, false));
+  it('has neither balances nor merchants for a merchant', async () => {
+    const rows = await rowsOf(statementCsv(statement, false));
     expect(rows[0]).not.toContain('merchant');
     expect(rows.some((row) => row.includes('balance'))).toBe(false);
+  });
+
+  it('of 50,000 payments is made in small pieces, between which others have their turn', async () => {
+    const [line] = statement.payments;
+    const whole = {
+      ...statement,
+      payments: Array.from({ length: 50_000 }, () => line as (typeof statement.payments)[0]),
+    };
+    let turns = 0;
+    let isOver = false;
+    const others = () => {
+      turns += 1;
+      if (!isOver) setImmediate(others);
+    };
+    setImmediate(others);
+    let rows = 0;
+    let largest = 0;
+    for await (const piece of statementCsv(whole, true)) {
+      rows += piece.split('\r\n').length - 1;
+      largest = Math.max(largest, piece.length);
+    }
+    isOver = true;
+    expect(rows).toBeGreaterThan(50_000);
+    expect(largest).toBeLessThan(64 * 1024);
+    expect(turns).toBeGreaterThanOrEqual(50_000 / 250);
   });
 });
