@@ -2,6 +2,7 @@ import type { Beginning } from '../../src/payments/beginning.js';
 import { objectionTo, type Step, step } from '../../src/payments/machine.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/payment-state.js';
 import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/timeline.js';
+import { amountPaidOf } from '../../src/payments/to-payment.js';
 import type {
   DeliveryEvent,
   NotificationEvent,
@@ -128,10 +129,14 @@ export class ExpectedPayment {
     const [status, transId] = [statusOf(payment), transIdOf(payment)];
     const isFinal = isFinalPayment(payment);
     const isNotified = ['REVIEW', 'FAILED'].includes(status) && status !== statusOf(before);
+    const isPaid = status === 'SUCCESSFUL' && (status !== statusOf(before) || transId !== transIdOf(before));
+    const amountPaid = amountPaidOf(payment);
     const attributes = [
       ...(status === statusOf(before) ? [] : [['PaymentStatus', status]]),
       ...(isFinal === isFinalPayment(before) && !isNotified ? [] : [['PaymentFinal', isFinal]]),
       ...(transId === undefined || transId === transIdOf(before) ? [] : [['TransId', transId]]),
+      // One of an outcome before a review is taken out again.
+      ...(isPaid && (amountPaid !== undefined || payment.reviews > 0) ? [['AmountPaid', amountPaid]] : []),
     ];
     if (attributes.length > 0) this.#acts.push(['searchAttributes', Object.fromEntries(attributes)]);
     this.#acts.push(...replies.map(replyAct));
