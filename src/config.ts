@@ -42,6 +42,11 @@ interface DurationBounds {
   readonly because?: string;
 }
 
+/** A moment such as `2026-11-26T10:30:00Z`, in ms since the epoch. */
+const time = z.iso
+  .datetime({ offset: true, error: 'must be a time such as 2026-11-26T10:30:00Z' })
+  .transform((text) => Date.parse(text));
+
 /** A duration such as `90s` or `24h`, in ms. */
 const duration = (fallback: StringValue, { min = '0s', max = MAX_DURATION, because }: DurationBounds = {}) =>
   z
@@ -315,6 +320,7 @@ const schemas = {
       WORKER_BUILD_ID: text.optional(),
       WORKER_METRICS_ADDRESS: metricsAddress,
       WORKER_SHUTDOWN_GRACE: duration('8s', { min: '1s', max: '2m' }),
+      TEMPORAL_RESTORED_AT: time.optional(),
       RECORDS_URL: databaseUrl.optional(),
     })
     .refine(

@@ -112,7 +112,7 @@ await runProcess(async (stop) => {
       namespace: target.namespace,
       taskQueue: config.TEMPORAL_TASK_QUEUE,
       encryption,
-      activities: createActivities({ providers, merchant }),
+      activities: createActivities({ providers, merchant, restoredAt: config.TEMPORAL_RESTORED_AT }),
       statementSteps:
         keeping &&
         createStatementSteps({ ...keeping, providers, taskQueue: config.TEMPORAL_TASK_QUEUE, logger }),

@@ -48,6 +48,7 @@ const optional = {
   MERCHANT_WEBHOOK_URL: 'http://127.0.0.1',
   MERCHANT_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}`,
   WORKER_BUILD_ID: '1',
+  TEMPORAL_RESTORED_AT: '2026-11-26T10:30:00Z',
   SANDBOX_BALANCE: '1000000',
   SANDBOX_PUBLIC_URL: 'http://127.0.0.1',
   SANDBOX_WEBHOOK_URL: 'http://127.0.0.1',

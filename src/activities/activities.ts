@@ -17,6 +17,8 @@ import { mayHaveBeenReset, unlessReset } from './unless-reset.js';
 interface ActivityDependencies {
   readonly providers: Readonly<Record<Service, ProviderClient>>;
   readonly merchant: MerchantNotifier;
+  /** When Temporal was last restored from a backup, in ms since the epoch: what was sent before then, it may not know. */
+  readonly restoredAt?: number | undefined;
 }
 
 /** Asks for the transactions of one payment. */
@@ -36,8 +38,10 @@ const MAX_LISTED = 20;
  * Makes the activities of the payment workflows. None throws for what the provider or the network does: every answer is a
  * value that the workflow decides on, so that Temporal never repeats a call by retrying.
  */
-export function createActivities({ providers, merchant }: ActivityDependencies) {
+export function createActivities({ providers, merchant, restoredAt }: ActivityDependencies) {
   const statusLimit = new StatusLimit(STATUS_CALLS_BUDGETED);
+  /** A payment's first run knows for certain what was sent, unless it is from a backup. */
+  const knowsAll = (firstRunId: string) => restoredAt === undefined && isRun(firstRunId);
   return {
     /**
      * @param firstRunId the payment's first run. A reset makes another run, so the first needs no check, which would cost a
@@ -46,21 +50,21 @@ export function createActivities({ providers, merchant }: ActivityDependencies) 
     initiatePay(order: LinkOrder, firstRunId: string): Promise<InitiationOutcome> {
       const limit = callLimit();
       const send = () => providers.collection.initiatePay(toInitiatePay(order), limit);
-      return isRun(firstRunId) ? send() : unlessReset(send);
+      return knowsAll(firstRunId) ? send() : unlessReset(send, restoredAt);
     },
 
     /** Whether an earlier run may have sent the request of a payment that is to be withdrawn or given up. */
     mayHaveBeenReset: async (firstRunId: string): Promise<boolean> =>
-      isRun(firstRunId) ? false : await mayHaveBeenReset(),
+      knowsAll(firstRunId) ? false : await mayHaveBeenReset(restoredAt),
 
     directPay(order: DirectOrder): Promise<InitiationOutcome> {
       const limit = callLimit();
-      return unlessReset(() => providers.collection.directPay(toDirectPay(order), limit));
+      return unlessReset(() => providers.collection.directPay(toDirectPay(order), limit), restoredAt);
     },
 
     payOut(order: PayoutOrder): Promise<InitiationOutcome> {
       const limit = callLimit();
-      return unlessReset(() => providers.payout.payout(toPayout(order), limit));
+      return unlessReset(() => providers.payout.payout(toPayout(order), limit), restoredAt);
     },
 
     /** @param now the payment's time, in ms since the epoch */
@@ -75,7 +79,8 @@ export function createActivities({ providers, merchant }: ActivityDependencies) 
      */
     async expirePay(transId: TransId, firstRunId?: string): Promise<ExpiryAnswer> {
       const limit = callLimit();
-      const mayBeGiven = firstRunId !== undefined && !isRun(firstRunId) && (await mayHaveBeenReset());
+      const isChecked = firstRunId !== undefined && !knowsAll(firstRunId);
+      const mayBeGiven = isChecked && (await mayHaveBeenReset(restoredAt));
       return mayBeGiven ? { kind: 'mayBeGiven' } : await providers.collection.expirePay(transId, limit);
     },
 

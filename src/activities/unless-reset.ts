@@ -13,18 +13,23 @@ const CHECK_LIMIT_MS = 3_000;
 export const MAX_FIRST_SEND_AGE_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /**
- * Sends a request that moves money or makes a link, unless somebody has reset the payment's workflow to an earlier point. A
- * run that was reset has no record of what was sent since then, so the payment has to be looked up, and such a run never
- * sends it again.
+ * Sends a request that moves money or makes a link, unless somebody has reset the payment's workflow to an earlier point, or
+ * restored Temporal since the payment began. Such a run has no record of what was sent since then, so the payment has to be
+ * looked up, and it never sends it again.
  *
  * When Temporal doesn't say in time, nothing is sent either: the outcome is `unchecked`.
+ *
+ * @param restoredAt when Temporal was last restored from a backup, in ms since the epoch
  */
-export async function unlessReset(send: () => Promise<InitiationOutcome>): Promise<InitiationOutcome> {
+export async function unlessReset(
+  send: () => Promise<InitiationOutcome>,
+  restoredAt?: number,
+): Promise<InitiationOutcome> {
   // Its retry policy allows one attempt, but somebody can change that in Temporal while it is under way.
   if (Context.current().info.attempt > 1) {
     return { kind: 'ambiguous', reason: 'Temporal has handed the request to a worker before', isReset: true };
   }
-  const origin = await originOrUnknown();
+  const origin = await originOrUnknown(restoredAt);
   if (origin === 'unknown') {
     return {
       kind: 'unchecked',
@@ -37,6 +42,11 @@ export async function unlessReset(send: () => Promise<InitiationOutcome>): Promi
       reason: 'the workflow was reset, and may have sent it before',
       isReset: true,
     };
+  if (origin === 'restored') {
+    const reason =
+      'Temporal was restored from a backup since the payment began, so it may have been sent before';
+    return { kind: 'ambiguous', reason, isReset: true };
+  }
   if (origin === 'deleted') {
     const reason =
       "an earlier run of the workflow was deleted, so it can't be ruled out that it was sent before";
@@ -47,16 +57,16 @@ export async function unlessReset(send: () => Promise<InitiationOutcome>): Promi
 
 /**
  * Whether an earlier run of the workflow, of which this one knows nothing, may have sent the payment's request: somebody has
- * reset the workflow, or Temporal doesn't say in time.
+ * reset the workflow, or restored Temporal since, or Temporal doesn't say in time.
  */
-export async function mayHaveBeenReset(): Promise<boolean> {
-  return (await originOrUnknown()) !== 'beginning';
+export async function mayHaveBeenReset(restoredAt?: number): Promise<boolean> {
+  return (await originOrUnknown(restoredAt)) !== 'beginning';
 }
 
 /** The run's origin; `unknown` when Temporal doesn't say in time. */
-async function originOrUnknown(): Promise<Origin | 'unknown'> {
+async function originOrUnknown(restoredAt: number | undefined): Promise<Origin | 'unknown'> {
   try {
-    return await findOrigin();
+    return await findOrigin(restoredAt);
   } catch (error) {
     // Merchants read the reason; gRPC's message, which may name addresses, is for the operator's log.
     Context.current().log.warn('Temporal did not say whether the workflow was reset; nothing was sent', {
@@ -67,10 +77,10 @@ async function originOrUnknown(): Promise<Origin | 'unknown'> {
 }
 
 /**
- * Where the activity's run comes from: a payment's own beginning, a run that somebody reset, or a run that Temporal
- * no longer has though it should.
+ * Where the activity's run comes from: a payment's own beginning, a run that somebody reset, one that Temporal has from a
+ * backup, or a run that it no longer has though it should.
  */
-type Origin = 'beginning' | 'reset' | 'deleted';
+type Origin = 'beginning' | 'reset' | 'restored' | 'deleted';
 
 /**
  * Walks back from the activity's run through the runs that it continues (continue-as-new) to the first one. A reset copies
@@ -87,7 +97,7 @@ type Origin = 'beginning' | 'reset' | 'deleted';
  *
  * @throws an error of gRPC when Temporal doesn't answer in time or doesn't have the activity's own run.
  */
-async function findOrigin(): Promise<Origin> {
+async function findOrigin(restoredAt = 0): Promise<Origin> {
   const { client, info } = Context.current();
   const { workflowExecution: own, namespace } = info;
   if (own === undefined) throw new Error('this activity was not started by a workflow');
@@ -112,6 +122,7 @@ async function findOrigin(): Promise<Origin> {
         return info.scheduledTimestampMs - continuedAtMs > MAX_FIRST_SEND_AGE_MS ? 'beginning' : 'deleted';
       }
       if (start.originalRunId !== runId) return 'reset';
+      if (start.atMs < restoredAt) return 'restored';
       if (start.continuedRunId === '') return 'beginning';
       runId = start.continuedRunId;
       continuedAtMs = start.atMs;

@@ -8,7 +8,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import { noMerchant } from '../support/no-merchant.js';
-import { directOrder, linkOrder, payoutOrder, START, transId } from '../support/orders.js';
+import { directOrder, HOUR, linkOrder, payoutOrder, START, transId } from '../support/orders.js';
 
 /** A provider that notes what it is asked, and answers as told. */
 const asked: { line: string; user: string | string[] | undefined; body: unknown }[] = [];
@@ -29,6 +29,8 @@ const provider = createServer(async (request, response) => {
 });
 
 let activities: Activities;
+/** Those of a worker that is told that Temporal was restored since. */
+let restored: Activities;
 let stop: () => void;
 beforeAll(async () => {
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
@@ -37,6 +39,7 @@ beforeAll(async () => {
     createProviderClient({ service, url, apiUser: `${service}-user`, apiKey: 'key', timeoutMs: 5_000 });
   const providers = { collection: client('collection'), payout: client('payout') };
   activities = createActivities({ providers, merchant: noMerchant });
+  restored = createActivities({ providers, merchant: noMerchant, restoredAt: Date.now() + HOUR });
   stop = () => {
     for (const { close } of Object.values(providers)) close();
     provider.closeAllConnections();
@@ -148,6 +151,25 @@ describe('an activity that begins a payment', () => {
     });
     expect(expiry.kind).toBe(kind);
     expect(asked).toHaveLength(kind === 'expired' ? 1 : 0);
+  });
+
+  it.each([
+    ['payout', () => restored.payOut(payoutOrder)],
+    ['request on a phone', () => restored.directPay(directOrder)],
+    ['link', () => restored.initiatePay(linkOrder, RUN)],
+  ])(
+    'a %s of a payment that began before Temporal was restored is looked up, and not sent',
+    async (_, send) => {
+      expect(await run(send)).toMatchObject({ kind: 'ambiguous', isReset: true });
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it('a link of such a payment may have been given before, and is left alone', async () => {
+    const expiry = await run(() => restored.expirePay(transId('T1'), RUN));
+    expect(expiry.kind).toBe('mayBeGiven');
+    expect(await run(() => restored.mayHaveBeenReset(RUN))).toBe(true);
+    expect(asked).toEqual([]);
   });
 
   it("never sends the merchant's own userId or externalId, which would list other payments, too", async () => {

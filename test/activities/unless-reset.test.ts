@@ -122,6 +122,18 @@ describe('a request that moves money', () => {
     return (await client.workflow.getHandle(workflowId).describe()).runId;
   }
 
+  it('is not sent by a run that began before Temporal was restored, but by one that began after that', async () => {
+    const { runId } = await begin('of a backup', 0);
+    const sends = (restoredAt: number) =>
+      new MockActivityEnvironment(
+        { namespace: 'default', workflowExecution: { workflowId: 'of a backup', runId } },
+        { client, logger: new DefaultLogger('ERROR') },
+      ).run(() => unlessReset(async () => accepted, restoredAt));
+    const now = Date.now();
+    expect(await sends(now + 60_000)).toMatchObject({ kind: 'ambiguous', isReset: true });
+    expect(await sends(now - 60_000)).toEqual(accepted);
+  });
+
   it('is sent by a run that nobody has reset, the first or one that was handed over to', async () => {
     const first = await begin('untouched', 0);
     expect(first.outcome).toEqual(accepted);
