@@ -45,9 +45,6 @@ const memoSchema = z.object({ fingerprint: z.string(), requestId: z.string() });
 
 const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map((type) => `"${type}"`).join(', ')})`;
 
-/** Payments that may have something to tell their merchant although they go on: an attempt that failed, a review, an end. */
-const TELLING = ['SUCCESSFUL', 'FAILED', 'EXPIRED', 'REVIEW'] as const satisfies readonly PaymentStatus[];
-
 /** Runs that ended at or after `from` and before `to` (ms since the epoch); of those that continued as new, the last alone. */
 export function endedBetween(from: number, to: number): string {
   return (
@@ -68,10 +65,14 @@ export function runsOf(ids: readonly PaymentId[]): string {
   return `${PAYMENTS} AND ExecutionStatus != "ContinuedAsNew" AND WorkflowId IN (${quoted})`;
 }
 
-/** Open runs of which a merchant may have been notified. */
-export const OPEN_AND_TELLING = `${PAYMENTS} AND ExecutionStatus = "Running" AND ${attributes.status.name} IN (${TELLING.map(
-  (status) => `"${status}"`,
-).join(', ')})`;
+/**
+ * Open runs of whose payments merchants were to be notified of something: the first time gives each a {@link attributes.final}, if need
+ * be false, which it keeps, whatever its status becomes. The index doesn't know what has yet to be delivered.
+ */
+export const OPEN_AND_TOLD = `ExecutionStatus = "Running" AND ${attributes.final.name} IS NOT NULL`;
+
+/** Open runs of payments of which a merchant may have been notified. */
+export const TOLD_PAYMENTS = `${PAYMENTS} AND ${OPEN_AND_TOLD}`;
 
 /** The runs that a query finds, a call's worth at a time. */
 export async function* listRuns(

@@ -12,8 +12,8 @@ import {
   isTemporalAway,
   type ListedRun,
   listRuns,
-  OPEN_AND_TELLING,
   readRun,
+  TOLD_PAYMENTS,
 } from './read-run.js';
 import type { Records } from './records.js';
 
@@ -184,7 +184,7 @@ class Recorder {
   /** Records what open payments tell their merchants. A payment is read when its status changes, and now and then. */
   async #recordOpen(now: number, stop: AbortSignal): Promise<void> {
     if (now < this.#openAgainAt) return;
-    if ((await this.#recordAll(OPEN_AND_TELLING, now, stop)) === undefined) return;
+    if ((await this.#recordAll(TOLD_PAYMENTS, now, stop)) === undefined) return;
     this.#openAgainAt = nextAt(now, this.#pace.openMs);
   }
 

@@ -74,7 +74,7 @@ describe('a request beyond a limit that a namespace of its own has', () => {
   it.each(Object.entries(bodies))(
     'is no fault of the API: POST %s',
     async (path, body) => {
-      const metadata = metadataOf(31_000);
+      const metadata = metadataOf(31_900);
       const { status, body: problem } = await stack.post(path, { ...body, metadata }, randomUUID());
       expect(status).toBe(413);
       expect(problem).toMatchObject({ code: 'body_too_large', detail: expect.stringContaining('metadata') });

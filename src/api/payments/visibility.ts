@@ -2,6 +2,7 @@ import { status as grpc } from '@grpc/grpc-js';
 import type { Client } from '@temporalio/client';
 import type { PaymentStatus } from '../../payments/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId } from '../../payments/payment-id.js';
+import { OPEN_AND_TOLD } from '../../records/read-run.js';
 import { grpcErrorOf } from '../../temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { WORKFLOW_TYPES } from '../../workflows/messages.js';
@@ -38,12 +39,6 @@ export function isQueryable(value: string): boolean {
 /** Payments whose workflow an operator stopped, or that failed. */
 const STOPPED = `ExecutionStatus IN ("Terminated", "Canceled", "Failed", "TimedOut")`;
 
-/**
- * What merchants are notified of has come of them, which gives each a {@link attributes.final}, if need be false. The index doesn't
- * know which have yet to be delivered. A worker of before wrote true alone.
- */
-const MAY_HAVE_DELIVERIES = `ExecutionStatus = "Running" AND (${attributes.final.name} IS NOT NULL OR ${attributes.status.name} IN ("REVIEW", "FAILED"))`;
-
 /** Runs of payments; of those that continued as new, the last run alone. */
 const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map(quote).join(', ')}) AND ExecutionStatus != "ContinuedAsNew"`;
 
@@ -71,7 +66,7 @@ export function visibilityQuery(filter: PaymentFilter): string {
     ...equals(attributes.transId.name, transId),
     ...(createdFrom === undefined ? [] : [`${createdAt.name} >= ${createdFrom}`]),
     ...(createdBefore === undefined ? [] : [`${createdAt.name} < ${createdBefore}`]),
-    ...(filter.mayHaveDeliveries === undefined ? [] : [MAY_HAVE_DELIVERIES]),
+    ...(filter.mayHaveDeliveries === undefined ? [] : [OPEN_AND_TOLD]),
   ].join(' AND ');
 }
 
