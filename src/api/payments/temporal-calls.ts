@@ -190,13 +190,14 @@ function isDropped(error: unknown): boolean {
 }
 
 /** What Temporal says when a limit of the namespace's is below those that requests are checked by. */
-const BEYOND_LIMIT = /exceeds .*limit/i;
+const BEYOND_LIMIT = /[a-z ]+ exceeds [a-z ]*limit/i;
 
 /** A failed call as an error of the API; any other as it is. */
 function explained(error: unknown): unknown {
-  const { code, details = '' } = grpcErrorOf(error) ?? {};
-  if (code === grpc.INVALID_ARGUMENT && BEYOND_LIMIT.test(details)) {
-    const detail = `Temporal can't keep a payment as large as this (${details.replace(/\.$/, '')}): nothing came of the request. Send less in metadata.`;
+  const { code, message = '' } = grpcErrorOf(error) ?? {};
+  const [limit] = BEYOND_LIMIT.exec(message) ?? [];
+  if (code === grpc.INVALID_ARGUMENT && limit !== undefined) {
+    const detail = `Temporal can't keep a payment as large as this (${limit.trim()}): nothing came of the request. Send less in metadata.`;
     return new ApiError('body_too_large', detail, { cause: error });
   }
   return isTrouble(error) ? temporarilyUnavailable(undefined, { cause: error }) : error;
