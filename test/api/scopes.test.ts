@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { routes } from '../../src/api/app.js';
+import { merchantsWith, useApi } from '../support/api-under-test.js';
 
 /** Calls that a key needs neither `read` nor `review` for, with what their answers show. */
 const WITHOUT_READING = {
@@ -12,6 +13,16 @@ const WITHOUT_READING = {
 };
 
 describe('a key without the scope read', () => {
+  const api = useApi({
+    merchants: merchantsWith([{ name: 'till', secret: 'till-secret', scopes: ['collections', 'payouts'] }]),
+  });
+
+  it('may not have a notification sent again, whose answer is the whole payment', async () => {
+    const path = '/v1/payments/col_1/notifications/1/resend';
+    const { status, body } = await api.ask('POST', path, { key: 'till-secret' });
+    expect([status, body.code]).toEqual([403, 'forbidden']);
+  });
+
   it('is shown nothing but what it makes or ends', () => {
     const open = routes.filter(({ scopes }) =>
       scopes?.some((scope) => scope !== 'read' && scope !== 'review'),

@@ -47,7 +47,6 @@ describe('an API key', () => {
     ['GET', '/v1/balance?service=payout', 'balance'],
     ['POST', '/v1/payments/col_1/resolve', 'review'],
     ['GET', '/v1/notifications/unmatched', 'review'],
-    ['POST', '/v1/payments/col_1/notifications/1/resend', 'collections payouts review'],
   ])('needs a scope for %s %s: %s', async (method, path, scope) => {
     const { status, headers, body } = await api.ask(method, path, { key: KEYS.reader });
     expect(status).toBe(403);
