@@ -41,6 +41,10 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   const violations: Violation[] = [];
   const shown = shownBy(before, event);
   let book: Book = { ...before.book, shown: shown.all, quietUntil: quietAfter(before.book, event, now) };
+  const isMaybeReset =
+    (event.kind === 'resetChecked' && event.mayBeReset) ||
+    (event.kind === 'sent' && event.outcome.kind === 'unchecked');
+  if (isMaybeReset) book = { ...book, mayBeReset: true };
   book = withLook(book, before, event, now);
   book = withNamed(book, before, event, step, violations);
   book = withRequest(book, before, event);

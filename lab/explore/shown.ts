@@ -28,7 +28,7 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     const isNamed = event.kind === 'listed' || externalId !== undefined;
     if (!isNamed && known === undefined && transId !== ownId) continue;
     // After a reset, the merchant may have any link.
-    const mayBeGiven = transId === ownId || provider.wasReset;
+    const mayBeGiven = transId === ownId || provider.wasReset || book.mayBeReset === true;
     const isOpen = book.final && book.isFailed && isUnsettled(payment.order, mayBeGiven, status);
     const isContradiction = isOpen || (transId === ownId && book.final && status !== book.status);
     // A decision that no money has moved goes with whatever will never move any.
@@ -96,7 +96,8 @@ function isNews(
   const isOld = known.isPaid ? !isOver({ order }, status) : order.method === 'link' && status === 'CREATED';
   // A link that nobody has, and that nobody was seen to pay, is no evidence of anything.
   const isMoving = isOwn || isUnsettled(order, false, status) || isUnsettled(order, false, known.status);
-  return status !== known.status && isMoving && !isOld;
+  const isUntried = order.method === 'link' && known.status === 'CREATED' && status === 'EXPIRED';
+  return status !== known.status && isMoving && !isOld && !isUntried;
 }
 
 /** What was in view when a decision was made has been decided on, and so has what the payment went by, or goes by now. */

@@ -128,6 +128,8 @@ export interface Book {
   readonly isSearched: boolean;
   /** What the provider has shown of the payment's transactions. */
   readonly shown: readonly Shown[];
+  /** Temporal has said, or not denied, that the workflow was reset. */
+  readonly mayBeReset?: true | undefined;
   /** The provider has asked not to be called until then. */
   readonly quietUntil: number;
   /** The decision that an operator has insisted on, and taken the consequences of: `fail` once is more than `resend`. */

@@ -25,7 +25,6 @@ import {
   aboutToSend,
   besides,
   type Change,
-  canMoveMoney,
   end,
   follow,
   followedTransaction,
@@ -569,7 +568,7 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
   }
   const difference = knownDifference(payment, transIdOf(payment));
   const doubtful: PaymentState = {
-    ...inDoubt(markJudged(payment, ({ status }) => (canMoveMoney(payment, status) ? 'FAILED' : status))),
+    ...inDoubt(markJudged(payment, (other) => (isOpen(payment, other) ? 'FAILED' : other.status))),
     tolerated: difference?.words ?? payment.tolerated ?? deciding.review.why,
   };
   const { by, approval } = resolvedBy(deciding, now);

@@ -142,8 +142,8 @@ function giveUp(payment: PaymentState, waiting: Waiting, now: number): PaymentSt
     const why = `${describeDoubt(doubt.reason)}, and it could not be sent once more: ${reason}`;
     return searchUnderReview(withoutDecision(payment, cause), doubt, why, now);
   }
-  // This run has made no link since it was throttled, but an earlier one may have, and given it away.
-  if (isLink && unsent.wasThrottled) return inPhase(payment, { ...waiting, isGivenUp: true });
+  // This run has sent nothing since it was throttled, but an earlier one may have, and the list may not show it yet.
+  if (unsent.wasThrottled) return inPhase(payment, { ...waiting, isGivenUp: true });
   return neverSent(payment, reason, now);
 }
 

@@ -413,8 +413,8 @@ export function checksFrom(now: number): Check[] {
 }
 
 /** Whether a transaction has moved money or still can. A link that nobody was given can't be paid. */
-export function canMoveMoney({ order, sends }: PaymentState, status: ProviderStatus): boolean {
-  return order.method === 'link' && !sends.isReset
+export function canMoveMoney({ order }: PaymentState, status: ProviderStatus): boolean {
+  return order.method === 'link'
     ? status === 'SUCCESSFUL' || status === 'PENDING'
     : status !== 'FAILED' && status !== 'EXPIRED';
 }
@@ -432,7 +432,10 @@ export function noteOther(
   const latest = latestOf(payment, known, status);
   if (known?.status === latest && payment.phase.kind === 'review' && payment.phase.held) return payment;
   const noted = withOther(payment, { transId, status });
-  if (!canMoveMoney(payment, latest) || known?.judged === latest) return noted;
+  // After a reset, the merchant may have been given it.
+  const isFailed = payment.phase.kind === 'ended' && payment.phase.failureCode === 'decided_by_operator';
+  const mayBePaid = payment.sends.isReset && !isOver(payment, latest) && (known === undefined || isFailed);
+  if ((!canMoveMoney(payment, latest) && !mayBePaid) || known?.judged === latest) return noted;
   return holdForReview(
     inDoubt(noted),
     `the provider has another transaction for this payment: ${transId} (${latest})`,
@@ -496,10 +499,11 @@ export function whyPaid(payment: PaymentState, transId: TransId): string {
 
 /**
  * Whether a further transaction has moved money, or can still move it, for all that is known. Of links that nobody is
- * paying, only those count that a decision has left: the merchant may have been given one of them.
+ * paying, only those count that a decision has left, and after a reset all: the merchant may have been given one of them.
  */
 export function isOpen(payment: PaymentState, { status, judged }: OtherTransaction): boolean {
-  return canMoveMoney(payment, status) || (judged !== undefined && !isOver(payment, status));
+  const mayBeGiven = judged !== undefined || payment.sends.isReset === true;
+  return canMoveMoney(payment, status) || (mayBeGiven && !isOver(payment, status));
 }
 
 /** A further transaction that has moved money, or can still move it. */

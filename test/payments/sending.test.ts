@@ -303,11 +303,20 @@ describe('a request that the provider throttled', () => {
   it('is FAILED only after a look-up that shows nothing', () => {
     const payment = waiting();
     while (payment.listed().payment.phase.kind === 'sending') payment.sent(THROTTLED_SEND);
+    payment.resetChecked();
     expect(payment.phase('ended')).toMatchObject({
       status: 'FAILED',
       reason: 'never sent to the provider: too many requests',
     });
     expect(payment.now).toBeGreaterThanOrEqual(START + NOT_SENT_PATIENCE_MS);
+  });
+
+  it('is looked for when an earlier run may have sent it, and the list may not show it yet', () => {
+    const payment = waiting();
+    while (payment.listed().payment.phase.kind === 'sending') payment.sent(THROTTLED_SEND);
+    payment.resetChecked(true);
+    expect(payment.status).toBe('CREATED');
+    expect(payment.listed(own).phase('following').transId).toBe('T1');
   });
 
   it.each([
