@@ -10,7 +10,7 @@ import type {
   RequestEvent,
   Todo,
 } from '../../src/payments/transitions.js';
-import { type Act, activityAct, messageOf, replyAct } from './workflow-commands.js';
+import { type Act, activityAct, replyAct } from './workflow-commands.js';
 
 export type Message = RequestEvent | NotificationEvent | DeliveryEvent;
 
@@ -45,8 +45,6 @@ export class ExpectedPayment {
   timeline: Timeline | undefined;
   todo: Todo = { kind: 'end' };
   #acts: Act[] = [];
-  /** What the merchant is being told, unless it was taken back. */
-  #told: string | undefined;
 
   constructor(public payment: PaymentState) {}
 
@@ -119,7 +117,6 @@ export class ExpectedPayment {
     const before = this.payment;
     const { payment, todo, replies } = step(before, event, now);
     this.payment = payment;
-    if (event.kind === 'delivered') this.#told = undefined;
     this.timeline = recordStep(
       this.timeline ?? EMPTY_TIMELINE,
       { before, event, after: payment, replies },
@@ -140,20 +137,9 @@ export class ExpectedPayment {
     ];
     if (attributes.length > 0) this.#acts.push(['searchAttributes', Object.fromEntries(attributes)]);
     this.#acts.push(...replies.map(replyAct));
-    this.#withdrawStale();
     if (todo.kind !== 'deliver') return;
-    this.#told = JSON.stringify(messageOf(payment, todo.number));
     this.#acts.push(activityAct(payment, todo, now));
     this.take({ kind: 'time' }, now);
-  }
-
-  /** What the merchant is being told is taken back once it is no longer so. */
-  #withdrawStale(): void {
-    const { delivering } = this.payment;
-    if (delivering === undefined || this.#told === undefined) return;
-    if (JSON.stringify(messageOf(this.payment, delivering.number)) === this.#told) return;
-    this.#acts.push(['cancelDelivery']);
-    this.#told = undefined;
   }
 
   /** What the interpreter does next, as far as it can without anything coming in, while it has this timer. */

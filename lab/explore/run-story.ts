@@ -364,13 +364,11 @@ class StoryRun {
   }
 
   /**
-   * Replies come when their handlers go on, after what the loop has done; a refusal takes a moment longer than an answer. A
-   * delivery is cancelled a moment after that was asked for.
+   * Replies come when their handlers go on, after what the loop has done; a refusal takes a moment longer than an answer.
    */
   private compare(acts: readonly Act[]): void {
     const [wanted, done] = [this.expected.acts(), acts].map((list) => [
-      list.filter(([name]) => name !== 'reply' && name !== 'cancelDelivery'),
-      list.filter(([name]) => name === 'cancelDelivery'),
+      list.filter(([name]) => name !== 'reply'),
       list.filter(([name]) => name === 'reply').sort(byRequest),
     ]);
     if (isDeepStrictEqual(plain(wanted), plain(done))) return;

@@ -45,7 +45,7 @@ export function moneyLimits(terms: PaymentTerms): Limits {
   return { ...askingLimits(terms), waitsMs: 10 * MINUTE_MS };
 }
 
-const NOTIFYING: Limits = { runsMs: 10 * SECOND_MS, waitsMs: 10 * MINUTE_MS };
+const NOTIFYING: Limits = { runsMs: 10 * SECOND_MS, waitsMs: 5 * SECOND_MS, attempts: 4 };
 
 const SENDS = { link: 'initiatePay', direct: 'directPay' } as const;
 
@@ -82,8 +82,7 @@ export function activityAct(
   }
 }
 
-/** What the merchant is told. */
-export function messageOf(payment: PaymentState, number: number) {
+function messageOf(payment: PaymentState, number: number) {
   const notification = payment.notifications.find((one) => one.number === number);
   if (notification === undefined) return undefined;
   const { type, at } = notification;
@@ -102,7 +101,6 @@ export function actOf(command: Command): Act[] {
   if (scheduleActivity) return [['activity', ...callOf(scheduleActivity)]];
   if (startTimer) return [['timer', milliseconds(startTimer.startToFireTimeout)]];
   if (command.cancelTimer) return [['cancelTimer']];
-  if (command.requestCancelActivity) return [['cancelDelivery']];
   if (command.upsertWorkflowSearchAttributes) {
     const fields = Object.entries(
       command.upsertWorkflowSearchAttributes.searchAttributes?.indexedFields ?? {},

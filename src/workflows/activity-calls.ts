@@ -1,8 +1,6 @@
 import {
-  ActivityCancellationType,
   ActivityFailure,
   ApplicationFailure,
-  isCancellation,
   log,
   proxyActivities,
   proxyLocalActivities,
@@ -33,10 +31,12 @@ const MARGIN_MS = 5_000;
 const NOTIFY_TIMEOUT_MS = 10_000;
 
 /**
- * How long a request that moves money, or a notification, may wait for a worker, in ms. If no worker took it, it was
- * certainly not sent.
+ * How long a request that moves money may wait for a worker, in ms. If no worker took it, it was certainly not sent.
  */
 const START_TIMEOUT_MS = 10 * 60_000;
+
+/** How long a notification may wait for a worker, in ms: it says how the payment is. */
+const FRESH_MS = 5_000;
 
 /** Each activity runs once: the payment machine decides what happens next, not Temporal's retries. */
 const ONCE = { maximumAttempts: 1 };
@@ -45,7 +45,7 @@ const ONCE = { maximumAttempts: 1 };
 const WHILE_HELD_BACK = {
   initialInterval: 1_000,
   backoffCoefficient: 2,
-  maximumInterval: 30_000,
+  maximumAttempts: 4,
   nonRetryableErrorTypes: [DECRYPTION_FAILURE],
 };
 
@@ -106,14 +106,13 @@ export function activityCalls(terms: PaymentTerms) {
 
     /**
      * Notifies the merchant, on a queue of its own, so that an address that is down holds up nothing. Never a local activity: that
-     * runs before it is certain that what the notification says will be in history. It is cancelled only for as long as it waits.
+     * runs before it is certain that what the notification says will be in history. What has waited for a worker for long is made anew.
      */
     notify: (notification: MerchantNotification, tries: number) =>
       delivery(
         proxyActivities<Activities>({
           startToCloseTimeout: NOTIFY_TIMEOUT_MS,
-          scheduleToStartTimeout: START_TIMEOUT_MS,
-          cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+          scheduleToStartTimeout: FRESH_MS,
           retry: WHILE_HELD_BACK,
           summary: `Notify the merchant: ${notification.type}, try ${tries + 1}`,
           taskQueue: notificationsQueue(workflowInfo().taskQueue),
@@ -176,9 +175,8 @@ async function delivery(outcome: Promise<DeliveryOutcome>): Promise<DeliveryOutc
   }
 }
 
-/** Whether a notification was taken back or had no turn for as long as it waited. */
+/** Whether a notification had no turn for as long as it may wait. */
 function wasNotSent(error: unknown): boolean {
-  if (isCancellation(error)) return true;
   if (!(error instanceof ActivityFailure)) return false;
   const { cause } = error;
   return cause instanceof TimeoutFailure

@@ -121,9 +121,6 @@ class Interpreter {
   private requests = 0;
   private isHandingOver = false;
   private timer: { readonly until: number; readonly scope: CancellationScope; isOver: boolean } | undefined;
-  private delivery:
-    | { readonly number: number; readonly told: string; readonly scope: CancellationScope }
-    | undefined;
 
   constructor(
     private readonly input: PaymentInput,
@@ -179,7 +176,6 @@ class Interpreter {
     if (event.kind === 'status') this.see(event.transId, event.answer);
     this.show(before);
     if (event.kind === 'delivered') this.reportGivenUp(event.number);
-    this.withdrawStale();
     if (todo.kind !== 'deliver') return todo;
     // Started at once: a message that waits in the inbox must not come first.
     void this.deliver(todo);
@@ -212,19 +208,8 @@ class Interpreter {
    * hands an activity out only once it has committed the workflow task that asks for it.
    */
   private async deliver({ number, at, tries }: Extract<Todo, { kind: 'deliver' }>): Promise<void> {
-    const notification = this.compose(number);
-    const scope = new CancellationScope();
-    this.delivery = { number, told: JSON.stringify(notification), scope };
-    const outcome = await scope.run(() => this.calls.notify(notification, tries));
-    this.delivery = undefined;
+    const outcome = await this.calls.notify(this.compose(number), tries);
     this.inbox.push({ kind: 'delivered', number, at, outcome: this.reported(number, outcome) });
-  }
-
-  /** Takes a notification back that waits for a worker, and no longer says how the payment is. One that is being sent is sent. */
-  private withdrawStale(): void {
-    if (this.delivery === undefined) return;
-    const { number, told, scope } = this.delivery;
-    if (JSON.stringify(this.compose(number)) !== told) scope.cancel();
   }
 
   /** Asks what the provider shows, for those who look, when nothing else is to be done. */

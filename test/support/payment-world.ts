@@ -434,12 +434,14 @@ export class PaymentWorld {
         Promise.reject(new Error(`${id} did not end`)),
       ),
     ]);
-    const history = await handle.fetchHistory();
-    if (scenario !== undefined) await saveHistory(scenario, history);
-    return (
-      history.events?.map(({ eventType }) => EventType[eventType ?? 0]?.replace('EVENT_TYPE_', '') ?? '?') ??
-      []
-    );
+    if (scenario !== undefined) await saveHistory(scenario, await handle.fetchHistory());
+    return await this.historyOf(id);
+  }
+
+  /** The types of the events in a payment's history. */
+  async historyOf(id: string): Promise<readonly string[]> {
+    const { events } = await this.client.workflow.getHandle(id).fetchHistory();
+    return events?.map(({ eventType }) => EventType[eventType ?? 0]?.replace('EVENT_TYPE_', '') ?? '?') ?? [];
   }
 
   /** The provider's own record of a payment's transactions. */

@@ -59,6 +59,7 @@ describe.each([
     expect(events.filter((event) => /^ACTIVITY_TASK_(SCHEDULED|TIMED_OUT)$/.test(event))).toEqual([
       'ACTIVITY_TASK_SCHEDULED',
       'ACTIVITY_TASK_TIMED_OUT',
+      'ACTIVITY_TASK_SCHEDULED', // the merchant is told
     ]);
     expect(world.transactionsOf(payment.id)).toHaveLength(1);
   });

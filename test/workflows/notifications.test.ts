@@ -52,6 +52,52 @@ describe('telling the merchant', () => {
     expect(notified.at(-1)).toBe('payment.succeeded SUCCESSFUL');
   });
 
+  it('does not repeat what is being told when the payment changes, and tells the rest after it', async () => {
+    const payment = await link();
+    let release: (delivery: TryOutcome) => void = () => undefined;
+    answer = () =>
+      new Promise<TryOutcome>((resolve) => {
+        release = resolve;
+      });
+    await world.visit(payment, 'decline');
+    while (notificationsOf(payment).length === 0) await pause(20);
+    await world.visit(payment, 'pay');
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    answer = () => ({ kind: 'delivered' });
+    release({ kind: 'delivered' });
+    await world.ended(payment.id, 'merchant-notified-of-each');
+    const told = notificationsOf(payment).map(({ type, payment: { status } }) => `${type} ${status}`);
+    expect(told).toEqual(['payment.attempt_failed FAILED', 'payment.succeeded SUCCESSFUL']);
+    await world.pass(HOUR);
+  });
+
+  it('says how the payment is when it is sent, however long it has waited for a worker', async () => {
+    const releases: (() => void)[] = [];
+    answer = () => new Promise<TryOutcome>((resolve) => releases.push(() => resolve({ kind: 'delivered' })));
+    // As many as a worker sends at a time.
+    for (let copy = 0; copy < 10; copy++) await world.visit(await link(), 'pay');
+    while (releases.length < 10) await pause(20);
+    const payment = await link();
+    await world.visit(payment, 'decline');
+    await world.untilStatus(payment.id, 'FAILED');
+    await world.visit(payment, 'pay');
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    const isMadeAnew = async () =>
+      (await world.historyOf(payment.id)).filter((event) => event === 'ACTIVITY_TASK_SCHEDULED').length > 1;
+    while (!(await isMadeAnew())) await pause(100);
+    answer = () => ({ kind: 'delivered' });
+    for (const release of releases) release();
+    await world.ended(payment.id, 'merchant-notified-anew');
+    const told = notificationsOf(payment).map(({ type, payment: { status } }) => `${type} ${status}`);
+    expect(told).toEqual(['payment.attempt_failed SUCCESSFUL', 'payment.succeeded SUCCESSFUL']);
+    const { body } = await world.get(`/v1/payments/${payment.id}/notifications`);
+    const deliveries = body as unknown as {
+      readonly data: readonly { readonly delivery: { status: string } }[];
+    };
+    expect(deliveries.data.map(({ delivery }) => delivery.status)).toEqual(['delivered', 'delivered']);
+    await world.pass(HOUR);
+  });
+
   it('holds up no request that moves money, however many wait for a merchant who never answers', async () => {
     answer = () => down;
     for (let copy = 0; copy < 12; copy++) await world.visit(await link(), 'pay');

@@ -145,7 +145,7 @@ describe('when the next version of the worker is made current', () => {
       const activities = (await eventsOf(payout.id)).map(
         ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType?.name,
       );
-      expect(activities.filter(Boolean)).toEqual(['payOut']);
+      expect(activities.filter(Boolean)).toEqual(['payOut', 'notifyMerchant']);
     },
     TEST_LIMIT_MS,
   );
