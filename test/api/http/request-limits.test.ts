@@ -54,7 +54,7 @@ describe('the requests of an API key', () => {
     await start();
     await times(15, () => ask(KEYS.shop));
     const { status, headers } = await api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body: {} });
-    expect(status).toBe(200);
+    expect(status).not.toBe(429);
     expect(headers.has('ratelimit')).toBe(false);
   });
 
