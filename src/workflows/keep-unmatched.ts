@@ -1,4 +1,4 @@
-import { condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import { onQuery, onSignal, readInput } from './handlers.js';
 import { matchedSignal, type UnmatchedNotification, unmatchedQuery, unmatchedSignal } from './messages.js';
 import { list } from './schema.js';
@@ -13,8 +13,13 @@ const HISTORY_LIMIT = 1_500;
 /**
  * Keeps the provider's latest notifications that match no payment, for an operator to read. They may come from a payment
  * made by hand in the provider's portal, from another system, from a link with which no payment could be started, or be forged.
+ * A request to cancel it has no effect: what it keeps is kept nowhere else.
  */
-export async function keepUnmatched(kept: readonly UnmatchedNotification[] = []): Promise<void> {
+export function keepUnmatched(kept: readonly UnmatchedNotification[] = []): Promise<void> {
+  return CancellationScope.nonCancellable(() => keep(kept));
+}
+
+async function keep(kept: readonly UnmatchedNotification[]): Promise<void> {
   let latest = readInput(list(unmatchedNotification), kept);
   onSignal(unmatchedSignal, unmatchedNotification, (notification) => {
     latest = [...latest, notification].slice(-KEPT);

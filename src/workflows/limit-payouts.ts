@@ -1,4 +1,10 @@
-import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { countPayouts, NO_PAYOUTS } from '../payments/counted-payouts.js';
 import { onUpdate, readInput } from './handlers.js';
 import { countPayoutsUpdate, type PayoutCount, type PayoutLimitInput } from './messages.js';
@@ -9,9 +15,14 @@ const HISTORY_LIMIT = 1_500;
 
 /**
  * Counts the payouts that a merchant orders on one day against the merchant's limit. It is one workflow for all API
- * processes, which counts one batch after the other, so that no two payouts can take the same room. It ends with its day.
+ * processes, which counts one batch after the other, so that no two payouts can take the same room. It ends with its day. A request
+ * to cancel it has no effect: without it, nothing more would be paid that day.
  */
-export async function limitPayouts(given: PayoutLimitInput): Promise<void> {
+export function limitPayouts(given: PayoutLimitInput): Promise<void> {
+  return CancellationScope.nonCancellable(() => count(given));
+}
+
+async function count(given: PayoutLimitInput): Promise<void> {
   const input = readInput(payoutLimitInput, given);
   let counted = input.carried ?? NO_PAYOUTS;
   onUpdate(countPayoutsUpdate, payoutsToCount, ({ payouts, max }): PayoutCount => {

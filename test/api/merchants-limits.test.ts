@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { dayOf } from '../../src/payments/time.js';
 import { payoutLimitWorkflowId } from '../../src/workflows/messages.js';
@@ -133,6 +134,28 @@ describe("a merchant's limit of the payouts of a day", () => {
       .terminate();
     expect((await payOut(100)).status).toBe(503);
     expect((await payOut(600, 'order-1')).status).toBe(200);
+  });
+
+  it.each(['canceled', 'reset'] as const)('stays when its workflow is %s', async (action) => {
+    const { payOut } = await apiFor(action, { maxPayoutsPerDay: 1_000 });
+    expect(isMade(await payOut(600))).toBe(true);
+    const { client } = stack.api;
+    const workflowId = payoutLimitWorkflowId(action, dayOf(Date.now()));
+    const handle = client.workflow.getHandle(workflowId);
+    if (action === 'canceled') await handle.cancel();
+    else {
+      const { events } = await handle.fetchHistory();
+      const task = events?.find(({ workflowTaskCompletedEventAttributes: completed }) => completed);
+      await client.workflowService.resetWorkflowExecution({
+        namespace: 'default',
+        workflowExecution: { workflowId },
+        reason: 'tried',
+        requestId: randomUUID(),
+        workflowTaskFinishEventId: task?.eventId ?? null,
+      });
+    }
+    expect((await payOut(500)).status).toBe(422);
+    expect(isMade(await payOut(400))).toBe(true);
   });
 });
 

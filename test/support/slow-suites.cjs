@@ -4,6 +4,7 @@
  */
 module.exports = [
   'lab/explore/mutants',
+  'workflows/temporal-actions',
   'lab/simulation/broken-rules',
   'workflows/ambiguity',
   'lab/simulation/run-simulation',

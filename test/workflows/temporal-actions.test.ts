@@ -1,0 +1,293 @@
+import { execFile } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { UNMATCHED_WORKFLOW } from '../../src/workflows/messages.js';
+import { findTemporal } from '../../stack/temporal/temporal-cli.js';
+import { eventually } from '../support/payment-stack.js';
+import { PaymentWorld } from '../support/payment-world.js';
+
+let world: PaymentWorld;
+let executable: string;
+beforeAll(async () => {
+  ({ path: executable } = await findTemporal({ report: () => undefined }));
+  world = await PaymentWorld.start({
+    realServer: true,
+    terms: { ambiguousGraceMs: 3_000, resolveAfterMs: 0 },
+  });
+}, 120_000);
+beforeEach(() => world.sandbox.faults.clear());
+afterAll(() => world.stop(), 60_000);
+
+/** What the command line of Temporal answers, which an operator types. */
+function temporal(...args: readonly string[]): Promise<{ readonly isDone: boolean; readonly said: string }> {
+  const target = ['--address', world.env.address, '--command-timeout', '10s'];
+  return new Promise((resolve) =>
+    execFile(executable, [...args, ...target], { timeout: 30_000 }, (error, stdout, stderr) =>
+      resolve({ isDone: error === null, said: `${stdout}${stderr}` }),
+    ),
+  );
+}
+
+/** What an operator can do to a workflow, by its command after `temporal workflow`. None of it may change how a payment ends. */
+const ACTIONS: Readonly<Record<string, readonly string[]>> = {
+  cancel: ['cancel'],
+  'signal without input': ['signal', '--name', 'hint'],
+  'signal with another input': ['signal', '--name', 'hint', '--input', '{"transId": 5}'],
+  'signal of no known name': ['signal', '--name', 'cancel-it', '--input', '{}'],
+  'update without input': ['update', 'execute', '--name', 'resolve'],
+  'update of no known name': ['update', 'execute', '--name', 'succeed', '--input', '{}'],
+  query: ['query', '--type', 'payment'],
+  stack: ['stack'],
+  metadata: ['metadata'],
+  'reset to the first task': ['reset', '--type', 'FirstWorkflowTask', '--reason', 'tried'],
+  'reset to the last task': ['reset', '--type', 'LastWorkflowTask', '--reason', 'tried'],
+  'reset without signals': [
+    'reset',
+    '--type',
+    'LastWorkflowTask',
+    '--reapply-exclude',
+    'Signal',
+    '--reason',
+    'tried',
+  ],
+  'reset without anything': [
+    'reset',
+    '--type',
+    'FirstWorkflowTask',
+    '--reapply-exclude',
+    'All',
+    '--reason',
+    'tried',
+  ],
+  'update-options to the current version': [
+    'update-options',
+    '--versioning-override-behavior',
+    'auto_upgrade',
+  ],
+};
+
+const AS = ['--type', 'payOut', '--task-queue', 'payments'];
+
+/** Starts of a running payment's id once more, by the command after `temporal workflow`. */
+const STARTS: Readonly<Record<string, readonly string[]>> = {
+  start: ['start', ...AS],
+  'start, using the existing one': ['start', ...AS, '--id-conflict-policy', 'UseExisting'],
+  'start, rejecting duplicates': ['start', ...AS, '--id-reuse-policy', 'RejectDuplicate'],
+  'signal-with-start': ['signal-with-start', ...AS, '--signal-name', 'hint'],
+  'start-update-with-start': [
+    'start-update-with-start',
+    ...AS,
+    '--id-conflict-policy',
+    'UseExisting',
+    '--update-name',
+    'resolve',
+    '--update-wait-for-stage',
+    'accepted',
+  ],
+};
+
+const link = { method: 'link', amount: 5_000 };
+const payout = { amount: 900, phone: '670000800' };
+
+/** A payment in a state of its life, and what brings it to its outcome. */
+const states: readonly {
+  readonly name: string;
+  readonly begin: () => Promise<string>;
+  readonly afterwards?: () => Promise<void>;
+  readonly finish: (id: string) => Promise<unknown>;
+  readonly outcome: 'SUCCESSFUL' | 'FAILED';
+  readonly transactions: number;
+}[] = [
+  {
+    name: 'a link that waits for its start',
+    begin: async () => (await world.begin('collections', link)).id,
+    finish: async (id) => await world.visit((await world.get(`/v1/payments/${id}`)).body, 'pay'),
+    outcome: 'SUCCESSFUL',
+    transactions: 1,
+  },
+  {
+    name: 'a link that a worker has asked about',
+    async begin() {
+      const { id } = await world.begin('collections', link);
+      await world.post(`/v1/payments/${id}/refresh`, {});
+      return id;
+    },
+    finish: async (id) => await world.visit((await world.get(`/v1/payments/${id}`)).body, 'pay'),
+    outcome: 'SUCCESSFUL',
+    transactions: 1,
+  },
+  {
+    name: 'a payout on its way',
+    begin: async () => (await world.begin('payouts', payout)).id,
+    finish: (id) => world.settle(id, 'SUCCESSFUL'),
+    outcome: 'SUCCESSFUL',
+    transactions: 1,
+  },
+  {
+    name: 'a collection from a phone',
+    begin: async () => (await world.begin('collections', { ...payout, method: 'direct' })).id,
+    finish: (id) => world.settle(id, 'FAILED'),
+    outcome: 'FAILED',
+    transactions: 1,
+  },
+  {
+    name: 'a payout under review',
+    async begin() {
+      world.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
+      const { id } = (await world.post('/v1/payouts', payout)).body;
+      return (await world.untilStatus(id, 'REVIEW')).id;
+    },
+    async finish(id) {
+      await world.untilStatus(id, 'REVIEW');
+      await eventually(
+        () => world.resolve(id, { action: 'fail' }),
+        ({ status }) => status === 200,
+      );
+    },
+    outcome: 'FAILED',
+    transactions: 0,
+  },
+  {
+    name: 'a payout that has ended',
+    async begin() {
+      const { id } = await world.begin('payouts', payout);
+      await world.settle(id, 'SUCCESSFUL');
+      await world.ended(id);
+      return id;
+    },
+    finish: () => Promise.resolve(),
+    outcome: 'SUCCESSFUL',
+    transactions: 1,
+  },
+];
+
+/** The final words that a merchant was given. */
+const wordsOf = (id: string) =>
+  new Set(
+    world.notifications.filter(({ payment }) => payment.id === id && payment.final).map(({ type }) => type),
+  );
+
+async function expectOutcome(
+  id: string,
+  action: string,
+  { outcome, transactions }: (typeof states)[number],
+): Promise<void> {
+  const { status } = await world
+    .until(id, ({ final }) => final)
+    .catch(() => world.get(`/v1/payments/${id}`).then(({ body }) => body));
+  const word = outcome === 'SUCCESSFUL' ? 'payment.succeeded' : 'payment.failed';
+  await eventually(
+    () => Promise.resolve(wordsOf(id)),
+    (words) => words.has(word),
+  ).catch(() => undefined);
+  expect({ action, status, words: [...wordsOf(id)], transactions: world.transactionsOf(id).length }).toEqual({
+    action,
+    status: outcome,
+    words: [word],
+    transactions,
+  });
+}
+
+/** Begins a payment for each action, does that to it, and has each come to its outcome. */
+async function tryEach(
+  state: (typeof states)[number],
+  actions: Readonly<Record<string, readonly string[]>>,
+): Promise<void> {
+  const begun: [action: string, id: string][] = [];
+  for (const action of Object.keys(actions)) begun.push([action, await state.begin()]);
+  await Promise.all(
+    begun.map(([action, id]) => temporal('workflow', ...(actions[action] ?? []), '--workflow-id', id)),
+  );
+  for (const [, id] of begun) await state.finish(id);
+  for (const [action, id] of begun) await expectOutcome(id, action, state);
+}
+
+describe.each(states)('$name', (state) => {
+  it(
+    'comes to its outcome, and to no other, whatever is done to its workflow',
+    () => tryEach(state, ACTIONS),
+    300_000,
+  );
+});
+
+describe.each(states.filter(({ name }) => name !== 'a payout that has ended'))('$name', (state) => {
+  it('is not begun a second time while it runs', () => tryEach(state, STARTS), 300_000);
+});
+
+describe('a payment that a signal holds up, which no key decrypts', () => {
+  it('is freed by a reset without signals', async () => {
+    const { id } = await world.begin('payouts', payout);
+    const lost = {
+      encoding: Buffer.from('binary/encrypted'),
+      'encryption-key-id': Buffer.from('nobodys-key'),
+    };
+    await world.client.workflowService.signalWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: id },
+      signalName: 'hint',
+      input: { payloads: [{ metadata: lost, data: randomBytes(64) }] },
+    });
+    await eventually(
+      () => world.client.workflow.getHandle(id).describe(),
+      ({ raw: { pendingWorkflowTask } }) => Number(pendingWorkflowTask?.attempt ?? 0) > 1,
+    );
+    const way = ['--type', 'LastWorkflowTask', '--reapply-exclude', 'Signal', '--reason', 'forged'];
+    expect(await temporal('workflow', 'reset', ...way, '--workflow-id', id)).toMatchObject({ isDone: true });
+    await world.settle(id, 'SUCCESSFUL');
+    await world.untilStatus(id, 'SUCCESSFUL');
+    expect(world.transactionsOf(id)).toHaveLength(1);
+  }, 90_000);
+});
+
+describe('a payment whose workflow is set to a version that no worker has', () => {
+  it('waits, and goes on when that is taken back', async () => {
+    const { id } = await world.begin('payouts', payout);
+    const override = (...to: readonly string[]) =>
+      temporal('workflow', 'update-options', '-w', id, '--versioning-override-behavior', ...to);
+    await override(
+      'pinned',
+      '--versioning-override-deployment-name',
+      'none',
+      '--versioning-override-build-id',
+      '1',
+    );
+    await world.settle(id, 'SUCCESSFUL');
+    expect(await override('unspecified')).toMatchObject({ isDone: true });
+    await world.untilStatus(id, 'SUCCESSFUL');
+    expect(world.transactionsOf(id)).toHaveLength(1);
+  }, 60_000);
+});
+
+describe('the notifications that match no payment', () => {
+  const unknown = () => ({ id: `pay_${randomUUID().replaceAll('-', '')}`, transId: randomUUID() });
+  const kept = async () => {
+    const { data } = (await world.get('/v1/notifications/unmatched')).body as unknown as {
+      readonly data: readonly { readonly transId: string }[];
+    };
+    return data.map(({ transId }) => transId);
+  };
+
+  it.each([
+    ['cancels', ['cancel']],
+    ['resets', ['reset', '--type', 'FirstWorkflowTask', '--reason', 'tried']],
+    ['resets again', ['reset', '--type', 'LastWorkflowTask', '--reason', 'tried']],
+  ] as const)('stay on their list when somebody %s its workflow', async (_, action) => {
+    const [before, after] = [unknown(), unknown()];
+    await world.notify(before as never, {});
+    await eventually(kept, (ids) => ids.includes(before.transId));
+    await temporal('workflow', ...action, '--workflow-id', UNMATCHED_WORKFLOW.id);
+    await world.notify(after as never, {});
+    expect(await eventually(kept, (ids) => ids.includes(after.transId))).toContain(before.transId);
+  });
+
+  it.each(['terminate', 'delete'])('are forgotten by a %s, and later ones are kept', async (action) => {
+    await temporal('workflow', action, '--workflow-id', UNMATCHED_WORKFLOW.id);
+    const after = unknown();
+    await eventually(
+      () => world.notify(after as never, {}),
+      (status) => status === 200,
+    );
+    const list = await eventually(kept, (ids) => ids.includes(after.transId));
+    expect(list).toContain(after.transId);
+  });
+});
