@@ -35,7 +35,11 @@ describe('a link that is expired', () => {
     const { status, body } = await stack.post(`/v1/collections/${id}/expire`);
     expect([status, body.code]).toEqual([409, 'not_a_link']);
     const { id: sent } = await stack.begun('/v1/payouts', payout);
-    expect((await stack.post(`/v1/collections/${sent}/expire`)).status).toBe(404);
+    const wrong = await stack.post(`/v1/collections/${sent}/expire`);
+    expect([wrong.status, wrong.body.detail]).toEqual([
+      404,
+      expect.stringContaining("This is a payout's id"),
+    ]);
   });
 
   it('must have been made by the provider, when it may have been sent', async () => {

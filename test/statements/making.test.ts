@@ -343,10 +343,22 @@ describe("the API's statements", () => {
     expect(text).not.toContain('670000000');
   });
 
-  it('are not found for a day without one, nor for what is no day', async () => {
-    for (const date of ['2020-01-01', '2026-02-30', 'today', `${DAY}?version=9`]) {
-      expect((await get(`/v1/statements/${date}`)).status).toBe(404);
-    }
+  it.each([
+    ['2020-01-01', 'If this one was missed, an operator can have it made'],
+    [`${DAY}?version=9`, 'in the night that follows'],
+    ['2999-12-31', 'look again at 3000-01-01T03:00:00.000Z'],
+    ['2026-02-30', 'called by its day'],
+    ['today', 'called by its day'],
+  ])('are not found for %s, and the answer says when one is made', async (date, says) => {
+    const { status, body } = await get(`/v1/statements/${date}`);
+    expect([status, body.detail]).toEqual([404, expect.stringContaining(says)]);
+  });
+
+  it('are CSV with a byte order mark, without which Excel takes UTF-8 for another encoding', async () => {
+    const raw = await fetch(`${api.url}/v1/statements/${DAY}`, {
+      headers: { authorization: `Bearer ${KEYS.operator}`, accept: 'text/csv' },
+    });
+    expect([...new Uint8Array(await raw.arrayBuffer()).slice(0, 5)]).toEqual([0xef, 0xbb, 0xbf, 0x72, 0x65]);
   });
 
   it('are made when an operator asks for it, and only of a day that is over', async () => {

@@ -8,7 +8,10 @@ describe('an API key', () => {
     const { status, headers, body } = await api.ask('GET', '/v1/balance?service=payout');
     expect(status).toBe(401);
     expect(headers.get('www-authenticate')).toBe('Bearer realm="sanaga"');
-    expect(body.code).toBe('unauthenticated');
+    expect(body).toMatchObject({
+      code: 'unauthenticated',
+      detail: 'Send an API key as "Authorization: Bearer <key>".',
+    });
   });
 
   it.each(['Bearer wrong-secret', `Bearer ${KEYS.shop}x`, `Bearer ${KEYS.shop.slice(0, -1)}`])(
@@ -23,8 +26,10 @@ describe('an API key', () => {
   it.each([`Basic ${KEYS.shop}`, KEYS.shop, 'Bearer ', 'Bearer two words'])(
     'must come as a Bearer token, not as %p',
     async (authorization) => {
-      const { status } = await api.ask('GET', '/v1/balance', { headers: { authorization } });
+      const { status, body } = await api.ask('GET', '/v1/balance', { headers: { authorization } });
       expect(status).toBe(401);
+      expect(body.detail).toContain('What was sent begins otherwise, or has no key or more than one');
+      expect(body.detail).not.toContain('Basic');
     },
   );
 

@@ -1,10 +1,38 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Place } from '../../../src/api/payments/list-payments.js';
-import { readCursor, toCursor } from '../../../src/api/routes/payments.js';
+import type { Route } from '../../../src/api/route.js';
+import { listEvents } from '../../../src/api/routes/events.js';
+import { listPayments, readCursor, toCursor } from '../../../src/api/routes/payments.js';
 import type { PaymentId } from '../../../src/payments/payment-id.js';
 
 const place = (createdAt: number, id: string): Place => ({ createdAt, id: id as PaymentId });
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+function queryOf(route: Route) {
+  if (route.scopes === undefined || route.query === undefined) throw new Error(`${route.path} has no query`);
+  return route.query;
+}
+
+describe('a day alone', () => {
+  const midnight = Date.parse('2026-11-20T23:00:00Z');
+
+  it('is a day in Douala in the list of payments, as in statements', () => {
+    const day = '2026-11-21';
+    expect(queryOf(listPayments).parse({ 'created[gte]': day, 'created[lt]': day })).toMatchObject({
+      'created[gte]': midnight,
+      'created[lt]': midnight,
+    });
+  });
+
+  it('is a day in Douala in the list of events', () => {
+    expect(queryOf(listEvents).parse({ since: '2026-11-21' })).toMatchObject({ since: midnight });
+  });
+
+  it('is not what a time with its zone is', () => {
+    const time = '2026-11-21T00:00:00Z';
+    expect(queryOf(listEvents).parse({ since: time })).toMatchObject({ since: Date.parse(time) });
+  });
+});
 
 describe('a cursor', () => {
   it('leads back to its place, and can stand in an address as it is', () => {
