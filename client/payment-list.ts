@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError, IncompleteListError } from './errors.js';
 import type { RequestOptions, Send } from './transport.js';
-import type { ListParams, Payment, PaymentPage } from './types.js';
+import type { ListParams, Payment, PaymentPage, PaymentSummary } from './types.js';
 
 export interface PaymentListOptions extends RequestOptions {
   /**
@@ -16,7 +16,7 @@ export interface PaymentListOptions extends RequestOptions {
 }
 
 /** One page when awaited; all payments of all pages when iterated over. */
-export type PaymentList = Promise<PaymentPage> & AsyncIterable<Payment>;
+export type PaymentList = Promise<PaymentPage> & AsyncIterable<PaymentSummary>;
 
 /** Payments, newest first. */
 export function listPayments(send: Send, params: ListParams, options: PaymentListOptions): PaymentList {
@@ -25,7 +25,7 @@ export function listPayments(send: Send, params: ListParams, options: PaymentLis
   // Anybody who awaits it, or iterates, gets its error: until then, it isn't an unhandled one.
   first.catch(() => undefined);
   return Object.assign(first, {
-    async *[Symbol.asyncIterator](): AsyncGenerator<Payment> {
+    async *[Symbol.asyncIterator](): AsyncGenerator<PaymentSummary> {
       let page = await first;
       for (;;) {
         if (page.incomplete) onIncomplete();
@@ -42,9 +42,10 @@ function refuseIncomplete(): never {
 }
 
 async function readPage(send: Send, params: ListParams, options: RequestOptions): Promise<PaymentPage> {
-  const { created, limit, ...filter } = params;
+  const { created, limit, final, ...filter } = params;
   const query = {
     ...filter,
+    final: final?.toString(),
     'created[gte]': toTime(created?.gte),
     'created[lt]': toTime(created?.lt),
     limit: limit?.toString(),
@@ -61,9 +62,9 @@ function toTime(time: string | Date | undefined): string | undefined {
 async function complete(
   send: Send,
   page: PaymentPage,
-  { status }: ListParams,
+  { status, final }: ListParams,
   { onUnreadable, onIncomplete, ...options }: PaymentListOptions,
-): Promise<readonly Payment[]> {
+): Promise<readonly PaymentSummary[]> {
   if (page.unreadable.length === 0) return page.data;
   const late: Payment[] = [];
   for (const { id } of page.unreadable) {
@@ -76,11 +77,13 @@ async function complete(
       onUnreadable(id);
     }
   }
-  const fitting = late.filter((payment) => status === undefined || payment.status === status);
+  const fitting = late.filter(
+    (payment) => (status ?? payment.status) === payment.status && (final ?? payment.final) === payment.final,
+  );
   return [...page.data, ...fitting].sort(newestFirst);
 }
 
-function newestFirst(one: Payment, other: Payment): number {
+function newestFirst(one: PaymentSummary, other: PaymentSummary): number {
   if (one.createdAt !== other.createdAt) return one.createdAt < other.createdAt ? 1 : -1;
   return one.id < other.id ? -1 : 1;
 }

@@ -83,6 +83,24 @@ export interface Payment {
   readonly temporalUrl?: string;
 }
 
+/**
+ * What a list shows of a payment. `medium`, `revenue`, `fee`, `reason`, `failureCode` and `updatedAt` come from the records: they are
+ * missing until the payment is recorded as it stands, about a minute after its end, and where there are no records.
+ */
+export type PaymentSummary = Omit<
+  Payment,
+  | 'link'
+  | 'phone'
+  | 'financialTransId'
+  | 'review'
+  | 'resolution'
+  | 'message'
+  | 'redirectUrl'
+  | 'expiresAt'
+  | 'updatedAt'
+> &
+  Partial<Pick<Payment, 'updatedAt'>>;
+
 /** A payment that was created or, with the same Idempotency-Key, found. */
 export interface CreatedPayment extends Payment {
   /** The Idempotency-Key of the request: yours, or the one that the client made. */
@@ -193,6 +211,8 @@ export interface RetrieveParams {
 
 export interface ListParams {
   readonly status?: PaymentStatus;
+  /** Whether the outcome is certain. `false`: all that is still open, a link's FAILED included. */
+  readonly final?: boolean;
   readonly kind?: PaymentKind;
   readonly externalId?: string;
   readonly userId?: string;
@@ -212,7 +232,7 @@ export interface ListParams {
 
 /** One page of payments, newest first. */
 export interface PaymentPage {
-  readonly data: readonly Payment[];
+  readonly data: readonly PaymentSummary[];
   /** Payments of this page that can't be read at the moment. They exist, and may or may not have the status asked for. */
   readonly unreadable: readonly UnreadablePayment[];
   /** Missing on the last page. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { stringify } from 'csv-stringify/sync';
 import {
   ApiError,
   ConnectionError,
@@ -8,6 +9,7 @@ import {
   type PaymentEvent,
   type PaymentKind,
   type PaymentStatus,
+  type PaymentSummary,
   type Sanaga,
   UnexpectedResponseError,
   WaitTimeoutError,
@@ -26,7 +28,7 @@ import {
   table,
   timeOf,
 } from '../output.js';
-import { EXIT, untilDone } from '../run.js';
+import { EXIT, UsageError, untilDone } from '../run.js';
 import { clientFor, paymentId, type TargetOptions, withTarget } from '../target.js';
 import { secondsOf, waitOption } from './create.js';
 
@@ -37,6 +39,8 @@ interface GetOptions extends TargetOptions {
 
 interface ListOptions extends TargetOptions {
   readonly status?: PaymentStatus;
+  readonly final?: boolean;
+  readonly csv?: boolean;
   readonly kind?: PaymentKind;
   readonly externalId?: string;
   readonly userId?: string;
@@ -93,6 +97,12 @@ has failed or expired, and 3 when it isn't final yet.`,
       .addOption(
         new Option('--status <status>', 'payments with this status').choices(STATUSES).argParser(readStatus),
       )
+      .addOption(
+        new Option('--final [boolean]', 'payments whose outcome is certain; "false" for all that is open')
+          .choices(['true', 'false'])
+          .preset('true')
+          .argParser(readBoolean),
+      )
       .addOption(new Option('--kind <kind>', 'only these').choices(['collection', 'payout']))
       .option('--external-id <id>', 'with this identifier of yours')
       .option('--user-id <id>', 'of this customer of yours')
@@ -101,17 +111,22 @@ has failed or expired, and 3 when it isn't final yet.`,
       .option('--merchant <name>', "this merchant's alone (operators)")
       .option('--since <time>', 'created at or after: 2026-11-21 or 2026-11-21T08:20:32Z')
       .option('--until <time>', 'created before')
-      .option('-n, --limit <number>', 'at most this many; 0 for all', readCount, 20),
+      .option('-n, --limit <number>', 'at most this many; 0 for all', readCount, 20)
+      .option('--csv', 'print them as CSV'),
   )
     .addHelpText(
       'after',
       `
 Examples:
   sanaga list --status REVIEW
+  sanaga list --final false --limit 0
+  sanaga list --since 2026-11-21 --limit 0 --csv > payments.csv
   sanaga list --kind payout --status SUCCESSFUL --limit 0 --json |
     jq -s 'map(.amountPaid // .amount) | add'
 
-A list can lag behind by a moment; "sanaga get" never does.
+A list can lag behind by a moment; "sanaga get" never does. The fee, the medium
+and the reason are missing until a payment is recorded, about a minute after
+its end.
 
 Exit code: 0; 3 when payments that belong in the list can't be read at the
 moment, which are named on stderr.`,
@@ -198,9 +213,11 @@ async function get(given: string, options: GetOptions, stop: AbortSignal): Promi
 }
 
 async function list(options: ListOptions, stop: AbortSignal): Promise<number> {
+  if (options.csv && options.json) throw new UsageError('--csv or --json? Give one of them');
   const sanaga = await clientFor(options);
   const { payments, unreadable, isIncomplete } = await read(sanaga, options, stop);
-  if (options.json) payments.forEach(printJson);
+  if (options.csv) process.stdout.write(paymentCsv([...payments, ...unreadable.map((id) => ({ id }))]));
+  else if (options.json) payments.forEach(printJson);
   else if (payments.length > 0) print(paymentTable(payments));
   else if (unreadable.length === 0 && !isIncomplete) note('No payments.');
   for (const id of unreadable)
@@ -214,10 +231,11 @@ export const INCOMPLETE =
   "Payments that ended long ago may be missing: Sanaga's records can't be read at the moment. Try again later.";
 
 async function read(sanaga: Sanaga, options: ListOptions, signal: AbortSignal) {
-  const { status, kind, externalId, userId, transId, financialTransId } = options;
+  const { status, final, kind, externalId, userId, transId, financialTransId } = options;
   const { merchant, since, until, limit } = options;
   const params: ListParams = {
     ...(status !== undefined && { status }),
+    ...(final !== undefined && { final }),
     ...(kind !== undefined && { kind }),
     ...(externalId !== undefined && { externalId }),
     ...(userId !== undefined && { userId }),
@@ -227,7 +245,7 @@ async function read(sanaga: Sanaga, options: ListOptions, signal: AbortSignal) {
     created: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lt: until }) },
     limit: limit === 0 ? 100 : Math.min(limit, 100),
   };
-  const payments: Payment[] = [];
+  const payments: PaymentSummary[] = [];
   const unreadable: string[] = [];
   let isIncomplete = false;
   const all = sanaga.payments.list(params, {
@@ -244,7 +262,37 @@ async function read(sanaga: Sanaga, options: ListOptions, signal: AbortSignal) {
   return { payments, unreadable, isIncomplete };
 }
 
-function paymentTable(payments: readonly Payment[]): string {
+const CSV_COLUMNS = [
+  ...[
+    'id',
+    'kind',
+    'method',
+    'status',
+    'final',
+    'amount',
+    'amountPaid',
+    'currency',
+    'revenue',
+    'fee',
+    'medium',
+  ],
+  ...['transId', 'failureCode', 'reason', 'externalId', 'userId', 'createdAt', 'updatedAt', 'metadata'],
+];
+
+/** Payments as the API's own CSV has them, with a byte order mark, for Excel; one that can't be read has its id alone. */
+function paymentCsv(rows: readonly Partial<PaymentSummary>[]): string {
+  const isOperator = rows.some(({ merchant }) => merchant !== undefined);
+  return stringify([...rows], {
+    columns: isOperator ? [...CSV_COLUMNS, 'merchant'] : CSV_COLUMNS,
+    header: true,
+    bom: true,
+    record_delimiter: 'windows',
+    escape_formulas: true,
+    cast: { boolean: String, object: (value) => JSON.stringify(value).replaceAll(';', '\\u003b') },
+  });
+}
+
+function paymentTable(payments: readonly PaymentSummary[]): string {
   const head = ['Created', 'Payment', 'Kind', 'Amount', 'Status', 'Your id'];
   const rows = payments.map((payment) => [
     timeOf(payment.createdAt),
@@ -269,7 +317,7 @@ async function watchOne(
   { json = false }: TargetOptions,
   stop: AbortSignal,
 ): Promise<number> {
-  const shown = changes(json);
+  const shown = changes(json, ({ status, final, reason, transId }) => [status, final, reason, transId]);
   // A wrong id or key ends it at once; what fails later may be over soon.
   let payment = await sanaga.payments.retrieve(id, {}, { signal: stop });
   for (;;) {
@@ -283,7 +331,8 @@ async function watchOne(
 }
 
 async function watchAll(sanaga: Sanaga, { json = false }: TargetOptions, stop: AbortSignal): Promise<number> {
-  const shown = changes(json);
+  // The rest of what a list has comes later, when the payment is recorded.
+  const shown = changes(json, ({ status, final, transId }) => [status, final, transId]);
   const readAll = () => sanaga.payments.list({ limit: WATCHED }, { signal: stop, maxRetries: 0 });
   const first = await readAll();
   if (!json) note('Watching all payments. Ctrl-C ends it.');
@@ -296,14 +345,13 @@ async function watchAll(sanaga: Sanaga, { json = false }: TargetOptions, stop: A
 }
 
 /** Shows each payment when it has changed, and once when Sanaga is away. */
-function changes(json: boolean) {
+function changes(json: boolean, partsOf: (payment: PaymentSummary) => readonly unknown[]) {
   const seen = new Map<string, string>();
   let isAway = false;
-  const stateOf = ({ status, final, reason, transId }: Payment) =>
-    JSON.stringify([status, final, reason, transId]);
+  const stateOf = (payment: PaymentSummary) => JSON.stringify(partsOf(payment));
   return {
-    remember: (payment: Payment) => seen.set(payment.id, stateOf(payment)),
-    show(payment: Payment): void {
+    remember: (payment: PaymentSummary) => seen.set(payment.id, stateOf(payment)),
+    show(payment: PaymentSummary): void {
       const state = stateOf(payment);
       if (seen.get(payment.id) === state) return;
       seen.set(payment.id, state);
@@ -326,8 +374,9 @@ function changes(json: boolean) {
   };
 }
 
-function changeLine(payment: Payment): string {
-  const { id, reason, link, updatedAt, externalId, final } = payment;
+/** A change, by the time of the payment or, in a list that doesn't tell it yet, by that at which it was seen. */
+function changeLine(payment: PaymentSummary & Pick<Payment, 'link'>): string {
+  const { id, reason, link, updatedAt = new Date().toISOString(), externalId, final } = payment;
   const more = reason ?? (final ? undefined : link);
   return [
     paint('dim', timeOf(updatedAt)),
@@ -385,6 +434,11 @@ function readStatus(text: string): PaymentStatus {
   const status = STATUSES.find((one) => one === text.toUpperCase());
   if (status === undefined) throw new InvalidArgumentError(`Allowed choices are ${STATUSES.join(', ')}.`);
   return status;
+}
+
+function readBoolean(text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('Allowed choices are true, false.');
+  return text === 'true';
 }
 
 function readCount(text: string): number {

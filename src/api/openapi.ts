@@ -3,6 +3,7 @@ import { findPackageJSON } from 'node:module';
 import { z } from 'zod';
 import type { PaymentEventType } from '../payments/payment.js';
 import { PAYMENT_ID_PREFIX } from '../payments/payment-id.js';
+import { exampleOfResponse, exampleOfWebhook } from './examples.js';
 import { PROBLEMS, type ProblemCode, problemType } from './http/problem.js';
 import { examplePayment, type Problem, paymentEventSchema, problemSchema } from './resources.js';
 import type { ResponseHeader, Route, RouteTag } from './route.js';
@@ -253,11 +254,14 @@ function parameter(
 function describeResponses(route: Route, schemas: SchemaComponents): JsonObject {
   const described = Object.entries(route.responses).map(([status, response]) => {
     const { description, headers = [], optionalHeaders = [] } = response;
+    const example = (isText: boolean) => exampleOfResponse(route.operationId, status, isText);
     const content =
       'schema' in response
         ? {
-            'application/json': { schema: schemas.use(response.schema, 'output') },
-            ...(response.alternative && { [response.alternative]: { schema: { type: 'string' } } }),
+            'application/json': { schema: schemas.use(response.schema, 'output'), example: example(false) },
+            ...(response.alternative && {
+              [response.alternative]: { schema: { type: 'string' }, example: example(true) },
+            }),
           }
         : { [response.contentType]: { schema: { type: 'string' } } };
     const limits = route.scopes ? (['RateLimit', 'RateLimit-Policy'] as const) : [];
@@ -403,7 +407,12 @@ function describeWebhooks(schemas: SchemaComponents): Record<string, JsonObject>
           parameters: WEBHOOK_HEADERS,
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: schemas.use(paymentEventSchema(type), 'output') } },
+            content: {
+              'application/json': {
+                schema: schemas.use(paymentEventSchema(type), 'output'),
+                example: exampleOfWebhook(type),
+              },
+            },
           },
           responses: {
             '2XX': { description: 'You have taken it.' },

@@ -251,6 +251,11 @@ export const paymentSchema = schemaOf<PaymentResource>()({
 /** A payment as lists return it. */
 type SummaryResource = PaymentSummary & Pick<PaymentResource, 'merchant' | 'temporalUrl'>;
 
+const RECORDED =
+  'missing until the payment is recorded as it stands, about a minute after its end, and where there are no records';
+const recorded = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.meta({ description: `${schema.description}; ${RECORDED}` });
+
 const summaryFields = paymentSchema.shape;
 const summarySchema = schemaOf<SummaryResource>()({
   id: summaryFields.id,
@@ -263,10 +268,16 @@ const summarySchema = schemaOf<SummaryResource>()({
   amountPaid: summaryFields.amountPaid,
   currency: summaryFields.currency,
   transId: summaryFields.transId,
+  medium: recorded(summaryFields.medium),
+  revenue: recorded(summaryFields.revenue),
+  fee: recorded(summaryFields.fee),
+  reason: recorded(summaryFields.reason),
+  failureCode: recorded(summaryFields.failureCode),
   externalId: summaryFields.externalId,
   userId: summaryFields.userId,
   metadata: summaryFields.metadata,
   createdAt: summaryFields.createdAt,
+  updatedAt: recorded(summaryFields.updatedAt.optional()),
   merchant: summaryFields.merchant,
   temporalUrl: summaryFields.temporalUrl,
 }).meta({ id: 'PaymentSummary', description: 'What a list shows of a payment' });

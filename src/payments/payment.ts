@@ -143,8 +143,14 @@ export interface Payment {
   readonly expiresAt?: string | undefined;
 }
 
-/** What a list shows of a payment: what Temporal's index has of it. */
-export type PaymentSummary = Pick<
+/** What a list shows of a payment: what Temporal's index has of it and, once it is recorded, what the records know besides. */
+export type PaymentSummary = IndexedSummary & RecordedSummary;
+
+/** What the records alone know of a payment of a list. */
+export type RecordedSummary = Pick<Payment, 'fee' | 'revenue' | 'medium' | 'failureCode' | 'reason'> &
+  Partial<Pick<Payment, 'updatedAt'>>;
+
+type IndexedSummary = Pick<
   Payment,
   | 'id'
   | 'object'

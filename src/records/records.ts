@@ -33,6 +33,7 @@ export interface RecordFilter {
   /** The merchant; without it, everybody's payments. */
   readonly owner?: string | undefined;
   readonly status?: PaymentStatus | undefined;
+  readonly final?: boolean | undefined;
   readonly kind?: PaymentKind | undefined;
   readonly externalId?: string | undefined;
   readonly userId?: string | undefined;
@@ -153,6 +154,8 @@ export class Records {
     const where = new Conditions();
     where.add('merchant = ?', owner);
     where.add('status = ?', status);
+    // As the index of those that aren't says it.
+    if (filter.final !== undefined) where.are(filter.final ? 'final' : 'NOT final');
     where.add('kind = ?', kind);
     where.add('external_id = ?', externalId);
     where.add('user_id = ?', userId);
@@ -601,6 +604,11 @@ class Conditions {
   /** Adds a condition with `?` where its value belongs, unless there is no value. */
   add(condition: string, value: SqlValue | undefined): void {
     if (value !== undefined) this.#conditions.push(condition.replaceAll('?', this.value(value)));
+  }
+
+  /** Adds a condition that has no value. */
+  are(condition: string): void {
+    this.#conditions.push(condition);
   }
 
   toString(): string {

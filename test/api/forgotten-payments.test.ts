@@ -170,6 +170,44 @@ describe('a payment that Temporal has forgotten', () => {
   });
 });
 
+describe('a payment of a list that Temporal has', () => {
+  const listed = async (query: string) => (await ask(`/v1/payments?${query}`)).body.data;
+
+  it('shows what it came to once it is recorded, as it does when Temporal has forgotten it', async () => {
+    const userId = 'recorded-and-listed';
+    const begun = await stack.begun('/v1/payouts', { ...payout, userId });
+    await stack.post(`/v1/payments/${begun.id}/refresh`);
+    await stack.api.client.workflow.getHandle(begun.id).result();
+    await untilRecorded(begun.id);
+    const { fee, revenue, medium, updatedAt } = (await ask(`/v1/payments/${begun.id}`)).body;
+    expect(fee).toBeGreaterThan(0);
+    const came = { fee, revenue, medium, updatedAt, final: true };
+    const [present] = await eventually(
+      () => listed(`userId=${userId}&final=true`),
+      (data) => data.length === 1,
+    );
+    expect(present).toMatchObject(came);
+    await forget(begun.id);
+    expect(await listed(`userId=${userId}`)).toMatchObject([came]);
+    expect(await listed(`userId=${userId}&final=true`)).toMatchObject([came]);
+    expect(await listed(`userId=${userId}&final=false`)).toEqual([]);
+  });
+
+  it('shows why it failed', async () => {
+    const userId = 'failed-and-listed';
+    const begun = await stack.begun('/v1/payouts', { ...payout, phone: '677000100', userId });
+    await stack.post(`/v1/payments/${begun.id}/refresh`);
+    await stack.api.client.workflow.getHandle(begun.id).result();
+    await untilRecorded(begun.id);
+    const { failureCode, reason } = (await ask(`/v1/payments/${begun.id}`)).body;
+    expect([failureCode, reason]).toEqual(['failed_at_provider', expect.any(String)]);
+    await eventually(
+      () => listed(`userId=${userId}`),
+      ([one]) => one?.failureCode === failureCode && one?.reason === reason,
+    );
+  });
+});
+
 describe('a payout that Temporal has forgotten', () => {
   it('is never made again with its key', async () => {
     const key = randomUUID();
@@ -450,6 +488,12 @@ describe("payments by the mobile operator's reference", () => {
     });
     const { body } = await ask(`/v1/payments?financialTransId=${reference}&transId=${transId}&limit=1`);
     expect(body.data).toMatchObject([{ id, status: 'REVIEW', final: false }]);
+    for (const { data } of [body, (await ask(`/v1/payments?transId=${transId}`)).body]) {
+      const shown = data.find((one: { id: string }) => one.id === id);
+      expect(shown).toMatchObject({ status: 'REVIEW' });
+      expect(shown).not.toHaveProperty('fee');
+      expect(shown).not.toHaveProperty('updatedAt');
+    }
     expect(await found(`${reference}&status=REVIEW`)).toEqual([id]);
     expect(await found(`${reference}&status=SUCCESSFUL`)).not.toContain(id);
     stopRecorder = startRecorder(stack.api.client, records);

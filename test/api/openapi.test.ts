@@ -3,7 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { routes } from '../../src/api/app.js';
 import { PROBLEMS } from '../../src/api/http/problem.js';
 import { describeApi } from '../../src/api/openapi.js';
+import { CSV_COLUMNS, readCursor } from '../../src/api/routes/payments.js';
 import { useApi } from '../support/api-under-test.js';
+import { expectAt } from '../support/documented.js';
 
 const document = describeApi(routes);
 const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
@@ -107,6 +109,71 @@ describe('the words that a field can have', () => {
     expect(pathsWith(requests, 'enum')).toEqual(
       expect.arrayContaining(['DirectCollectionRequest/properties/medium']),
     );
+  });
+});
+
+describe('the example of an answer', () => {
+  type Contents = Record<string, { example?: unknown; examples?: unknown }>;
+  const contents = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { responses }]) =>
+      Object.entries(responses as Record<string, { content?: Contents }>).flatMap(
+        ([status, { content = {} }]) =>
+          Object.entries(content).map(([type, { example, examples }]) => ({
+            name: `${method} ${path} ${status} ${type}`,
+            place: ['paths', path, method, 'responses', status, 'content', type, 'schema'],
+            type,
+            example,
+            examples,
+          })),
+      ),
+    ),
+  );
+  const notifications = Object.entries(document.webhooks).map(([type, { post }]) => {
+    const { requestBody } = post as { requestBody: { content: Contents } };
+    const { example, examples } = requestBody.content['application/json'] ?? {};
+    const place = ['webhooks', type, 'post', 'requestBody', 'content', 'application/json', 'schema'];
+    return { name: type, place, type: 'application/json', example, examples };
+  });
+  const answers = [...contents, ...notifications].filter(({ type }) => type !== 'application/problem+json');
+
+  it('is there for every one, errors included', () => {
+    expect(answers.length).toBeGreaterThan(35);
+    const without = [...contents, ...notifications].filter(({ example, examples }) => !example && !examples);
+    expect(without.map(({ name }) => name)).toEqual([]);
+  });
+
+  it.each(answers.filter(({ type }) => type.endsWith('json')))(
+    'is as its schema says: $name',
+    ({ place, example }) => {
+      expectAt(place, JSON.stringify(example));
+    },
+  );
+
+  it.each(answers)('has ids, amounts and times that there can be: $name', ({ example }) => {
+    const text = JSON.stringify(example);
+    expect(text).not.toMatch(/\b(?:19\d\d|20[013]\d)-|"string"|[0-9]{16}(?![0-9a-f])/);
+    for (const [id] of text.matchAll(/(?:col|pay)_\w+/g)) expect(id).toMatch(/^(?:col|pay)_[0-9a-f]{32}/);
+    for (const [, amount] of text.matchAll(/"amount":(-?\d+)/g)) {
+      expect(Number(amount)).toBeGreaterThanOrEqual(0);
+      expect(Number(amount)).toBeLessThan(1_000_000);
+    }
+  });
+
+  it('as CSV has the columns that a merchant gets', () => {
+    const rows = answers
+      .filter(({ type }) => type === 'text/csv')
+      .map(({ example }) => String(example).split('\r\n'));
+    expect(rows.map(([head]) => head)).toEqual([
+      CSV_COLUMNS.join(','),
+      expect.stringContaining('record,date,'),
+    ]);
+    for (const [head = '', row = ''] of rows) expect(row.split(',')).toHaveLength(head.split(',').length);
+  });
+
+  it('has a cursor that the list takes', () => {
+    const page = answers.find(({ name }) => name.startsWith('get /v1/payments 200 application/json'));
+    const { data, nextCursor } = Object(page?.example);
+    expect(readCursor(nextCursor)).toMatchObject({ id: data.at(-1).id });
   });
 });
 

@@ -1,11 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { useApi } from '../support/api-under-test.js';
+import { eventually } from '../support/payment-stack.js';
 import { launchBrowser } from './browser.js';
 import { PHONE } from './visit.js';
 
 /** On a phone, the menu is there, but hidden. */
 const visible = (page: Page, text: string) => page.getByText(text).locator('visible=true').first();
+
+const isInView = (locator: Locator) =>
+  locator.evaluate(
+    'element => { const { top, bottom } = element.getBoundingClientRect(); return bottom > 0 && top < innerHeight; }',
+  );
+
+/** Waits until something is on the screen, or is not. */
+const expectInView = (locator: Locator, expected: boolean) =>
+  expect(
+    eventually(
+      () => isInView(locator),
+      (is) => is === expected,
+    ),
+  ).resolves.toBe(expected);
 
 describe("the API's reference at /docs", () => {
   const api = useApi();
@@ -50,6 +65,33 @@ describe("the API's reference at /docs", () => {
     },
     60_000,
   );
+
+  it('leads from a menu to each call, and back, on a phone', async () => {
+    const { page } = await open(PHONE);
+    if (process.env.SHOTS) {
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.evaluate('scrollTo(0, 0)');
+      await page.screenshot({ path: `${process.env.SHOTS}/390.png` });
+    }
+    await page.locator('nav summary', { hasText: 'Payouts' }).tap();
+    await page.locator('nav a', { hasText: 'Send money to a recipient' }).tap();
+    const call = page
+      .getByRole('heading', { name: 'Send money to a recipient' })
+      .locator('visible=true')
+      .first();
+    await expectInView(call, true);
+    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/390b.png` });
+    await page.locator('.to-menu').tap();
+    await expectInView(page.locator('nav summary').first(), true);
+    await expectInView(call, false);
+  }, 60_000);
+
+  it('has the menu of its own, and not a second one, on a wide screen', async () => {
+    const { page } = await open({ viewport: { width: 1280, height: 900 } });
+    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/1280.png` });
+    expect(await page.locator('nav#menu').isVisible()).toBe(false);
+    expect(await page.locator('.to-menu').isVisible()).toBe(false);
+  }, 60_000);
 
   it('allows no script but its own, and no inline one', async () => {
     const { response } = await open();

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { Payment } from '../../client/index.js';
+import { CSV_COLUMNS } from '../../src/api/routes/payments.js';
 import { built, runToEnd } from '../support/built.js';
 import { closeServers, type HttpServer, type Seen, serveHttp } from '../support/local-servers.js';
 
@@ -319,9 +320,7 @@ describe('a reader who goes away', () => {
     'ends what would go on for ever, as SIGPIPE does: %s',
     async (output) => {
       const server = await serve((_, count) =>
-        count % 3 === 0
-          ? problem(503, 'temporarily_unavailable')
-          : page({ ...payment, amount: 500 + count, reason: `${count}` }),
+        count % 3 === 0 ? problem(503, 'temporarily_unavailable') : page({ ...payment, transId: `${count}` }),
       );
       expect(await unread(server, output, 'watch')).toMatchObject({ code: 141, signal: null });
     },
@@ -384,6 +383,39 @@ describe('sanaga list', () => {
     const server = await serve(() => page(paid));
     await sanaga(server, 'list', '--financial-trans-id', '3034752116');
     expect(server.seen[0]?.path).toBe('/v1/payments?financialTransId=3034752116&limit=20');
+  });
+
+  it('asks for what is open, or over', async () => {
+    const server = await serve(() => page(paid));
+    for (const args of [['--final'], ['--final', 'true'], ['--final=false']])
+      await sanaga(server, 'list', ...args);
+    const asked = server.seen.map(({ path }) => new URL(path, 'http://api').searchParams.get('final'));
+    expect(asked).toEqual(['true', 'true', 'false']);
+    expect((await sanaga(server, 'list', '--final', 'no')).code).toBe(2);
+  });
+
+  it('prints CSV for a spreadsheet: no formula, and the columns of the API', async () => {
+    const server = await serve(() =>
+      page({ ...paid, fee: 860, externalId: '-1', metadata: { note: 'a;b' } }),
+    );
+    const { code, stdout } = await sanaga(server, 'list', '--csv');
+    const [head, row] = stdout.split('\r\n');
+    expect(head).toBe(CSV_COLUMNS.join(','));
+    expect(row).toContain(',860,');
+    expect(row).toContain(",'-1,");
+    expect(row).toMatch(/"\{""note"":""a\\u003bb""\}"$/);
+    expect(code).toBe(0);
+    expect((await sanaga(server, 'list', '--csv', '--json')).code).toBe(2);
+  });
+
+  it('begins CSV with a byte order mark, without which Excel takes UTF-8 for another encoding', async () => {
+    const server = await serve(() => page(paid));
+    const child = spawn(process.execPath, [built('build/cli/main.js'), 'list', '--csv'], {
+      env: { SANAGA_URL: server.url, SANAGA_API_KEY: 'sk_test' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    // As text, it would lose the mark.
+    expect([...(await buffer(child.stdout)).subarray(0, 5)]).toEqual([0xef, 0xbb, 0xbf, 0x69, 0x64]);
   });
 
   it('prints one payment a line for programs', async () => {

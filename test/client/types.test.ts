@@ -10,7 +10,7 @@ import { PROBLEMS } from '../../src/api/http/problem.js';
 import type { collectionBody } from '../../src/api/routes/collections.js';
 import { toCursor } from '../../src/api/routes/payments.js';
 import type { payoutBody } from '../../src/api/routes/payouts.js';
-import type { Payment, PaymentEventType } from '../../src/payments/payment.js';
+import type { Payment, PaymentEventType, PaymentSummary } from '../../src/payments/payment.js';
 import type { UnmatchedNotification } from '../../src/workflows/messages.js';
 import { paymentId } from '../support/orders.js';
 
@@ -49,6 +49,7 @@ type CollectionBody<Method> = Extract<z.input<typeof collectionBody>, { readonly
 /** Each entry compiles only while the two are the same. */
 type Compared = [
   Expect<Same<Json<Payment>, Json<Omit<client.Payment, 'merchant' | 'temporalUrl'>>>>,
+  Expect<Same<Json<PaymentSummary>, Json<Omit<client.PaymentSummary, 'merchant' | 'temporalUrl'>>>>,
   Expect<Same<PaymentEventType, client.NotificationType>>,
   Expect<Same<ProblemCode, client.ErrorCode>>,
   Expect<Same<Json<FieldError>, Json<client.FieldError>>>,
@@ -67,8 +68,8 @@ const routeOf = (method: string, path: string) => {
 describe("the client's types", () => {
   it('are compared with those of the API', () => {
     // What is compared is in the types above. Here: that none was lost.
-    const comparisons: Compared = [true, true, true, true, true, true, true, true];
-    expect(comparisons).toHaveLength(8);
+    const comparisons: Compared = [true, true, true, true, true, true, true, true, true];
+    expect(comparisons).toHaveLength(9);
   });
 
   it('have every parameter of the list of payments, and no other', async () => {
@@ -76,6 +77,7 @@ describe("the client's types", () => {
     if (!(query instanceof z.ZodObject)) throw new Error('the query has no fields');
     const all: Required<client.ListParams> = {
       status: 'REVIEW',
+      final: false,
       kind: 'payout',
       externalId: 'order-1',
       userId: 'ann',

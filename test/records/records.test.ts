@@ -545,6 +545,8 @@ describe('records in a PostgreSQL with much to do', () => {
       ["a merchant's in REVIEW", { status: 'REVIEW', owner: 'merchant-7' }, 10],
       ['the payouts in REVIEW', { status: 'REVIEW', kind: 'payout' }, 0],
       ['the payments that are PENDING', { status: 'PENDING' }, 0],
+      ['the payments that are not final', { final: false }, 0],
+      ["a merchant's that are not final", { final: false, owner: 'merchant-5' }, 0],
       ["a customer's", { userId: 'user-5' }, 20],
       ["a merchant's customer's", { userId: 'user-5', owner: 'merchant-5' }, 20],
       ["a customer's whom nobody knows", { userId: 'nobody' }, 0],

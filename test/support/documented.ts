@@ -119,6 +119,19 @@ export function expectDocumentedWebhook({ text, headers }: { text: string; heade
 }
 
 /**
+ * Compares JSON with the schema at a place of the document.
+ *
+ * @throws {Error} when the schema has no such field or value, or there is none.
+ */
+export function expectAt(place: readonly (string | number)[], text: string): void {
+  validate(
+    `#${pointer(...place)}`,
+    text,
+    (what) => new Error(`not what is at ${place.join(' ')}: ${what}\n${text}`),
+  );
+}
+
+/**
  * Compares JSON with a schema of the document.
  *
  * @throws {Error} when the schema has no such field or value, or there is no such schema.

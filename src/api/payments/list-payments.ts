@@ -4,7 +4,7 @@ import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/pa
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type proto from '@temporalio/proto';
 import { CURRENCY } from '../../payments/limits.js';
-import type { Payment, PaymentSummary } from '../../payments/payment.js';
+import type { Payment, PaymentSummary, RecordedSummary } from '../../payments/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { RecordsUnavailableError } from '../../records/database.js';
 import { orphaned, type PaymentRecord } from '../../records/payment-record.js';
@@ -65,7 +65,7 @@ const SPAN_FACTOR = 8;
 /**
  * Payments in Temporal and, where it has forgotten them, in the records; newest first.
  *
- * @throws {ApiError} `temporarily_unavailable`; `records_unavailable` or `no_records` for what only the records know.
+ * @throws {ApiError} `temporarily_unavailable`; `recordOfunavailable` or `no_records` for what only the records know.
  */
 export async function listPayments(
   context: { readonly client: Client } & RecordsContext,
@@ -101,7 +101,7 @@ interface Entries {
 
 /**
  * The payments of the records that Temporal no longer has, in their places among those that it has. What Temporal has, it knows
- * better. Beyond the end of a list that goes on, nothing is known of what belongs there.
+ * better: its records add what the index lacks. Beyond the end of a list that goes on, nothing is known of what belongs there.
  */
 async function withRecorded(
   { client, records }: { readonly client: Client } & RecordsContext,
@@ -116,6 +116,7 @@ async function withRecorded(
   const [end] = ends.filter((place) => place !== undefined).sort(compare);
   const isWithin = (entry: Place) => end === undefined || compare(entry, end) <= 0;
 
+  const recordOf = new Map(recorded.map((record) => [record.id, record]));
   const listed = new Set(inTemporal.entries.map(({ id }) => id));
   const candidates = old.filter((entry) => isWithin(entry) && !listed.has(entry.id));
   const known = new Set(
@@ -127,7 +128,10 @@ async function withRecorded(
     ).map(({ id }) => id),
   );
   const forgotten = candidates.filter(({ id }) => !known.has(id));
-  const entries = [...inTemporal.entries.filter(isWithin), ...forgotten].sort(compare);
+  const inIndex = inTemporal.entries
+    .filter(isWithin)
+    .map((entry) => withRecord(entry, recordOf.get(entry.id)));
+  const entries = [...inIndex, ...forgotten].sort(compare);
   return { entries, end };
 }
 
@@ -160,12 +164,33 @@ async function listByReference(
     const run = latest.get(record.id);
     // What was created at another time is another payment under the same id, and hasn't got this reference.
     if (run?.createdAt === record.indexed.createdAt)
-      return isOwn(run, filter) && fits(run.summary, filter) ? [run] : [];
+      return isOwn(run, filter) && fits(run.summary, filter) ? [withRecord(run, record)] : [];
     const entry = toEntry(record);
     return fits(entry.summary ?? record.indexed, filter) ? [entry] : [];
   });
   const last = recorded.length === pageSize ? recorded.at(-1) : undefined;
   return { entries, end: last && { id: last.id, createdAt: last.indexed.createdAt } };
+}
+
+/**
+ * A payment of the index with what its record knows besides, as long as both are of the same outcome: the record is written after
+ * the index, and what it says of an earlier outcome is over.
+ */
+function withRecord(entry: Entry, record: PaymentRecord | undefined): Entry {
+  const { summary } = entry;
+  const payment = record?.content?.payment;
+  if (summary === undefined || payment === undefined || record?.indexed.createdAt !== entry.createdAt)
+    return entry;
+  const isSame =
+    payment.status === summary.status &&
+    payment.final === summary.final &&
+    payment.transId === summary.transId &&
+    payment.amountPaid === summary.amountPaid;
+  return isSame ? { ...entry, summary: { ...summary, ...recordedSummary(payment) } } : entry;
+}
+
+function recordedSummary({ fee, revenue, medium, failureCode, reason, updatedAt }: Payment): RecordedSummary {
+  return { fee, revenue, medium, failureCode, reason, updatedAt };
 }
 
 function toEntry(record: PaymentRecord): Entry {
@@ -197,7 +222,7 @@ function summarised(payment: Payment, createdAt: number): PaymentSummary {
     userId,
     metadata,
   };
-  return { ...shown, createdAt: new Date(createdAt).toISOString() };
+  return { ...shown, ...recordedSummary(payment), createdAt: new Date(createdAt).toISOString() };
 }
 
 /**
@@ -246,7 +271,7 @@ function toPage({ entries, end }: Entries, pageSize: number, isIncomplete: boole
 async function latestRuns(client: Client, filter: PaymentFilter, runs: readonly Run[]): Promise<Run[]> {
   const latest = latestOfEach(runs);
   // All runs of a payment agree in everything else.
-  if (filter.status !== undefined || filter.transId !== undefined) {
+  if (filter.status !== undefined || filter.final !== undefined || filter.transId !== undefined) {
     const ended = [...latest.values()].filter(({ isOpen }) => !isOpen).map(({ id }) => id);
     for (const [id, run] of latestOfEach(await allRuns(client, ended))) latest.set(id, run);
   }
@@ -269,12 +294,15 @@ async function allRuns(client: Client, ids: readonly PaymentId[]): Promise<reado
 
 /** Whether a payment is what is asked for; one that can't be read may be. */
 function fits(
-  summary: Pick<PaymentSummary, 'status' | 'kind' | 'externalId' | 'userId' | 'transId'> | undefined,
-  { status, kind, externalId, userId, transId }: PaymentFilter,
+  summary:
+    | Pick<PaymentSummary, 'status' | 'final' | 'kind' | 'externalId' | 'userId' | 'transId'>
+    | undefined,
+  { status, final, kind, externalId, userId, transId }: PaymentFilter,
 ): boolean {
   if (summary === undefined) return true;
   return (
     (status ?? summary.status) === summary.status &&
+    (final ?? summary.final) === summary.final &&
     (kind ?? summary.kind) === summary.kind &&
     (externalId ?? summary.externalId) === summary.externalId &&
     (userId ?? summary.userId) === summary.userId &&

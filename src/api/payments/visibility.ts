@@ -14,6 +14,8 @@ export interface PaymentFilter {
   /** The owner of an API key. Without it, everybody's payments. */
   readonly owner?: string | undefined;
   readonly status?: PaymentStatus | undefined;
+  /** Whether the outcome is certain. */
+  readonly final?: boolean | undefined;
   readonly kind?: PaymentKind | undefined;
   readonly externalId?: string | undefined;
   readonly userId?: string | undefined;
@@ -39,6 +41,12 @@ export function isQueryable(value: string): boolean {
 /** Payments whose workflow an operator stopped, or that failed. */
 const STOPPED = `ExecutionStatus IN ("Terminated", "Canceled", "Failed", "TimedOut")`;
 
+/** By whether the status is final: the attribute is absent as long as it never was. */
+const FINAL = {
+  true: `${attributes.final.name} = true`,
+  false: `(${attributes.final.name} IS NULL OR ${attributes.final.name} = false)`,
+} as const;
+
 /** Runs of payments; of those that continued as new, the last run alone. */
 const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map(quote).join(', ')}) AND ExecutionStatus != "ContinuedAsNew"`;
 
@@ -60,6 +68,7 @@ export function visibilityQuery(filter: PaymentFilter): string {
     ...(status === 'REVIEW'
       ? [`(${equals(attributes.status.name, status)[0]} OR ${STOPPED})`]
       : equals(attributes.status.name, status)),
+    ...(filter.final === undefined ? [] : [FINAL[`${filter.final}`]]),
     ...equals(attributes.kind.name, kind),
     ...equals(attributes.externalId.name, externalId),
     ...equals(attributes.userId.name, userId),

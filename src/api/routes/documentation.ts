@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { z } from 'zod';
 import { type Html, html } from '../http/html.js';
 import { notFound, PROBLEMS } from '../http/problem.js';
 import { publicRoute } from '../route.js';
@@ -40,8 +41,12 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** It only shows: an API key belongs on the merchant's server, and not in a page. */
-const PAGE = `<!doctype html>
+/**
+ * It only shows: an API key belongs on the merchant's server, and not in a page. On a narrow screen, RapiDoc has no menu: the page
+ * has one above it, and a link back to it. RapiDoc goes where the address's hash says.
+ */
+const referencePage = ({ tags, operations }: Menu) =>
+  html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -49,8 +54,28 @@ const PAGE = `<!doctype html>
 <title>Sanaga: API reference</title>
 <link rel="icon" href="data:,">
 <script type="module" src="/docs/rapidoc.js"></script>
+<style>
+nav, .to-menu { display: none }
+@media (max-width: 767px) {
+  nav { display: block; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif }
+  nav ul { margin: 0; padding: 0 0 .5rem 1rem; list-style: none }
+  nav a { display: block; padding: .6rem 0; color: #0b6b57 }
+  summary { padding: .6rem 0; font-weight: 600 }
+  .to-menu { display: block; position: fixed; right: 1rem; bottom: 1rem; z-index: 1; padding: .75rem 1.25rem; border-radius: 2rem;
+    font: 1rem/1 system-ui, sans-serif; background: #0b6b57; color: #fff; text-decoration: none }
+  rapi-doc { height: auto }
+}
+</style>
 </head>
 <body>
+<nav id="menu" aria-label="Calls">${tags.map(
+    (tag) => html`
+<details><summary>${tag}</summary><ul>${operations
+      .filter((one) => one.tag === tag)
+      .map(({ place, summary }) => html`<li><a href="#${place}">${summary}</a></li>`)}</ul></details>`,
+  )}
+</nav>
+<a class="to-menu" href="#menu">Menu</a>
 <rapi-doc spec-url="/openapi.json" render-style="read" theme="light" primary-color="#0b6b57" load-fonts="false"
   regular-font="system-ui, sans-serif" mono-font="ui-monospace, monospace" show-header="false" allow-try="false"
   allow-server-selection="false" allow-authentication="false" allow-spec-file-download="false"
@@ -59,7 +84,44 @@ const PAGE = `<!doctype html>
 <noscript>This page needs JavaScript. The same is in <a href="/openapi.json">openapi.json</a>.</noscript>
 </body>
 </html>
-`;
+`.text;
+
+/** What the reference leads to. */
+interface Menu {
+  readonly tags: readonly string[];
+  readonly operations: readonly { readonly tag: string; readonly place: string; readonly summary: string }[];
+}
+
+const documentSchema = z.object({
+  tags: z.array(z.object({ name: z.string() })),
+  paths: z.record(
+    z.string(),
+    z.record(z.string(), z.object({ summary: z.string(), tags: z.tuple([z.string()]) })),
+  ),
+});
+
+/** The calls of the OpenAPI document, with their places as RapiDoc names them. */
+function menuOf(openApi: string): Menu {
+  const { tags, paths } = documentSchema.parse(JSON.parse(openApi));
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([
+        method,
+        {
+          summary,
+          tags: [tag],
+        },
+      ]) => ({
+        tag,
+        place: `${method}-${path.replace(/[{}]/g, '-')}`,
+        summary,
+      }),
+    ),
+  );
+  return { tags: tags.map(({ name }) => name), operations };
+}
+
+let reference: string | undefined;
 
 export const getReference = publicRoute({
   method: 'get',
@@ -67,7 +129,10 @@ export const getReference = publicRoute({
   summary: "The API's reference as a page",
   operationId: 'getReference',
   responses: { 200: { description: 'The page.', contentType: 'text/html' } },
-  handle: () => page(PAGE, POLICY),
+  handle(_, { openApi }) {
+    reference ??= referencePage(menuOf(openApi()));
+    return page(reference, POLICY);
+  },
 });
 
 /** A page of text alone. */

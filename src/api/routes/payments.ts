@@ -143,7 +143,7 @@ export const listPayments = authenticatedRoute({
   path: '/v1/payments',
   summary: 'Payments, newest first',
   description:
-    'Your payments, as the index has them; those of every merchant for operators. The index can lag behind by a moment: read a payment itself before you act on it. A page can be shorter than `limit` although others follow: the last one has no `nextCursor`.',
+    'Your payments, as the index has them; those of every merchant for operators. The index can lag behind by a moment: read a payment itself before you act on it. `medium`, `revenue`, `fee`, `reason`, `failureCode` and `updatedAt` come from the records: a payment lacks them until it is recorded as it stands, about a minute after its end, and where there are no records. A page can be shorter than `limit` although others follow: the last one has no `nextCursor`.',
   operationId: 'listPayments',
   tag: 'Payments',
   responses: {
@@ -158,6 +158,15 @@ export const listPayments = authenticatedRoute({
   scopes: ['read', 'review'],
   query: z.strictObject({
     status: z.enum(PAYMENT_STATUSES).optional(),
+    final: z
+      .string()
+      .refine((text) => text === 'true' || text === 'false', 'must be true or false')
+      .transform((text) => text === 'true')
+      .optional()
+      .meta({ parameter: { type: 'boolean' } })
+      .describe(
+        "Whether the outcome is certain: `false` for all that is still open, REVIEW and a link's FAILED included",
+      ),
     kind: z.enum(PAYMENT_KINDS).optional(),
     externalId: identifier.optional(),
     userId: identifier.optional(),
@@ -233,7 +242,8 @@ function nextPage(address: string, nextCursor: string): string {
   return `${pathname}?${searchParams}`;
 }
 
-const CSV_COLUMNS = [
+/** The columns of a list as CSV; operators have another with the merchant. */
+export const CSV_COLUMNS = [
   'id',
   'kind',
   'method',
@@ -242,10 +252,16 @@ const CSV_COLUMNS = [
   'amount',
   'amountPaid',
   'currency',
+  'revenue',
+  'fee',
+  'medium',
   'transId',
+  'failureCode',
+  'reason',
   'externalId',
   'userId',
   'createdAt',
+  'updatedAt',
   'metadata',
 ] as const satisfies readonly (keyof PaymentSummary)[];
 

@@ -36,6 +36,13 @@ describe('a query for payments', () => {
     );
   });
 
+  it('takes a payment that never was final for one that is not', () => {
+    expect(visibilityQuery({ final: true })).toBe(`${payments} AND PaymentFinal = true`);
+    expect(visibilityQuery({ final: false })).toBe(
+      `${payments} AND (PaymentFinal IS NULL OR PaymentFinal = false)`,
+    );
+  });
+
   it('asks for all runs of some payments', () => {
     const ids = ['col_1', 'pay_2'] as unknown as PaymentId[];
     expect(queryByIds(ids)).toBe(`${payments} AND WorkflowId IN ("col_1", "pay_2")`);

@@ -1,0 +1,342 @@
+import { CURRENCY } from '../payments/limits.js';
+import type { PaymentEventType } from '../payments/payment.js';
+import { examplePayment } from './resources.js';
+
+/**
+ * What each call answers, for the reference: the same few payments in all of them. Without an example, the reference makes one up of
+ * the schema, with numbers and times that no payment has. Tests compare each with its schema.
+ */
+
+const payout = {
+  id: 'pay_c8a67ed112620310a9372de7863adb8f',
+  object: 'payment',
+  kind: 'payout',
+  status: 'CREATED',
+  final: false,
+  amount: 2_500,
+  currency: CURRENCY,
+  transId: 'HdNE9AKb6kHu30wo',
+  phone: '•••• 000',
+  externalId: 'refund-77',
+  metadata: {},
+  createdAt: '2026-11-21T09:14:05.112Z',
+  updatedAt: '2026-11-21T09:14:05.139Z',
+};
+
+/** What has moved of a link of 5,000. */
+const moved = { status: 'SUCCESSFUL', final: true, amountPaid: 5_000, revenue: 4_900, fee: 100 };
+const medium = 'mobile money';
+const updatedAt = '2026-11-21T08:20:34.191Z';
+
+const paidExample = { ...examplePayment, ...moved, medium, financialTransId: '3034752116', updatedAt };
+
+const { transId, ...waiting } = payout;
+const { link: _link, expiresAt: _expiresAt, ...inIndex } = examplePayment;
+const { phone: _phone, updatedAt: _updatedAt, ...payoutInIndex } = payout;
+
+const reviewed = {
+  ...waiting,
+  status: 'REVIEW',
+  reason: "The provider's list has no transaction for the payment",
+  review: {
+    number: 1,
+    since: '2026-11-21T09:24:05.139Z',
+    decideFrom: '2026-11-21T10:14:05.112Z',
+    secondPerson: true,
+    proposed: {
+      action: 'fail',
+      by: 'ann',
+      why: 'The provider has confirmed by phone that nothing was sent',
+      at: '2026-11-21T10:31:40.020Z',
+    },
+  },
+  updatedAt: '2026-11-21T10:31:40.020Z',
+};
+
+const decided = {
+  ...payout,
+  status: 'SUCCESSFUL',
+  final: true,
+  amountPaid: 2_500,
+  revenue: 2_450,
+  fee: 50,
+  medium,
+  resolution: {
+    action: 'match',
+    transId,
+    review: 1,
+    by: 'ann',
+    why: "Found in the provider's portal",
+    at: '2026-11-21T10:31:40.020Z',
+  },
+  updatedAt: '2026-11-21T10:31:41.307Z',
+};
+
+const notification = {
+  number: 1,
+  id: 'evt_col_2775d55233b9d4be2a8db3491967ed92_succeeded_1',
+  type: 'payment.succeeded',
+  at: updatedAt,
+};
+
+const none = { count: 0, amount: 0 };
+const noSums = { CREATED: none, PENDING: none, SUCCESSFUL: none, FAILED: none, EXPIRED: none, REVIEW: none };
+const covered = { complete: true, gaps: [], notCompared: 0, cutOff: false };
+
+const statement = {
+  object: 'statement',
+  date: '2026-11-21',
+  version: 1,
+  madeAt: '2026-11-22T02:00:07.312Z',
+  complete: true,
+  timeZone: 'Africa/Douala',
+  from: '2026-11-20T23:00:00.000Z',
+  to: '2026-11-21T23:00:00.000Z',
+  services: {
+    collection: {
+      totals: {
+        payments: 1,
+        byStatus: { ...noSums, SUCCESSFUL: { count: 1, amount: 5_000 } },
+        revenue: 4_900,
+        fees: 100,
+        withoutFee: 0,
+      },
+      opening: { balance: 1_204_300, asOf: '2026-11-20T23:00:02.481Z' },
+      closing: { balance: 1_209_200, asOf: '2026-11-21T23:00:01.977Z' },
+      change: { balance: 4_900, payments: 4_900, rest: 0 },
+      coverage: covered,
+    },
+    payout: {
+      totals: { payments: 0, byStatus: noSums, revenue: 0, fees: 0, withoutFee: 0 },
+      coverage: covered,
+    },
+  },
+  payments: [
+    {
+      id: examplePayment.id,
+      merchant: 'shop',
+      kind: 'collection',
+      ...moved,
+      amount: examplePayment.amount,
+      transId: examplePayment.transId,
+      financialTransId: '3034752116',
+      medium,
+      externalId: examplePayment.externalId,
+      createdAt: examplePayment.createdAt,
+      providerStatus: 'SUCCESSFUL',
+      providerAmount: 5_000,
+      compared: true,
+    },
+  ],
+  differences: [],
+};
+
+const timeline = [
+  {
+    at: examplePayment.createdAt,
+    type: 'created',
+    source: 'merchant',
+    summary: 'The payment was created.',
+    status: 'CREATED',
+  },
+  {
+    at: updatedAt,
+    type: 'status_changed',
+    source: 'provider',
+    summary: 'The payment is SUCCESSFUL, which is final.',
+    status: 'SUCCESSFUL',
+    final: true,
+  },
+];
+
+const expired = { ...examplePayment, status: 'EXPIRED', final: true, failureCode: 'expired', updatedAt };
+
+/** The place of the last payment of the page. */
+const nextCursor = Buffer.from(JSON.stringify([Date.parse(inIndex.createdAt), inIndex.id])).toString(
+  'base64url',
+);
+
+const created = { 200: paidExample, 201: examplePayment, 202: examplePayment };
+
+/** By the operation's name and the status. */
+const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
+  createCollection: created,
+  createPayout: { 200: decided, 201: payout, 202: waiting },
+  listPayments: {
+    200: {
+      data: [payoutInIndex, { ...inIndex, ...moved, medium, updatedAt }],
+      unreadable: [],
+      nextCursor,
+    },
+  },
+  getPayment: { 200: paidExample },
+  expireCollection: { 200: expired, 202: examplePayment },
+  cancelPayout: {
+    200: {
+      ...waiting,
+      status: 'FAILED',
+      final: true,
+      failureCode: 'withdrawn',
+      reason: 'withdrawn before it was sent',
+    },
+    202: waiting,
+  },
+  refreshPayment: { 200: paidExample, 202: examplePayment },
+  resolvePayment: { 200: decided, 202: reviewed },
+  getTimeline: { 200: { data: timeline } },
+  listEvents: {
+    200: {
+      data: [
+        {
+          id: notification.id,
+          type: notification.type,
+          timestamp: updatedAt,
+          paymentId: examplePayment.id,
+          data: paidExample,
+        },
+      ],
+      hasMore: false,
+      nextCursor: 'MTcx',
+      completeUntil: '2026-11-21T08:21:30.000Z',
+    },
+  },
+  getProviderRecords: {
+    200: {
+      object: 'provider_records',
+      list: {
+        answer: 'listed',
+        transactions: [
+          {
+            transId: examplePayment.transId,
+            status: 'SUCCESSFUL',
+            transType: 'Collection',
+            amount: 5_000,
+            medium,
+            revenue: 4_900,
+            financialTransId: '3034752116',
+            externalId: examplePayment.id,
+          },
+        ],
+        asOf: '2026-11-21T08:41:12.630Z',
+      },
+    },
+  },
+  listNotifications: {
+    200: { data: [{ ...notification, delivery: { status: 'delivered', at: '2026-11-21T08:20:34.402Z' } }] },
+  },
+  resendNotification: { 202: paidExample },
+  getBalance: {
+    200: {
+      object: 'balance',
+      service: 'payout',
+      serviceName: 'Shop payouts',
+      balance: 8_850_786,
+      currency: CURRENCY,
+      asOf: examplePayment.createdAt,
+    },
+  },
+  listStatements: {
+    200: {
+      data: [
+        {
+          date: statement.date,
+          version: 1,
+          madeAt: statement.madeAt,
+          complete: true,
+          payments: 1,
+          differences: 0,
+        },
+      ],
+      hasMore: false,
+    },
+  },
+  makeStatement: { 202: { object: 'statement_request', date: statement.date, version: 2 } },
+  getStatement: { 200: statement },
+  getKey: { 200: { object: 'key', name: 'shop', scopes: ['collections', 'payouts', 'read'] } },
+  receiveProviderNotification: { 200: { received: true } },
+  listUnmatchedNotifications: {
+    200: { data: [{ transId: 'PbyCuFjOcKUumnR0', status: 'SUCCESSFUL', at: '2026-11-21T11:47:53.008Z' }] },
+  },
+  listDueNotifications: {
+    200: {
+      data: [
+        {
+          payment: {
+            id: examplePayment.id,
+            merchant: 'shop',
+            kind: 'collection',
+            status: 'SUCCESSFUL',
+            amount: 5_000,
+            amountPaid: 5_000,
+            currency: CURRENCY,
+          },
+          notification: {
+            ...notification,
+            delivery: {
+              status: 'due',
+              at: '2026-11-21T08:50:41.950Z',
+              tries: 3,
+              lastTriedAt: '2026-11-21T08:25:40.713Z',
+              lastError: 'answered 503',
+            },
+          },
+        },
+      ],
+      checked: 214,
+      unread: 0,
+    },
+  },
+  getHealth: { 200: { status: 'ok' } },
+  getReadiness: { 200: { status: 'ready' } },
+};
+
+/** The first lines of what is text. */
+const CSV: Readonly<Record<string, string>> = {
+  listPayments: [
+    'id,kind,method,status,final,amount,amountPaid,currency,revenue,fee,medium,transId,failureCode,reason,externalId,userId,createdAt,updatedAt,metadata',
+    `${examplePayment.id},collection,link,SUCCESSFUL,true,5000,5000,XAF,4900,100,${medium},${examplePayment.transId},,,${examplePayment.externalId},,${examplePayment.createdAt},${updatedAt},{}`,
+  ].join('\r\n'),
+  getStatement: [
+    'record,date,service,id,status,amount,amountPaid,revenue,fee,currency,transId,financialTransId,medium,externalId,providerStatus,providerAmount,at,note',
+    `payment,2026-11-21,collection,${examplePayment.id},SUCCESSFUL,5000,5000,4900,100,XAF,${examplePayment.transId},3034752116,${medium},${examplePayment.externalId},SUCCESSFUL,5000,${examplePayment.createdAt},`,
+  ].join('\r\n'),
+};
+
+/** An example of an operation's response; `undefined` when there is none. */
+export function exampleOfResponse(operationId: string, status: string, isText: boolean): unknown {
+  return isText ? CSV[operationId] : EXAMPLES[operationId]?.[Number(status)];
+}
+
+const { since, decideFrom } = reviewed.review;
+
+/** What becomes of a payment of which each notification tells. */
+const TOLD: Readonly<Record<PaymentEventType, object>> = {
+  'payment.succeeded': paidExample,
+  'payment.failed': {
+    ...payout,
+    status: 'FAILED',
+    final: true,
+    failureCode: 'failed_at_provider',
+    reason: 'The recipient has no such account',
+  },
+  'payment.expired': expired,
+  'payment.attempt_failed': {
+    ...examplePayment,
+    status: 'FAILED',
+    failureCode: 'failed_at_provider',
+    medium,
+    updatedAt,
+  },
+  'payment.review': {
+    ...waiting,
+    status: 'REVIEW',
+    reason: reviewed.reason,
+    review: { number: 1, since, decideFrom },
+  },
+};
+
+/** An example of a notification to a merchant. */
+export const exampleOfWebhook = (type: PaymentEventType) => {
+  const data = TOLD[type];
+  return { type, timestamp: 'updatedAt' in data ? data.updatedAt : updatedAt, merchant: 'shop', data };
+};
