@@ -68,11 +68,6 @@ describe("the API's reference at /docs", () => {
 
   it('leads from a menu to each call, and back, on a phone', async () => {
     const { page } = await open(PHONE);
-    if (process.env.SHOTS) {
-      await page.setViewportSize({ width: 390, height: 844 });
-      await page.evaluate('scrollTo(0, 0)');
-      await page.screenshot({ path: `${process.env.SHOTS}/390.png` });
-    }
     await page.locator('nav summary', { hasText: 'Payouts' }).tap();
     await page.locator('nav a', { hasText: 'Send money to a recipient' }).tap();
     const call = page
@@ -80,7 +75,6 @@ describe("the API's reference at /docs", () => {
       .locator('visible=true')
       .first();
     await expectInView(call, true);
-    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/390b.png` });
     await page.locator('.to-menu').tap();
     await expectInView(page.locator('nav summary').first(), true);
     await expectInView(call, false);
@@ -88,7 +82,6 @@ describe("the API's reference at /docs", () => {
 
   it('has the menu of its own, and not a second one, on a wide screen', async () => {
     const { page } = await open({ viewport: { width: 1280, height: 900 } });
-    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/1280.png` });
     expect(await page.locator('nav#menu').isVisible()).toBe(false);
     expect(await page.locator('.to-menu').isVisible()).toBe(false);
   }, 60_000);
