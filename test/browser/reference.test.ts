@@ -8,10 +8,11 @@ import { PHONE } from './visit.js';
 /** On a phone, the menu is there, but hidden. */
 const visible = (page: Page, text: string) => page.getByText(text).locator('visible=true').first();
 
-const isInView = (locator: Locator) =>
-  locator.evaluate(
-    'element => { const { top, bottom } = element.getBoundingClientRect(); return bottom > 0 && top < innerHeight; }',
-  );
+async function isInView(locator: Locator): Promise<boolean> {
+  const box = await locator.boundingBox();
+  const height = locator.page().viewportSize()?.height ?? 0;
+  return box !== null && box.y + box.height > 0 && box.y < height;
+}
 
 /** Waits until something is on the screen, or is not. */
 const expectInView = (locator: Locator, expected: boolean) =>
