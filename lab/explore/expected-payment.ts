@@ -10,7 +10,7 @@ import type {
   RequestEvent,
   Todo,
 } from '../../src/payments/transitions.js';
-import { type Act, activityAct, replyAct } from './workflow-commands.js';
+import { type Act, activityAct, givenUpAfter, replyAct } from './workflow-commands.js';
 
 export type Message = RequestEvent | NotificationEvent | DeliveryEvent;
 
@@ -116,6 +116,7 @@ export class ExpectedPayment {
   take(event: PaymentEvent, now: number): void {
     const before = this.payment;
     const { payment, todo, replies } = step(before, event, now);
+    if (event.kind === 'sent' && this.#isMoney(this.todo)) this.#acts.push(['cancelTimer']);
     this.payment = payment;
     this.timeline = recordStep(
       this.timeline ?? EMPTY_TIMELINE,
@@ -142,6 +143,10 @@ export class ExpectedPayment {
     this.take({ kind: 'time' }, now);
   }
 
+  #isMoney({ kind }: Todo): boolean {
+    return kind === 'send' && this.payment.order.method !== 'link';
+  }
+
   /** What the interpreter does next, as far as it can without anything coming in, while it has this timer. */
   goOn(now: number, timer: Timer | undefined): void {
     for (;;) {
@@ -158,6 +163,7 @@ export class ExpectedPayment {
         this.#acts.push(['end', this.payment, this.timeline]);
         return;
       } else {
+        if (this.#isMoney(todo)) this.#acts.push(['timer', givenUpAfter(this.payment.terms)]);
         this.#acts.push(activityAct(this.payment, todo, now));
         return;
       }

@@ -10,7 +10,7 @@ import type { PaymentInput, PaymentWorkflowType } from '../../src/workflows/mess
 import { ExpectedPayment, isAnswer, isMessage, type Message, type Timer } from './expected-payment.js';
 import type { Machine } from './situation.js';
 import { randomStory } from './stories.js';
-import { type Act, actOf, byRequest, plain, typeOf } from './workflow-commands.js';
+import { type Act, actOf, byRequest, MONEY, plain, typeOf } from './workflow-commands.js';
 import {
   activityJob,
   type Command,
@@ -345,7 +345,9 @@ class StoryRun {
     const jobs = isCancelled ? [...given, cancelJob()] : given;
     active.given.push({ jobs, moment });
     const commands = await this.attempt(active.run, jobs, moment);
-    for (const command of commands) follow(active, command, moment.now);
+    commands.forEach((command, index) => {
+      follow(active, command, moment.now, commands[index + 1]);
+    });
     const acts = commands.flatMap(actOf);
     active.acts.push(...acts);
     this.compare(acts);
@@ -364,11 +366,14 @@ class StoryRun {
   }
 
   /**
-   * Replies come when their handlers go on, after what the loop has done; a refusal takes a moment longer than an answer.
+   * Replies come when their handlers go on, after what the loop has done; a refusal takes a moment longer than an answer. A
+   * timer is cancelled a moment after that was asked for.
    */
   private compare(acts: readonly Act[]): void {
+    const isLate = (name: string) => name === 'cancelTimer';
     const [wanted, done] = [this.expected.acts(), acts].map((list) => [
-      list.filter(([name]) => name !== 'reply'),
+      list.filter(([name]) => name !== 'reply' && !isLate(name)),
+      list.filter(([name]) => isLate(name)).sort(),
       list.filter(([name]) => name === 'reply').sort(byRequest),
     ]);
     if (isDeepStrictEqual(plain(wanted), plain(done))) return;
@@ -393,9 +398,15 @@ class StoryRun {
   }
 }
 
+function isMoney(command: Command | undefined): boolean {
+  return MONEY.includes(command?.scheduleActivity?.activityType ?? '');
+}
+
 /** Notes what the run waits for. */
-function follow(active: ActiveRun, command: Command, now: number): void {
-  const { scheduleLocalActivity, scheduleActivity, startTimer } = command;
+function follow(active: ActiveRun, command: Command, now: number, next: Command | undefined): void {
+  const { scheduleLocalActivity, scheduleActivity } = command;
+  // One that is set for a request that moves money is no pause.
+  const startTimer = isMoney(next) ? undefined : command.startTimer;
   if (scheduleLocalActivity) active.question = { seq: scheduleLocalActivity.seq ?? 0, isLocal: true };
   if (scheduleActivity?.activityType === 'notifyMerchant') {
     active.delivery = { seq: scheduleActivity.seq ?? 0 };

@@ -40,9 +40,18 @@ export function askingLimits({ providerTimeoutMs }: PaymentTerms): Limits {
   return { runsMs: providerTimeoutMs + 5 * SECOND_MS, attempts: 1 };
 }
 
-/** What moves money is given up, unsent, when no worker has taken it for 10 minutes. */
-export function moneyLimits(terms: PaymentTerms): Limits {
-  return { ...askingLimits(terms), waitsMs: 10 * MINUTE_MS };
+/** What moves money has 3 s more, for a look at the list, and is given up, unsent, when no worker has taken it for 10 minutes. */
+export function moneyLimits({ providerTimeoutMs }: PaymentTerms): Limits {
+  return { runsMs: providerTimeoutMs + 8 * SECOND_MS, waitsMs: 10 * MINUTE_MS, attempts: 1 };
+}
+
+/** The activities that move money. */
+export const MONEY: readonly string[] = ['directPay', 'payOut'];
+
+/** When a request that moves money is given up, in ms: 5 s after all of its limits. */
+export function givenUpAfter(terms: PaymentTerms): number {
+  const { runsMs = 0, waitsMs = 0 } = moneyLimits(terms);
+  return waitsMs + runsMs + 5 * SECOND_MS;
 }
 
 const NOTIFYING: Limits = { runsMs: 10 * SECOND_MS, waitsMs: 5 * SECOND_MS, attempts: 4 };
@@ -62,7 +71,7 @@ export function activityAct(
       const name = order.method === undefined ? 'payOut' : SENDS[order.method];
       return order.method === 'link'
         ? ['local', name, asking, order, FIRST_RUN_ID]
-        : ['activity', name, moneyLimits(terms), order];
+        : ['activity', name, moneyLimits(terms), order, todo.cause === 'order'];
     }
     case 'lookUp':
       return [
@@ -101,6 +110,7 @@ export function actOf(command: Command): Act[] {
   if (scheduleActivity) return [['activity', ...callOf(scheduleActivity)]];
   if (startTimer) return [['timer', milliseconds(startTimer.startToFireTimeout)]];
   if (command.cancelTimer) return [['cancelTimer']];
+  if (command.requestCancelActivity) return [['cancelActivity']];
   if (command.upsertWorkflowSearchAttributes) {
     const fields = Object.entries(
       command.upsertWorkflowSearchAttributes.searchAttributes?.indexedFields ?? {},

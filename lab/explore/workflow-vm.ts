@@ -177,6 +177,13 @@ export function timedOutJob(
   return { resolveActivity: { seq, isLocal: false, result: { failed: { failure } } } };
 }
 
+/** An activity that its workflow has taken back. */
+export function takenBackJob(seq: number, activity: string): Job {
+  const cause = { canceledFailureInfo: {} };
+  const failure = { activityFailureInfo: { activityType: { name: activity } }, cause };
+  return { resolveActivity: { seq, isLocal: false, result: { cancelled: { failure } } } };
+}
+
 /** A job that has to be the only one of its activation. */
 export function queryJob(queryType: string): Job {
   return { queryWorkflow: { queryId: queryType, queryType } };

@@ -6,6 +6,7 @@ import type { DirectOrder, LinkOrder, PayoutOrder, Service } from '../payments/o
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/outcome.js';
 import type { PaymentId, TransId } from '../payments/payment-id.js';
 import { STATUS_CALLS_BUDGETED } from '../payments/polling.js';
+import { FIRST_LOOK_MS } from '../payments/sending.js';
 import type { Transaction } from '../payments/transaction.js';
 import type { ProviderClient } from '../provider/client.js';
 import { toDirectPay, toInitiatePay, toPayout } from '../provider/requests.js';
@@ -42,6 +43,25 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
   const statusLimit = new StatusLimit(STATUS_CALLS_BUDGETED);
   /** A payment's first run knows for certain what was sent, unless it is from a backup. */
   const knowsAll = (firstRunId: string) => restoredAt === undefined && isRun(firstRunId);
+
+  /**
+   * Sends a payment's first request, unless the provider has a transaction of it: what its workflow knows may have been deleted,
+   * reset, restored or forged. A list that can't be read in time holds nothing up.
+   */
+  const unlessShown = async (
+    order: DirectOrder | PayoutOrder,
+    limit: CallLimit,
+    send: () => Promise<InitiationOutcome>,
+  ): Promise<InitiationOutcome> => {
+    const call = { ...limit, withinMs: FIRST_LOOK_MS };
+    const answer = await providers[order.kind].transactionsOf(order.id, order.method === 'direct', call);
+    const listed = answer.kind === 'listed' ? answer.transactions : [];
+    const shown = listed.find((one) => ownerOf(order.id, one) !== 'another');
+    if (shown === undefined) return await send();
+    const reason = `nothing was sent: before the first request, the provider already showed ${shown.transId} for this payment`;
+    return { kind: 'ambiguous', reason };
+  };
+
   return {
     /**
      * @param firstRunId the payment's first run. A reset makes another run, so the first needs no check, which would cost a
@@ -57,14 +77,18 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
     mayHaveBeenReset: async (firstRunId: string): Promise<boolean> =>
       knowsAll(firstRunId) ? false : await mayHaveBeenReset(restoredAt),
 
-    directPay(order: DirectOrder): Promise<InitiationOutcome> {
+    /** @param isFirst whether the payment has sent nothing yet, as far as its workflow knows */
+    directPay(order: DirectOrder, isFirst: boolean): Promise<InitiationOutcome> {
       const limit = callLimit();
-      return unlessReset(() => providers.collection.directPay(toDirectPay(order), limit), restoredAt);
+      const send = () => providers.collection.directPay(toDirectPay(order), limit);
+      return unlessReset(() => (isFirst ? unlessShown(order, limit, send) : send()), restoredAt);
     },
 
-    payOut(order: PayoutOrder): Promise<InitiationOutcome> {
+    /** @param isFirst as of `directPay` */
+    payOut(order: PayoutOrder, isFirst: boolean): Promise<InitiationOutcome> {
       const limit = callLimit();
-      return unlessReset(() => providers.payout.payout(toPayout(order), limit), restoredAt);
+      const send = () => providers.payout.payout(toPayout(order), limit);
+      return unlessReset(() => (isFirst ? unlessShown(order, limit, send) : send()), restoredAt);
     },
 
     /** @param now the payment's time, in ms since the epoch */
@@ -115,6 +139,10 @@ function isRun(runId: string): boolean {
   return Context.current().info.workflowExecution?.runId === runId;
 }
 
+interface CallLimit {
+  readonly signal: AbortSignal;
+}
+
 /** How long before its own time limit an activity gives a call up, in ms, so that its outcome still arrives. */
 const END_EARLY_MS = 1_000;
 
@@ -124,7 +152,7 @@ const END_EARLY_MS = 1_000;
  * the payment's terms could still be sending when the workflow already looks up what was sent. Call it when the activity
  * begins, since that is when its time starts.
  */
-function callLimit(): { readonly signal: AbortSignal } {
+function callLimit(): CallLimit {
   const { cancellationSignal, info } = Context.current();
   const call = new AbortController();
   const end = () => call.abort();

@@ -20,6 +20,9 @@ import {
   withOthers,
 } from './transitions.js';
 
+/** How long the provider's list may take, in ms, before a payment's first request is sent without it. */
+export const FIRST_LOOK_MS = 3_000;
+
 /** How long a request that the provider never got is tried again, in ms. */
 export const NOT_SENT_PATIENCE_MS = 5 * 60 * 1000;
 

@@ -1,6 +1,8 @@
 import {
   ActivityFailure,
   ApplicationFailure,
+  CancellationScope,
+  isCancellation,
   log,
   proxyActivities,
   proxyLocalActivities,
@@ -19,6 +21,7 @@ import type {
   StatusAnswer,
 } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
+import { FIRST_LOOK_MS } from '../payments/sending.js';
 import { DECRYPTION_FAILURE } from '../temporal/failure-converter.js';
 import { tryToRead } from './handlers.js';
 import { notificationsQueue } from './messages.js';
@@ -61,13 +64,20 @@ export function activityCalls(terms: PaymentTerms) {
   const startToCloseTimeout = terms.providerTimeoutMs + MARGIN_MS;
   const question = (summary: string): LocalActivities =>
     proxyLocalActivities<Activities>({ startToCloseTimeout, retry: ONCE, summary });
+  const sendTimeout = startToCloseTimeout + FIRST_LOOK_MS;
   const atMostOnce = (summary: string) =>
     proxyActivities<Activities>({
-      startToCloseTimeout,
+      startToCloseTimeout: sendTimeout,
       scheduleToStartTimeout: START_TIMEOUT_MS,
       retry: ONCE,
       summary,
     });
+  /**
+   * Temporal drops every time limit of an activity that somebody pauses, and doesn't set it again. Once all of them would be over,
+   * the request is given up: one that no worker has taken is taken back, and won't be sent later.
+   */
+  const givenUpInTime = (send: () => Promise<InitiationOutcome>) =>
+    toInitiation(CancellationScope.withTimeout(START_TIMEOUT_MS + sendTimeout + MARGIN_MS, send));
 
   /** Whether an earlier run may have sent what this one has not. */
   const mayHaveBeenReset = (): Promise<boolean> =>
@@ -84,9 +94,10 @@ export function activityCalls(terms: PaymentTerms) {
         question('Create the payment link').initiatePay(order, workflowInfo().firstExecutionRunId),
       ),
     mayHaveBeenReset,
-    requestOnPhone: (order: DirectOrder) =>
-      toInitiation(atMostOnce("Send the request to the payer's phone").directPay(order)),
-    sendPayout: (order: PayoutOrder) => toInitiation(atMostOnce('Send the payout').payOut(order)),
+    requestOnPhone: (order: DirectOrder, isFirst: boolean) =>
+      givenUpInTime(() => atMostOnce("Send the request to the payer's phone").directPay(order, isFirst)),
+    sendPayout: (order: PayoutOrder, isFirst: boolean) =>
+      givenUpInTime(() => atMostOnce('Send the payout').payOut(order, isFirst)),
 
     askStatus: (order: PaymentOrder, transId: TransId): Promise<StatusAnswer> =>
       answer(question('Ask the provider for the status').paymentStatus(order.kind, transId, Date.now())),
@@ -195,6 +206,9 @@ function reportUnauthorized<Answer extends { readonly kind: string }>(answer: An
 function failureOf(error: unknown): { readonly reason: string; readonly isUnstarted: boolean } {
   if (!(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
+  if (isCancellation(error)) {
+    return { reason: 'Temporal did not say in time what became of the request', isUnstarted: false };
+  }
   if (cause instanceof ApplicationFailure && cause.type === DECRYPTION_FAILURE) {
     return { reason: "the worker couldn't read what it was to send", isUnstarted: true };
   }

@@ -73,7 +73,8 @@ const MAX_SUMMARY_LENGTH = 100;
 
 /** The steps of a kind of payment. */
 export interface PaymentSteps {
-  readonly send: () => Promise<InitiationOutcome>;
+  /** @param isFirst whether the merchant's order sends it: nothing was sent before, as far as this run knows */
+  readonly send: (isFirst: boolean) => Promise<InitiationOutcome>;
   readonly lookUp: () => Promise<ListAnswer>;
   readonly askStatus: (transId: TransId) => Promise<StatusAnswer>;
   readonly expire: (transId: TransId) => Promise<ExpiryAnswer>;
@@ -186,7 +187,7 @@ class Interpreter {
   private async ask(todo: Exclude<Todo, { kind: 'wait' | 'end' | 'deliver' }>): Promise<PaymentEvent> {
     switch (todo.kind) {
       case 'send':
-        return { kind: 'sent', outcome: this.counted(await this.steps.send()) };
+        return { kind: 'sent', outcome: this.counted(await this.steps.send(todo.cause === 'order')) };
       case 'lookUp':
         return { kind: 'listed', answer: await this.steps.lookUp() };
       case 'askStatus': {

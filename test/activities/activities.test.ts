@@ -13,6 +13,8 @@ import { directOrder, HOUR, linkOrder, payoutOrder, START, transId } from '../su
 /** A provider that notes what it is asked, and answers as told. */
 const asked: { line: string; user: string | string[] | undefined; body: unknown }[] = [];
 let answer: { status: number; body: unknown } | 'nothing';
+/** What its list answers, if that is something else. */
+let list: typeof answer | undefined;
 let onceAsked: (() => void) | undefined;
 const provider = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
@@ -24,8 +26,9 @@ const provider = createServer(async (request, response) => {
     body: text && JSON.parse(text),
   });
   onceAsked?.();
-  if (answer === 'nothing') return;
-  response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+  const reply = request.method === 'GET' ? (list ?? answer) : answer;
+  if (reply === 'nothing') return;
+  response.writeHead(reply.status, { 'content-type': 'application/json' }).end(JSON.stringify(reply.body));
 });
 
 let activities: Activities;
@@ -50,6 +53,7 @@ afterAll(() => stop());
 beforeEach(() => {
   asked.length = 0;
   onceAsked = undefined;
+  list = undefined;
   answer = { status: 200, body: { transId: 'T1', message: 'ok', link: 'http://pay.example/1' } };
 });
 
@@ -154,8 +158,8 @@ describe('an activity that begins a payment', () => {
   });
 
   it.each([
-    ['payout', () => restored.payOut(payoutOrder)],
-    ['request on a phone', () => restored.directPay(directOrder)],
+    ['payout', () => restored.payOut(payoutOrder, true)],
+    ['request on a phone', () => restored.directPay(directOrder, true)],
     ['link', () => restored.initiatePay(linkOrder, RUN)],
   ])(
     'a %s of a payment that began before Temporal was restored is looked up, and not sent',
@@ -173,7 +177,7 @@ describe('an activity that begins a payment', () => {
   });
 
   it("never sends the merchant's own userId or externalId, which would list other payments, too", async () => {
-    await run(() => activities.directPay({ ...directOrder, userId: 'user-7', externalId: 'order-7' }));
+    await run(() => activities.directPay({ ...directOrder, userId: 'user-7', externalId: 'order-7' }, false));
     expect(asked[0]).toMatchObject({
       line: 'POST /direct-pay',
       body: { userId: 'col_2_direct', externalId: 'col_2' },
@@ -182,7 +186,7 @@ describe('an activity that begins a payment', () => {
 
   it('sends a payout to the payout service', async () => {
     const { phone: _, ...order } = payoutOrder;
-    await run(() => activities.payOut({ ...order, medium: 'platform', email: 'to@example.com' }));
+    await run(() => activities.payOut({ ...order, medium: 'platform', email: 'to@example.com' }, false));
     expect(asked[0]).toMatchObject({
       line: 'POST /payout',
       user: 'payout-user',
@@ -190,8 +194,61 @@ describe('an activity that begins a payment', () => {
     });
   });
 
+  describe('with the first request of money', () => {
+    const pay = (given: Circumstances = {}) => run(() => activities.payOut(payoutOrder, true), given);
+    const lines = () => asked.map(({ line }) => line);
+
+    it.each([
+      ['names the payment', { externalId: 'pay_3', userId: 'pay_3' }],
+      ['names nobody', {}],
+    ])('sends nothing when the list shows a transaction that %s', async (_, named) => {
+      list = { status: 200, body: [{ transId: 'T7', status: 'PENDING', ...named }] };
+      expect(await pay()).toEqual({
+        kind: 'ambiguous',
+        reason: 'nothing was sent: before the first request, the provider already showed T7 for this payment',
+      });
+      expect(lines()).toEqual(['GET /transaction/pay_3']);
+    });
+
+    it('looks under the userId that a payment to a phone has, right before it is sent', async () => {
+      list = { status: 200, body: [] };
+      await run(() => activities.directPay(directOrder, true));
+      expect(lines()).toEqual(['GET /transaction/col_2_direct', 'POST /direct-pay']);
+    });
+
+    it.each<[string, typeof list]>([
+      ['shows nothing', { status: 200, body: [] }],
+      [
+        "shows another payment's",
+        { status: 200, body: [{ transId: 'T7', status: 'PENDING', externalId: 'pay_4' }] },
+      ],
+      ['is not known to the provider', { status: 404, body: { message: 'no such user' } }],
+      ['fails', { status: 500, body: {} }],
+      ['asks to wait', { status: 429, body: { message: 'slow down' } }],
+      ['is nothing that can be read', { status: 200, body: { transId: 'T7' } }],
+    ])('sends it when the list %s', async (_, listed) => {
+      list = listed;
+      expect(await pay()).toMatchObject({ kind: 'accepted' });
+      expect(lines()).toEqual(['GET /transaction/pay_3', 'POST /payout']);
+    });
+
+    it('sends it when the list takes more than 3 s, within the time that its workflow gives it', async () => {
+      list = 'nothing';
+      const begun = performance.now();
+      expect(await pay()).toMatchObject({ kind: 'accepted' });
+      expect(lines()).toEqual(['GET /transaction/pay_3', 'POST /payout']);
+      expect(performance.now() - begun).toBeGreaterThan(2_900);
+    }, 20_000);
+
+    it('sends nothing, which is certain, when the worker has to stop while it looks', async () => {
+      list = 'nothing';
+      expect(await pay({ stopsOnceAsked: true })).toMatchObject({ kind: 'notSent' });
+      expect(lines()).toEqual(['GET /transaction/pay_3']);
+    });
+  });
+
   it('is not sent, and ambiguous, when the workflow was reset', async () => {
-    const outcome = await run(() => activities.payOut(payoutOrder), {
+    const outcome = await run(() => activities.payOut(payoutOrder, false), {
       startedAs: async () => 'the run that was reset',
     });
     expect(outcome).toMatchObject({ kind: 'ambiguous', reason: expect.stringContaining('reset') });
@@ -200,7 +257,7 @@ describe('an activity that begins a payment', () => {
 
   it('is not sent, and unchecked, when Temporal does not say whether the workflow was reset', async () => {
     const startedAs = () => Promise.reject(new Error('14 UNAVAILABLE: connect ECONNREFUSED 10.0.0.5:7233'));
-    const outcome = await run(() => activities.payOut(payoutOrder), { startedAs });
+    const outcome = await run(() => activities.payOut(payoutOrder, false), { startedAs });
     expect(outcome).toEqual({
       kind: 'unchecked',
       reason: 'nothing was sent: Temporal did not confirm in time that the workflow had not been reset',
@@ -211,7 +268,7 @@ describe('an activity that begins a payment', () => {
   it("is ambiguous before the workflow's time limit, however long the worker would wait", async () => {
     answer = 'nothing';
     const begun = performance.now();
-    const outcome = await run(() => activities.payOut(payoutOrder), { startToCloseTimeoutMs: 1_200 });
+    const outcome = await run(() => activities.payOut(payoutOrder, false), { startToCloseTimeoutMs: 1_200 });
     expect(outcome).toMatchObject({ kind: 'ambiguous' });
     expect(asked).toHaveLength(1);
     // The client itself would wait for 5 s.
@@ -220,7 +277,7 @@ describe('an activity that begins a payment', () => {
 
   it('is ambiguous at once when the worker has to stop while it waits', async () => {
     answer = 'nothing';
-    expect(await run(() => activities.payOut(payoutOrder), { stopsOnceAsked: true })).toMatchObject({
+    expect(await run(() => activities.payOut(payoutOrder, false), { stopsOnceAsked: true })).toMatchObject({
       kind: 'ambiguous',
     });
     expect(asked).toHaveLength(1);
@@ -267,7 +324,7 @@ describe('the look-up of a payment', () => {
 
   it('returns kilobytes at most, however long the texts of the provider are', async () => {
     const long = 'x'.repeat(100_000);
-    const verbose = { ...transaction('T1', 'pay_3'), reason: long, financialTransId: long, userId: long };
+    const verbose = { ...transaction('T1', 'pay_3'), reason: long, financialTransId: long };
     answer = { status: 200, body: Array.from({ length: 20 }, () => verbose) };
     const listed = await lookUp();
     expect(listed).toHaveProperty('transactions.length', 20);

@@ -103,6 +103,8 @@ export interface WorldOptions {
   readonly notify?: (notification: MerchantNotification) => Promise<TryOutcome>;
   /** The first worker's version, where workers have one. */
   readonly version?: WorkerVersion;
+  /** The worker's workflows; those of today, if not given. */
+  readonly workflows?: WorkerVersion['bundle'];
   /** Takes the place of the worker's activities, for one that doesn't do as it should. */
   readonly activities?: (usual: Activities) => Activities;
   /** Where the worker's metrics go. */
@@ -277,7 +279,7 @@ export class PaymentWorld {
       taskQueue: 'payments',
       encryption: this.options.workerEncryption ?? encryptionFor(this.options),
       activities: this.options.activities?.(activities) ?? activities,
-      workflowBundle: version?.bundle ?? workflowBundle(),
+      workflowBundle: version?.bundle ?? this.options.workflows ?? workflowBundle(),
       deployment: version && { deploymentName: DEPLOYMENT, buildId: version.buildId },
       measures: this.measures,
       tracing: this.options.tracing,

@@ -40,6 +40,7 @@ module.exports = [
   'bench/bench',
   'records/recorder',
   'browser/reference',
+  'workflows/operators-actions',
   'workflows/lost-worker',
   'provider/breaker',
   'api/absent-workers',

@@ -10,12 +10,12 @@ const SUCCEEDS = '670000000';
 let lost: 'before' | 'after' | undefined;
 
 /** A worker that is gone never reports: Temporal only sees that its time is over. */
-function losing<Order, Outcome>(send: (order: Order) => Promise<Outcome>) {
-  return async (order: Order): Promise<Outcome> => {
+function losing<Given extends readonly unknown[], Outcome>(send: (...given: Given) => Promise<Outcome>) {
+  return async (...given: Given): Promise<Outcome> => {
     const where = lost;
     lost = undefined;
-    if (where === undefined) return await send(order);
-    if (where === 'after') await send(order);
+    if (where === undefined) return await send(...given);
+    if (where === 'after') await send(...given);
     return await Context.current().cancelled;
   };
 }

@@ -4,6 +4,7 @@ import {
   type Act,
   actOf,
   askingLimits,
+  givenUpAfter,
   moneyLimits,
   plain,
   typeOf,
@@ -14,6 +15,7 @@ import {
   type Job,
   queryJob,
   startJob,
+  takenBackJob,
   timedOutJob,
   timerJob,
   valuesOf,
@@ -38,7 +40,7 @@ describe.each([
   ['payOut', payoutOrder],
   ['directPay', directOrder],
 ])('a request that moves money (%s)', (activity, order) => {
-  const request = ['activity', activity, moneyLimits(terms), order];
+  const request = ['activity', activity, moneyLimits(terms), order, true];
   const whetherReset = ['local', 'mayHaveBeenReset', askingLimits(terms), FIRST_RUN_ID];
 
   let run: WorkflowRun;
@@ -64,6 +66,7 @@ describe.each([
 
   it('that no worker has taken is not in doubt once Temporal knows of no reset, and is sent again', async () => {
     expect(await acts(timedOutJob(1, activity, 'SCHEDULE_TO_START'), GIVEN_UP)).toEqual([
+      ['cancelTimer'],
       plain(whetherReset),
     ]);
     expect(await acts(activityJob(2, true, false), GIVEN_UP)).toEqual([['timer', SECOND]]);
@@ -73,13 +76,28 @@ describe.each([
       unsent: { hold: 'connection', reason: 'no worker took the request in time' },
     });
     expect(phase).not.toHaveProperty('doubt');
-    expect(await acts(timerJob(1), GIVEN_UP + SECOND)).toEqual([plain(request)]);
+    expect(await acts(timerJob(2), GIVEN_UP + SECOND)).toEqual([
+      ['timer', givenUpAfter(terms)],
+      plain(request),
+    ]);
   });
 
   it('that no worker has taken counts as unchecked while Temporal may know of a reset', async () => {
     await acts(timedOutJob(1, activity, 'SCHEDULE_TO_START'), GIVEN_UP);
     await acts(activityJob(2, true, true), GIVEN_UP);
     expect(await payment()).toMatchObject({ phase: { kind: 'waiting', unsent: { hold: 'unchecked' } } });
+  });
+
+  it('that Temporal says nothing of, since somebody has paused it, is taken back, in doubt, and looked up', async () => {
+    const late = START + givenUpAfter(terms);
+    expect(await acts(timerJob(1), late)).toEqual([['cancelActivity']]);
+    expect(await acts(takenBackJob(1, activity), late)).toEqual([['timer', SECOND]]);
+    expect(await payment()).toMatchObject({
+      phase: {
+        kind: 'searching',
+        doubt: { reason: 'Temporal did not say in time what became of the request' },
+      },
+    });
   });
 
   it('that a worker has taken and not answered is in doubt, and looked up', async () => {

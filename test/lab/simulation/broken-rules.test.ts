@@ -41,13 +41,13 @@ function simulation(seed: number, wrapActivities: WrapActivities): () => Promise
 describe('a simulation of a Sanaga that breaks a rule', () => {
   const sentAgain = simulation(2, (activities) => ({
     ...activities,
-    async directPay(order) {
-      const outcome = await activities.directPay(order);
-      return outcome.kind === 'ambiguous' ? await activities.directPay(order) : outcome;
+    async directPay(order, isFirst) {
+      const outcome = await activities.directPay(order, isFirst);
+      return outcome.kind === 'ambiguous' ? await activities.directPay(order, false) : outcome;
     },
-    async payOut(order) {
-      const outcome = await activities.payOut(order);
-      return outcome.kind === 'ambiguous' ? await activities.payOut(order) : outcome;
+    async payOut(order, isFirst) {
+      const outcome = await activities.payOut(order, isFirst);
+      return outcome.kind === 'ambiguous' ? await activities.payOut(order, false) : outcome;
     },
   }));
   it(
@@ -152,9 +152,9 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
         await activities.paymentStatus(service, transId, now + times * 60 * 60_000);
       return await activities.paymentStatus(service, transId, now + 7 * 60 * 60_000);
     },
-    async payOut(order) {
-      const outcome = await activities.payOut(order);
-      return outcome.kind === 'rejected' ? await activities.payOut(order) : outcome;
+    async payOut(order, isFirst) {
+      const outcome = await activities.payOut(order, isFirst);
+      return outcome.kind === 'rejected' ? await activities.payOut(order, false) : outcome;
     },
   }));
   it(

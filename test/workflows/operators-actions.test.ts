@@ -1,0 +1,213 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Context } from '@temporalio/activity';
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { Activities } from '../../src/activities/activities.js';
+import type { Payment } from '../../src/payments/payment.js';
+import { workflowBundle } from '../support/bundle-workflows.js';
+import { eventually } from '../support/payment-stack.js';
+import { PaymentWorld } from '../support/payment-world.js';
+
+/** Is PENDING until it is settled. */
+const PENDING = '670000800';
+const PATIENCE_MS = 60_000;
+const TEST_LIMIT_MS = 2 * PATIENCE_MS;
+
+/** Where the next payout loses its worker: before its request went out, or when the provider has taken it. */
+let lost: 'before' | 'after' | undefined;
+/** How often workers were given the payout's activity, by its payment. */
+const tries = new Map<string, number>();
+
+/** A worker that is gone never reports: Temporal only sees that its time is over. */
+function losing(send: Activities['payOut']): Activities['payOut'] {
+  return async (order, isFirst) => {
+    tries.set(order.id, (tries.get(order.id) ?? 0) + 1);
+    const where = lost;
+    lost = undefined;
+    if (where === undefined) return await send(order, isFirst);
+    if (where === 'after') await send(order, isFirst);
+    return await Context.current().cancelled;
+  };
+}
+
+let world: PaymentWorld;
+beforeAll(async () => {
+  world = await PaymentWorld.start({
+    realServer: true,
+    answerWithinMs: 1_000,
+    // What is paused is given up after ten minutes: here after ten seconds.
+    workflows: { code: await withShortWaits() },
+    terms: { providerTimeoutMs: 3_000, ambiguousGraceMs: 3_000, resolveAfterMs: 0 },
+    activities: (usual) => ({ ...usual, payOut: losing(usual.payOut) }),
+  });
+}, 120_000);
+beforeEach(() => {
+  lost = undefined;
+});
+afterAll(() => world.stop(), 60_000);
+
+async function withShortWaits(): Promise<string> {
+  const code = await readFile(workflowBundle().codePath, 'utf8');
+  const short = code.replace('START_TIMEOUT_MS = 10 * 60000', 'START_TIMEOUT_MS = 10000');
+  expect(short).not.toBe(code);
+  return short;
+}
+
+/** Begins a payout whose worker is lost. */
+async function losePayout(where: NonNullable<typeof lost>, key?: string): Promise<string> {
+  lost = where;
+  const headers = key === undefined ? {} : { 'idempotency-key': key };
+  const { body } = await world.post('/v1/payouts', { amount: 900, phone: PENDING }, headers);
+  if (where === 'after') await world.untilTransaction(({ externalId }) => externalId === body.id);
+  await eventually(
+    async () => lost,
+    (one) => one === undefined,
+    PATIENCE_MS,
+  );
+  return body.id;
+}
+
+const temporal = () => world.client.workflowService;
+const namespace = 'default';
+
+/** The payout's activity, as an operator's commands name it. */
+async function activityOf(id: string) {
+  const { raw } = await world.client.workflow.getHandle(id).describe();
+  const [activity] = raw.pendingActivities ?? [];
+  return {
+    namespace,
+    execution: { workflowId: id },
+    id: activity?.activityId ?? '',
+    identity: 'an operator',
+  };
+}
+
+/** The payment once it is found at the provider, which has one transaction of it, and no matter what comes. */
+async function isPaidOnce(id: string): Promise<void> {
+  const found = await until(id, ({ transId }) => transId !== undefined);
+  const [first] = world.transactionsOf(id);
+  expect(found.transId).toBe(first?.transId);
+  await world.settle(id, 'SUCCESSFUL');
+  await until(id, ({ status }) => status === 'SUCCESSFUL');
+  expect(world.transactionsOf(id)).toHaveLength(1);
+}
+
+const until = (id: string, expected: (payment: Payment) => boolean) =>
+  eventually(
+    async () => (await world.get(`/v1/payments/${id}`)).body,
+    (payment) => payment.id === id && expected(payment),
+    PATIENCE_MS,
+  );
+
+/** Deletes a payment's workflow, as `temporal workflow delete` does. */
+async function forget(id: string): Promise<void> {
+  const handle = world.client.workflow.getHandle(id);
+  await temporal().deleteWorkflowExecution({ namespace, workflowExecution: { workflowId: id } });
+  const isThere = () =>
+    handle.describe().then(
+      () => true,
+      () => false,
+    );
+  await eventually(isThere, (there) => !there, PATIENCE_MS);
+}
+
+describe('a payout whose worker died when the provider had taken it', () => {
+  it(
+    'is not sent again when somebody has allowed its activity any number of attempts',
+    async () => {
+      const id = await losePayout('after');
+      await temporal().updateActivityOptions({
+        ...(await activityOf(id)),
+        activityOptions: { retryPolicy: { maximumAttempts: 0 } },
+        updateMask: { paths: ['retry_policy.maximum_attempts'] },
+      });
+      await isPaidOnce(id);
+      expect(tries.get(id)).toBe(2);
+    },
+    TEST_LIMIT_MS,
+  );
+
+  it(
+    'is not sent again when somebody resets its activity, whose attempts then count anew',
+    async () => {
+      const id = await losePayout('after');
+      await temporal().resetActivity(await activityOf(id));
+      await isPaidOnce(id);
+    },
+    TEST_LIMIT_MS,
+  );
+
+  it(
+    'is not sent again when somebody completes its activity by hand as one that sent nothing',
+    async () => {
+      const id = await losePayout('after');
+      const { id: activityId } = await activityOf(id);
+      const result = defaultPayloadConverter.toPayload({ kind: 'notSent', reason: 'it looked like it' });
+      await temporal().respondActivityTaskCompletedById({
+        namespace,
+        workflowId: id,
+        activityId,
+        result: { payloads: [result] },
+      });
+      await isPaidOnce(id);
+      expect(tries.get(id)).toBe(2);
+    },
+    TEST_LIMIT_MS,
+  );
+
+  it(
+    'is not sent again when somebody deletes its workflow, and the merchant repeats the request',
+    async () => {
+      const id = await losePayout('after', 'deleted');
+      await forget(id);
+      const headers = { 'idempotency-key': 'deleted' };
+      const { body } = await world.post('/v1/payouts', { amount: 900, phone: PENDING }, headers);
+      expect(body.id).toBe(id);
+      await isPaidOnce(id);
+      expect(tries.get(id)).toBe(2);
+    },
+    TEST_LIMIT_MS,
+  );
+
+  it(
+    'is not sent again when somebody terminates its workflow, and starts another like it',
+    async () => {
+      const id = await losePayout('after');
+      const { events } = await world.client.workflow.getHandle(id).fetchHistory();
+      const { workflowType, taskQueue, input, memo, searchAttributes } =
+        events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
+      await world.client.workflow.getHandle(id).terminate('a mistake');
+      await temporal().startWorkflowExecution({
+        namespace,
+        workflowId: id,
+        requestId: 'by hand',
+        workflowType: workflowType ?? null,
+        taskQueue: taskQueue ?? null,
+        input: input ?? null,
+        memo: memo ?? null,
+        searchAttributes: searchAttributes ?? null,
+      });
+      await isPaidOnce(id);
+      expect(tries.get(id)).toBe(2);
+    },
+    TEST_LIMIT_MS,
+  );
+});
+
+describe('a payout whose activity somebody pauses, and whose worker then dies', () => {
+  it(
+    'is looked for once its time is over, though Temporal keeps no limit of what was paused',
+    async () => {
+      const [taken, unsent] = [await losePayout('after'), await losePayout('before')];
+      for (const id of [taken, unsent]) await temporal().pauseActivity(await activityOf(id));
+      await isPaidOnce(taken);
+      const review = await until(unsent, ({ status }) => status === 'REVIEW');
+      expect(review.reason).toContain('Temporal did not say in time what became of the request');
+      const { status } = await world.resolve(unsent, { action: 'fail', force: true });
+      expect(status).toBe(200);
+      await until(unsent, (payment) => payment.status === 'FAILED');
+      expect(world.transactionsOf(unsent)).toEqual([]);
+    },
+    TEST_LIMIT_MS,
+  );
+});
