@@ -117,33 +117,36 @@ describe('a repeated request', () => {
     expect(stack.transactionsOf(id).find(({ status }) => status === 'CREATED')?.transId).toBe(transId);
   });
 
-  it.each(['refused', 'lost'])('whose link was made when its start was %s, leads to a link', async (what) => {
-    let starts = 0;
-    const api = await stack.startMore({
-      interceptor: {
-        async start(input, next) {
-          starts++;
-          if (starts > 1) return await next(input);
-          if (what === 'lost') await next(input);
-          throw new ServiceError('Temporal is away', {
-            cause: Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: '', metadata: {} }),
-          });
+  it.each(['refused', 'lost'])(
+    'whose link was made when its start was %s, leads to that link',
+    async (what) => {
+      let starts = 0;
+      const api = await stack.startMore({
+        interceptor: {
+          async start(input, next) {
+            starts++;
+            if (starts > 1) return await next(input);
+            if (what === 'lost') await next(input);
+            throw new ServiceError('Temporal is away', {
+              cause: Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: '', metadata: {} }),
+            });
+          },
         },
-      },
-    });
-    const headers = { 'idempotency-key': `start-${what}` };
-    const ask = () => api.ask('POST', '/v1/collections', { key, body: link, headers });
-    const first = await ask();
-    expect([first.status, first.body.code]).toEqual([503, 'temporarily_unavailable']);
-    const again = await ask();
-    expect(again.status).toBe(what === 'lost' ? 200 : 201);
-    expect(again.body.id).toBe(first.body.paymentId);
-    expect(stack.transactionsOf(again.body.id)).toHaveLength(what === 'lost' ? 1 : 2);
-    await stack.visit(again.body, 'pay');
-    await stack.hint(again.body);
-    await stack.api.client.workflow.getHandle(again.body.id).result();
-    expect((await stack.read(again.body.id)).body.status).toBe('SUCCESSFUL');
-  });
+      });
+      const headers = { 'idempotency-key': `start-${what}` };
+      const ask = () => api.ask('POST', '/v1/collections', { key, body: link, headers });
+      const first = await ask();
+      expect([first.status, first.body.code]).toEqual([503, 'temporarily_unavailable']);
+      const again = await ask();
+      expect(again.status).toBe(200);
+      expect(again.body.id).toBe(first.body.paymentId);
+      expect(stack.transactionsOf(again.body.id)).toHaveLength(1);
+      await stack.visit(again.body, 'pay');
+      await stack.hint(again.body);
+      await stack.api.client.workflow.getHandle(again.body.id).result();
+      expect((await stack.read(again.body.id)).body.status).toBe('SUCCESSFUL');
+    },
+  );
 
   it('at another API, after the answer of the first was lost, leads to the payment that it began', async () => {
     stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: 1_000 });

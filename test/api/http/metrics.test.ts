@@ -43,7 +43,7 @@ describe('the metrics', () => {
   });
 
   it("count the provider's notifications by what came of them, from zero on", () => {
-    expect(text).toContain('sanaga_provider_webhooks_total{result="malformed"} 1');
+    expect(text).toContain('sanaga_provider_webhooks_total{result="unavailable"} 1');
     expect(text).toContain('sanaga_provider_webhooks_total{result="late"} 0');
   });
 });
