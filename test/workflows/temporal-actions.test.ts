@@ -126,8 +126,9 @@ const states: readonly {
   {
     name: 'a collection from a phone',
     begin: async () => (await world.begin('collections', { ...payout, method: 'direct' })).id,
-    finish: (id) => world.settle(id, 'FAILED'),
-    outcome: 'FAILED',
+    // A reset one that has failed is asked about once more, minutes later.
+    finish: (id) => world.settle(id, 'SUCCESSFUL'),
+    outcome: 'SUCCESSFUL',
     transactions: 1,
   },
   {
