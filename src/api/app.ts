@@ -15,11 +15,11 @@ import { describeApi, statusesOf } from './openapi.js';
 import { Descriptions } from './payments/descriptions.js';
 import { EarlyNotifications } from './payments/early-notifications.js';
 import { Links } from './payments/links.js';
-import { measureOpenReviews } from './payments/open-reviews.js';
 import { PayoutLimits } from './payments/payout-limits.js';
 import { ProviderRecords } from './payments/provider-records.js';
 import { measureRecords } from './payments/recorded-payments.js';
 import { SharedUpdates } from './payments/update-payment.js';
+import { measureWaiting } from './payments/waiting.js';
 import { type ApiContext, type ApiProviders, mountRoutes, type Route } from './route.js';
 import { createCollection, expireCollection } from './routes/collections.js';
 import { getErrors, getOpenApi, getReference, getReferenceScript } from './routes/documentation.js';
@@ -167,7 +167,7 @@ export function createApi({
     providers: { collection: sharedBalance(providers.collection), payout: sharedBalance(providers.payout) },
     providerRecords: new ProviderRecords(),
   };
-  measureOpenReviews(registry, context);
+  measureWaiting(registry, context);
   measureRecords(registry, context);
   measureStatements(registry, context);
   const authenticator = createAuthenticator(merchants);

@@ -35,7 +35,7 @@ module.exports = [
   'desk/deciding',
   'temporal/namespace',
   'api/greedy-merchant',
-  'api/payments/open-reviews',
+  'api/payments/waiting',
   'cli/real-api',
   'bench/bench',
   'records/recorder',

@@ -11,6 +11,7 @@ const WEBHOOK_RESULTS = [
   'throttled',
   'malformed',
   'too_large',
+  'wrong_token',
   'unavailable',
 ] as const;
 export type WebhookResult = (typeof WEBHOOK_RESULTS)[number];

@@ -62,12 +62,21 @@ export async function findDueDeliveries(
   };
 }
 
-async function dueOf(context: ReadContext, id: PaymentId): Promise<DueDelivery[]> {
+/**
+ * What a payment's merchant has yet to acknowledge, oldest first.
+ *
+ * @param limitMs how long it may take to answer, in ms
+ */
+export async function dueOf(
+  context: ReadContext,
+  id: PaymentId,
+  limitMs = ANSWER_LIMIT_MS,
+): Promise<DueDelivery[]> {
   const found = await findPayment(context, id);
   // It has ended in the meantime, and nothing is due any more.
   if (found === undefined || !found.running) return [];
   const query = () => found.handle.query(notificationsQuery);
-  const notifications = await askRunning(context, found, query, ANSWER_LIMIT_MS);
+  const notifications = await askRunning(context, found, query, limitMs);
   const indexed = found.description.typedSearchAttributes;
   const status = indexed.get(attributes.status) as PaymentStatus;
   return notifications

@@ -53,6 +53,15 @@ const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map(quote).join(', ')}) AND 
 /** Payments under review that a person can decide: those that were stopped are out of anybody's reach. */
 export const OPEN_REVIEWS = `${PAYMENTS} AND ${equals(attributes.status.name, 'REVIEW')[0]} AND ExecutionStatus = "Running"`;
 
+/** Payments that may have a notification to deliver. */
+export const WITH_DELIVERIES = `${PAYMENTS} AND ${OPEN_AND_TOLD}`;
+
+/** Payments that were created before a time (ms since the epoch), have no final status, and need no person. */
+export function unfinishedQuery(before: number): string {
+  const { final, status, createdAt } = attributes;
+  return `${PAYMENTS} AND ExecutionStatus = "Running" AND ${createdAt.name} < ${before} AND (${final.name} IS NULL OR ${final.name} = false) AND ${status.name} != "REVIEW"`;
+}
+
 /**
  * The filter in Temporal's query language. It finds too much rather than too little, such as an earlier run
  * of a reopened payment as it was then: each payment must be checked again.

@@ -47,7 +47,10 @@ export const providerWebhook = publicRoute({
     'temporarily_unavailable',
   ],
   async handle(request, context) {
-    if (!sameSecret(request.params.token ?? '', context.webhookToken)) throw notFound();
+    if (!sameSecret(request.params.token ?? '', context.webhookToken)) {
+      count(request, context, 'wrong_token');
+      throw notFound();
+    }
     try {
       await take(request, context);
     } catch (error) {

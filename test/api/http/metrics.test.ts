@@ -10,6 +10,7 @@ describe('the metrics', () => {
     await api.ask('POST', '/v1/payouts');
     await api.ask('GET', '/a/random/path');
     await api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body: 'nonsense' });
+    await api.ask('POST', '/webhooks/provider/another-token', { body: 'nonsense' });
     await fetch(`${api.url}/healthz`, { method: 'PROPFIND' });
     text = await api.metrics();
   });
@@ -44,6 +45,7 @@ describe('the metrics', () => {
 
   it("count the provider's notifications by what came of them, from zero on", () => {
     expect(text).toContain('sanaga_provider_webhooks_total{result="unavailable"} 1');
+    expect(text).toContain('sanaga_provider_webhooks_total{result="wrong_token"} 1');
     expect(text).toContain('sanaga_provider_webhooks_total{result="late"} 0');
   });
 });

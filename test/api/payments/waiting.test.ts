@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { Registry } from 'prom-client';
 import { Descriptions } from '../../../src/api/payments/descriptions.js';
-import { measureOpenReviews } from '../../../src/api/payments/open-reviews.js';
+import { measureWaiting } from '../../../src/api/payments/waiting.js';
 import type { PaymentId } from '../../../src/payments/payment-id.js';
 import { connectClient } from '../../../src/temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../../../src/temporal/search-attributes.js';
+import { notificationsQuery } from '../../../src/workflows/messages.js';
 import { type DevServer, startDevServer } from '../../../stack/temporal/start-dev-server.js';
 import { sumOf } from '../../support/metrics-page.js';
 import { testEncryption } from '../../support/test-encryption.js';
@@ -27,7 +28,7 @@ describe('the age of the oldest review, with more of them than one call lists', 
     client = connectClient(server, testEncryption);
     for (let next = 0; next < COUNT; next += 25) {
       const numbers = Array.from({ length: 25 }, (_, index) => next + index);
-      await Promise.all(numbers.map(start));
+      await Promise.all(numbers.map((number) => start(number)));
     }
     while ((await client.workflow.count('WorkflowId STARTS_WITH "pay_"')).count < COUNT) {}
   }, 120_000);
@@ -36,27 +37,33 @@ describe('the age of the oldest review, with more of them than one call lists', 
     await server.stop();
   });
 
-  async function start(number: number): Promise<void> {
+  async function start(
+    number: number,
+    as = { status: 'REVIEW', createdAt: createdAt(number) },
+  ): Promise<void> {
     await client.workflow.start('payOut', {
       workflowId: idOf(number),
       taskQueue: 'nobody',
       memo: { owner: 'shop', fingerprint: 'f', requestId: 'r' },
       typedSearchAttributes: new TypedSearchAttributes([
-        { key: attributes.createdAt, value: createdAt(number) },
-        { key: attributes.status, value: 'REVIEW' },
+        { key: attributes.createdAt, value: as.createdAt },
+        { key: attributes.status, value: as.status },
       ]),
     });
   }
 
   /** What an API that has just started shows, and how many payments it has asked. @param sinceOf when a payment came under review */
-  async function shown(sinceOf: (number: number) => number | undefined) {
+  async function shown(sinceOf: (number: number) => number | undefined, dueAt?: (number: number) => number) {
     let asked = 0;
+    const dueSince = (number: number) =>
+      dueAt === undefined ? [] : [{ at: dueAt(number), delivery: { kind: 'due' } }];
     const asking = Object.create(client) as typeof client;
     const workflow = Object.create(client.workflow) as typeof client.workflow;
     Object.defineProperty(asking, 'workflow', { value: workflow });
     workflow.getHandle = (id: string) => {
       const handle = client.workflow.getHandle(id);
-      const query = async () => {
+      const query = async (definition: unknown) => {
+        if (definition === notificationsQuery) return dueSince(Number(id.slice(4)));
         asked += 1;
         const since = sinceOf(Number(id.slice(4)));
         return { payment: since !== undefined && { review: { since: new Date(since).toISOString() } } };
@@ -66,14 +73,26 @@ describe('the age of the oldest review, with more of them than one call lists', 
     const descriptions = new Descriptions(client);
     descriptions.untilIdle = async () => undefined;
     const registry = new Registry();
-    measureOpenReviews(registry, { client: asking, descriptions });
+    measureWaiting(registry, { client: asking, descriptions });
     const page = await registry.metrics();
     return {
       open: sumOf(page, 'sanaga_reviews_open'),
       ageMs: sumOf(page, 'sanaga_review_oldest_age_seconds') * 1_000,
       asked,
+      dueMs: sumOf(page, 'sanaga_delivery_oldest_age_seconds') * 1_000,
+      unfinished: sumOf(page, 'sanaga_payments_unfinished'),
     };
   }
+
+  it('is measured beside that of the oldest notification that no merchant has taken', async () => {
+    const { dueMs } = await shown(
+      createdAt,
+      (number) => createdAt(number) + (number === 20 ? 21_000 : HOUR_MS),
+    );
+    const expected = Date.now() - createdAt(41);
+    expect(dueMs).toBeLessThanOrEqual(expected);
+    expect(dueMs).toBeGreaterThan(expected - 20_000);
+  });
 
   it('is exact, and takes few questions when payments come under review at once', async () => {
     const { open, ageMs, asked } = await shown((number) => createdAt(number) + 10_000);
@@ -105,5 +124,16 @@ describe('the age of the oldest review, with more of them than one call lists', 
     const { ageMs, asked } = await shown((number) => createdAt(number) + 2 * HOUR_MS);
     expect(asked).toBeLessThanOrEqual(200);
     expect(ageMs).toBeGreaterThan(Date.now() - createdAt(0) - 2 * HOUR_MS - 20_000);
+  });
+
+  it('leaves out what is in REVIEW of the payments that have no outcome after 25 hours', async () => {
+    expect((await shown(createdAt)).unfinished).toBe(0);
+    await start(COUNT, { status: 'PENDING', createdAt: NOW - 26 * HOUR_MS });
+    await start(COUNT + 1, { status: 'REVIEW', createdAt: NOW - 26 * HOUR_MS });
+    await start(COUNT + 2, { status: 'PENDING', createdAt: NOW - 24 * HOUR_MS });
+    while ((await client.workflow.count('WorkflowId STARTS_WITH "pay_"')).count < COUNT + 3) {}
+    expect((await shown(createdAt)).unfinished).toBe(1);
+    for (const number of [COUNT, COUNT + 1, COUNT + 2])
+      await client.workflow.getHandle(idOf(number)).terminate();
   });
 });
