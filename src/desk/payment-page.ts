@@ -382,7 +382,12 @@ function deliveryWords(delivery: Notification['delivery']): Html {
       const failed =
         delivery.lastError !== undefined &&
         html` The last of ${delivery.tries} tries${delivery.lastTriedAt && html`, ${time(delivery.lastTriedAt)},`} failed: <span class="differs">${delivery.lastError}</span>.`;
-      return html`Not acknowledged yet; next try ${time(delivery.at)}.${failed}`;
+      // They go out one after the other: one whose time has come is on its way, or behind another.
+      const next =
+        Date.parse(delivery.at) > Date.now()
+          ? html`next try ${time(delivery.at)}`
+          : 'it is being sent, or waits for the notification before it';
+      return html`Not acknowledged yet; ${next}.${failed}`;
     }
     case 'delivered':
       return html`Acknowledged ${time(delivery.at)}.`;
