@@ -53,9 +53,6 @@ const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map(quote).join(', ')}) AND 
 /** Payments under review that a person can decide: those that were stopped are out of anybody's reach. */
 export const OPEN_REVIEWS = `${PAYMENTS} AND ${equals(attributes.status.name, 'REVIEW')[0]} AND ExecutionStatus = "Running"`;
 
-/** Payments that may have a notification to deliver. */
-export const WITH_DELIVERIES = `${PAYMENTS} AND ${OPEN_AND_TOLD}`;
-
 /** Payments that were created before a time (ms since the epoch), have no final status, and need no person. */
 export function unfinishedQuery(before: number): string {
   const { final, status, createdAt } = attributes;

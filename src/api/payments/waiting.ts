@@ -2,13 +2,14 @@ import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/pa
 import { Gauge, type Registry } from 'prom-client';
 import { type PaymentId, parsePaymentId } from '../../payments/payment-id.js';
 import { HOUR_MS } from '../../payments/time.js';
+import { TOLD_PAYMENTS } from '../../records/read-run.js';
 import { pagesOf } from '../../temporal/list-workflows.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { shareAnswers } from '../shared-answers.js';
 import { dueOf } from './due-deliveries.js';
 import { currentState, findPayment, type ReadContext } from './find-payment.js';
 import { callTemporal } from './temporal-calls.js';
-import { OPEN_REVIEWS, unfinishedQuery, WITH_DELIVERIES } from './visibility.js';
+import { OPEN_REVIEWS, unfinishedQuery } from './visibility.js';
 
 /** For how long what was read is shown again, in ms, however often Prometheus asks. */
 const REUSED_MS = 60_000;
@@ -61,7 +62,7 @@ interface Listed {
 export function measureWaiting(registry: Registry, context: ReadContext): void {
   const registers = [registry];
   const reviews = new WaitingReader(context, { query: OPEN_REVIEWS, since: (id) => inReview(context, id) });
-  const due = new WaitingReader(context, { query: WITH_DELIVERIES, since: (id) => owed(context, id) });
+  const due = new WaitingReader(context, { query: TOLD_PAYMENTS, since: (id) => owed(context, id) });
   const unfinished = shareAnswers(
     () =>
       callTemporal(context.client, () =>

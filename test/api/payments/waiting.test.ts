@@ -48,6 +48,7 @@ describe('the age of the oldest review, with more of them than one call lists', 
       typedSearchAttributes: new TypedSearchAttributes([
         { key: attributes.createdAt, value: as.createdAt },
         { key: attributes.status, value: as.status },
+        { key: attributes.final, value: false },
       ]),
     });
   }
