@@ -22,9 +22,12 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
   let all = heardOf(book.shown, event);
   let news = false;
   let isKnown = true;
-  for (const { transId, status, amount, externalId } of transactionsIn(event)) {
+  for (const { transId, status: said, amount, externalId } of transactionsIn(event)) {
     if (transactionOf(provider, transId) === undefined) continue;
     const known = all.find((one) => one.transId === transId);
+    // A link that somebody has tried to pay isn't CREATED again: that is an old answer.
+    const isOld = payment.order.method === 'link' && said === 'CREATED' && known !== undefined;
+    const status = isOld ? known.status : said;
     const isNamed = event.kind === 'listed' || externalId !== undefined;
     if (!isNamed && known === undefined && transId !== ownId) continue;
     // After a reset, the merchant may have any link.

@@ -567,8 +567,10 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
     return back(payment, deciding, `${whyPaid(payment, moved.transId)}: match it`);
   }
   const difference = knownDifference(payment, transIdOf(payment));
+  // A link can still be paid after FAILED.
+  const unpaid = payment.order.method === 'link' ? 'EXPIRED' : 'FAILED';
   const doubtful: PaymentState = {
-    ...inDoubt(markJudged(payment, (other) => (isOpen(payment, other) ? 'FAILED' : other.status))),
+    ...inDoubt(markJudged(payment, (other) => (isOpen(payment, other) ? unpaid : other.status))),
     tolerated: difference?.words ?? payment.tolerated ?? deciding.review.why,
   };
   const { by, approval } = resolvedBy(deciding, now);

@@ -698,8 +698,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a decision that was insisted on is looked up again afterwards',
     file: 'review.ts',
-    find: "...inDoubt(markJudged(payment, (other) => (isOpen(payment, other) ? 'FAILED' : other.status))),",
-    replace: "...markJudged(payment, (other) => (isOpen(payment, other) ? 'FAILED' : other.status)),",
+    find: '...inDoubt(markJudged(payment, (other) => (isOpen(payment, other) ? unpaid : other.status))),',
+    replace: '...markJudged(payment, (other) => (isOpen(payment, other) ? unpaid : other.status)),',
     setting: operators,
     breaks: 'secondSeen',
     story: [/fail \(forced\)/, /FAILED, final/],
@@ -718,7 +718,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a decision that no money has moved judges nothing that can still move it',
     file: 'review.ts',
-    find: "(other) => (isOpen(payment, other) ? 'FAILED' : other.status)",
+    find: '(other) => (isOpen(payment, other) ? unpaid : other.status)',
     replace: '({ status }) => status',
     setting: operators,
     breaks: 'failedTruth',
