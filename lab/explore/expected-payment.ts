@@ -134,7 +134,9 @@ export class ExpectedPayment {
       ...(isFinal === isFinalPayment(before) && !isNotified ? [] : [['PaymentFinal', isFinal]]),
       ...(transId === undefined || transId === transIdOf(before) ? [] : [['TransId', transId]]),
       // One of an outcome before a review is taken out again.
-      ...(isPaid && (amountPaid !== undefined || payment.reviews > 0) ? [['AmountPaid', amountPaid]] : []),
+      ...(isPaid && (amountPaid !== undefined || payment.reviews > 0)
+        ? [['AmountPaid', amountPaid ?? null]]
+        : []),
     ];
     if (attributes.length > 0) this.#acts.push(['searchAttributes', Object.fromEntries(attributes)]);
     this.#acts.push(...replies.map(replyAct));

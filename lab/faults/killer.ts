@@ -1,12 +1,17 @@
 import type { PaymentProcess } from '../../stack/processes/stack.js';
 import { type ChaosContext, wait } from '../chaos/context.js';
 import { Counts } from '../counts.js';
+import { isEndAcknowledged } from '../people/observed-payment.js';
 import type { PlannedKill, PlannedOutage } from '../plan/server-faults.js';
 import { addFaults, readFaults } from '../world/provider-books.js';
 import { chaosFaultRules } from './provider-faults.js';
 
 /** What is killed: a payment's processes, and the records' database. */
 type Target = PaymentProcess | 'records';
+
+/** How many updates are under way when Temporal is killed, if so many payments are open, and for how long, in ms. */
+const UPDATES = 12;
+const UNDER_WAY_MS = 25;
 
 /** How often to try to start a process. */
 const MAX_TRIES = 3;
@@ -18,7 +23,7 @@ const MAX_TRIES = 3;
 export class Killer {
   /** How often each process was killed. */
   readonly kills: Record<PaymentProcess, number> = { worker: 0, api: 0, sandbox: 0, temporal: 0 };
-  /** The provider's faults and the records' outages, by kind. */
+  /** The provider's faults, the records' outages, and the updates that were under way when Temporal was killed, by kind. */
   readonly faults = new Counts();
   /** Processes that ended by themselves, and how. */
   readonly collapses: string[] = [];
@@ -75,12 +80,32 @@ export class Killer {
   async #kill(target: PaymentProcess, downMs: number): Promise<void> {
     const { stack, report } = this.context;
     if (target === 'sandbox') await this.countFaults();
+    const underWay = target === 'temporal' ? await this.#askForUpdates() : 0;
     this.#killed.add(this.#processOf(target).pid);
     await stack.kill(target);
+    if (underWay > 0) this.faults.add('updateUnderWay', underWay);
     this.kills[target]++;
     report(`killed ${target}, away for ${downMs} ms`);
     await wait(downMs, this.context);
     await this.#startAgain(target);
+  }
+
+  /**
+   * Has open payments ask the provider, all at once: an update that Temporal has in memory alone while its workflow task runs.
+   *
+   * @returns how many of them are not answered yet
+   */
+  async #askForUpdates(): Promise<number> {
+    const { records, api } = this.context;
+    const open = records.filter((record) => record.taken && !isEndAcknowledged(record)).slice(-UPDATES);
+    let answered = 0;
+    for (const { planned } of open) {
+      void api.post('operator', `/v1/payments/${planned.id}/refresh`).finally(() => {
+        answered += 1;
+      });
+    }
+    await wait(open.length === 0 ? 0 : UNDER_WAY_MS, this.context);
+    return open.length - answered;
   }
 
   /** Kills the records' database, or lets it stand still with its connections open. */
