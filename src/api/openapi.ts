@@ -480,8 +480,11 @@ function tidy(value: unknown, io: 'input' | 'output'): unknown {
   const fields = Object.entries(schema).filter(([, field]) => JSON.stringify(field) !== '{"not":{}}');
   const tidied: Record<string, unknown> = Object.fromEntries(fields);
   // A parameter's text, of which the API reads another type.
-  if (parameter instanceof Object) Object.assign(tidied, parameter);
   if (parameter instanceof Object || DATE_FORMATS.has(tidied.format)) delete tidied.pattern;
+  if (parameter instanceof Object) {
+    delete tidied.enum;
+    Object.assign(tidied, parameter);
+  }
   if (io === 'input') return tidied;
   // Responses can get further fields.
   if (tidied.additionalProperties === false) delete tidied.additionalProperties;

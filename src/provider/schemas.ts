@@ -103,7 +103,7 @@ export const payoutSchema = z
 export type PayoutRequest = z.infer<typeof payoutSchema>;
 
 /** Body of `POST /expire-pay`. */
-export const expirePaySchema = z.object({ transId: transIdSchema });
+export const expirePaySchema = z.object({ transId: z.string().min(1).max(MAX_TRANS_ID) });
 
 /** A field that the provider may leave out. `null` and an empty text count as left out, too: the interface doesn't say what it sends. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>

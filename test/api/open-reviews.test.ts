@@ -59,8 +59,10 @@ describe('the metrics of open reviews', () => {
       return await count.call(api.client.workflow, query);
     };
     await api.metrics();
+    const once = counts;
+    expect(once).toBeGreaterThan(0);
     await Promise.all([api.metrics(), api.metrics()]);
-    expect(counts).toBe(1);
+    expect(counts).toBe(once);
   });
 
   it('are no number while Temporal is down: not 0, which would be a promise', async () => {

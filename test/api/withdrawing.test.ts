@@ -14,9 +14,16 @@ const expire = (id: string, key: string = KEYS.shop) =>
 const cancel = (id: string, key: string = KEYS.shop) =>
   stack.post(`/v1/payouts/${id}/cancel`, undefined, undefined, key);
 
+type Endpoint = 'initiate-pay' | 'direct-pay' | 'payout';
+
 /** A payment that waits, since the provider refuses our credentials. */
-async function waiting(path: string, body: object, idempotencyKey?: string): Promise<string> {
-  stack.sandbox.faults.add({ fault: 'wrongCredentials' });
+async function waiting(
+  endpoint: Endpoint,
+  path: string,
+  body: object,
+  idempotencyKey?: string,
+): Promise<string> {
+  stack.sandbox.faults.add({ fault: 'wrongCredentials', endpoint });
   const { status, body: payment } = await stack.post(path, body, idempotencyKey);
   expect([status, payment.status]).toEqual([202, 'CREATED']);
   return payment.id;
@@ -24,11 +31,11 @@ async function waiting(path: string, body: object, idempotencyKey?: string): Pro
 
 describe('a payment that waits and was surely not sent', () => {
   it.each([
-    ['a link', '/v1/collections', link, expire],
-    ['a direct collection', '/v1/collections', direct, expire],
-    ['a payout', '/v1/payouts', payout, cancel],
-  ])('can be withdrawn: %s', async (_, path, body, withdraw) => {
-    const id = await waiting(path, body);
+    ['a link', 'initiate-pay', '/v1/collections', link, expire],
+    ['a direct collection', 'direct-pay', '/v1/collections', direct, expire],
+    ['a payout', 'payout', '/v1/payouts', payout, cancel],
+  ] as const)('can be withdrawn: %s', async (_, endpoint, path, body, withdraw) => {
+    const id = await waiting(endpoint, path, body);
     const { status, body: payment } = await withdraw(id);
     expect([status, payment]).toMatchObject([200, withdrawn]);
     await stack.api.client.workflow.getHandle(id).result();
@@ -41,7 +48,7 @@ describe('a payment that waits and was surely not sent', () => {
   });
 
   it('keeps its Idempotency-Key when it is withdrawn: a repeated request sends nothing', async () => {
-    const id = await waiting('/v1/payouts', payout, 'withdrawn');
+    const id = await waiting('payout', '/v1/payouts', payout, 'withdrawn');
     await cancel(id);
     const { status, body } = await stack.post('/v1/payouts', payout, 'withdrawn');
     expect([status, body]).toMatchObject([200, { id, ...withdrawn }]);

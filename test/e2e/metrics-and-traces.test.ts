@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -120,9 +120,17 @@ describe('the pages of the metrics', () => {
       names.split(', '),
     );
     expect(new Set(series.map(({ labels }) => labels.workflow_type))).toEqual(new Set(types));
-    // A payment without an order, such as the API never starts.
-    const broken = { taskQueue: 'payments', workflowId: 'broken', args: [] };
-    const handle = await running.client.workflow.start('payOut', broken);
+    // Encrypted with a key that nobody has: its task fails until somebody has it.
+    const metadata = { encoding: Buffer.from('binary/encrypted'), 'encryption-key-id': Buffer.from('lost') };
+    await running.client.workflowService.startWorkflowExecution({
+      namespace: 'default',
+      workflowId: 'broken',
+      workflowType: { name: 'payOut' },
+      taskQueue: { name: 'payments' },
+      input: { payloads: [{ metadata, data: Buffer.from('unreadable') }] },
+      requestId: randomUUID(),
+    });
+    const handle = running.client.workflow.getHandle('broken');
     while (sumOf((await pages()).worker, failures) === 0) await pause(100);
     await handle.terminate();
     const now = (await samples()).filter(({ name }) => name === failures);

@@ -159,8 +159,7 @@ export const listPayments = authenticatedRoute({
   query: z.strictObject({
     status: z.enum(PAYMENT_STATUSES).optional(),
     final: z
-      .string()
-      .refine((text) => text === 'true' || text === 'false', 'must be true or false')
+      .enum(['true', 'false'], { error: 'must be true or false' })
       .transform((text) => text === 'true')
       .optional()
       .meta({ parameter: { type: 'boolean' } })
