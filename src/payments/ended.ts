@@ -4,7 +4,7 @@ import type { TransId } from './payment-id.js';
 import { type Check, type Ended, type PaymentState, transIdOf } from './payment-state.js';
 import { backoff, pauseAfter } from './polling.js';
 import { isFinal, type Transaction } from './transaction.js';
-import { holdForReview, inPhase, isOpen, isOver, noteOther } from './transitions.js';
+import { holdForReview, inPhase, isOpen, isOver, noteOther, withShown } from './transitions.js';
 
 /** First and longest pause before an unanswered check is repeated, in ms. */
 const CHECK_AGAIN_MS = 60_000;
@@ -153,7 +153,9 @@ export function contradicted(
   const wrong = disagreement(payment.order, transaction);
   if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
   if (ownerOf(payment.order.id, transaction) === 'another') return payment;
-  const { transId, status } = transaction;
+  const { transId } = transaction;
+  // An old answer says nothing new.
+  const status = withShown(payment, transId, transaction.status).shown?.status ?? transaction.status;
   const isDecided = ended.failureCode === 'decided_by_operator';
   // Had the provider said so before, the decision would have been refused.
   if (isDecided && status !== 'SUCCESSFUL' && !isOver(payment, status)) {

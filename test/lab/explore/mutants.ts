@@ -1427,19 +1427,6 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/final/, /SUCCESSFUL, final/],
   },
   {
-    rule: 'a link that has expired is not taken for the one that an earlier run has given',
-    file: 'searching.ts',
-    find: '  return usable.length > 0 ? usable : own.slice(-1);',
-    replace: '  return own.slice(0, 1);',
-    setting: world({
-      method: 'link',
-      troubles: new Set(['ambiguous']),
-      allowance: { troubles: 1, resets: 1 },
-    }),
-    breaks: 'failedTruth',
-    story: [/expire T1: expired/, /reset to its start/, /status of T1: EXPIRED/, /EXPIRED, final/],
-  },
-  {
     rule: 'a link that was shown to be paid is not expired for a decision',
     file: 'review.ts',
     find: '    alive.some((transId) => mayBePaid(payment, transId, now));\n',
@@ -1474,8 +1461,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a link that a decision has left can be paid until it has ended, whatever it is meanwhile',
     file: 'transitions.ts',
-    find: '  const changed: OtherTransaction = { ...known, transId, status: latest };\n',
-    replace: '  const changed: OtherTransaction = { transId, status: latest };\n',
+    find: '  const mayBeGiven = judged !== undefined || payment.sends.isReset === true;\n',
+    replace: '  const mayBeGiven = judged !== undefined && status.length === 0;\n',
     setting: world({
       method: 'link',
       troubles: new Set(['ambiguous']),
