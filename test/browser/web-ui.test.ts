@@ -211,9 +211,9 @@ describe("Temporal's Web UI", () => {
     await untilStatus(paid, 'SUCCESSFUL');
     await open(page, 'history', paid);
     // Drawn into the timeline, where a line may lie over it.
-    await page.getByText('notifyMerchant', { exact: true }).first().click({ force: true });
+    await page.getByText('paymentStatus', { exact: true }).first().click({ force: true });
     await page.getByText('Marker Name').first().waitFor();
-    await untilShown(page, /Summary\s+Notify the merchant: payment\.succeeded/);
+    await untilShown(page, /Summary\s+Ask the provider for the status/);
     await page.context().close();
   });
 

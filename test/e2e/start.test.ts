@@ -101,7 +101,7 @@ describe('start', () => {
             .slice(0, -1)
             .map((line) => JSON.parse(line))
             .find(({ data }) => data.id === id);
-        const { id: _webhookId, ...event } = await until(find);
+        const { id: _webhookId, receivedAt: _receivedAt, ...event } = await until(find);
         expectDocumentedWebhook({ text: JSON.stringify(event) });
         return event;
       });

@@ -149,8 +149,6 @@ describe('A random story', () => {
         'lookUp',
         'notification',
         'recheck',
-        'redeliver',
-        'redelivered',
         'refresh',
         'reject',
         'resetChecked',

@@ -12,7 +12,7 @@ const bundle = useSimulationBundle();
 const PAYMENTS = 20;
 
 /** Seeds with which the provider makes two of the payments twice by itself, and rejects a payout. */
-const DOUBLED = 179;
+const DOUBLED = 567;
 const REJECTED = 34;
 
 let begin: () => void;
