@@ -23,6 +23,7 @@ const ENTRIES = [
   '^stack/records/main\\.ts$',
   '^client/index\\.ts$',
   '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
+  '^examples/[^/]+/start\\.js$',
   '^bench/(growth|load|soak)/main\\.ts$',
   '^bench/soak/heap-probe\\.ts$',
   '^lab/(explore|simulate|chaos)\\.ts$',
@@ -267,7 +268,7 @@ module.exports = {
     forbid(
       'processes-are-imported-by-nobody',
       'They start when they are imported.',
-      { path: OURS, pathNot: '^(cli|test)/' },
+      { path: OURS, pathNot: ['^(cli|test)/', '^examples/[^/]+/start\\.js$'] },
       {
         path: [
           '^src/(records|server|worker|codec-server|desk|worker/workflow-thread)\\.ts$',

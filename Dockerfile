@@ -6,7 +6,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY scripts/node/package.json scripts/node/
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/build.js scripts/unless-built.js scripts/
+COPY scripts/build.js scripts/programs.js scripts/supported-node.js scripts/unless-built.js scripts/
 COPY src src
 RUN node scripts/build.js --production
 

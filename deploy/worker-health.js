@@ -2,9 +2,12 @@
  * Health check of a worker, run beside it in its container: succeeds when Temporal has seen this very worker ask for work
  * within the last two minutes. A worker listens on no port, and one that lives but can't reach Temporal is of no use.
  */
+import '../lib/supported-node.js';
+
 import { hostname } from 'node:os';
-import { readConfig, withTemporalApiKey } from '../lib/config.js';
-import { lazyConnection, loadTemporalTarget, workflowPollers } from '../lib/temporal/connection.js';
+
+const { readConfig, withTemporalApiKey } = await import('../lib/config.js');
+const { lazyConnection, loadTemporalTarget, workflowPollers } = await import('../lib/temporal/connection.js');
 
 /** A poll lasts a minute at most, so that a worker which is well is seen at least as often. */
 const FRESH_MS = 2 * 60 * 1000;

@@ -6,9 +6,12 @@
  * A folder is made anew when anything has changed that it is made of, or anything in it. What was edited by hand in
  * node_modules isn't seen: `--force` builds all the same.
  */
+import './supported-node.js';
+
 import { spawnSync } from 'node:child_process';
 import { chmod, copyFile, cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { checkNodeFirst, PROGRAMS } from './programs.js';
 import { unlessBuilt } from './unless-built.js';
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
@@ -16,6 +19,8 @@ const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.u
 /** What all of it depends on. npm writes down in the last of these what is installed. */
 const ALWAYS = [
   'scripts/build.js',
+  'scripts/programs.js',
+  'scripts/supported-node.js',
   'scripts/unless-built.js',
   'package.json',
   'package-lock.json',
@@ -28,6 +33,7 @@ await make('lib', ['src', 'tsconfig.build.json'], async () => {
   await bundleWorkflows();
   await copyMigrations('lib');
   await copyFile(path('node_modules/rapidoc/dist/rapidoc-min.js'), path('lib/rapidoc.js'));
+  await checkNodeFirst(path('lib'), PROGRAMS.lib);
 });
 if (!process.argv.includes('--production')) {
   const rooms = ['bench', 'cli', 'client', 'lab', 'sandbox', 'src', 'stack'];
@@ -36,6 +42,7 @@ if (!process.argv.includes('--production')) {
     const unnamed = (await readdir(path('build'))).filter((room) => !rooms.includes(room));
     if (unnamed.length > 0) throw new Error(`build/ is also made of ${unnamed}: name it in scripts/build.js`);
     await copyMigrations('build/src');
+    await checkNodeFirst(path('build'), PROGRAMS.build);
     // npx makes a command executable only when it links it for the first time, and each build makes the file anew.
     await chmod(path('build/cli/main.js'), 0o755);
   });

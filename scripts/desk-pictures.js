@@ -5,6 +5,8 @@
  * With `--statement` it makes that of a statement, too, for which the day has to end in Douala (at 23:00 UTC), and then to settle
  * for a quarter of an hour: start it before, in the same hour.
  */
+import './supported-node.js';
+
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,8 +16,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { dayOf } from '../build/src/payments/time.js';
-import { launchBrowser } from '../test/browser/browser.ts';
+
+const { dayOf } = await import('../build/src/payments/time.js');
+const { launchBrowser } = await import('../test/browser/browser.ts');
 
 const ours = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const { values, positionals } = parseArgs({

@@ -4,16 +4,19 @@
  *
  * schemathesis comes from PyPI, once, into the user's cache folder: the versions of scripts/python/schemathesis.txt.
  */
+import './supported-node.js';
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../build/stack/processes/ports.js';
-import { makeSecrets, stackSettings } from '../build/stack/processes/settings.js';
-import { bringUpStack } from '../build/stack/processes/stack.js';
 import { pythonTool } from './python-tool.js';
+
+const { freePort } = await import('../build/stack/processes/ports.js');
+const { makeSecrets, stackSettings } = await import('../build/stack/processes/settings.js');
+const { bringUpStack } = await import('../build/stack/processes/stack.js');
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 

@@ -1,4 +1,6 @@
 /* Generates a Python client from docs/openapi.json into a folder: `node scripts/generate-client.js FOLDER`. Prints a Python that can run it. */
+import './supported-node.js';
+
 import { spawnSync } from 'node:child_process';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

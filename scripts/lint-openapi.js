@@ -1,4 +1,6 @@
 /* Lints docs/openapi.json by the rules of redocly.yaml, without asking anybody for a newer version of the linter. */
+import './supported-node.js';
+
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

@@ -2,10 +2,13 @@
  * Makes the pictures of the README and of Temporal's Web UI from the running thing: `npm start` in another terminal, then
  * `node scripts/pictures.js`.
  */
+import './supported-node.js';
+
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { launchBrowser } from '../test/browser/browser.ts';
-import { recommendedViews, saveView } from '../test/browser/saved-views.ts';
+
+const { launchBrowser } = await import('../test/browser/browser.ts');
+const { recommendedViews, saveView } = await import('../test/browser/saved-views.ts');
 
 const ours = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const [state = ours('.sanaga')] = process.argv.slice(2);

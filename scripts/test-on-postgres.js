@@ -2,13 +2,18 @@
  * Runs end-to-end tests on Temporal's own server with PostgreSQL, as production has it. What follows `--` goes to jest. Needs
  * `npm run build`, and Go, which builds the server into the cache folder, once.
  */
+import './supported-node.js';
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '../build/bench/servers/postgres.js';
-import { buildTemporalServer, startTemporalOnPostgres } from '../build/bench/servers/temporal-on-postgres.js';
+
+const { startPostgres } = await import('../build/bench/servers/postgres.js');
+const { buildTemporalServer, startTemporalOnPostgres } = await import(
+  '../build/bench/servers/temporal-on-postgres.js'
+);
 
 const TESTS = ['test/e2e/payments.test.ts', 'test/e2e/merchants.test.ts'];
 

@@ -2,17 +2,18 @@
  * Runs the tests, and says as its last line how they went: `N passed, N failed`. What it is given goes to jest: with `--slow`, the
  * slow suites alone; with the name of a suite or a folder, all that bear it; otherwise all but the slow ones.
  */
+import './supported-node.js';
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
-import { findTemporal } from '../build/stack/temporal/temporal-cli.js';
-import { findTestServer } from '../build/stack/temporal/test-server.js';
 import SLOW from '../test/support/slow-suites.cjs';
 
+const { findTemporal } = await import('../build/stack/temporal/temporal-cli.js');
+const { findTestServer } = await import('../build/stack/temporal/test-server.js');
 const jest = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));
 const given = suitesOf(process.argv.slice(2));
 

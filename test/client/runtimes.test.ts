@@ -1,45 +1,28 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, readFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { lstat, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { SourceTextModule } from 'node:vm';
 import { EdgeVM } from '@edge-runtime/vm';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { built } from '../support/built.js';
+import { built, machine } from '../support/built.js';
 import { closeServers, serveHttp } from '../support/local-servers.js';
+import { findNode20 } from '../support/node-20.js';
 
-afterEach(closeServers);
+const projects: string[] = [];
+
+afterEach(async () => {
+  await closeServers();
+  for (const project of projects.splice(0)) await rm(project, { recursive: true });
+});
 
 const run = promisify(execFile);
 const secret = `whsec_${randomBytes(32).toString('base64')}`;
 const payment = { id: 'col_1', object: 'payment', status: 'SUCCESSFUL', final: true, amount: 500 };
-
-/** Node as the machine has it, which runs npm; not the one that the project brings. */
-function nodesOfTheMachine(): string[] {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((one) => !one.includes('node_modules'));
-  return [...new Set([...folders, '/usr/local/bin', '/usr/bin'])]
-    .map((one) => join(one, 'node'))
-    .filter(isProgram);
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-async function findNode20(): Promise<string | undefined> {
-  for (const node of nodesOfTheMachine()) {
-    const { stdout } = await run(node, ['--version']);
-    if (stdout.startsWith('v20.')) return node;
-  }
-  return undefined;
-}
 
 /** An API that is unavailable at first. */
 const serve = () =>
@@ -85,14 +68,29 @@ const EXPECTED = {
 
 const node20 = await findNode20();
 
+/** A merchant's project, in which the client is installed as a tarball. */
+async function projectWithClient(): Promise<string> {
+  const project = await mkdtemp(join(tmpdir(), 'sanaga-merchant-'));
+  projects.push(project);
+  const npm = (...args: string[]) => run('npm', args, { cwd: project, env: machine() });
+  const { stdout } = await npm('pack', '--silent', built('dist'));
+  await npm('init', '--yes');
+  await npm('install', '--offline', '--no-audit', '--no-fund', `./${stdout.trim()}`);
+  return project;
+}
+
 describe('the built client', () => {
-  (node20 === undefined ? it.skip : it)('runs on Node 20', async () => {
+  it('runs on Node 20, as a tarball that was installed in a project', async () => {
     const { url, seen } = await serve();
+    const cwd = await projectWithClient();
+    expect((await lstat(join(cwd, 'node_modules/sanaga'))).isSymbolicLink()).toBe(false);
     const script = `
-      const client = await import(${JSON.stringify(built('dist/client/index.js'))});
+      const client = await import('sanaga/client');
       const used = await (${USE})(client, ${JSON.stringify(url)}, ${JSON.stringify(webhook())});
       console.log(JSON.stringify(used));`;
-    const { stdout } = await run(node20 ?? '', ['--input-type=module', '--eval', script], { env: {} });
+    // Where there is no Node 20, at least what is installed is whole.
+    const node = node20 ?? process.execPath;
+    const { stdout } = await run(node, ['--input-type=module', '--eval', script], { cwd, env: {} });
     expect(JSON.parse(stdout)).toEqual(EXPECTED);
     expect(seen).toHaveLength(3);
   });
