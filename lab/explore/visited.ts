@@ -160,7 +160,7 @@ function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
     case 'deciding': {
       const { resolution, isUnanswered = false } = phase;
       const matching = phase.matching === undefined ? '' : JSON.stringify(phase.matching);
-      return `d${encodeReview(payment, phase.review, now)}${decisionText(resolution)}${flags(isUnanswered)}${phase.next}${phase.alive.join()}${phase.rounds}/${phase.inView.join()}${matching}`;
+      return `d${encodeReview(payment, phase.review, now)}${decisionText(resolution)}${flags(isUnanswered)}${phase.next}${phase.alive.join()};${phase.moving.join()};${phase.rounds}/${phase.inView.join()}${matching}`;
     }
     case 'ended': {
       let text = `e${phase.status}${phase.transId ?? ''}`;

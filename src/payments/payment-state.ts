@@ -187,6 +187,8 @@ export interface Deciding {
   readonly next: 'status' | 'list' | 'expire';
   /** Links to be expired before the payment can be called FAILED. */
   readonly alive: readonly TransId[];
+  /** The transactions that the provider has shown for this decision, and that could move money then. */
+  readonly moving: readonly TransId[];
   /** How often links were expired for it. */
   readonly rounds: number;
   /** What notifications had named when the decision was made: who insists does so in view of these. */

@@ -220,6 +220,7 @@ export function onDecide(
     request,
     next: isAboutTransaction ? 'status' : 'list',
     alive: [],
+    moving: [],
     rounds: 0,
     inView: [...allNamedIn(payment, now), ...allReportedPaid(payment, now)],
     before: knownDifference(payment, matchedTransId(resolution.decision))?.words,
@@ -266,7 +267,7 @@ export function onStatusWhileDeciding(
   }
   return status === 'SUCCESSFUL' || payment.order.method !== 'link'
     ? back(payment, deciding, `the provider says that ${transId} is ${status}`)
-    : asks(payment, { ...deciding, next: 'list', alive: [transId] });
+    : asks(payment, { ...deciding, next: 'list', alive: [transId], moving: [...deciding.moving, transId] });
 }
 
 /** The payment's transaction is another's, by what the provider says now: it ends nothing, and a `fail` has to be forced. */
@@ -344,7 +345,7 @@ export function onListedWhileDeciding(
     const words = "the provider's list can't be read at the moment; try again";
     if (decision.action !== 'fail' || deciding.alive.length > 0) return back(payment, deciding, words);
     return overrules(force, 'no_answer')
-      ? fail(payment, deciding, [], now)
+      ? failUnlessHidden(payment, deciding, [], now)
       : back(payment, deciding, overrulable(words, resolution, 'no_answer'));
   }
   const own = ownAmong(payment.order, answer.transactions);
@@ -372,16 +373,7 @@ export function onListedWhileDeciding(
   const isPaid =
     moving.some(({ status }) => status === 'SUCCESSFUL') ||
     alive.some((transId) => mayBePaid(payment, transId, now));
-  if (alive.length === 0) {
-    const hidden = payment.others.filter((other) => isHidden(payment, other, own));
-    return hidden.length === 0 || overrules(force, 'missing_transaction')
-      ? fail(payment, deciding, own, now)
-      : back(
-          payment,
-          deciding,
-          overrulable(hidden.map(missing).join('; '), resolution, 'missing_transaction'),
-        );
-  }
+  if (alive.length === 0) return failUnlessHidden(payment, deciding, own, now);
   if (isPaid || payment.order.method !== 'link' || deciding.rounds >= MAX_ROUNDS) {
     const reported = alive.find((transId) => reportedPaidUntil(payment, transId, now) !== undefined);
     const words =
@@ -393,7 +385,7 @@ export function onListedWhileDeciding(
   // The list may not be there to be read again afterwards.
   const others = moving.filter(({ transId }) => transId !== transIdOf(payment));
   const noted = others.length === 0 ? payment : withOthers(payment, others);
-  return asks(noted, { ...deciding, next: 'expire', alive });
+  return asks(noted, { ...deciding, next: 'expire', alive, moving: [...deciding.moving, ...alive] });
 }
 
 /**
@@ -462,6 +454,32 @@ function backNoting(
   return { payment: others.reduce((known, other) => noteOther(known, other, now), before), replies };
 }
 
+/** Carries out a `fail`, unless something could still move money, for all that is known, and the provider doesn't list it now. */
+function failUnlessHidden(
+  payment: PaymentState,
+  deciding: Deciding,
+  own: readonly Transaction[],
+  now: number,
+): Change {
+  const { resolution } = deciding;
+  const shown = deciding.moving.find((transId) => !hasEnded(payment, transId, own));
+  if (shown !== undefined) {
+    const words = `the provider has shown ${shown} since this was decided, and not that it has come to its end; try again`;
+    return back(payment, deciding, words);
+  }
+  const hidden = payment.others.filter((other) => isHidden(payment, other, own));
+  return hidden.length === 0 || overrules(resolution.force, 'missing_transaction')
+    ? fail(payment, deciding, own, now)
+    : back(payment, deciding, overrulable(hidden.map(missing).join('; '), resolution, 'missing_transaction'));
+}
+
+/** Whether the provider has last shown a transaction as one that has moved no money, and never will. */
+function hasEnded(payment: PaymentState, transId: TransId, own: readonly Transaction[]): boolean {
+  const known = [...own, ...payment.others, ...(payment.shown ? [payment.shown] : [])];
+  const last = known.find((one) => one.transId === transId);
+  return last !== undefined && isOver(payment, last.status);
+}
+
 /** Whether a further transaction that isn't over is missing from the list. */
 function isHidden(
   payment: PaymentState,
@@ -472,7 +490,7 @@ function isHidden(
 }
 
 function missing({ transId, status }: OtherTransaction): string {
-  return `${transId} was ${status} when last heard of, and is missing from the provider's list; try again`;
+  return `${transId} was ${status} when last heard of, and is missing from what the provider lists now; try again`;
 }
 
 /** Refuses a decision that is being checked, because the run ends: the operator has to make it again. */

@@ -42,8 +42,8 @@ type Verdict =
   /** Nothing is known yet, but for these links: a notification says that one has been paid. */
   | { readonly kind: 'lookAgain'; readonly transactions?: readonly Transaction[] };
 
-/** How long the provider's list may be away before a person is asked about a link that nobody was given, in ms. */
-const UNREAD_LINK_MS = 24 * HOUR_MS;
+/** How long the provider may leave open what became of a link that nobody was given before a person is asked, in ms. */
+const OPEN_LINK_MS = 24 * HOUR_MS;
 
 /**
  * The verdict on a request in doubt after one more look-up.
@@ -58,7 +58,7 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
   if (answer.kind !== 'listed') {
     const why = `${unknown}, and the payment couldn't be looked up`;
     // Nobody has such a link: it ends, or is made again, by itself once the provider can be read.
-    const isAsked = isLink && !doubt.isReset ? now >= doubt.since + UNREAD_LINK_MS : isOver;
+    const isAsked = isLink && !doubt.isReset ? now >= doubt.since + OPEN_LINK_MS : isOver;
     return isAsked ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };
   }
   const listed = answer.transactions.map((one) => asKnown(payment, one));
@@ -195,8 +195,9 @@ function withReason(payment: PaymentState, why: string): PaymentState {
 }
 
 /**
- * Goes on after an attempt to expire an orphan, whatever its result: nobody was given its address. If an earlier run may have
- * given it to the merchant, it is no orphan: it is looked for once more, and followed.
+ * Goes on after an attempt to expire an orphan: nobody was given its address, so silence holds nothing up. If an earlier run may
+ * have given it to the merchant, it is no orphan: it is looked for once more, and followed. A provider that answers, and hasn't
+ * expired it, may be about to show that it is paid after all: nothing is made or said before it has.
  */
 export function onOrphanExpired(
   payment: PaymentState,
@@ -205,11 +206,21 @@ export function onOrphanExpired(
   answer: ExpiryAnswer,
   now: number,
 ): PaymentState {
-  const { clearing } = searching;
+  const { clearing, ...rest } = searching;
   if (clearing === undefined) return payment;
   if (answer.kind === 'mayBeGiven') return onResetChecked(payment, searching, true, now);
-  const orphans = clearing.orphans.filter((orphan) => orphan !== transId);
-  return clear(payment, searching, orphans, clearing.next);
+  const isAlive =
+    answer.kind === 'refused' || (answer.kind === 'expired' && !isOver(payment, answer.transaction.status));
+  if (!isAlive) {
+    const orphans = clearing.orphans.filter((orphan) => orphan !== transId);
+    return clear(payment, searching, orphans, clearing.next);
+  }
+  const shown = answer.kind === 'expired' ? [answer.transaction] : [{ transId, status: 'CREATED' as const }];
+  const noted = withNoted(payment, shown);
+  const why = `the provider doesn't expire ${transId}, which was made for this payment`;
+  return now < searching.doubt.since + OPEN_LINK_MS || payment.phase.kind === 'review'
+    ? pursueOn(noted, rest)
+    : review(noted, { why, held: false, pursuit: rest }, now);
 }
 
 /**

@@ -595,7 +595,7 @@ describe('a match of one of several', () => {
       .found('EXPIRED')
       .listed({ ...one, transId: transId('T2') });
     payment.expired().found('EXPIRED').listed();
-    expect(payment.reply).toMatchObject(refused('T2 was CREATED when last heard of, and is missing'));
+    expect(payment.reply).toMatchObject(refused('the provider has shown T2 since this was decided'));
     payment.later(HOUR).fail().found('EXPIRED');
     payment.listed({ ...one, transId: transId('T2'), status: 'EXPIRED' });
     expect(payment.phase('ended').status).toBe('FAILED');
@@ -1182,6 +1182,52 @@ describe('what a fail has read before it expired the links', () => {
     expect(payment.reply).toMatchObject(refused("the provider's list can't be read at the moment"));
     expect(payment.payment.others).toEqual([{ transId: 'T2', status: 'PENDING' }]);
     expect(payment.fail().found('EXPIRED').listed().reply).toMatchObject(refused('T2 was PENDING'));
+  });
+
+  const REFUSED = { kind: 'refused', message: 'the link is being paid', statusCode: 400 } as const;
+  const paying = transactionOf(linkOrder, { status: 'PENDING' });
+
+  /** Its workflow was reset, and the list can't be read: the merchant may have any link that it shows later. */
+  function unread(): Scenario {
+    const payment = opened(linkOrder).sent({ kind: 'ambiguous', reason: 'reset', isReset: true });
+    while (payment.status !== 'REVIEW') payment.listing(SILENT);
+    return payment.later(DAY);
+  }
+
+  it.each([
+    ['can’t be read', SILENT],
+    ['is refused', REFUSED],
+    ['leaves it out', { kind: 'listed', transactions: [] }],
+  ] as const)('is not overruled by any force when a link isn’t expired and the list %s', (_how, list) => {
+    const payment = unread().fail({ force: true }).listed(paying).expired(REFUSED).listing(list);
+    expect(payment.reply).toMatchObject(refused('the provider has shown T1 since this was decided'));
+    expect([payment.status, payment.notified]).toEqual(['REVIEW', ['payment.review']]);
+    expect(payment.listed().phase('following').transId).toBe('T1');
+  });
+
+  it.each([
+    ['isn’t known', UNKNOWN],
+    ['can’t be asked for', SILENT],
+  ] as const)('stands for the payment’s own link, whose status %s after that', (_how, answer) => {
+    const payment = undecided(linkOrder).fail({ force: true }).found('PENDING').listed(paying);
+    payment.expired(REFUSED).answered(answer).listing(SILENT);
+    expect(payment.reply).toMatchObject(refused('the provider has shown T1 since this was decided'));
+    expect(payment.status).toBe('REVIEW');
+  });
+
+  it('is over once the provider shows that the link has ended, though it says nothing after that', () => {
+    const ended = { kind: 'expired', transaction: { ...paying, status: 'EXPIRED' } } as const;
+    const payment = unread().fail({ force: true }).listed(paying).expired(ended).listing(SILENT);
+    expect(payment.phase('ended').status).toBe('FAILED');
+  });
+
+  it('is decided on by whoever has seen it and insists, while nobody answers', () => {
+    const payment = unread().fail({ force: true }).listed(paying).expired(REFUSED).listing(SILENT);
+    expect(payment.fail({ force: ['no_answer'] }).listing(SILENT).reply).toMatchObject({
+      kind: 'refused',
+      force: ['missing_transaction', 'no_answer'],
+    });
+    expect(payment.fail({ force: true }).listing(SILENT).phase('ended').unproven).toEqual(['T1']);
   });
 });
 

@@ -203,6 +203,29 @@ describe('an ambiguous link', () => {
     expect(payment.phase('following').transId).toBe('T1');
   });
 
+  it.each([
+    ['refuses to expire it', { kind: 'refused', message: 'the link is being paid', statusCode: 400 }],
+    ['shows it as paid instead', { kind: 'expired', transaction: { ...orphan, status: 'SUCCESSFUL' } }],
+  ] as const)('is looked for again when the provider %s, before another is made', (_how, answer) => {
+    const payment = ambiguous(linkOrder).listed(orphan).expired(answer);
+    expect(payment.payment.phase.kind).toBe('searching');
+    expect(payment.listed({ ...orphan, status: 'SUCCESSFUL' }).phase('following').transId).toBe('T1');
+  });
+
+  it('is never FAILED while the provider refuses to expire it: a person is asked after a day', () => {
+    const payment = ambiguous(linkOrder);
+    while (payment.status === 'CREATED') {
+      payment.listed(orphan).expired({ kind: 'refused', message: 'no', statusCode: 400 });
+    }
+    expect(payment.phase('review')).toMatchObject({
+      held: false,
+      why: "the provider doesn't expire T1, which was made for this payment",
+    });
+    expect(payment.now).toBeLessThan(graceOver + 25 * HOUR);
+    payment.listed({ ...orphan, status: 'EXPIRED' }).resetChecked();
+    expect(payment.phase('ended')).toMatchObject({ failureCode: 'link_not_created' });
+  });
+
   it('goes to a held review when two have been paid', () => {
     const paid = { ...orphan, status: 'SUCCESSFUL' } as const;
     const payment = ambiguous(linkOrder).listed(paid, { ...paid, transId: transId('T2') });

@@ -996,6 +996,20 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/list: T1 and T2: REVIEW 1/, /fail/, /no more/],
   },
   {
+    rule: '`fail` is not carried out over what the provider has shown since it was decided, not even by force',
+    file: 'review.ts',
+    find: '  const shown = deciding.moving.find((transId) => !hasEnded(payment, transId, own));\n',
+    replace: '  const shown = deciding.moving.find(() => false);\n',
+    setting: world({
+      method: 'link',
+      troubles: new Set(['silence']),
+      decisions: new Set(['fail', 'insist']),
+      allowance: { troubles: 2, decisions: 1, resets: 1 },
+    }),
+    breaks: 'secondSeen',
+    story: [/reset to its start/, /fail \(forced\)/, /expire T1: refused/, /list: no answer.*FAILED, final/],
+  },
+  {
     rule: 'an outcome that an operator has failed with a difference in view stays',
     file: 'review.ts',
     find: '    tolerated: difference?.words ?? payment.tolerated ?? deciding.review.why,\n',
