@@ -326,13 +326,11 @@ class StoryRun {
       case 'reject':
         return updateJob(String(event.request), 'rejectDecision', [event.rejection]);
       case 'resendNotification':
-        return updateJob(String(event.request), 'resendNotification', [event.number]);
+        return updateJob(String(event.request), 'resendNotification', [
+          { number: event.number, by: event.by },
+        ]);
       default:
-        return updateJob(
-          String(event.request),
-          event.kind,
-          event.kind === 'recheck' ? [event.by ?? 'operator'] : [],
-        );
+        return updateJob(String(event.request), event.kind, event.by === undefined ? [] : [{ by: event.by }]);
     }
   }
 

@@ -387,8 +387,8 @@ const eventSchema = z
       'stopped',
     ]),
     source: described(
-      z.enum(['merchant', 'provider', 'timer', 'operator', 'system', 'notification']),
-      "Whose word or doing it was. `notification`: it came in the provider's name, and proves nothing",
+      z.enum(['merchant', 'provider', 'timer', 'operator', 'system', 'notification', 'temporal']),
+      "Whose word or doing it was. `notification`: it came in the provider's name, and proves nothing. `temporal`: somebody asked for it with Temporal's own tools",
     ),
     summary: described(z.string(), 'What happened, for people'),
     status: described(z.enum(PAYMENT_STATUSES).optional(), "The payment's status from then on"),
@@ -397,7 +397,10 @@ const eventSchema = z
     reason: z.string().optional(),
     failureCode: z.enum(FAILURE_CODES).optional(),
     transId: z.string().optional(),
-    by: described(z.string().optional(), 'The operator who decided, or on whose decision it was sent again'),
+    by: described(
+      z.string().optional(),
+      "Who decided or asked for it, by the name of the key; on a merchant's timeline, an operator is named for a decision alone. Of `sending`: `policy` or `operator`, if it is sent once more. Of a check, `statement`",
+    ),
     approvedBy: described(z.string().optional(), 'The second operator, where the decision took two'),
     proposedBy: described(z.string().optional(), 'The operator whose decision was rejected'),
     cause: z.enum(['credentials', 'throttled', 'connection', 'unchecked']).optional(),

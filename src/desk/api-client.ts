@@ -1,5 +1,6 @@
 import got, { type Got, RequestError } from 'got';
 import type { z } from 'zod';
+import { DESK_AGENT } from '../api/http/browser.js';
 import {
   dueDeliveryListSchema,
   keySchema,
@@ -121,7 +122,7 @@ export function apiAt(url: string): ConnectApi {
     followRedirect: false,
     throwHttpErrors: false,
     responseType: 'text',
-    headers: { accept: 'application/json', 'user-agent': 'sanaga-desk' },
+    headers: { accept: 'application/json', 'user-agent': DESK_AGENT },
   });
   return (key, requestId) => {
     const caller = client.extend({ headers: { authorization: `Bearer ${key}`, 'x-request-id': requestId } });

@@ -377,7 +377,7 @@ function onRequest(payment: PaymentState, event: RequestEvent, now: number): Cha
     case 'recheck':
       return payment.phase.kind === 'ended'
         ? waits(recheck(payment, payment.phase, now), event.request, 'check')
-        : onRequest(payment, { ...event, kind: 'refresh' }, now);
+        : onRequest(payment, { kind: 'refresh', request: event.request }, now);
     case 'resendNotification': {
       const notifications = withDelivery(payment.notifications, event.number, newDelivery(now));
       return done({ ...payment, notifications: notifications ?? payment.notifications }, event.request);

@@ -1,4 +1,4 @@
-import { isForced, type Resolution } from './decision.js';
+import { isForced, type Resolution, type Resolved } from './decision.js';
 import { ownAmong } from './matching.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, NoAnswer, StatusAnswer } from './outcome.js';
 import type { FailureCode, PaymentEventType, PaymentStatus } from './payment.js';
@@ -18,7 +18,15 @@ import {
 } from './payment-state.js';
 import { amountPaidOf } from './to-payment.js';
 import type { ProviderStatus } from './transaction.js';
-import { type DeliveryEvent, matchedTransId, type PaymentEvent, type Reply } from './transitions.js';
+import {
+  type Actor,
+  type Checker,
+  type DeliveryEvent,
+  matchedTransId,
+  type PaymentEvent,
+  type Reply,
+  type RequestEvent,
+} from './transitions.js';
 
 /**
  * What has happened to a payment, oldest first; its creation isn't repeated here. It is kept beside the payment's state:
@@ -38,8 +46,14 @@ export type TimelineEntry = Occurrence & {
   readonly lastAt?: number | undefined;
 };
 
-/** Whose doing a change was. A merchant's is a call of the API, which an operator can make, too. */
-export type ChangeSource = 'merchant' | 'provider' | 'timer' | 'operator' | 'system';
+/** Whose doing a change was. `temporal`: somebody asked for it with Temporal's own tools, and isn't named. */
+export type ChangeSource = Asker['source'] | 'provider' | 'timer' | 'system';
+
+/** Who has asked for something. `by`: the name of the API key. */
+export interface Asker {
+  readonly source: 'merchant' | 'operator' | 'temporal';
+  readonly by?: string | undefined;
+}
 
 /** Why the provider gave no answer to a question. */
 export type ExpiryWord = 'expired' | 'already_expired' | 'refused' | 'may_be_given' | NoAnswerWord;
@@ -75,13 +89,16 @@ export type Occurrence =
       readonly transId?: TransId | undefined;
     }
   /** The link is to be ended. */
-  | { readonly type: 'expiring'; readonly source: 'merchant' | 'timer' }
+  | ({ readonly type: 'expiring' } & (Asker | { readonly source: 'timer' }))
   | {
       readonly type: 'expiry_answered';
       readonly answer: ExpiryWord;
     }
-  | { readonly type: 'refresh_requested' }
-  | { readonly type: 'recheck_requested'; readonly by?: 'statement' | undefined }
+  | ({ readonly type: 'refresh_requested' } & Asker)
+  | ({ readonly type: 'recheck_requested' } & (
+      | Asker
+      | { readonly source: 'system'; readonly by: 'statement' }
+    ))
   | { readonly type: 'review_opened'; readonly review: number; readonly reason: string }
   | {
       readonly type: 'decided';
@@ -113,6 +130,9 @@ export type Occurrence =
   | {
       readonly type: 'status_changed';
       readonly source: ChangeSource;
+      /** Who has decided or asked for it, and the second person. */
+      readonly by?: string | undefined;
+      readonly approvedBy?: string | undefined;
       readonly status: Exclude<PaymentStatus, 'REVIEW'>;
       readonly final?: true | undefined;
       /** What has moved, where that isn't what was ordered; XAF. */
@@ -126,7 +146,7 @@ export type Occurrence =
       readonly event: PaymentEventType;
       readonly delivery: 'delivered' | 'failed' | 'abandoned' | 'no_address';
     }
-  | { readonly type: 'notification_requested'; readonly number: number };
+  | ({ readonly type: 'notification_requested'; readonly number: number } & Asker);
 
 export interface ListedTransaction {
   readonly transId: TransId;
@@ -231,7 +251,8 @@ function isChangeTo(change: Occurrence, answer: string): boolean {
   return change.type === 'status_changed' && change.source === 'provider' && change.status === answer;
 }
 
-function causeOf({ before, event, after, replies }: Taken): Occurrence | undefined {
+function causeOf(taken: Taken): Occurrence | undefined {
+  const { before, event, after } = taken;
   switch (event.kind) {
     case 'sent':
       return sendOutcome(event.outcome);
@@ -251,13 +272,13 @@ function causeOf({ before, event, after, replies }: Taken): Occurrence | undefin
     case 'delivered':
       return deliveryOutcome(before, after, event);
     case 'refresh':
-      return { type: 'refresh_requested' };
+      return { type: 'refresh_requested', ...askerOf(event.by) };
     case 'recheck':
-      return { type: 'recheck_requested', ...(event.by && { by: event.by }) };
-    case 'resendNotification': {
-      const isRefused = replies.some((reply) => reply.kind === 'refused' && reply.request === event.request);
-      return isRefused ? undefined : { type: 'notification_requested', number: event.number };
-    }
+      return { type: 'recheck_requested', ...checkerOf(event.by) };
+    case 'resendNotification':
+      return isRefused(taken, event)
+        ? undefined
+        : { type: 'notification_requested', number: event.number, ...askerOf(event.by) };
     // What comes of these, if anything, is among the changes.
     case 'begin':
     case 'time':
@@ -268,6 +289,20 @@ function causeOf({ before, event, after, replies }: Taken): Occurrence | undefin
     case 'reject':
       return undefined;
   }
+}
+
+function askerOf(by: Actor | undefined): Asker {
+  if (by === undefined) return { source: 'temporal' };
+  return { source: by.role, ...(by.name !== undefined && { by: by.name }) };
+}
+
+function checkerOf(by: Checker | undefined) {
+  if (by?.role === 'statement') return { source: 'system', by: 'statement' } as const;
+  return askerOf(by && { ...by, role: by.role });
+}
+
+function isRefused({ replies }: Taken, { request }: RequestEvent): boolean {
+  return replies.some((reply) => reply.kind === 'refused' && reply.request === request);
 }
 
 /** Which transaction it was, unless it was the payment's. */
@@ -346,7 +381,8 @@ function deliveryOutcome(
 }
 
 /** How the payment differs after the event, in the order of cause and effect. */
-function changesIn({ before, event, after }: Taken): readonly Occurrence[] {
+function changesIn(taken: Taken): readonly Occurrence[] {
+  const { before, after, event } = taken;
   const changes: Occurrence[] = [];
   const { resolved } = after;
   const isDecided = resolved !== undefined && resolved !== before.resolved;
@@ -358,7 +394,7 @@ function changesIn({ before, event, after }: Taken): readonly Occurrence[] {
   const transId = transIdOf(after);
   if (transId !== undefined && transId !== transIdOf(before)) changes.push({ type: 'accepted', transId });
   if (isClosing(after) && !isClosing(before)) {
-    changes.push({ type: 'expiring', source: event.kind === 'expire' ? 'merchant' : 'timer' });
+    changes.push({ type: 'expiring', ...(enderIn(taken) ?? { source: 'timer' }) });
   }
   const review = reviewOf(after);
   if (review !== undefined && after.reviews !== before.reviews) {
@@ -368,10 +404,10 @@ function changesIn({ before, event, after }: Taken): readonly Occurrence[] {
   const final = isFinalPayment(after);
   const isChanged = status !== statusOf(before) || (final && !isFinalPayment(before));
   if (isChanged && status !== 'REVIEW') {
-    const source = isDecided ? 'operator' : sourceOf(event, after);
+    const decider = isDecided ? deciderOf(resolved) : undefined;
     changes.push({
       type: 'status_changed',
-      source,
+      ...(decider ?? enderIn(taken) ?? { source: sourceOf(event, after) }),
       status,
       ...(final && { final }),
       ...paidIn(after),
@@ -383,6 +419,16 @@ function changesIn({ before, event, after }: Taken): readonly Occurrence[] {
     changes.push({ type: 'sending', ...(phase.cause !== 'order' && { by: phase.cause }) });
   }
   return changes;
+}
+
+/** Who has had the link ended or the payment withdrawn, if this step is that request's doing. */
+function enderIn(taken: Taken): Asker | undefined {
+  const { event } = taken;
+  return event.kind === 'expire' && !isRefused(taken, event) ? askerOf(event.by) : undefined;
+}
+
+function deciderOf({ by, approval }: Resolved) {
+  return { source: 'operator', by, ...(approval && { approvedBy: approval.by }) } as const;
 }
 
 function decisionWords({ decision, review, by, force }: Resolution) {
@@ -425,7 +471,6 @@ function failureIn(payment: PaymentState) {
 function sourceOf(event: PaymentEvent, after: PaymentState): ChangeSource {
   switch (event.kind) {
     case 'expire':
-      return 'merchant';
     case 'time':
       return 'timer';
     case 'sent':

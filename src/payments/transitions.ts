@@ -72,17 +72,37 @@ export type AnswerEvent =
   /** Whether an earlier run, of which this one knows nothing, may have given the payment's link to the merchant. */
   | { readonly kind: 'resetChecked'; readonly mayBeReset: boolean };
 
+/** Who asks something of a payment. What comes from Temporal's own tools names nobody. */
+export interface Actor<Role = 'merchant' | 'operator'> {
+  readonly role: Role;
+  /** The name of the API key. */
+  readonly name?: string | undefined;
+}
+
+/** Who has an outcome checked: also the statement of its day. */
+export type Checker = Actor<Actor['role'] | 'statement'>;
+
 /** What merchants and operators ask of a payment. */
 export type RequestEvent =
   /** Expires a link, or withdraws a payment that has not been sent. A run that was reset may have sent it all the same. */
-  | { readonly kind: 'expire'; readonly request: number; readonly mayHaveBeenSent?: boolean }
+  | {
+      readonly kind: 'expire';
+      readonly request: number;
+      readonly by?: Actor | undefined;
+      readonly mayHaveBeenSent?: boolean;
+    }
   /** Asks the provider for the status now, within the budget. */
-  | { readonly kind: 'refresh'; readonly request: number }
+  | { readonly kind: 'refresh'; readonly request: number; readonly by?: Actor | undefined }
   | { readonly kind: 'decide'; readonly request: number; readonly resolution: Resolution }
   | { readonly kind: 'reject'; readonly request: number; readonly rejection: Rejection }
   /** Compares an ended payment with the provider's records once more. */
-  | { readonly kind: 'recheck'; readonly request: number; readonly by?: 'statement' | undefined }
-  | { readonly kind: 'resendNotification'; readonly request: number; readonly number: number };
+  | { readonly kind: 'recheck'; readonly request: number; readonly by?: Checker | undefined }
+  | {
+      readonly kind: 'resendNotification';
+      readonly request: number;
+      readonly number: number;
+      readonly by?: Actor | undefined;
+    };
 
 /** The one thing that a payment has to do next. */
 export type Todo =

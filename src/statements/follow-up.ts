@@ -50,7 +50,7 @@ async function check(context: UpdateContext, id: PaymentId, before: number): Pro
   }
   const stopped = () => new StoppedError("the payment's workflow was stopped by hand");
   try {
-    const answer = await recheckPayment(context, id, 'statement', stopped);
+    const answer = await recheckPayment(context, id, { role: 'statement' }, stopped);
     return { handling: 'checked', statusAfter: answer?.value.payment.status };
   } catch (error) {
     const problem = problemOf(error);

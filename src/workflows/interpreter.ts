@@ -59,9 +59,10 @@ import { absent, type Schema } from './schema.js';
 import {
   hint,
   initiationRequest,
-  notificationNumber,
-  recheckedBy,
+  notificationToResend,
+  recheckRequest,
   rejection,
+  request,
   resolution,
 } from './schemas.js';
 
@@ -447,17 +448,15 @@ class Interpreter {
     onUpdate(lookUpdate, absent, () =>
       shielded(() => new Promise<ProviderView>((resolve) => this.lookers.push(resolve))),
     );
-    this.handleRequest(expireUpdate, absent, () => ({ kind: 'expire' }));
-    this.handleRequest(refreshUpdate, absent, () => ({ kind: 'refresh' }));
-    this.handleRequest(recheckUpdate, recheckedBy, (by) => ({
-      kind: 'recheck',
-      by: by === 'statement' ? by : undefined,
-    }));
+    this.handleRequest(expireUpdate, request, ({ by }) => ({ kind: 'expire', by }));
+    this.handleRequest(refreshUpdate, request, ({ by }) => ({ kind: 'refresh', by }));
+    this.handleRequest(recheckUpdate, recheckRequest, ({ by }) => ({ kind: 'recheck', by }));
     this.handleRequest(resolveUpdate, resolution, (decided) => ({ kind: 'decide', resolution: decided }));
     this.handleRequest(rejectUpdate, rejection, (rejected) => ({ kind: 'reject', rejection: rejected }));
-    this.handleRequest(resendNotificationUpdate, notificationNumber, (number) => ({
+    this.handleRequest(resendNotificationUpdate, notificationToResend, ({ number, by }) => ({
       kind: 'resendNotification',
       number,
+      by,
     }));
   }
 
@@ -482,11 +481,11 @@ class Interpreter {
       schema,
       (value) =>
         shielded(async () => {
-          const request = ++this.requests;
-          this.inbox.push({ ...requestOf(value), request });
-          await condition(() => this.replies.has(request));
-          const reply = this.replies.get(request);
-          this.replies.delete(request);
+          const number = ++this.requests;
+          this.inbox.push({ ...requestOf(value), request: number });
+          await condition(() => this.replies.has(number));
+          const reply = this.replies.get(number);
+          this.replies.delete(number);
           if (reply?.kind === 'refused') throw refusal(reply);
           return this.result();
         }),

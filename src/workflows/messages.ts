@@ -10,6 +10,7 @@ import type { TransId } from '../payments/payment-id.js';
 import type { PaymentState } from '../payments/payment-state.js';
 import type { Timeline } from '../payments/timeline.js';
 import type { ProviderStatus } from '../payments/transaction.js';
+import type { Actor, Checker } from '../payments/transitions.js';
 
 /**
  * The messages of the workflows (signals, queries and updates) and their types: the contract between the API and the
@@ -114,14 +115,19 @@ export const INITIATION_UPDATE_ID = 'initiation';
  */
 export const outcomeUpdate = defineUpdate<PaymentResult, []>('outcome');
 
+/** What a request of a payment says beside its name. Temporal's own tools can leave it out. */
+export interface Asked<By = Actor> {
+  readonly by?: By | undefined;
+}
+
 /**
  * Expires a link now, or withdraws a payment that was not sent yet; answers with the payment afterwards. Rejected
  * with `NotALink`, `NotExpirable` or `NotInitiated`.
  */
-export const expireUpdate = defineUpdate<PaymentResult, []>('expire');
+export const expireUpdate = defineUpdate<PaymentResult, [Asked]>('expire');
 
 /** Asks the provider now, within the status budget; answers with the payment afterwards. Leaves a final payment alone. */
-export const refreshUpdate = defineUpdate<PaymentResult, []>('refresh');
+export const refreshUpdate = defineUpdate<PaymentResult, [Asked]>('refresh');
 
 /** An answer of the provider, and when it came, in ms since the epoch. */
 export interface Answered<Answer> {
@@ -141,15 +147,12 @@ export interface ProviderView {
  */
 export const lookUpdate = defineUpdate<ProviderView, []>('look');
 
-/** Who has a payment compared: an operator, or the statement of its day. */
-export type RecheckedBy = 'operator' | 'statement';
-
 /**
- * Compares a final payment with the provider's records again, for an operator who doubts it: a contradiction of the
- * outcome puts it under review. Rejected with `NotChecked` when the provider's list can't be read. A payment that
+ * Compares a final payment with the provider's records again, for an operator who doubts it, or for the statement of its day: a
+ * contradiction of the outcome puts it under review. Rejected with `NotChecked` when the provider's list can't be read. A payment that
  * isn't final is refreshed.
  */
-export const recheckUpdate = defineUpdate<PaymentResult, [by: RecheckedBy]>('recheck');
+export const recheckUpdate = defineUpdate<PaymentResult, [Asked<Checker>]>('recheck');
 
 /**
  * Carries out an operator's decision, after checking it with the provider at this moment, or keeps it for a second person.
@@ -169,8 +172,15 @@ export interface RefusalDetails {
 /** Voids the decision that waits for a second person. Rejected like {@link resolveUpdate}. */
 export const rejectUpdate = defineUpdate<PaymentResult, [Rejection]>('rejectDecision');
 
+/** Argument of {@link resendNotificationUpdate}. */
+export interface NotificationToResend extends Asked {
+  readonly number: number;
+}
+
 /** Delivers a notification again, even one that was delivered before. Rejected with `NoSuchNotification`. */
-export const resendNotificationUpdate = defineUpdate<PaymentResult, [number]>('resendNotification');
+export const resendNotificationUpdate = defineUpdate<PaymentResult, [NotificationToResend]>(
+  'resendNotification',
+);
 
 /** Reads the merchant's notifications, delivered or not. */
 export const notificationsQuery = defineQuery<readonly PaymentNotification[], OfEnded>('notifications');

@@ -25,15 +25,17 @@ import type {
 } from '../payments/payment-state.js';
 import type { Timeline, TimelineEntry } from '../payments/timeline.js';
 import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES } from '../payments/transaction.js';
+import type { Actor, Checker } from '../payments/transitions.js';
 import type {
+  Asked,
   Hint,
   InitiationRequest,
   MadeStatement,
   MatchedNotification,
+  NotificationToResend,
   PaymentInput,
   PayoutLimitInput,
   PayoutsToCount,
-  RecheckedBy,
   StatementInput,
   UnmatchedNotification,
 } from './messages.js';
@@ -80,9 +82,20 @@ export const unmatchedNotification = object<UnmatchedNotification>({
 
 export const initiationRequest = object<InitiationRequest>({ fingerprint: text });
 
-export const recheckedBy = oneOf<RecheckedBy>(['operator', 'statement']);
+const keyName = optional(identifier<string>(40));
 
-export const notificationNumber = count;
+const actor = object<Actor>({ role: oneOf(['merchant', 'operator']), name: keyName });
+const checker = object<Checker>({ role: oneOf(['merchant', 'operator', 'statement']), name: keyName });
+
+/** Who asks; with Temporal's own tools, nobody has to be named. */
+function asked<By>(by: Schema<By>): Schema<Asked<By>> {
+  const named = object<{ readonly by: By }>({ by });
+  return (value, at) => (value === undefined ? {} : named(value, at));
+}
+
+export const request = asked(actor);
+export const recheckRequest = asked(checker);
+export const notificationToResend = object<NotificationToResend>({ number: count, by: optional(actor) });
 
 const decision = union<'action', Decision>('action', {
   resend: object<Extract<Decision, { action: 'resend' }>>({ action: oneOf(['resend']) }),
@@ -337,7 +350,7 @@ const timelineEntry: Schema<TimelineEntry> = (value, at) =>
     at,
   ) as TimelineEntry;
 
-const request = object<LinkRequest>({ outcome: initiationOutcome, sentAt: number, answeredAt: number });
+const linkRequest = object<LinkRequest>({ outcome: initiationOutcome, sentAt: number, answeredAt: number });
 
 const inputFields = { terms, fingerprint: text, requestId: text };
 const begun = { ...inputFields, carried: absent, timeline: absent };
@@ -346,7 +359,7 @@ const begun = { ...inputFields, carried: absent, timeline: absent };
 export const linkInput = object<PaymentInput & { readonly order: LinkOrder }>({
   ...begun,
   order: linkOrder,
-  requested: optional(request),
+  requested: optional(linkRequest),
 });
 export const directInput = object<PaymentInput & { readonly order: DirectOrder }>({
   ...begun,

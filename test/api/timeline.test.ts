@@ -164,7 +164,12 @@ describe('the timeline of a payment', () => {
     const all = await told(payment.id);
     const { reason } = (await stack.read(payment.id)).body;
     expect(all.slice(3)).toEqual([
-      { type: 'refresh_requested', source: 'merchant', summary: 'A refresh of the status was requested.' },
+      {
+        type: 'refresh_requested',
+        source: 'merchant',
+        by: 'shop',
+        summary: 'The merchant had the provider asked for the status.',
+      },
       {
         type: 'status_changed',
         source: 'provider',

@@ -11,7 +11,7 @@ import {
   type Timeline,
   type TimelineEntry,
 } from '../../src/payments/timeline.js';
-import type { PaymentEvent } from '../../src/payments/transitions.js';
+import type { Actor, PaymentEvent } from '../../src/payments/transitions.js';
 import {
   directOrder,
   HOUR,
@@ -24,7 +24,9 @@ import {
 import {
   absent,
   ambiguous,
+  MERCHANT,
   NOT_SENT,
+  OPERATOR,
   opened,
   paid,
   type Scenario,
@@ -32,6 +34,14 @@ import {
   taken,
   UNKNOWN,
 } from '../support/scenario.js';
+
+/** Who may ask for something, and how the timeline calls them. Temporal's own tools name nobody. */
+const ACTORS: readonly (readonly [Actor | undefined, object])[] = [
+  [MERCHANT, { source: 'merchant', by: 'shop' }],
+  [OPERATOR, { source: 'operator', by: 'ada' }],
+  [{ role: 'operator' }, { source: 'operator' }],
+  [undefined, { source: 'temporal' }],
+];
 
 /** The entries without their times. */
 function told({ timeline }: Scenario) {
@@ -112,7 +122,7 @@ describe('the timeline of a payment', () => {
       { type: 'asked', answer: 'SUCCESSFUL', other: true, transId: 'T1' },
       { type: 'decided', review: 1, action: 'match', transId: 'T1', by: 'ops' },
       { type: 'accepted', transId: 'T1' },
-      { type: 'status_changed', source: 'operator', status: 'SUCCESSFUL', final: true },
+      { type: 'status_changed', source: 'operator', by: 'ops', status: 'SUCCESSFUL', final: true },
     ]);
   });
 
@@ -126,7 +136,7 @@ describe('the timeline of a payment', () => {
     const byOperator = absent(payoutOrder).resend().listed();
     expect(told(byOperator).slice(-3)).toEqual([
       { type: 'decided', review: 1, action: 'resend', by: 'ops' },
-      { type: 'status_changed', source: 'operator', status: 'CREATED' },
+      { type: 'status_changed', source: 'operator', by: 'ops', status: 'CREATED' },
       { type: 'sending', by: 'operator' },
     ]);
     const byPolicy = ambiguous(linkOrder).listed();
@@ -150,10 +160,41 @@ describe('the timeline of a payment', () => {
     ]);
   });
 
-  it('tells that it was withdrawn, and by whom', () => {
+  it.each(ACTORS)('tells that it was withdrawn, and by whom: %j', (by, asker) => {
     const payment = opened(payoutOrder).sent(NOT_SENT);
-    payment.take({ kind: 'expire', request: 1, mayHaveBeenSent: false });
-    expect(told(payment).at(-1)).toMatchObject({ source: 'merchant', failureCode: 'withdrawn' });
+    payment.take({ kind: 'expire', request: 1, by, mayHaveBeenSent: false });
+    expect(told(payment).at(-1)).toMatchObject({ ...asker, failureCode: 'withdrawn' });
+  });
+
+  it.each(ACTORS)('tells who had something done about it: %j', (by, asker) => {
+    const payment = paid(linkOrder).delivered();
+    payment.take({ kind: 'recheck', request: 1, by });
+    payment.take({ kind: 'resendNotification', request: 2, number: 1, by });
+    expect(told(payment).slice(-2)).toEqual([
+      { type: 'recheck_requested', ...asker },
+      { type: 'notification_requested', number: 1, ...asker },
+    ]);
+    const open = taken(linkOrder);
+    open.take({ kind: 'refresh', request: 1, by });
+    open.take({ kind: 'expire', request: 2, by });
+    expect(told(open).slice(-2)).toEqual([
+      { type: 'refresh_requested', ...asker },
+      { type: 'expiring', ...asker },
+    ]);
+  });
+
+  it('tells that the statement of its day had it compared', () => {
+    const payment = paid(linkOrder);
+    payment.take({ kind: 'recheck', request: 1, by: { role: 'statement' } });
+    expect(told(payment).at(-1)).toEqual({ type: 'recheck_requested', source: 'system', by: 'statement' });
+  });
+
+  it('counts one’s requests apart from another’s', () => {
+    const payment = taken(linkOrder).request('refresh').request('refresh').request('refresh', OPERATOR);
+    expect(told(payment).slice(-2)).toEqual([
+      { type: 'refresh_requested', source: 'merchant', by: 'shop', count: 2 },
+      { type: 'refresh_requested', source: 'operator', by: 'ada' },
+    ]);
   });
 
   it('tells whether a link ended by its time or because it was asked to', () => {
@@ -165,7 +206,7 @@ describe('the timeline of a payment', () => {
       { type: 'status_changed', source: 'provider', status: 'EXPIRED', final: true, failureCode: 'expired' },
     ];
     expect(ended(taken(linkOrder).request('expire'))).toEqual([
-      { type: 'expiring', source: 'merchant' },
+      { type: 'expiring', source: 'merchant', by: 'shop' },
       asked,
       ...end,
     ]);
@@ -191,7 +232,7 @@ describe('the timeline of a payment', () => {
     const payment = paid(linkOrder).delivered({ kind: 'failed', reason: 'answered 500' });
     expect(told(payment).at(-1)).toEqual(notified(1, 'payment.succeeded', 'failed'));
     expect(told(payment.resendNotification(1).delivered()).slice(-2)).toEqual([
-      { type: 'notification_requested', number: 1 },
+      { type: 'notification_requested', number: 1, source: 'merchant', by: 'shop' },
       notified(1, 'payment.succeeded'),
     ]);
   });

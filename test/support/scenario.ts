@@ -19,7 +19,7 @@ import {
 } from '../../src/payments/payment-state.js';
 import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/timeline.js';
 import type { ProviderStatus, Transaction } from '../../src/payments/transaction.js';
-import type { PaymentEvent, Reply, Todo } from '../../src/payments/transitions.js';
+import type { Actor, PaymentEvent, Reply, Todo } from '../../src/payments/transitions.js';
 import { START, terms, transactionOf, transId } from './orders.js';
 
 /** How an operator's decision is made where a test doesn't say. */
@@ -175,13 +175,13 @@ export class Scenario {
     return this;
   }
 
-  request(kind: 'expire' | 'refresh' | 'recheck'): this {
-    this.take({ kind, request: ++this.requests });
+  request(kind: 'expire' | 'refresh' | 'recheck', by: Actor | undefined = MERCHANT): this {
+    this.take({ kind, request: ++this.requests, by });
     return this;
   }
 
-  resendNotification(number: number): this {
-    this.take({ kind: 'resendNotification', request: ++this.requests, number });
+  resendNotification(number: number, by: Actor | undefined = MERCHANT): this {
+    this.take({ kind: 'resendNotification', request: ++this.requests, number, by });
     return this;
   }
 
@@ -212,6 +212,10 @@ export class Scenario {
     return this;
   }
 }
+
+/** Those who ask for something. */
+export const MERCHANT: Actor = { role: 'merchant', name: 'shop' };
+export const OPERATOR: Actor = { role: 'operator', name: 'ada' };
 
 /** A payment of which nothing was sent yet. */
 export function opened(order: PaymentOrder, given: Partial<PaymentTerms> = {}): Scenario {

@@ -67,7 +67,8 @@ const ways: readonly {
       await world.refuseConnections(true);
       return (await world.post('/v1/payouts', { amount: 900, phone: '670000000' })).body;
     },
-    ask: (id) => handle(id).executeUpdate(expireUpdate),
+    ask: (id) =>
+      handle(id).executeUpdate(expireUpdate, { args: [{ by: { role: 'merchant', name: 'shop' } }] }),
     turn: () => world.refuseConnections(false),
     word: 'payment.failed',
   },
@@ -88,7 +89,8 @@ const ways: readonly {
   {
     name: 'a link that its merchant has ended',
     ordered: () => world.begin('collections', { method: 'link', amount: 5_000 }),
-    ask: (id) => handle(id).executeUpdate(expireUpdate),
+    ask: (id) =>
+      handle(id).executeUpdate(expireUpdate, { args: [{ by: { role: 'merchant', name: 'shop' } }] }),
     turn: () => undefined,
     word: 'payment.expired',
   },

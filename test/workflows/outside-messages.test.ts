@@ -15,7 +15,7 @@ const { UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED: COMPLETED } =
   proto.temporal.api.enums.v1.UpdateWorkflowExecutionLifecycleStage;
 
 /** The messages that are right without an argument. Any other one that comes with none is refused. */
-const NEEDS_NOTHING = ['outcome', 'expire', 'refresh', 'look'];
+const NEEDS_NOTHING = ['outcome', 'expire', 'refresh', 'recheck', 'look'];
 
 /** The workflows that may begin without an input. */
 const BEGINS_WITH_NOTHING = ['keepUnmatched', 'makeStatement', 'noPayment'];

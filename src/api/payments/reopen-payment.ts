@@ -5,13 +5,13 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import type { PaymentId } from '../../payments/payment-id.js';
+import type { Checker } from '../../payments/transitions.js';
 import {
   type EndedState,
   type Hint,
   hintSignal,
   type PaymentResult,
   type PaymentWorkflowType,
-  type RecheckedBy,
   recheckUpdate,
 } from '../../workflows/messages.js';
 import { paymentNotFound, temporarilyUnavailable } from '../http/problem.js';
@@ -86,8 +86,9 @@ export async function reopenWithHint(
 
 /** An update that an ended payment is reopened for. */
 export interface ReopeningUpdate<Answer = PaymentResult> {
-  /** Requests with one name for one payment share one update, so they must mean the same. */
+  /** Requests with one name, of one actor, for one payment share one update, so they must mean the same. */
   readonly name: string;
+  readonly by?: Checker;
   /**
    * The state to reopen an ended payment from. It is given the one that the payment has left: `undefined`
    * when its workflow was stopped.
@@ -141,20 +142,21 @@ export async function updateOrReopen<Answer>(
 export function recheckPayment(
   context: UpdateContext,
   id: PaymentId,
-  by: RecheckedBy,
+  by: Checker,
   stopped: () => Error,
 ): Promise<WaitResult<PaymentResult>> {
   return updateOrReopen(context, id, {
-    name: `recheck.${by}`,
+    name: 'recheck',
+    by,
     reopenable(ended) {
       if (ended !== undefined) return ended;
       throw stopped();
     },
-    send: (handle, updateId) => handle.executeUpdate(recheckUpdate, { updateId, args: [by] }),
+    send: (handle, updateId) => handle.executeUpdate(recheckUpdate, { updateId, args: [{ by }] }),
     sendWithStart: (startWorkflowOperation, updateId) =>
       context.client.workflow.executeUpdateWithStart(recheckUpdate, {
         updateId,
-        args: [by],
+        args: [{ by }],
         startWorkflowOperation,
       }),
   });
@@ -174,7 +176,7 @@ function send<Answer>(
           updateId,
         );
   return shutdown.commands.within(answerWithinMs, (signal) =>
-    waitFor(client, signal, answerWithinMs, () => updates.send(found.id, update.name, execute)),
+    waitFor(client, signal, answerWithinMs, () => updates.send(found.id, update.name, execute, update.by)),
   );
 }
 

@@ -17,8 +17,6 @@ export type EventSource = ChangeSource | 'notification';
 export function sourceOf(occurrence: ShownOccurrence): EventSource {
   switch (occurrence.type) {
     case 'created':
-    case 'refresh_requested':
-    case 'notification_requested':
       return 'merchant';
     case 'accepted':
     case 'rejected':
@@ -31,8 +29,6 @@ export function sourceOf(occurrence: ShownOccurrence): EventSource {
       return occurrence.answer === 'unavailable' ? 'system' : 'provider';
     case 'provider_notification':
       return 'notification';
-    case 'recheck_requested':
-      return occurrence.by === 'statement' ? 'system' : 'operator';
     case 'decided':
     case 'decision_proposed':
     case 'decision_rejected':
@@ -40,6 +36,9 @@ export function sourceOf(occurrence: ShownOccurrence): EventSource {
     case 'sending':
       return occurrence.by === 'operator' ? 'operator' : 'system';
     case 'expiring':
+    case 'refresh_requested':
+    case 'recheck_requested':
+    case 'notification_requested':
     case 'status_changed':
       return occurrence.source;
     case 'unanswered':
@@ -92,17 +91,17 @@ function wordsFor(occurrence: ShownOccurrence): string {
       return `A notification in the provider's name ${about}. A notification proves nothing.`;
     }
     case 'expiring':
-      return occurrence.source === 'merchant'
-        ? 'The end of the link was requested.'
-        : "The link's time was over.";
+      return occurrence.source === 'timer'
+        ? "The link's time was over."
+        : `${whoIn(occurrence)} had the link ended.`;
     case 'expiry_answered':
       return expiryWords(occurrence.answer);
     case 'refresh_requested':
-      return 'A refresh of the status was requested.';
-    case 'recheck_requested':
-      return occurrence.by === 'statement'
-        ? "The day's statement had the outcome compared with the provider's records."
-        : "An operator had the outcome compared with the provider's records.";
+      return `${whoIn(occurrence)} had the provider asked for the status.`;
+    case 'recheck_requested': {
+      const who = occurrence.source === 'system' ? "The day's statement" : whoIn(occurrence);
+      return `${who} had the outcome compared with the provider's records.`;
+    }
     case 'review_opened':
       return `The payment went to REVIEW (review ${occurrence.review}): ${unended(occurrence.reason)}.`;
     case 'decided': {
@@ -114,24 +113,36 @@ function wordsFor(occurrence: ShownOccurrence): string {
       return `${occurrence.by} decided ${decisionWords(occurrence)}, which waits for a second person.`;
     case 'decision_rejected': {
       const { by, proposedBy, action, review } = occurrence;
-      return by === proposedBy
-        ? `${by} withdrew the decision (${action}, review ${review}) that waited for a second person.`
-        : `${by} rejected the decision of ${proposedBy} (${action}, review ${review}).`;
+      const whose = by === proposedBy ? 'withdrew the decision' : `rejected the decision of ${proposedBy}`;
+      return `${by} ${whose} (${action}, review ${review}) before it was carried out.`;
     }
     case 'status_changed': {
-      const { status, final, amountPaid, reason } = occurrence;
+      const { status, final, amountPaid, reason, failureCode } = occurrence;
       const moved =
         amountPaid === undefined ? '' : `: ${xaf(amountPaid)} have moved, which isn't what was ordered`;
-      return `The payment is ${status}${final ? ', and final' : ''}${moved}${reason ? `: ${unended(reason)}` : ''}.`;
+      const withdrawn = failureCode === 'withdrawn' ? ` ${whoIn(occurrence)} withdrew it.` : '';
+      return `The payment is ${status}${final ? ', and final' : ''}${moved}${reason ? `: ${unended(reason)}` : ''}.${withdrawn}`;
     }
     case 'merchant_notification':
       return `Notification ${occurrence.number} (${occurrence.event}) ${DELIVERIES[occurrence.delivery]}.`;
     case 'notification_requested':
-      return `Notification ${occurrence.number} was requested again.`;
+      return `${whoIn(occurrence)} had notification ${occurrence.number} sent again.`;
     case 'omitted':
       return `${occurrence.entries} entries are left out here.`;
     case 'stopped':
       return "The payment's workflow was stopped by hand: nothing more is done for it.";
+  }
+}
+
+/** Who has asked for something. A merchant reads no operator's name. */
+function whoIn({ source, by }: { readonly source: ChangeSource; readonly by?: string | undefined }): string {
+  switch (source) {
+    case 'merchant':
+      return 'The merchant';
+    case 'operator':
+      return by ?? 'An operator';
+    default:
+      return "Somebody who used Temporal's own tools";
   }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Payment } from '../../payments/payment.js';
 import type { PaymentId } from '../../payments/payment-id.js';
+import type { Actor, Checker } from '../../payments/transitions.js';
 import { expireUpdate, type PaymentResult, type RefusalDetails } from '../../workflows/messages.js';
 import { tooManyRequests } from '../http/problem.js';
 import type { Shutdown } from '../http/server.js';
@@ -93,9 +94,14 @@ export async function updatePayment(
 }
 
 /** Expires a link, and withdraws what was not sent yet. @throws {ApiError} as {@link updatePayment}. */
-export function endPayment(context: UpdateContext, found: FoundPayment): Promise<UpdateResult> {
+export function endPayment(context: UpdateContext, found: FoundPayment, by: Actor): Promise<UpdateResult> {
   return updatePayment(context, found, (handle) =>
-    context.updates.send(found.id, 'expire', (updateId) => handle.executeUpdate(expireUpdate, { updateId })),
+    context.updates.send(
+      found.id,
+      'expire',
+      (updateId) => handle.executeUpdate(expireUpdate, { updateId, args: [{ by }] }),
+      by,
+    ),
   );
 }
 
@@ -124,22 +130,29 @@ export class SharedUpdates {
   readonly #inFlight = new Map<PaymentId, Map<string, SharedUpdate>>();
 
   /**
-   * Sends an update, or joins the one with this name that is in flight for the payment.
+   * Sends an update, or joins the one with this name, asked for by the same, that is in flight for the payment.
    *
    * @param name what is asked for; requests with one name must mean the same
    * @param send sends an update with this id, which Temporal carries out once, no matter who sends it
    * @throws {ApiError} `too_many_requests` when the payment has {@link MAX_UPDATES} others in flight.
    */
-  async send<T>(id: PaymentId, name: string, send: (updateId: string) => Promise<T>): Promise<T> {
+  async send<T>(
+    id: PaymentId,
+    name: string,
+    send: (updateId: string) => Promise<T>,
+    by?: Checker,
+  ): Promise<T> {
     const updates = this.#inFlight.get(id) ?? new Map<string, SharedUpdate>();
-    const joined = updates.get(name);
+    const key = JSON.stringify([name, by]);
+    const joined = updates.get(key);
     if (joined === undefined && updates.size >= MAX_UPDATES) throw tooManyRequests();
+    // The id isn't encrypted at Temporal, and so names nobody.
     const update = joined ?? { updateId: `${name}.${randomUUID()}`, waiting: 0 };
     update.waiting++;
-    updates.set(name, update);
+    updates.set(key, update);
     this.#inFlight.set(id, updates);
     const leave = () => {
-      if (updates.get(name) === update) updates.delete(name);
+      if (updates.get(key) === update) updates.delete(key);
       if (updates.size === 0) this.#inFlight.delete(id);
     };
     try {

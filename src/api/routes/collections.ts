@@ -18,7 +18,7 @@ import {
   orderFields,
   phone,
 } from './create-payment.js';
-import { ownPayment, refusal, viewerOf } from './payment-resource.js';
+import { actorOf, ownPayment, refusal, viewerOf } from './payment-resource.js';
 
 /**
  * Durations from 10 seconds, because a shorter link would end before the payer could open it, to the
@@ -166,7 +166,7 @@ export const expireCollection = authenticatedRoute({
     if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.payout)) throw otherKind('payout');
     const found = await ownPayment(context, request);
 
-    const ending = await endPayment(context, found);
+    const ending = await endPayment(context, found, actorOf(request, found.owner));
     const { payment } = ending.result;
     const json = viewerOf(context, request.caller, found.owner)(payment);
     if (payment.status === 'EXPIRED' || isWithdrawn(payment)) return { status: 200, json };

@@ -3,6 +3,7 @@ import { CURRENCY } from '../../payments/limits.js';
 import { type Delivery, notificationId, type PaymentNotification } from '../../payments/notification.js';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { isoTime } from '../../payments/time.js';
+import type { Actor } from '../../payments/transitions.js';
 import {
   notificationsQuery,
   OF_ENDED,
@@ -28,7 +29,7 @@ import {
   paymentSchema,
 } from '../resources.js';
 import { type ApiContext, authenticatedRoute } from '../route.js';
-import { ownPayment, viewerOf } from './payment-resource.js';
+import { actorOf, ownPayment, viewerOf } from './payment-resource.js';
 import { cursorOf, readCursor, toCursor, wholeNumber } from './payments.js';
 
 export const listNotifications = authenticatedRoute({
@@ -155,11 +156,11 @@ export const resendNotification = authenticatedRoute({
   ],
   scopes: ['read', 'review'],
   async handle(request, context) {
-    const { id, owner } = await ownPayment(context, request);
+    const found = await ownPayment(context, request);
     const { number = '' } = request.params;
     if (!/^[1-9]\d{0,8}$/.test(number)) throw noSuchNotification();
-    const { payment } = await resend(context, id, Number(number));
-    return { status: 202, json: viewerOf(context, request.caller, owner)(payment) };
+    const { payment } = await resend(context, found.id, Number(number), actorOf(request, found.owner));
+    return { status: 202, json: viewerOf(context, request.caller, found.owner)(payment) };
   },
 });
 
@@ -168,21 +169,22 @@ export const resendNotification = authenticatedRoute({
  *
  * @throws {ApiError} `no_such_notification`, `too_many_requests`, `temporarily_unavailable`.
  */
-async function resend(context: ApiContext, id: PaymentId, number: number): Promise<PaymentResult> {
+async function resend(context: ApiContext, id: PaymentId, number: number, by: Actor): Promise<PaymentResult> {
   let answer: WaitResult<PaymentResult>;
   try {
     answer = await updateOrReopen(context, id, {
       name: `resend.${number}`,
+      by,
       reopenable(ended) {
         if (ended?.state.notifications.some((notification) => notification.number === number)) return ended;
         throw noSuchNotification();
       },
       send: (handle, updateId) =>
-        handle.executeUpdate(resendNotificationUpdate, { updateId, args: [number] }),
+        handle.executeUpdate(resendNotificationUpdate, { updateId, args: [{ number, by }] }),
       sendWithStart: (startWorkflowOperation, updateId) =>
         context.client.workflow.executeUpdateWithStart(resendNotificationUpdate, {
           updateId,
-          args: [number],
+          args: [{ number, by }],
           startWorkflowOperation,
         }),
     });

@@ -2,8 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Payment } from '../../payments/payment.js';
 import { parsePaymentId } from '../../payments/payment-id.js';
 import { forMerchant } from '../../payments/to-payment.js';
+import type { Actor } from '../../payments/transitions.js';
 import type { RefusalDetails } from '../../workflows/messages.js';
 import { type Caller, isOperator, maySee } from '../http/auth.js';
+import { DESK_AGENT } from '../http/browser.js';
 import { ApiError, forbidden, paymentNotFound } from '../http/problem.js';
 import { type FoundPayment, findPayment } from '../payments/find-payment.js';
 import type { RefusalCode } from '../payments/update-payment.js';
@@ -43,6 +45,18 @@ export async function ownPayment(
   if (found !== undefined && maySee(caller, found.owner)) return found;
   await pause(Math.max(0, NOT_FOUND_AFTER_MS - (performance.now() - begun)));
   throw paymentNotFound();
+}
+
+/**
+ * Who asks something of a payment. Its owner's own key is the merchant's, unless it is used at the desk, where only operators sign in;
+ * anybody else's is an operator's.
+ */
+export function actorOf(
+  { caller, headers }: Pick<AuthenticatedRequest<unknown, unknown>, 'caller' | 'headers'>,
+  owner: string,
+): Actor {
+  const isAtDesk = isOperator(caller) && headers('user-agent').includes(DESK_AGENT);
+  return { role: caller.owner === owner && !isAtDesk ? 'merchant' : 'operator', name: caller.owner };
 }
 
 /** How the payments of an owner are shown to a caller. */

@@ -4,6 +4,7 @@ import { allOf, type Decision } from '../../payments/decision.js';
 import { PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payments/payment.js';
 import { PAYMENT_KINDS, parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { isDay, startOf } from '../../payments/time.js';
+import type { Actor } from '../../payments/transitions.js';
 import { pathSegment } from '../../provider/client.js';
 import { REFERENCE } from '../../records/payment-record.js';
 import { refreshUpdate, rejectUpdate, resolveUpdate } from '../../workflows/messages.js';
@@ -19,7 +20,7 @@ import { findByTransId, isQueryable } from '../payments/visibility.js';
 import { forceSchema, paymentPageSchema, paymentSchema } from '../resources.js';
 import { type ApiContext, authenticatedRoute, type ResponseOf } from '../route.js';
 import { identifier, textOf } from './create-payment.js';
-import { ownerOf, ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
+import { actorOf, ownerOf, ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
 
 /** A parameter that is a number. */
 export const wholeNumber = (range: { min: number; max: number; fallback: number; unit?: string }) => {
@@ -319,20 +320,27 @@ export const refreshPayment = authenticatedRoute({
   async handle(request, context) {
     const found = await ownPayment(context, request);
     const view = viewerOf(context, request.caller, found.owner);
-    if (!isOperator(request.caller)) return await refresh(context, found, view);
+    const by = actorOf(request, found.owner);
+    if (!isOperator(request.caller)) return await refresh(context, found, by, view);
     const { payment } = await currentState(context, found);
-    return payment.final ? await recheck(context, payment, view) : await refresh(context, found, view);
+    return payment.final
+      ? await recheck(context, payment, by, view)
+      : await refresh(context, found, by, view);
   },
 });
 
 async function refresh(
   context: ApiContext,
   found: FoundPayment,
+  by: Actor,
   view: Viewer,
 ): Promise<ResponseOf<typeof refreshResponses>> {
   const update = await updatePayment(context, found, (handle) =>
-    context.updates.send(found.id, 'refresh', (updateId) =>
-      handle.executeUpdate(refreshUpdate, { updateId }),
+    context.updates.send(
+      found.id,
+      'refresh',
+      (updateId) => handle.executeUpdate(refreshUpdate, { updateId, args: [{ by }] }),
+      by,
     ),
   );
   const json = view(update.result.payment);
@@ -343,11 +351,12 @@ async function refresh(
 async function recheck(
   context: ApiContext,
   before: Payment,
+  by: Actor,
   view: Viewer,
 ): Promise<ResponseOf<typeof refreshResponses>> {
   const json = view(before);
   try {
-    const answer = await recheckPayment(context, before.id, 'operator', () =>
+    const answer = await recheckPayment(context, before.id, by, () =>
       refusal(
         'resolution_refused',
         json,

@@ -16,7 +16,7 @@ import {
   orderFields,
   phone,
 } from './create-payment.js';
-import { ownPayment, refusal, viewerOf } from './payment-resource.js';
+import { actorOf, ownPayment, refusal, viewerOf } from './payment-resource.js';
 
 /**
  * Body of `POST /v1/payouts`. The provider identifies an account on its own platform by e-mail address, and any other
@@ -118,7 +118,7 @@ export const cancelPayout = authenticatedRoute({
     if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.collection)) throw otherKind('collection');
     const found = await ownPayment(context, request);
 
-    const ending = await endPayment(context, found);
+    const ending = await endPayment(context, found, actorOf(request, found.owner));
     const { payment } = ending.result;
     const json = viewerOf(context, request.caller, found.owner)(payment);
     if (isWithdrawn(payment)) return { status: 200, json };

@@ -33,14 +33,37 @@ export const getTimeline = authenticatedRoute({
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
-    const all = viewTimeline(await readTimeline(context, found));
-    const data = isOperator(request.caller) ? all : all.filter(({ type }) => !OPERATORS_ONLY.includes(type));
+    const read = await readTimeline(context, found);
+    const data = isOperator(request.caller) ? viewTimeline(read) : viewForMerchant(read);
     return { status: 200, json: { data } };
   },
 });
 
 /** What one of two people decides, a merchant could take for the outcome. */
 const OPERATORS_ONLY: readonly TimelineResource['type'][] = ['decision_proposed', 'decision_rejected'];
+
+function viewForMerchant(read: ReadTimeline) {
+  const { timeline } = read;
+  const entries = timeline.entries.map(withoutOperator);
+  return viewTimeline({ ...read, timeline: { ...timeline, entries } }).filter(
+    ({ type }) => !OPERATORS_ONLY.includes(type),
+  );
+}
+
+/** An operator is named to a merchant for the decision that was carried out, and for nothing else. */
+function withoutOperator(entry: TimelineEntry): TimelineEntry {
+  switch (entry.type) {
+    case 'expiring':
+    case 'refresh_requested':
+    case 'recheck_requested':
+    case 'notification_requested':
+      return entry.source === 'operator' ? { ...entry, by: undefined } : entry;
+    case 'status_changed':
+      return entry.source === 'operator' ? { ...entry, by: undefined, approvedBy: undefined } : entry;
+    default:
+      return entry;
+  }
+}
 
 /** Oldest first, with what isn't stored: the creation, the gap where entries were dropped, and the end by hand. */
 export function viewTimeline({ createdAt, timeline, stoppedAt }: ReadTimeline) {
