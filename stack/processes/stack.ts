@@ -90,8 +90,8 @@ export interface Stack {
   readonly recordsUrl?: string;
   /** The process of this part that was started last. */
   part(name: StackPart): Child;
-  /** Starts a part whose process has ended; resolves when it is ready. */
-  restart(name: StackPart): Promise<Child>;
+  /** Starts a part whose process has ended, from now on with these settings, too; resolves when it is ready. */
+  restart(name: StackPart, settings?: NodeJS.ProcessEnv): Promise<Child>;
   /** Starts a Temporal server in place of one that has ended. It has the same address only if its port was given. */
   restartTemporal(): Promise<void>;
   /** Kills a process with SIGKILL. That doesn't count as a failure of the stack. */
@@ -199,7 +199,8 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
       return temporal;
     },
     part: (name) => known(parts.get(name), name),
-    async restart(name) {
+    async restart(name, settings = {}) {
+      Object.assign(env, settings);
       const child = await spawn(name);
       await ready(name, child);
       return child;

@@ -3,7 +3,6 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { workflowOptions } from '../../src/api/payments/workflow-start.js';
 import { type Answered, KEYS, terms } from '../support/api-under-test.js';
 import { paymentId, payoutOrder } from '../support/orders.js';
-import { readPage } from '../support/pages.js';
 import { eventually, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
@@ -169,27 +168,6 @@ describe('a list of payments', () => {
     const { body } = await listed(`?userId=${user}&status=REVIEW`, 1, KEYS.operator);
     expect(body.data[0]).toMatchObject({ id, status: 'REVIEW', final: false });
     expect(ids(await list(`?userId=${user}&status=CREATED`))).toEqual([]);
-  });
-
-  it('has those to review that may have been sent since a backup, once the runbook has found and stopped them', async () => {
-    const { text } = await readPage('docs/operations/runbook.md');
-    const [, query = ''] = /UNSENT='(.*)'/.exec(text) ?? [];
-    const { client } = stack.api;
-    const doubtful = await stack.doubtfulPayout();
-    const sent = await stack.begun('/v1/payouts', payout);
-    const waiting = await stack.begun('/v1/collections', { method: 'link', amount: 500 });
-    const find = async () => {
-      const found: string[] = [];
-      for await (const { workflowId } of client.workflow.list({ query })) found.push(workflowId);
-      return found;
-    };
-    const found = await eventually(find, (all) => all.includes(doubtful) && !all.includes(sent.id));
-    expect(found).not.toContain(waiting.id);
-    await client.workflow.getHandle(doubtful).terminate('restored from a backup: may have been sent');
-    await eventually(find, (all) => !all.includes(doubtful));
-    expect((await list('?status=REVIEW&limit=100')).body.data).toContainEqual(
-      expect.objectContaining({ id: doubtful, final: false }),
-    );
   });
 
   it('needs no worker', async () => {
