@@ -14,6 +14,7 @@ import {
   answerStatus,
   mayHaveLeft,
   withDoubled,
+  withEarlier,
   withStatus,
 } from './provider.js';
 import { orderOf, type Setting } from './setting.js';
@@ -50,9 +51,9 @@ export class Model {
   /** The start of every story: a payment was ordered. */
   start(): Transition {
     return this.#transition(() => {
-      const { method, terms, allowance } = this.#setting;
+      const { method, terms, allowance, wasSentBefore } = this.#setting;
       const payment = this.#machine.openPayment(orderOf(method), terms, START);
-      const provider: Provider = {
+      const untouched: Provider = {
         transactions: [],
         silent: 'no',
         wasReset: false,
@@ -60,6 +61,7 @@ export class Model {
         requests: 0,
         decisionsToSend: terms.ambiguousPolicy === 'resend' ? 2 : 1,
       };
+      const provider = wasSentBefore ? withEarlier(untouched, START) : untouched;
       const nothing = { signals: [], told: { all: [], isDecided: false } };
       return this.#feed(
         { now: START, payment, todo: NOTHING, provider, book: EMPTY_BOOK, left: allowance, ...nothing },

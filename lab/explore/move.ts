@@ -43,6 +43,8 @@ export interface PostMove {
     | 'notSent'
     | 'unchecked'
     | 'ambiguous'
+    /** It isn't sent: the list, which is read before a first request, shows what an earlier workflow has sent. */
+    | 'shown'
     | 'throttled'
     /** The worker is lost; a link is made again. */
     | 'lost'

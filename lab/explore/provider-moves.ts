@@ -18,13 +18,14 @@ export function mayOf({ left }: Situation, { troubles }: Setting): May {
 
 export function postMoves(situation: Situation, setting: Setting): Move[] {
   const may = mayOf(situation, setting);
-  const { provider, left } = situation;
+  const { provider, left, payment } = situation;
   const plain = { kind: 'post', taken: 0, isLate: false, isWrong: false } as const;
   if (provider.wasReset) {
     // The activity finds out, or gets no answer: it sends nothing.
     const moves: Move[] = [{ ...plain, outcome: 'ambiguous' }];
     return may('unchecked') ? [...moves, costly({ ...plain, outcome: 'unchecked' })] : moves;
   }
+  if (setting.wasSentBefore && payment.sends.count === 0) return [{ ...plain, outcome: 'shown' }];
   if (provider.silent === 'all') return [{ ...plain, outcome: 'ambiguous' }];
   const moves: (PostMove & Move)[] = [{ ...plain, outcome: 'accepted', taken: 1 }];
   const add = (trouble: Trouble, ...added: readonly PostMove[]) => {

@@ -55,6 +55,14 @@ export function answerPost(before: Situation, move: PostMove, setting: Setting):
         reason: 'no answer',
         ...(provider.wasReset && { isReset: true as const }),
       });
+    case 'shown': {
+      const transactions = provider.transactions.map((one) => ({ ...one, isListed: true }));
+      const shown = provider.transactions.map((one) => asShown(one, false, setting));
+      return {
+        situation: { ...situation, provider: { ...provider, transactions } },
+        event: { kind: 'sent', outcome: { kind: 'ambiguous', reason: 'shown before', shown } },
+      };
+    }
     case 'lost':
     case 'reset':
       return { situation, event: undefined };
@@ -233,6 +241,12 @@ function withMade(before: Situation, { listLagMs, terms }: Setting, move: PostMo
 /** The id of the next transaction that the provider makes for the payment. */
 export function nextTransId({ transactions }: Provider): TransId {
   return `T${transactions.length + 1}` as TransId;
+}
+
+/** The provider with the transaction of a request that was sent before. */
+export function withEarlier(provider: Provider, now: number): Provider {
+  const made = { listedFrom: now, isWrong: false, isLater: false };
+  return { ...withNew(provider, now, made), requests: 1 };
 }
 
 /** The provider with a further transaction for the payment that nobody asked for. */

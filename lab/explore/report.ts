@@ -223,6 +223,8 @@ function describePost(move: PostMove, { provider, todo }: Situation): string {
       return `the request${cause} isn't sent, since Temporal doesn't say whether the workflow was reset${meanwhile}`;
     case 'ambiguous':
       return `the request${cause} ${provider.wasReset ? 'is not sent again after the reset' : `${taken}, its answer lost`}${meanwhile}`;
+    case 'shown':
+      return `the request${cause} isn't sent: the list shows what an earlier workflow has sent${meanwhile}`;
     case 'throttled':
       return `the request${cause} is throttled in the provider's own form, and ${taken}${meanwhile}`;
     case 'reset':

@@ -94,6 +94,8 @@ export interface Setting {
   readonly refusesUnknown?: true | undefined;
   /** How many foreign transactions there are of each kind; one by default. */
   readonly copies?: number | undefined;
+  /** The payment was sent by a workflow that Temporal has lost, and its list shows that; money alone. */
+  readonly wasSentBefore?: true | undefined;
   /** The world as it must not be: the merchant is told before the workflow task is recorded that has made it so. */
   readonly tellsEarly?: true | undefined;
 }
@@ -205,6 +207,7 @@ interface Theme {
   /** The workflow is reset to any moment. */
   readonly isMarked?: true;
   readonly refusesUnknown?: true;
+  readonly wasSentBefore?: true;
   /** How long the provider asks not to be called, in ms. */
   readonly retryAfterMs?: number;
   /** Its payouts are above the limit. */
@@ -322,6 +325,13 @@ const THEMES: readonly Theme[] = [
     retryAfterMs: SECOND_MS,
   },
   {
+    name: 'a payment that a lost workflow has sent',
+    allowance: { troubles: 3, decisions: 1, notifications: 1 },
+    troubles: ['flappingList', 'silence', 'olderStatus'],
+    decisions: ['resend', 'fail', 'match', 'insist'],
+    wasSentBefore: true,
+  },
+  {
     name: 'many polls',
     allowance: { troubles: 3, notifications: 2, requests: 2 },
     troubles: ['workerLost', 'noAnswer', 'throttled', 'fieldsLeftOut', 'wrongAmount'],
@@ -334,8 +344,8 @@ const THEMES: readonly Theme[] = [
 export function defaultSettings(): Setting[] {
   const themed = (['payout', 'link'] as const).flatMap((method) =>
     (['review', 'resend'] as const).flatMap((policy) =>
-      THEMES.filter(({ takesTwoPeople }) => !takesTwoPeople || method === 'payout').map((theme) =>
-        settingOfTheme(theme, method, policy),
+      THEMES.filter((theme) => method === 'payout' || !(theme.takesTwoPeople || theme.wasSentBefore)).map(
+        (theme) => settingOfTheme(theme, method, policy),
       ),
     ),
   );
@@ -357,6 +367,7 @@ function settingOfTheme(theme: Theme, method: Method, ambiguousPolicy: 'review' 
     takesTwoPeople,
     isMarked,
     refusesUnknown,
+    wasSentBefore,
     retryAfterMs = RETRY_AFTER_MS,
   } = theme;
   return calmSettingOf({
@@ -374,6 +385,7 @@ function settingOfTheme(theme: Theme, method: Method, ambiguousPolicy: 'review' 
     foreign,
     isMarked,
     refusesUnknown,
+    wasSentBefore,
     retryAfterMs,
   });
 }

@@ -28,7 +28,7 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     // A link that somebody has tried to pay isn't CREATED again: that is an old answer.
     const isOld = payment.order.method === 'link' && said === 'CREATED' && known !== undefined;
     const status = isOld ? known.status : said;
-    const isNamed = event.kind === 'listed' || externalId !== undefined;
+    const isNamed = event.kind === 'listed' || event.kind === 'sent' || externalId !== undefined;
     if (!isNamed && known === undefined && transId !== ownId) continue;
     // After a reset, the merchant may have any link.
     const mayBeGiven = transId === ownId || provider.wasReset || book.mayBeReset === true;
@@ -81,6 +81,7 @@ function heardOf(shown: readonly Shown[], event: PaymentEvent): readonly Shown[]
 function transactionsIn(event: PaymentEvent): readonly Transaction[] {
   if (event.kind === 'listed' && event.answer.kind === 'listed') return event.answer.transactions;
   if (event.kind === 'expired' && event.answer.kind === 'expired') return [event.answer.transaction];
+  if (event.kind === 'sent' && event.outcome.kind === 'ambiguous') return event.outcome.shown ?? [];
   return event.kind === 'status' && event.answer.kind === 'found' ? [event.answer.transaction] : [];
 }
 

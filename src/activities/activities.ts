@@ -56,10 +56,11 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
     const call = { ...limit, withinMs: FIRST_LOOK_MS };
     const answer = await providers[order.kind].transactionsOf(order.id, order.method === 'direct', call);
     const listed = answer.kind === 'listed' ? answer.transactions : [];
-    const shown = listed.find((one) => ownerOf(order.id, one) !== 'another');
-    if (shown === undefined) return await send();
-    const reason = `nothing was sent: before the first request, the provider already showed ${shown.transId} for this payment`;
-    return { kind: 'ambiguous', reason };
+    const shown = ownFirst(order.id, listed);
+    const [first] = shown;
+    if (first === undefined) return await send();
+    const reason = `nothing was sent: before the first request, the provider already showed ${first.transId} for this payment`;
+    return { kind: 'ambiguous', reason, shown };
   };
 
   return {
@@ -115,10 +116,7 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
     async lookUp({ service, paymentId, isDirect }: LookUpRequest): Promise<ListAnswer> {
       const answer = await providers[service].transactionsOf(paymentId, isDirect, callLimit());
       if (answer.kind !== 'listed') return answer;
-      const named = answer.transactions.filter((one) => ownerOf(paymentId, one) === 'payment');
-      const unnamed = answer.transactions.filter((one) => ownerOf(paymentId, one) === 'unsaid');
-      // Those that name the payment come first, so that the limit drops those that name none.
-      return { ...answer, transactions: [...named, ...unnamed].slice(0, MAX_LISTED).map(withoutLongTexts) };
+      return { ...answer, transactions: ownFirst(paymentId, answer.transactions) };
     },
 
     /** @throws ApplicationFailure when it has no turn: Temporal tries again in a moment. */
@@ -132,6 +130,13 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
       });
     },
   };
+}
+
+/** The payment's transactions, and those that name no payment: these come last, so that the limit drops them first. */
+function ownFirst(paymentId: PaymentId, listed: readonly Transaction[]): readonly Transaction[] {
+  const named = listed.filter((one) => ownerOf(paymentId, one) === 'payment');
+  const unnamed = listed.filter((one) => ownerOf(paymentId, one) === 'unsaid');
+  return [...named, ...unnamed].slice(0, MAX_LISTED).map(withoutLongTexts);
 }
 
 /** Whether the activity was asked for by this run of its workflow. */

@@ -154,6 +154,7 @@ function withStatuses(payment: PaymentState, event: PaymentEvent): PaymentState 
 function shownBy(event: PaymentEvent): readonly Transaction[] {
   if (event.kind === 'listed' && event.answer.kind === 'listed') return event.answer.transactions;
   if (event.kind === 'status' && event.answer.kind === 'found') return [event.answer.transaction];
+  if (event.kind === 'sent' && event.outcome.kind === 'ambiguous') return event.outcome.shown ?? [];
   return event.kind === 'expired' && event.answer.kind === 'expired' ? [event.answer.transaction] : [];
 }
 

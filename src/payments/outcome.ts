@@ -29,6 +29,8 @@ export type InitiationOutcome =
       readonly reason: string;
       /** Nothing was sent now: the workflow was reset, and an earlier run may have sent it. */
       readonly isReset?: true | undefined;
+      /** Nothing was sent now: the provider's list already showed these for the payment. */
+      readonly shown?: readonly Transaction[] | undefined;
     };
 
 /** Why a question to the provider got no answer. Asking again does no harm. */

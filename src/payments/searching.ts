@@ -49,7 +49,7 @@ const OPEN_LINK_MS = 24 * HOUR_MS;
  * The verdict on a request in doubt after one more look-up.
  *
  * A resend of money needs all of these: the policy allows it and has not been used before, the grace period is over,
- * the look-up was answered and shows nothing, and no notification names a transaction.
+ * the look-up was answered and shows nothing, nothing has been shown before, and no notification names a transaction.
  */
 function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, now: number): Verdict {
   const isOver = now >= graceEnd(payment, doubt);
@@ -81,11 +81,18 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
     case 'absent': {
       if (!isOver) return { kind: 'lookAgain' };
       const named = namedIn(payment);
+      const [seen] = payment.others;
       const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.byPolicy;
-      if (isResend && named.length === 0 && payment.phase.kind !== 'review') return { kind: 'send' };
+      if (isResend && seen === undefined && named.length === 0 && payment.phase.kind !== 'review')
+        return { kind: 'send' };
       const report =
         named.length === 0 ? '' : `; a notification names ${named.join(', ')} as its transaction`;
-      return { kind: 'review', why: `${unknown}, and the provider doesn't show it${report}`, held: false };
+      const before = seen === undefined ? '' : `, but has shown ${seen.transId} (${seen.status})`;
+      return {
+        kind: 'review',
+        why: `${unknown}, and the provider doesn't show it${before}${report}`,
+        held: false,
+      };
     }
   }
 }

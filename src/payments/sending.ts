@@ -2,7 +2,7 @@ import type { Rejected, Rejection } from './decision.js';
 import { findOwn, ownAmong } from './matching.js';
 import type { InitiationOutcome, ListAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
-import type { Doubt, PaymentState, SendCause, Sending, Unsent, Waiting } from './payment-state.js';
+import type { PaymentState, SendCause, Sending, Unsent, Waiting } from './payment-state.js';
 import { backoff } from './polling.js';
 import { adopt, namedIn, onListed, searchAfterReset } from './searching.js';
 import {
@@ -87,12 +87,13 @@ function onRejected(payment: PaymentState, { doubt }: Sending, message: string, 
 function onAmbiguous(
   payment: PaymentState,
   { doubt }: Sending,
-  { reason, isReset }: Pick<Doubt, 'reason' | 'isReset'>,
+  { reason, isReset, shown = [] }: Extract<InitiationOutcome, { readonly kind: 'ambiguous' }>,
   now: number,
 ): PaymentState {
+  const known = shown.length === 0 ? payment : withOthers(payment, shown);
   const since = doubt !== undefined && payment.order.method === 'link' ? doubt.since : now;
   const lookUps = payment.order.method === 'link' ? payment.sends.count : 0;
-  return search(payment, { reason, since, ...(isReset && { isReset }) }, now, lookUps);
+  return search(known, { reason, since, ...(isReset && { isReset }) }, now, lookUps);
 }
 
 function onUnsent(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ownerOf } from '../payments/matching.js';
 import type {
   BalanceAnswer,
   ExpiryAnswer,
@@ -188,8 +189,8 @@ function readList<Listed>(
 
 /** Whether an element that can't be read as a whole names another payment. */
 function namesAnother(element: unknown, paymentId: string): boolean {
-  const named = z.object({ externalId: z.string().min(1) }).safeParse(element);
-  return named.success && named.data.externalId !== paymentId;
+  const named = transactionSchema.pick({ externalId: true, userId: true }).safeParse(element);
+  return named.success && ownerOf(paymentId, namesIn(named.data)) === 'another';
 }
 
 /** Reads the answer of `GET /balance`. */
@@ -258,7 +259,11 @@ export function toTransaction(wire: WireTransaction): Transaction {
     revenue: wire.revenue,
     reason: wire.reason === undefined ? undefined : providerText(wire.reason),
     financialTransId: wire.financialTransId,
-    externalId: wire.externalId,
-    userId: wire.userId && paymentIdOf(wire.userId),
+    ...namesIn(wire),
   };
+}
+
+/** For which payment a transaction was made. */
+function namesIn({ externalId, userId }: Pick<WireTransaction, 'externalId' | 'userId'>) {
+  return { externalId, userId: userId && paymentIdOf(userId) };
 }

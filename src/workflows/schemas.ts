@@ -24,7 +24,7 @@ import type {
   ShownTransaction,
 } from '../payments/payment-state.js';
 import type { Timeline, TimelineEntry } from '../payments/timeline.js';
-import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES } from '../payments/transaction.js';
+import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../payments/transaction.js';
 import type { Actor, Checker } from '../payments/transitions.js';
 import type {
   Asked,
@@ -190,6 +190,19 @@ const terms = object<PaymentTerms>({
   deskUrl: optional(text),
 });
 
+const transaction = object<Transaction>({
+  transId,
+  status,
+  transType: optional(oneOf(['Collection', 'Payout'])),
+  amount: optional(number),
+  medium: optional(oneOf(MEDIUMS)),
+  revenue: optional(number),
+  reason: optional(text),
+  financialTransId: optional(text),
+  externalId: optional(text),
+  userId: optional(text),
+});
+
 type Initiation<Kind> = Extract<InitiationOutcome, { readonly kind: Kind }>;
 
 export const initiationOutcome = union<'kind', InitiationOutcome>('kind', {
@@ -211,6 +224,7 @@ export const initiationOutcome = union<'kind', InitiationOutcome>('kind', {
     kind: oneOf(['ambiguous']),
     reason: text,
     isReset: optional(oneOf([true])),
+    shown: optional(list(transaction)),
   }),
 });
 

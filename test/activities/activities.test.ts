@@ -206,6 +206,7 @@ describe('an activity that begins a payment', () => {
       expect(await pay()).toEqual({
         kind: 'ambiguous',
         reason: 'nothing was sent: before the first request, the provider already showed T7 for this payment',
+        shown: [expect.objectContaining({ transId: 'T7', status: 'PENDING' })],
       });
       expect(lines()).toEqual(['GET /transaction/pay_3']);
     });

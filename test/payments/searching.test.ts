@@ -10,7 +10,15 @@ import {
   transactionOf,
   transId,
 } from '../support/orders.js';
-import { absent, ambiguous, type Scenario, SILENT, throttled, UNAUTHORIZED } from '../support/scenario.js';
+import {
+  absent,
+  ambiguous,
+  opened,
+  type Scenario,
+  SILENT,
+  throttled,
+  UNAUTHORIZED,
+} from '../support/scenario.js';
 
 const graceOver = START + 15 * MINUTE;
 
@@ -63,6 +71,18 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
     expect(payment.payment.phase.kind).toBe('review');
     expect(payment.now).toBe(graceOver + 15 * MINUTE);
   });
+
+  it.each(['PENDING', 'FAILED'] as const)(
+    'is never sent under the policy resend once the list has shown a transaction (%s), though it leaves that out later',
+    (status) => {
+      const shown = [{ ...own, status }];
+      const payment = opened(order, { ambiguousPolicy: 'resend' });
+      payment.sent({ kind: 'ambiguous', reason: 'nothing was sent', shown });
+      while (payment.payment.phase.kind === 'searching') payment.listed();
+      if (status === 'PENDING') expect(payment.phase('following').transId).toBe('T1');
+      else expect(payment.phase('review').why).toContain('but has shown T1 (FAILED)');
+    },
+  );
 
   it('is not sent again under the policy resend while a notification names a transaction for it', () => {
     const payment = ambiguous(order, { ambiguousPolicy: 'resend' }).hint('T7');

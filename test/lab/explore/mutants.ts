@@ -27,6 +27,13 @@ const inDoubtAndResent = world({
   troubles: new Set(['ambiguous', 'silence', 'rejected']),
   allowance: { troubles: 3 },
 });
+const sentBefore = world({
+  method: 'payout',
+  terms: { ambiguousPolicy: 'resend' },
+  troubles: new Set(['flappingList']),
+  wasSentBefore: true,
+  allowance: { troubles: 3 },
+});
 const takenTwice = world({
   method: 'payout',
   troubles: new Set(['takenTwice']),
@@ -1008,6 +1015,15 @@ export const MUTANTS: readonly Mutant[] = [
     }),
     breaks: 'secondSeen',
     story: [/reset to its start/, /fail \(forced\)/, /expire T1: refused/, /list: no answer.*FAILED, final/],
+  },
+  {
+    rule: 'what the provider has shown before the first request is not sent when the list leaves it out',
+    file: 'sending.ts',
+    find: '  const known = shown.length === 0 ? payment : withOthers(payment, shown);\n',
+    replace: '  const known = payment;\n',
+    setting: sentBefore,
+    breaks: 'noDouble',
+    story: [/the list shows what an earlier workflow has sent/, /list: nothing, and T1 no more/],
   },
   {
     rule: 'an outcome that an operator has failed with a difference in view stays',
