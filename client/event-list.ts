@@ -26,7 +26,7 @@ async function readPage(send: Send, params: EventListParams, options: RequestOpt
   const query = {
     ...filter,
     since: since instanceof Date ? since.toISOString() : since,
-    limit: limit?.toString(),
+    limit,
   };
   const request = { method: 'GET', path: '/v1/events', query, changes: 'nothing' } as const;
   return (await send<EventPage>({ ...request, expects: ['data', 'hasMore', 'nextCursor'] }, options)).body;

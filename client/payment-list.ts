@@ -48,7 +48,7 @@ async function readPage(send: Send, params: ListParams, options: RequestOptions)
     final: final?.toString(),
     'created[gte]': toTime(created?.gte),
     'created[lt]': toTime(created?.lt),
-    limit: limit?.toString(),
+    limit,
   };
   const request = { method: 'GET', path: '/v1/payments', query, changes: 'nothing' } as const;
   return (await send<PaymentPage>({ ...request, expects: ['data', 'unreadable'] }, options)).body;

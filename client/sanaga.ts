@@ -7,6 +7,7 @@ import {
   createTransport,
   pause,
   type RequestOptions,
+  refuseWrongMs,
   type Send,
 } from './transport.js';
 import type {
@@ -138,6 +139,9 @@ class Payouts {
   }
 }
 
+/** Seconds for which the API waits at most. */
+const MAX_WAIT_SECONDS = 60;
+
 /** Seconds for which one request waits: less than the time limit of most proxies. */
 const WAIT_SECONDS = 25;
 
@@ -155,8 +159,10 @@ class Payments {
 
   /** A payment as it is now or, with `wait`, once it is final or that many seconds have passed. */
   retrieve(id: string, { wait }: RetrieveParams = {}, options?: RequestOptions): Promise<Payment> {
-    if (wait !== undefined && !(Number.isSafeInteger(wait) && wait >= 0)) {
-      throw new TypeError(`wait must be a whole number of seconds from 0, and not ${wait}`);
+    if (wait !== undefined && !(Number.isSafeInteger(wait) && wait >= 0 && wait <= MAX_WAIT_SECONDS)) {
+      throw new TypeError(
+        `wait must be a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}, and not ${wait}`,
+      );
     }
     const waiting = wait === undefined ? {} : { query: { wait: String(wait) }, waitMs: wait * 1_000 };
     const path = pathOf('payments', id);
@@ -187,8 +193,7 @@ class Payments {
    */
   async waitForOutcome(id: string, options: WaitOptions = {}): Promise<Payment> {
     const { timeoutMs = OUTCOME_TIMEOUT_MS, signal } = options;
-    if (!(timeoutMs >= 0))
-      throw new TypeError(`timeoutMs must be a number of ms from 0, and not ${timeoutMs}`);
+    refuseWrongMs('timeoutMs', timeoutMs);
     const deadline = Date.now() + timeoutMs;
     const request = signal === undefined ? {} : { signal };
     let last = await this.retrieve(id, {}, request);
@@ -252,7 +257,8 @@ class Notifications {
 
   /** Sends a notification again, whatever became of it. */
   resend(paymentId: string, number: number, options?: RequestOptions): Promise<Payment> {
-    if (!Number.isInteger(number)) throw new TypeError(`not the number of a notification: ${number}`);
+    if (!(Number.isSafeInteger(number) && number >= 1))
+      throw new TypeError(`not the number of a notification: ${number}`);
     const path = `${pathOf('payments', paymentId)}/notifications/${number}/resend`;
     return askPayment(this.#send, { method: 'POST', path, changes: 'once', paymentId }, options);
   }
@@ -311,7 +317,7 @@ class Statements {
 
   /** The statements of days, newest first. For the next page, give the date of the last one as `before`. */
   async list({ before, limit }: StatementListParams = {}, options?: RequestOptions): Promise<StatementList> {
-    const query = { before, limit: limit?.toString() };
+    const query = { before, limit };
     const request = { method: 'GET', path: '/v1/statements', query, changes: 'nothing' } as const;
     return (await this.#send<StatementList>({ ...request, expects: ['data', 'hasMore'] }, options)).body;
   }
@@ -355,7 +361,7 @@ class Statements {
 /** @throws {TypeError} for what can't be a day, and could lead to another address. */
 function statementOf(date: string, version: number | undefined) {
   if (!/^\d{4}-\d\d-\d\d$/.test(date)) throw new TypeError(`not a day: ${JSON.stringify(date)}`);
-  const query = { version: version?.toString() };
+  const query = { version };
   return { method: 'GET', path: `/v1/statements/${date}`, query, changes: 'nothing' } as const;
 }
 

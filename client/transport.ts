@@ -35,7 +35,7 @@ export interface RequestOptions {
 export interface ApiRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
   /**
    * What it changes: nothing; the same, however often it is sent; or something each time, so that only one that was
@@ -88,12 +88,16 @@ export function createTransport(options: ClientOptions): Send {
   const base = readBaseUrl(options.baseUrl);
   refuseWrongNumbers(options);
 
-  async function attempt<Body>(request: ApiRequest, timeoutMs: number, signal: AbortSignal | undefined) {
-    const { method, path, query, idempotencyKey, expects } = request;
-    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
-    const limit = timeLimit(timeoutMs + (request.waitMs ?? 0), signal);
+  async function attempt<Body>(
+    request: ApiRequest,
+    { address, body }: Written,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ) {
+    const { method, idempotencyKey, expects } = request;
+    const limit = timeLimit(Math.min(timeoutMs + (request.waitMs ?? 0), MAX_TIMEOUT_MS), signal);
     try {
-      const response = await fetch(`${base}${path}${queryString(query)}`, {
+      const response = await fetch(address, {
         method,
         headers: {
           Authorization: `Bearer ${apiKey}`,
@@ -122,12 +126,13 @@ export function createTransport(options: ClientOptions): Send {
     const { signal, timeoutMs = usualTimeoutMs, maxRetries = usualRetries } = given;
     refuseWrongNumbers(given);
     signal?.throwIfAborted();
+    const written = write(base, request);
     /** Whether an attempt so far may have taken effect. */
     let isInDoubt = false;
     for (let retries = 0; ; retries++) {
       let failure: unknown;
       try {
-        return await attempt<Body>(request, timeoutMs, signal);
+        return await attempt<Body>(request, written, timeoutMs, signal);
       } catch (error) {
         failure = error;
       }
@@ -145,6 +150,20 @@ export function createTransport(options: ClientOptions): Send {
   };
 }
 
+/** A request as it is sent. */
+interface Written {
+  readonly address: string;
+  readonly body: string | undefined;
+}
+
+/** @throws {TypeError} for a number that is none, and for what JSON can't say. */
+function write(base: string, { path, query, body }: ApiRequest): Written {
+  return {
+    address: `${base}${path}${queryString(query)}`,
+    body: body === undefined ? undefined : JSON.stringify(body, refuseNoNumber),
+  };
+}
+
 /** The longest time that a timer takes; with a longer one, or NaN, it would fire at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -153,12 +172,23 @@ function refuseWrongNumbers({
   timeoutMs,
   maxRetries,
 }: Pick<RequestOptions, 'timeoutMs' | 'maxRetries'>): void {
-  if (timeoutMs !== undefined && !(timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
-    throw new TypeError(`timeoutMs must be a number of ms from 0 to ${MAX_TIMEOUT_MS}, and not ${timeoutMs}`);
-  }
+  if (timeoutMs !== undefined) refuseWrongMs('timeoutMs', timeoutMs);
   if (maxRetries !== undefined && !(Number.isSafeInteger(maxRetries) && maxRetries >= 0)) {
     throw new TypeError(`maxRetries must be a whole number from 0, and not ${maxRetries}`);
   }
+}
+
+/** @throws {TypeError} for a time that no timer takes: `Infinity` and NaN would be over at once. */
+export function refuseWrongMs(name: string, ms: number): void {
+  if (typeof ms !== 'number' || !(ms >= 0 && ms <= MAX_TIMEOUT_MS)) {
+    throw new TypeError(`${name} must be a number of ms from 0 to ${MAX_TIMEOUT_MS}, and not ${ms}`);
+  }
+}
+
+/** @throws {TypeError} for what JSON would silently make null of. */
+function refuseNoNumber(name: string, value: unknown): unknown {
+  if (typeof value !== 'number' || Number.isFinite(value)) return value;
+  throw new TypeError(`${name} must be a number, and not ${value}`);
 }
 
 function readBaseUrl(baseUrl: string): string {
@@ -169,11 +199,16 @@ function readBaseUrl(baseUrl: string): string {
   if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
     throw new TypeError('baseUrl must have no query, fragment, user or password');
   }
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
+  return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '');
 }
 
 function queryString(query: ApiRequest['query'] = {}): string {
-  const entries = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const entries = Object.entries(query).flatMap(([name, value]): [string, string][] => {
+    if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+      throw new TypeError(`${name} must be a whole number, and not ${value}`);
+    }
+    return value === undefined ? [] : [[name, String(value)]];
+  });
   return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
 }
 

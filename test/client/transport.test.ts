@@ -427,11 +427,36 @@ describe("a client's number", () => {
     await expect(client({})().payments.retrieve('pay_1', {}, options)).rejects.toThrow(TypeError);
   });
 
-  it.each([Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY])('of seconds to wait is not %d', (wait) => {
-    expect(() => client({})().payments.retrieve('pay_1', { wait })).toThrow(TypeError);
+  it.each([Number.NaN, -1, 1.5, 61, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY])(
+    'of seconds to wait is not %d',
+    (wait) => {
+      expect(() => client({})().payments.retrieve('pay_1', { wait })).toThrow(TypeError);
+    },
+  );
+
+  it.each([
+    ['a page', () => client({})().payments.list({ limit: Number.NaN })],
+    ['a page of events', () => client({})().events.list({ limit: Number.POSITIVE_INFINITY })],
+    ['a page of statements', () => client({})().statements.list({ limit: 1.5 })],
+    ['a version', () => client({})().statements.retrieve('2026-11-21', { version: Number.NaN })],
+    ['an amount', () => client({})().collections.create({ method: 'link', amount: Number.NaN })],
+    [
+      'a review',
+      () => client({})().payments.resolve('pay_1', { action: 'fail', review: Number.NaN, why: 'x' }),
+    ],
+  ])('that is none is refused before anything is sent, as %s', async (_, call) => {
+    await expect(call()).rejects.toThrow(/^(limit|version|amount|review) must be a .*number, and not/);
+    await expect(call()).rejects.toThrow(TypeError);
   });
 
-  it.each([Number.NaN, -1])('of ms to wait for an outcome is not %d', async (timeoutMs) => {
-    await expect(client({})().payments.waitForOutcome('pay_1', { timeoutMs })).rejects.toThrow(TypeError);
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1, 0, 1.5])('of a notification is not %d', (number) => {
+    expect(() => client({})().notifications.resend('pay_1', number)).toThrow(TypeError);
   });
+
+  it.each([Number.NaN, -1, Number.POSITIVE_INFINITY, '5000' as unknown as number])(
+    'of ms to wait for an outcome is not %s',
+    async (timeoutMs) => {
+      await expect(client({})().payments.waitForOutcome('pay_1', { timeoutMs })).rejects.toThrow(TypeError);
+    },
+  );
 });
