@@ -3,6 +3,7 @@ import { validateHeaderValue } from 'node:http';
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
 import { encryptionKeys, KEY_ADVICE } from './encryption-keys.js';
+import { exampleSecrets } from './example-secrets.js';
 import {
   apiKeys,
   decidersAmong,
@@ -420,7 +421,12 @@ export function readConfig<P extends Part>(part: P, env: NodeJS.ProcessEnv): Con
   const { given, mistakes } = withSecretFiles(set, settingNames(part));
   const unread = mistakes.map(({ name }) => name);
   const read = schema.safeParse(given);
-  if (read.success && mistakes.length === 0) return read.data as Config<P>;
+  if (read.success && mistakes.length === 0) {
+    const config = read.data as Config<P>;
+    const examples = exampleSecrets({ settings: given, keys: keysIn(config) }, namesOfSecrets(part));
+    if (examples.length === 0) return config;
+    throw new ConfigError(examples.join('\n'));
+  }
   const lines = (read.error?.issues ?? [])
     .filter(({ path: [name] }) => !unread.includes(String(name)))
     .map((issue) => {
@@ -430,6 +436,18 @@ export function readConfig<P extends Part>(part: P, env: NodeJS.ProcessEnv): Con
         : `${name} ${issue.message}`;
     });
   throw new ConfigError([...mistakes.map(({ line }) => line), ...lines].join('\n'));
+}
+
+function namesOfSecrets(part: Part): readonly string[] {
+  const names = settingNames(part);
+  return SECRET_SETTINGS.filter((name) => names.includes(name));
+}
+
+/** The keys that the settings let call, in whichever way they describe them. */
+function keysIn(config: Config<Part>) {
+  const merchants = 'MERCHANTS_FILE' in config ? config.MERCHANTS_FILE : undefined;
+  const keys = 'API_KEYS' in config ? config.API_KEYS : undefined;
+  return merchantsFrom(keys, merchants).flatMap((merchant) => merchant.keys);
 }
 
 interface SecretMistake {

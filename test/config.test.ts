@@ -1,11 +1,19 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MAX_FIRST_SEND_AGE_MS } from '../src/activities/unless-reset.js';
-import { ConfigError, merchantsOf, type Part, readConfig, SECRET_SETTINGS } from '../src/config.js';
+import {
+  ConfigError,
+  merchantsOf,
+  type Part,
+  readConfig,
+  SECRET_SETTINGS,
+  settingNames,
+} from '../src/config.js';
 import { ENCRYPTION_KEYS } from './support/test-encryption.js';
 
 const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;
@@ -484,5 +492,51 @@ describe('several merchants', () => {
     expect(
       mistakes('api', { ...limit, API_KEYS: `${one},bob:secret-four-that-is-long-enough:review` }),
     ).toEqual([]);
+  });
+});
+
+describe('the secrets of .env.example', () => {
+  const example = Object.fromEntries(
+    readFileSync('.env.example', 'utf8')
+      .split('\n')
+      .filter((line) => /^\w+=./.test(line))
+      .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  );
+  const real = {
+    ...example,
+    PROVIDER_COLLECTION_URL: 'https://api.provider.example',
+    PROVIDER_PAYOUT_URL: 'https://api.provider.example',
+  };
+  const own = { ...real, ...api, PROVIDER_PAYOUT_URL: real.PROVIDER_PAYOUT_URL, RECORDS_URL: '' };
+
+  it.each(['http://sandbox:4000', 'http://127.0.0.1:4000', 'http://[::1]:4000', 'http://localhost:4000'])(
+    'are taken with the sandbox, at %s',
+    (url) => {
+      const trial = { ...example, PROVIDER_COLLECTION_URL: url, PROVIDER_PAYOUT_URL: url };
+      for (const part of ['api', 'worker'] as const) expect(mistakes(part, trial)).toEqual([]);
+    },
+  );
+
+  it.each(['api', 'worker'] as const)(
+    'are refused by the %s with a real provider, each by its name',
+    (part) => {
+      const secrets = SECRET_SETTINGS.filter((name) => settingNames(part).includes(name) && example[name]);
+      expect(secrets.length).toBeGreaterThan(4);
+      const refused = mistakes(part, real);
+      expect(refused.map((line) => line.split(' ')[0])).toEqual(secrets);
+      expect(refused.join()).toContain('must be one of your own');
+      for (const name of secrets) {
+        expect(mistakes(part, { ...own, [name]: example[name] })).toEqual([expect.stringContaining(name)]);
+        expect(refused.join()).not.toContain(example[name]);
+      }
+      expect(mistakes(part, own)).toEqual([]);
+    },
+  );
+
+  it('are refused when one of the two services alone is real, and when a key is given as its digest', () => {
+    const half = { ...example, PROVIDER_PAYOUT_URL: 'https://api.provider.example' };
+    expect(mistakes('api', half)).not.toEqual([]);
+    const API_KEYS = `shop:sha256-${digestOf('example-api-key-for-a-trial')}:read`;
+    expect(mistakes('api', { ...own, API_KEYS })).toEqual([expect.stringMatching(/^API_KEYS /)]);
   });
 });
