@@ -88,7 +88,7 @@ export function table(
     style: { 'padding-left': 0, 'padding-right': 2, head: [], border: [], compact: true },
   });
   made.push(...rows.map((row) => [...row]));
-  return made.toString().replace(/ +$/gm, '');
+  return made.toString().replace(/(?<! ) +$/gm, '');
 }
 
 const NO_LINES = Object.fromEntries(

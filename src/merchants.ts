@@ -45,9 +45,14 @@ export interface Merchant {
   readonly limits: MerchantLimits;
 }
 
+/** Characters of an address: parsing a very long one can take seconds. */
+const MAX_ADDRESS_LENGTH = 2_000;
+
 /** Messages never quote the address, because it may contain a password. */
 export const httpUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https address', abort: true })
+  .string()
+  .max(MAX_ADDRESS_LENGTH, { error: `must have at most ${MAX_ADDRESS_LENGTH} characters`, abort: true })
+  .pipe(z.url({ protocol: /^https?$/, error: 'must be an http or https address', abort: true }))
   .refine(hasNoCredentials, 'must not contain a user or a password');
 
 function hasNoCredentials(address: string): boolean {

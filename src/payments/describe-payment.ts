@@ -133,7 +133,7 @@ function decided({ action, by, why, approval }: PaymentResolution): string {
 function deskOf({ order, terms }: PaymentState): string | undefined {
   return terms.deskUrl === undefined
     ? undefined
-    : `${terms.deskUrl.replace(/\/+$/, '')}/desk/payments/${order.id}`;
+    : `${terms.deskUrl.replace(/(?<!\/)\/+$/, '')}/desk/payments/${order.id}`;
 }
 
 function describeWait(

@@ -5,13 +5,16 @@ import { domainToASCII } from 'node:url';
 /** What people write between digits, and what is copied with them: spaces, dashes, dots, brackets, invisible marks. */
 const BETWEEN_DIGITS = /[\s\p{Cf}\p{Pd}\p{Ps}\p{Pe}./_\u2212\u00b7\u2022]/gu;
 
+/** As many characters as people write a number with: normalizing a long text of marks takes seconds. */
+const MAX_PHONE_LENGTH = 254;
+
 /**
- * The nine digits of a Cameroonian mobile number; `undefined` for anything else. Every character is read once, whatever the
- * text is.
+ * The nine digits of a Cameroonian mobile number; `undefined` for anything else.
  *
  * @example nineDigits('(00237) 6 77.00.00.00') // '677000000'
  */
 export function nineDigits(text: string): string | undefined {
+  if (text.length > MAX_PHONE_LENGTH) return undefined;
   // Full-width digits, and a full-width plus, are compatible with the plain ones.
   const plain = text.normalize('NFKC').replace(/^tel:/i, '').replace(BETWEEN_DIGITS, '');
   return /^(?:(?:\+|00)?237)?(6[0-9]{8})$/.exec(plain)?.[1];

@@ -58,10 +58,12 @@ async function fieldsOfForm(
   { contentType = '' }: BodyHeaders,
 ): Promise<unknown> {
   if (/^multipart\//i.test(contentType)) {
-    const form = new Response(new Uint8Array(content), {
-      headers: { 'content-type': contentType },
-    }).formData();
-    return await form.then(Object.fromEntries, () => undefined);
+    try {
+      const headers = { 'content-type': contentType };
+      return Object.fromEntries(await new Response(new Uint8Array(content), { headers }).formData());
+    } catch {
+      return undefined;
+    }
   }
   return /^[\w.[\]%-]+=/.test(text) ? Object.fromEntries(new URLSearchParams(text)) : undefined;
 }

@@ -83,8 +83,11 @@ function namePatterns(name = ''): RegExp[] {
     });
 }
 
+/** To decompose a text takes as long as its runs of marks are, squared: no writing has longer ones (Unicode's stream-safe format). */
+const LONG_RUN_OF_MARKS = /(\p{M}{30})\p{M}+/gu;
+
 function decomposed(text: string): string {
-  return text.normalize('NFD');
+  return text.replace(LONG_RUN_OF_MARKS, '$1').normalize('NFD');
 }
 
 /** A pattern that matches exactly this text. */

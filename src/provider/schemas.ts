@@ -39,14 +39,16 @@ export const phoneMediumSchema = z.enum(PHONE_MEDIUMS);
 export const statusSchema = z.enum(PROVIDER_STATUSES);
 /** What isn't an address at all is refused; the interface says no more than "email format". */
 const emailSchema = z.string().refine((text) => readEmail(text) !== undefined, 'must be an e-mail address');
-/** Addresses that people are sent to: only http and https. */
-const webAddressSchema = z.url({ protocol: /^https?$/ });
+/** The longest address that is taken, in characters: browsers and messages take no longer ones. */
+const MAX_ADDRESS = 8_000;
+/** Addresses that people are sent to: only http and https. Parsing a long host of marks takes seconds, so the length is looked at first. */
+const webAddressSchema = z
+  .string()
+  .max(MAX_ADDRESS, { abort: true })
+  .pipe(z.url({ protocol: /^https?$/ }));
 /** Names one transaction. The interface gives no maximum length; ours is far longer than any that was seen. */
 export const MAX_TRANS_ID = 200;
 const transIdSchema = z.preprocess(asText, z.string().min(1).max(MAX_TRANS_ID));
-
-/** The longest address of a checkout page that is kept, in characters: browsers and messages take no longer ones. */
-const MAX_LINK = 8_000;
 
 /** Body of `POST /initiate-pay`. */
 export const initiatePaySchema = z.object({
@@ -180,7 +182,7 @@ export const initiationSchema = z.object({
   transId: transIdSchema,
   dateInitiated: incidental(z.string()),
 });
-export const linkInitiationSchema = initiationSchema.extend({ link: webAddressSchema.max(MAX_LINK) });
+export const linkInitiationSchema = initiationSchema.extend({ link: webAddressSchema });
 
 /** The Balance resource. */
 export const balanceSchema = z.object({ service: z.string(), balance: wholeNumber, currency: z.string() });

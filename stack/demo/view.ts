@@ -164,7 +164,7 @@ export function paymentTable(rows: readonly Row[], look: TableLook): string {
     style: { 'padding-left': 0, 'padding-right': GAP, head: [], border: [], compact: true },
   });
   table.push(...rows.map((row) => columns.map(({ cell }) => cell(row, look) ?? '')));
-  return table.toString().replace(/ +$/gm, '');
+  return table.toString().replace(/(?<! ) +$/gm, '');
 }
 
 function fitting(width: number): Column[] {

@@ -44,4 +44,5 @@ module.exports = [
   'workflows/lost-worker',
   'provider/breaker',
   'api/absent-workers',
+  'hostile-text',
 ];

@@ -137,8 +137,8 @@ function unusableFields(value: unknown, path = ''): string[] {
   });
 }
 
-/** Strings, which may contain any other token, and the punctuation that structures JSON. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
+/** Strings, which may contain any other token, and the punctuation that structures JSON. One that never ends is read once. */
+const TOKENS = /"(?:[^"\\]|\\.)*"?|[{}[\]:]/g;
 
 /** An object or an array whose end has not been reached. */
 interface OpenValue {

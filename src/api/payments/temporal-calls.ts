@@ -190,7 +190,7 @@ function isDropped(error: unknown): boolean {
 }
 
 /** What Temporal says when a limit of the namespace's is below those that requests are checked by. */
-const BEYOND_LIMIT = /[a-z ]+ exceeds [a-z ]*limit/i;
+const BEYOND_LIMIT = /[a-z ]{1,80} exceeds [a-z ]{0,80}limit/i;
 
 /** A failed call as an error of the API; any other as it is. */
 function explained(error: unknown): unknown {

@@ -1,0 +1,259 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import ts from 'typescript';
+import { Sanaga, verifyWebhook } from '../client/index.js';
+import { type Part, readConfig, settingNames } from '../src/config.js';
+import { nineDigits, readEmail } from '../src/provider/contact.js';
+import { readRetryAfter } from '../src/provider/http.js';
+import {
+  interpretBalance,
+  interpretExchange,
+  interpretExpiry,
+  interpretInitiation,
+  interpretList,
+  interpretStatus,
+} from '../src/provider/interpret.js';
+import { readNotification, readQuery } from '../src/provider/notification.js';
+import { providerText } from '../src/provider/provider-text.js';
+import {
+  balanceSchema,
+  errorSchema,
+  initiationSchema,
+  linkInitiationSchema,
+  transactionSchema,
+} from '../src/provider/schemas.js';
+import { visible, visibleJson, visibleLines } from '../src/visible-text.js';
+import { cpuMsOf, MAX_CPU_MS, runsOf, slowest, slowestOf } from './support/hostile-text.js';
+
+const RUNS = runsOf(64 * 1024);
+
+/** Pieces that are enough for a setting, which comes from an operator. */
+const MARKS_AND_ENDS = ['6', 'a', ' ', '/', ',', ':', '.', '-', 'a:', 'https://a', '\u0301\u0323'];
+
+/** Every regular expression that stands in our source, once. */
+const expressions = [
+  ...new Map(
+    globSync('{src,client,cli,sandbox,examples,stack}/**/*.ts').flatMap((file) => {
+      const found: (readonly [string, { file: string; expression: RegExp }])[] = [];
+      const look = (node: ts.Node): void => {
+        if (ts.isRegularExpressionLiteral(node)) {
+          const [, source = '', flags = ''] = /^\/(.*)\/(\w*)$/s.exec(node.text) ?? [];
+          found.push([node.text, { file, expression: new RegExp(source, flags) }]);
+        }
+        ts.forEachChild(node, look);
+      };
+      look(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest));
+      return found;
+    }),
+  ).values(),
+];
+
+/** What an expression has of plain text, which leads into the middle of it. */
+function beginningsOf({ source }: RegExp): string[] {
+  const plain = source.replace(/\\[a-zA-Z]|\[[^\]]*\]|\(\?[:=!<]*/g, ' ').replace(/\\(.)/g, '$1');
+  const words = plain.match(/[\w"':;=@/.,#-]+/g) ?? [];
+  return [...new Set(['', ...words, words.join('')])].slice(0, 2);
+}
+
+describe('a regular expression of ours', () => {
+  it.each(expressions.map((one) => [`${one.expression}`, one.file, one.expression] as const))(
+    'takes no longer the longer its text is, but for reading it: %s in %s',
+    (_, __, expression) => {
+      const read = (text: string) => text.replace(expression, '');
+      const beginnings = beginningsOf(expression);
+      const pieces = beginnings.filter((beginning) => beginning !== '');
+      const runs = [...runsOf(16 * 1024), ...runsOf(16 * 1024, pieces)];
+      const texts = runs.flatMap((run) => beginnings.map((beginning) => beginning + run));
+      expect(slowest(read, texts)).toBeUndefined();
+    },
+  );
+});
+
+describe("64 kB of other people's text", () => {
+  it.each<[string, (text: string) => unknown]>([
+    ['a phone number', nineDigits],
+    ['an e-mail address', readEmail],
+    ['a mailbox', (text) => readEmail(`${text}@example.com`)],
+    ['a Retry-After', (text) => readRetryAfter(text, undefined, 0)],
+    ['a Date', (text) => readRetryAfter('Wed, 21 Oct 2026 07:28:00 GMT', text, 0)],
+    [
+      'the query of an address',
+      (text) =>
+        readQuery(
+          `/webhooks/provider/token?transId=${encodeURIComponent(text.replace(/[\ud800-\udfff]/g, ''))}`,
+        ),
+    ],
+    ['what is shown', visible],
+    ['lines that are shown', visibleLines],
+    ['JSON that is shown', visibleJson],
+    ["the provider's words", (text) => providerText(text)],
+    [
+      "the provider's words about somebody",
+      (text) =>
+        providerText(text, {
+          name: 'Awa Éléonore Mballa Ngo Bassong',
+          phone: '+237677123456',
+          email: 'awa@example.com',
+          credentials: ['collection-user', 'collection-key'],
+        }),
+    ],
+  ])('is read in 50 ms of CPU time as %s', (_, read) => {
+    expect(slowest(read)).toBeUndefined();
+  });
+
+  it.each(['name', 'phone', 'email'] as const)(
+    "is read as the provider's words to an order's %s",
+    (field) => {
+      const about = (text: string) => providerText(`refused: ${text}`, { [field]: text.slice(0, 200) });
+      expect(slowest(about)).toBeUndefined();
+    },
+  );
+});
+
+describe('an answer of the provider with 64 kB in', () => {
+  const transaction = { transId: 't1', status: 'PENDING', amount: 100, link: 'https://pay.example/t1' };
+  const succeeded = (body: unknown) => ({ kind: 'succeeded', body }) as const;
+  const readers: [string, object, (body: object) => unknown][] = [
+    [
+      'a link',
+      linkInitiationSchema.shape,
+      (body) => interpretInitiation(succeeded(body), linkInitiationSchema),
+    ],
+    [
+      'an initiation',
+      initiationSchema.shape,
+      (body) => interpretInitiation(succeeded(body), initiationSchema),
+    ],
+    ['a status', transactionSchema.shape, (body) => interpretStatus(succeeded(body), 't1')],
+    ['an expiry', transactionSchema.shape, (body) => interpretExpiry(succeeded(body), 't1')],
+    ['a list', transactionSchema.shape, (body) => interpretList(succeeded([body]), 'col_1')],
+    ['a balance', balanceSchema.shape, (body) => interpretBalance(succeeded(body))],
+    [
+      'a refusal',
+      errorSchema.shape,
+      (body) => interpretExchange({ kind: 'answered', statusCode: 400, body }, { name: 'Awa Mballa' }),
+    ],
+  ];
+  it.each(
+    readers.flatMap(([what, shape, read]) => Object.keys(shape).map((field) => ({ what, field, read }))),
+  )('$field of $what is read in 50 ms of CPU time', ({ field, read }) => {
+    const texts = [...RUNS, ...RUNS.map((run) => `https://${run}`), ...RUNS.map((run) => `1.0${run}`)];
+    expect(slowest((text) => read({ ...transaction, [field]: text }), texts)).toBeUndefined();
+  });
+});
+
+describe('a notification of the provider with 64 kB', () => {
+  const read = (body: string, contentType = 'application/json', contentEncoding = '') =>
+    readNotification(Buffer.from(body), { contentType, contentEncoding }, 64 * 1024);
+  it.each<[string, (text: string) => Promise<unknown>]>([
+    ['as its body', (text) => read(text)],
+    ['as its type', (text) => read('{}', `application/json; charset=${text}`)],
+    ['as its coding', (text) => read('{}', 'application/json', text)],
+    ['as the field of a form', (text) => read(`transId=${text}`, 'application/x-www-form-urlencoded')],
+    ['as the name of a field of a form', (text) => read(`${text}=1`, 'application/x-www-form-urlencoded')],
+    [
+      'as a part of a form',
+      (text) =>
+        read(`--x\r\nContent-Disposition: form-data; name="${text}`, 'multipart/form-data; boundary=x'),
+    ],
+    ['as the boundary of a form', (text) => read(`--${text}`, `multipart/form-data; boundary=${text}`)],
+    ['as a text within it', (text) => read(JSON.stringify({ data: text }))],
+    ['as the name of a field', (text) => read(JSON.stringify({ [text]: 1 }))],
+    ...['transId', 'status', 'externalId', 'userId']
+      .map((field) => [`as its ${field}`, (text: string) => read(JSON.stringify({ [field]: text }))] as const)
+      .map(([name, work]): [string, (text: string) => Promise<unknown>] => [name, work]),
+  ])('%s is read in 50 ms of CPU time', async (_, work) => {
+    expect(await slowestOf(work, RUNS)).toBeUndefined();
+  });
+
+  it.each([
+    ['objects within each other', `${'{"data":'.repeat(8_000)}1${'}'.repeat(8_000)}`],
+    ['lists within each other', `${'['.repeat(32_000)}${']'.repeat(32_000)}`],
+    ['transactions', JSON.stringify(Array.from({ length: 3_000 }, (_, index) => ({ transId: `t${index}` })))],
+    ['texts that are JSON', JSON.stringify(Array.from({ length: 8_000 }, () => '{}'))],
+    ['ids', 'col_2775d55233b9d4be2a8db3491967ed92 '.repeat(1_700)],
+  ])('of %s is read in 50 ms of CPU time', async (_, body) => {
+    expect(await slowestOf(() => read(body), [body])).toBeUndefined();
+  });
+});
+
+describe('the settings', () => {
+  const parts: Part[] = ['api', 'worker', 'desk', 'codec', 'records'];
+  it.each(parts.flatMap((part) => settingNames(part).map((name) => [part, name] as const)))(
+    'of the %s are read in 50 ms of CPU time, whatever 16 kB %s has',
+    (part, name) => {
+      const read = (text: string) => {
+        try {
+          readConfig(part, { [name]: text });
+        } catch {
+          // Refused.
+        }
+      };
+      expect(slowest(read, runsOf(16 * 1024, MARKS_AND_ENDS))).toBeUndefined();
+    },
+  );
+});
+
+describe("the merchants' library", () => {
+  const id = 'pay_2775d55233b9d4be2a8db3491967ed92';
+  const secret = `whsec_${Buffer.alloc(32).toString('base64')}`;
+  const signed = {
+    'webhook-id': 'evt_1',
+    'webhook-timestamp': String(Math.floor(Date.now() / 1_000)),
+    'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}`,
+  };
+  const clientOf = (answer: () => Response) =>
+    new Sanaga({
+      apiKey: 'sk_1',
+      baseUrl: 'https://sanaga.example',
+      maxRetries: 0,
+      fetch: async () => answer(),
+    });
+  const quietly = async (work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } catch {
+      // Refused.
+    }
+  };
+
+  it.each(Object.keys(signed))(
+    'verifies a webhook with 64 kB as its %s in 50 ms of CPU time',
+    async (name) => {
+      const verify = (text: string) =>
+        quietly(() => verifyWebhook('{}', { ...signed, [name]: text }, secret));
+      expect(await slowestOf(verify, RUNS)).toBeUndefined();
+      const short = runsOf(900);
+      expect(await slowestOf(verify, short)).toBeUndefined();
+    },
+  );
+
+  it.each<[string, (text: string) => Promise<unknown>]>([
+    ['the body of a webhook', (text) => verifyWebhook(text, signed, secret)],
+    ['a secret', (text) => verifyWebhook('{}', signed, text)],
+    ['an API key', async (text) => new Sanaga({ apiKey: text, baseUrl: 'https://sanaga.example' })],
+    ['an address', async (text) => new Sanaga({ apiKey: 'sk_1', baseUrl: `https://sanaga.example/${text}` })],
+    ["a payment's id", async (text) => clientOf(() => Response.json({})).payments.retrieve(`pay_${text}`)],
+    ['a day', async (text) => clientOf(() => Response.json({})).statements.retrieve(text)],
+    [
+      'a problem',
+      async (text) =>
+        clientOf(() => Response.json({ code: text, detail: text }, { status: 400 })).payments.retrieve(id),
+    ],
+    ['an answer', async (text) => clientOf(() => new Response(text)).payments.retrieve(id)],
+    [
+      'a Retry-After',
+      async (text) =>
+        clientOf(() => new Response('', { status: 503, headers: { 'retry-after': text } })).payments.retrieve(
+          id,
+        ),
+    ],
+  ])('reads 64 kB as %s in 50 ms of CPU time', async (_, read) => {
+    expect(await slowestOf((text) => quietly(() => read(text)), RUNS)).toBeUndefined();
+  });
+});
+
+it('measures what it has to: an expression that goes back from each character is found', () => {
+  const text = `${' '.repeat(64 * 1024)}\u0000`;
+  expect(cpuMsOf(() => text.replace(/\s+$/, ''), 1)).toBeGreaterThan(MAX_CPU_MS);
+});
