@@ -195,7 +195,10 @@ async function untilStatus(
 async function setUp(options: TriggerOptions): Promise<Setup> {
   const [sanaga, { url }, start] = await Promise.all([clientFor(options), findTarget(options), findStart()]);
   const isStart = start !== undefined && new URL(start.apiUrl).origin === new URL(url).origin;
-  const sandboxUrl = (options.sandbox ?? (isStart ? start.sandboxUrl : undefined))?.replace(/(?<!\/)\/+$/, '');
+  const sandboxUrl = (options.sandbox ?? (isStart ? start.sandboxUrl : undefined))?.replace(
+    /(?<!\/)\/+$/,
+    '',
+  );
   if (sandboxUrl === undefined) {
     throw new UsageError(
       `${url} is not the running "sanaga start", so its provider may be a real one. If it uses a sandbox, name that with --sandbox.`,
