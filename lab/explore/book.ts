@@ -97,19 +97,21 @@ function withNamed(
   let { named } = book;
   if (event.kind === 'notification')
     named = [...named.filter((one) => one !== event.transId), event.transId].sort();
-  if (event.kind === 'status' && (event.answer.kind === 'found' || event.answer.kind === 'unknown'))
-    named = named.filter((one) => one !== event.transId);
-  if (event.kind === 'listed' && event.answer.kind === 'listed') named = [];
+  const isSaid =
+    event.kind === 'status' && (event.answer.kind === 'found' || event.answer.kind === 'unknown');
+  if (isSaid && named.includes(event.transId)) named = named.filter((one) => one !== event.transId);
+  if (event.kind === 'listed' && event.answer.kind === 'listed' && named.length > 0) named = [];
   const isEnded = !before.final && after.phase.kind === 'ended' && after.phase.status !== 'SUCCESSFUL';
   const isByItself = event.kind === 'status' && payment.phase.kind !== 'deciding';
   const [other] = named.filter((one) => one !== transIdOf(after));
   if (isEnded && isByItself && other !== undefined)
     violations.push({ invariant: 'failedNamed', what: `a notification names ${other}` });
-  return { ...book, named };
+  return named === book.named ? book : { ...book, named };
 }
 
 /** The first notification that calls one of the payment's transactions SUCCESSFUL counts, until the provider says so, too. */
 function withPaidReport(book: Book, { provider }: Situation, event: PaymentEvent, now: number): Book {
+  if (book.reportedPaid.length === 0 && event.kind !== 'notification') return book;
   const open = book.reportedPaid.filter(({ transId }) => !isShownPaid(book, transId));
   const isNew =
     event.kind === 'notification' &&
@@ -188,6 +190,9 @@ function withSends(
       });
   }
   const isWaiting = step.payment.phase.kind === 'waiting' || step.payment.phase.kind === 'sending';
+  const isNothing =
+    before.refusedSince === undefined && before.unsentSince === undefined && before.isThrottled === undefined;
+  if (!isWaiting && isNothing) return before;
   return isWaiting
     ? { ...before, refusedSince, unsentSince, isThrottled }
     : { ...before, refusedSince: undefined, unsentSince: undefined, isThrottled: undefined };
@@ -217,8 +222,11 @@ function withLinks(
       (orphan) => !over.some(({ transId }) => transId === orphan),
     );
   }
-  if (payment.phase.kind !== 'searching' && payment.phase.kind !== 'sending') orphans = [];
-  return { ...before, expiresAt, orphans };
+  const isOpen = payment.phase.kind === 'searching' || payment.phase.kind === 'sending';
+  if (!isOpen && orphans.length > 0) orphans = [];
+  return expiresAt === before.expiresAt && orphans === before.orphans
+    ? before
+    : { ...before, expiresAt, orphans };
 }
 
 /** A link counts as given to the merchant once its workflow task is recorded. */

@@ -73,7 +73,8 @@ export class Model {
   /** The story, continued by one move. */
   apply(before: Situation, move: Move): Transition {
     return this.#transition(() => {
-      const left = { ...before.left, troubles: before.left.troubles - (move.troubles ?? 0) };
+      if (move.troubles === undefined) return this.#apply(before, move);
+      const left = { ...before.left, troubles: before.left.troubles - move.troubles };
       return this.#apply({ ...before, left }, move);
     });
   }

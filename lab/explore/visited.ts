@@ -126,7 +126,7 @@ export function encodePayment(payment: PaymentState, now: number): string {
   text += `|${Math.min(payment.reviews, 2)},${numberOf(payment.tolerated)},${(payment.differences ?? []).map(({ words }) => numberOf(words)).join('.')},${shownOwn(payment)}${future(payment.quietUntil ?? 0, now)}|${future(reports.notBefore, now)}`;
   for (const one of reports.open)
     text += `;${one.transId}${future(one.nextAt, now)},${one.unanswered},${one.unknown}`;
-  text += `|${reports.unconfirmed.join()}|${paidText(now, reports.paid)}`;
+  text += `|${reports.unconfirmed.join()}${reports.isNamed ? 'n' : ''}|${paidText(now, reports.paid)}`;
   for (const one of payment.others) text += `${one.transId}${one.status}/${one.judged ?? ''};`;
   text += '|';
   for (const { transId, at } of payment.recentQuestions)

@@ -1,7 +1,7 @@
 import { differenceOf } from './matching.js';
 import type { TransId } from './payment-id.js';
 import { isKnown, type KnownDifference, type PaymentState, reviewOf, transIdOf } from './payment-state.js';
-import { namedIn } from './searching.js';
+import { isNamedAlone, namedIn } from './searching.js';
 import type { Transaction } from './transaction.js';
 import { matchedTransId } from './transitions.js';
 
@@ -67,7 +67,8 @@ export function renumbered(before: PaymentState, after: PaymentState): PaymentSt
 function isNewEvidence(before: PaymentState, after: PaymentState): boolean {
   const named = namedIn(before);
   const isNew = (transId: TransId) => !named.includes(transId) && !isKnown(before, transId);
-  return shownText(before) !== shownText(after) || namedIn(after).some(isNew);
+  const isNamed = isNamedAlone(after) && !isNamedAlone(before);
+  return shownText(before) !== shownText(after) || namedIn(after).some(isNew) || isNamed;
 }
 
 /** What the provider has shown of the payment's transactions. */

@@ -215,9 +215,10 @@ function onNamed(payment: PaymentState, event: NotificationEvent, now: number): 
 function onNamedAlone(payment: PaymentState, status: ProviderStatus | undefined, now: number): PaymentState {
   const transId = transIdOf(payment);
   if (transId !== undefined) return onNamed(payment, { kind: 'notification', transId, status }, now);
-  return payment.phase.kind === 'sending'
-    ? onNamedBeforeSending(payment, payment.phase, undefined, now)
-    : askSoon(payment, now, true);
+  const named: PaymentState = { ...payment, reports: { ...payment.reports, isNamed: true } };
+  return named.phase.kind === 'sending'
+    ? onNamedBeforeSending(named, named.phase, undefined, now)
+    : askSoon(named, now, true);
 }
 
 /** Answers go to the phase that asked. Since one question is asked at a time, there is no other. */

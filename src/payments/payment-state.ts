@@ -193,6 +193,8 @@ export interface Deciding {
   readonly rounds: number;
   /** What notifications had named when the decision was made: who insists does so in view of these. */
   readonly inView: readonly TransId[];
+  /** So it is with one that names the payment alone. */
+  readonly wasNamed: boolean;
   /** How the transaction that it names was shown to differ from the order then. */
   readonly before?: string | undefined;
   /** The provider gave no answer about the payment's own transaction, and the operator insists. */
@@ -281,6 +283,8 @@ export interface Reports {
   readonly notBefore: number;
   /** The latest that the provider gave no answer about, however often it was asked. */
   readonly unconfirmed: readonly TransId[];
+  /** A notification has named the payment before any transaction of it was known, and not which one it is about. */
+  readonly isNamed?: true | undefined;
   /** Those that were called SUCCESSFUL before the provider had shown it, of all the payment's transactions. */
   readonly paid?: readonly PaidReport[] | undefined;
 }

@@ -18,7 +18,7 @@ import {
   type Review,
   transIdOf,
 } from './payment-state.js';
-import { namedIn, onListed } from './searching.js';
+import { isNamedAlone, namedIn, onListed } from './searching.js';
 import { changedReview, isProposal, objectionToPerson, propose } from './second-person.js';
 import type { Transaction } from './transaction.js';
 import {
@@ -124,11 +124,15 @@ function allNamedIn(payment: PaymentState, now: number): readonly TransId[] {
 /** Why a decision that is being checked comes too early. Who insists has not seen what a notification says meanwhile. */
 function objectionToNews(
   payment: PaymentState,
-  { resolution, inView }: Deciding,
+  { resolution, inView, wasNamed }: Deciding,
   now: number,
 ): Refusal | undefined {
   const haste = objectionToHaste(payment, resolution, now);
   if (haste !== undefined) return haste;
+  if (resolution.decision.action === 'resend' && isNamedAlone(payment) && !wasNamed)
+    return resolutionRefused(
+      'a notification says that the payment has a transaction since this was decided; decide again',
+    );
   const [named] = newsFor(payment, resolution, now).filter((transId) => !inView.includes(transId));
   return named === undefined
     ? undefined
@@ -177,6 +181,12 @@ function objectionToHaste(payment: PaymentState, resolution: Resolution, now: nu
       'reported_transaction',
     );
   }
+  if (decision.action !== 'match' && isNamedAlone(payment) && !overrules(force, 'reported_transaction'))
+    return overrulable(
+      "a notification says that this payment has a transaction, and not which: look for it in the provider's portal, and match it",
+      resolution,
+      'reported_transaction',
+    );
   const from = decideFrom(payment);
   return decision.action === 'match' || now >= from || overrules(force, 'too_early')
     ? undefined
@@ -223,6 +233,7 @@ export function onDecide(
     moving: [],
     rounds: 0,
     inView: [...allNamedIn(payment, now), ...allReportedPaid(payment, now)],
+    wasNamed: isNamedAlone(payment),
     before: knownDifference(payment, matchedTransId(resolution.decision))?.words,
   };
   return { payment: inPhase(payment, deciding) };

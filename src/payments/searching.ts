@@ -1,7 +1,7 @@
 import { findOwn, ownAmong } from './matching.js';
 import type { ExpiryAnswer, ListAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
-import type { PaymentState, Searching } from './payment-state.js';
+import { type PaymentState, type Searching, transIdOf } from './payment-state.js';
 import { HOUR_MS } from './time.js';
 import type { Transaction } from './transaction.js';
 import {
@@ -83,10 +83,15 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
       const named = namedIn(payment);
       const [seen] = payment.others;
       const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.byPolicy;
-      if (isResend && seen === undefined && named.length === 0 && payment.phase.kind !== 'review')
+      const isNamed = named.length > 0 || isNamedAlone(payment);
+      if (isResend && seen === undefined && !isNamed && payment.phase.kind !== 'review')
         return { kind: 'send' };
       const report =
-        named.length === 0 ? '' : `; a notification names ${named.join(', ')} as its transaction`;
+        named.length > 0
+          ? `; a notification names ${named.join(', ')} as its transaction`
+          : isNamed
+            ? '; a notification says that it has one'
+            : '';
       const before = seen === undefined ? '' : `, but has shown ${seen.transId} (${seen.status})`;
       return {
         kind: 'review',
@@ -153,6 +158,11 @@ function withoutExpired(payment: PaymentState, transactions: readonly Transactio
 /** The transactions that notifications name, of which the provider hasn't said what they are. */
 export function namedIn({ reports }: PaymentState): readonly TransId[] {
   return [...reports.open.map(({ transId }) => transId), ...reports.unconfirmed];
+}
+
+/** Whether a notification has named the payment alone, and nothing is known yet that it may be about. */
+export function isNamedAlone(payment: PaymentState): boolean {
+  return payment.reports.isNamed === true && transIdOf(payment) === undefined && payment.others.length === 0;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { InitiationOutcome, ListAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import type { PaymentState, SendCause, Sending, Unsent, Waiting } from './payment-state.js';
 import { backoff } from './polling.js';
-import { adopt, namedIn, onListed, searchAfterReset } from './searching.js';
+import { adopt, isNamedAlone, namedIn, onListed, searchAfterReset } from './searching.js';
 import {
   askSoon,
   describeDoubt,
@@ -284,7 +284,8 @@ export function onListedWhileWaiting(
       return adopt(found, finding.transaction, now);
     case 'absent': {
       const [named] = namedIn(payment);
-      const recalled = named === undefined ? payment : recall(payment, waiting, named, now);
+      const isNamed = named !== undefined || isNamedAlone(payment);
+      const recalled = isNamed ? recall(payment, waiting, named, now) : payment;
       if (recalled !== payment) return recalled;
       return isOver ? giveUp(payment, waiting, now) : sendAgain(payment, waiting);
     }

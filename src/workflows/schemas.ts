@@ -285,6 +285,7 @@ const reports = object<Reports>({
   open: list(object<Reports['open'][number]>({ transId, nextAt: number, unanswered: count, unknown: count })),
   notBefore: number,
   unconfirmed: list(transId),
+  isNamed: optional(oneOf([true])),
   paid: optional(list(object<NonNullable<Reports['paid']>[number]>({ transId, at: number, times: count }))),
 });
 

@@ -84,6 +84,22 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
     },
   );
 
+  it('is not sent again under the policy resend once a notification has named the payment alone', () => {
+    const payment = ambiguous(order, { ambiguousPolicy: 'resend' });
+    payment.take({ kind: 'named' });
+    searchUntilOver(payment, (one) => one.listed());
+    expect(payment.phase('review').why).toContain('; a notification says that it has one');
+    expect(payment.resend().reply).toMatchObject({ kind: 'refused', force: ['reported_transaction'] });
+    expect(payment.later(HOUR).resend({ force: true }).listed().todo).toMatchObject({ kind: 'send' });
+  });
+
+  it('is not sent again by an operator when one comes while that is looked into, forced or not', () => {
+    const payment = absent(order).later(HOUR).resend({ force: true });
+    payment.take({ kind: 'named' });
+    expect(payment.listed().reply).toMatchObject({ kind: 'refused' });
+    expect(payment.payment.sends.count).toBe(1);
+  });
+
   it('is not sent again under the policy resend while a notification names a transaction for it', () => {
     const payment = ambiguous(order, { ambiguousPolicy: 'resend' }).hint('T7');
     while (payment.status === 'CREATED') {
