@@ -1,5 +1,5 @@
 import tab from '@bomb.sh/tab/commander';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { VERSION } from '../client/index.js';
 import { SETTING_NAMES } from '../sandbox/settings.js';
 import { settingNames } from '../src/config.js';
@@ -14,6 +14,7 @@ import { addReadCommands } from './commands/read.js';
 import { addReviewCommand } from './commands/review.js';
 import { addStatementsCommand } from './commands/statements.js';
 import { addTriggerCommand } from './commands/trigger.js';
+import { optionOf } from './option-names.js';
 import { untilDone } from './run.js';
 
 /**
@@ -175,6 +176,7 @@ Exit code: that of "start".`,
       .addHelpText('after', settingsHelp(settings, stopsWithin))
       .action(() => run().then(() => undefined));
   }
+  refuseEmptyValues(program);
   program.commandsGroup('Other:');
   tab(program, { completionCommandName: 'completion' });
   program.commands
@@ -192,10 +194,42 @@ Examples, for the "sanaga" on your PATH:
   return program;
 }
 
-/** Has each command say what is wrong, and in a line how it is used: above its whole help, the mistake would be off the screen. */
+/**
+ * Has each command say what is wrong, and in a line how it is used: above its whole help, the mistake would be off the screen. An option
+ * that is named as a field of the API is answered with its name here.
+ */
 function sayMistakes(command: Command, name: string): void {
   command.showHelpAfterError(`Usage: ${name} ${command.usage()}   ("${name} --help" explains it)`);
+  const { outputError } = command.configureOutput();
+  command.configureOutput({
+    outputError: (text, write) => outputError?.(withSuggestion(text, command), write),
+  });
   for (const one of command.commands) sayMistakes(one, `${name} ${one.name()}`);
+}
+
+function withSuggestion(text: string, command: Command): string {
+  const [line = '', field = ''] = /^error: unknown option '--([^'=]+).*/.exec(text) ?? [];
+  const option = optionOf(field);
+  const words = [
+    ...command.options.map(({ long }) => long),
+    ...command.registeredArguments.map((one) => `<${one.name()}>`),
+  ];
+  return words.includes(option) ? `${line}\n(Did you mean ${option}?)\n` : text;
+}
+
+/** What is empty is a variable of a script that isn't set, and never meant. */
+function refuseEmptyValues(command: Command): void {
+  const refusing =
+    <T>(parse: ((text: string, before: T) => T) | undefined) =>
+    (text: string, before: T): T | string => {
+      if (text.trim() === '') throw new InvalidArgumentError('It is empty.');
+      return parse === undefined ? text : parse(text, before);
+    };
+  for (const option of command.options) {
+    if (option.required || option.optional) option.argParser(refusing(option.parseArg));
+  }
+  for (const argument of command.registeredArguments) argument.argParser(refusing(argument.parseArg));
+  for (const one of command.commands) refuseEmptyValues(one);
 }
 
 function settingsHelp(settings: readonly string[], stopsWithin: string): string {

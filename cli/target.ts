@@ -61,8 +61,8 @@ export async function findStart(folder = stateFolder()) {
  * @throws UsageError when there is none.
  */
 export async function findTarget(options: TargetOptions, env = process.env): Promise<Target> {
-  const given = options.url ?? (env.SANAGA_URL || undefined);
-  const key = options.apiKey ?? (env.SANAGA_API_KEY || undefined);
+  const given = options.url ?? (env.SANAGA_URL?.trim() || undefined);
+  const key = options.apiKey ?? (env.SANAGA_API_KEY?.trim() || undefined);
   const start = given !== undefined && key !== undefined ? undefined : await findStart();
   const url = given ?? start?.apiUrl;
   if (url === undefined) {
@@ -97,13 +97,20 @@ export async function clientFor(options: TargetOptions): Promise<Sanaga> {
   try {
     return new Sanaga({ baseUrl: url, apiKey, ...(!options.json && { fetch: shownFetch }) });
   } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(error.message);
-    throw error;
+    if (!(error instanceof TypeError)) throw error;
+    const named = error.message
+      .replace(/^baseUrl/, "the API's address (SANAGA_URL, --url)")
+      .replace(/^apiKey/, 'the API key (SANAGA_API_KEY, --api-key)');
+    throw new UsageError(named);
   }
 }
 
 /** @throws UsageError for what can't be a payment's id. */
 export function paymentId(given: string): string {
   if (/^(col|pay)_[\w-]+$/.test(given)) return given;
-  throw new UsageError(`${JSON.stringify(given)} is not a payment's id: it begins with col_ or pay_`);
+  throw new UsageError(
+    `${JSON.stringify(given)} is not a payment's id, which begins with col_ or pay_. ` +
+      'By another id, "sanaga list" finds a payment: --external-id or --user-id, which are yours, ' +
+      "--trans-id, the provider's, or --financial-trans-id, the mobile operator's",
+  );
 }

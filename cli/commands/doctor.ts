@@ -15,17 +15,17 @@ export function addDoctorCommand(program: Command): void {
           'the clocks agree; and that the webhook address can be reached. It changes nothing, and sends no payment and no ' +
           'notification.',
       )
-      .option('--env-file <file>', 'check the settings in this file, such as .env'),
+      .option('--settings <file>', 'check the settings in this file, such as .env'),
   )
     .addHelpText(
       'after',
       `
-The settings are those in the environment, or those of the "sanaga start" that
-runs in the current folder.
+Without --settings, it checks the "sanaga start" that runs in the current folder
+or, where none runs, the settings in the environment. It says which.
 
 Examples:
   sanaga doctor
-  sanaga doctor --env-file .env --url https://sanaga.example
+  sanaga doctor --settings .env --url https://sanaga.example
 
 Exit code: 0 when nothing fails, 1 when something does, 2 when there is nothing
 to check.`,

@@ -8,6 +8,7 @@ import {
   type StatementDifference,
   type StatementSummary,
 } from '../../client/index.js';
+import { isDay } from '../../src/payments/time.js';
 import { note, paint, print, printJson, table, timeOf, xaf } from '../output.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
 import { clientFor, type TargetOptions, withTarget } from '../target.js';
@@ -179,8 +180,7 @@ function differenceLine({
 }
 
 function readDay(text: string): string {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text))
-    throw new InvalidArgumentError('It must be a day, such as 2026-11-21.');
+  if (!isDay(text)) throw new InvalidArgumentError('It must be a day, such as 2026-11-21.');
   return text;
 }
 

@@ -11,7 +11,11 @@ const LIMIT_MS = 10_000;
 const SKEW_MS = { warn: 5_000, fail: 60_000 } as const;
 
 /** Whether the API answers, is ready, and takes the key. */
-export async function checkApi({ url, apiKey }: Target): Promise<Finding[]> {
+export async function checkApi({ url, apiKey }: Partial<Target>): Promise<Finding[]> {
+  if (url === undefined) {
+    const todo = 'Set SANAGA_URL and SANAGA_API_KEY, or give --url and --api-key.';
+    return [fail('api', 'there is no address or key of the API to check', todo)];
+  }
   let readiness: Response;
   try {
     readiness = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(LIMIT_MS) });
@@ -28,7 +32,9 @@ export async function checkApi({ url, apiKey }: Target): Promise<Finding[]> {
           `${url} is not ready: ${detailOf(body) ?? `it answered ${readiness.status}`}`,
           'See its log.',
         ),
-    await checkKey(url, apiKey),
+    apiKey === undefined
+      ? warn('api key', 'there is none to check', 'Set SANAGA_API_KEY, or give --api-key.')
+      : await checkKey(url, apiKey),
     ...checkClock("the API's clock", readiness.headers),
   ];
 }

@@ -5,21 +5,21 @@ import { existingWebhookSecret, stackSettings } from '../../stack/processes/sett
 import { listenUrl, shopWebhookUrl } from '../../stack/start/start-settings.js';
 import { note, paint, print, printJson } from '../output.js';
 import { EXIT, UsageError } from '../run.js';
-import { findListenTarget, findStart, findTarget, stateFolder, type TargetOptions } from '../target.js';
+import { findStart, stateFolder, type TargetOptions } from '../target.js';
 import { type Finding, fail, ok, reasonOf } from './finding.js';
 import { checkApi, checkProvider, checkProviderClock, checkWebhooks } from './http.js';
 import { checkTemporal } from './temporal.js';
 
 export interface DoctorOptions extends TargetOptions {
-  readonly envFile?: string;
+  readonly settings?: string;
 }
 
 /** Checks everything that payments need, and shows each finding as it is made. */
 export async function runDoctor(options: DoctorOptions): Promise<number> {
-  const { env, of, isForListen = false } = await settingsToCheck(options);
-  if (!options.json) note(`Checking ${of}.\n`);
+  const checked = await settingsToCheck(options);
+  if (!options.json) note(`Checking ${checked.of}.\n`);
   const found: Finding[] = [];
-  for await (const finding of checkAll(env, options, isForListen)) {
+  for await (const finding of checkAll(checked)) {
     found.push(finding);
     if (options.json) printJson(finding);
     else print(lineOf(finding));
@@ -38,65 +38,85 @@ function lineOf({ check, status, detail, todo }: Finding): string {
     : `${line}\n      ${' '.repeat(21)}  ${todo.replaceAll('\n', `\n${' '.repeat(29)}`)}`;
 }
 
+/** What is checked. */
+interface Checked {
+  readonly env: NodeJS.ProcessEnv;
+  /** In words. */
+  readonly of: string;
+  /** The API, if it is known. */
+  readonly target: { readonly url?: string; readonly apiKey?: string };
+  /** Whether notifications are sent to `sanaga listen`, which needn't be running. */
+  readonly isForListen: boolean;
+}
+
 /**
- * The settings of the environment, and of a file; or of the `start` that runs in the current folder, when neither has any
- * for the provider.
+ * The settings in a file; without one, those of the `start` that runs in the current folder, whatever this terminal's environment has;
+ * and where none runs, those of the environment.
  *
  * @throws UsageError when there are none.
  */
-async function settingsToCheck({ envFile }: DoctorOptions) {
-  const file =
-    envFile === undefined
-      ? {}
-      : parseEnv(
-          await readFile(envFile, 'utf8').catch((error: unknown) => {
-            throw new UsageError(`${envFile} can't be read: ${reasonOf(error)}`);
-          }),
-        );
-  const given: NodeJS.ProcessEnv = { ...file, ...process.env };
-  if (Object.keys(given).some((name) => name.startsWith('PROVIDER_') && given[name] !== '')) {
-    return {
-      env: given,
-      of: envFile === undefined ? 'the settings in the environment' : `the settings in ${envFile}`,
-    };
+async function settingsToCheck(options: DoctorOptions): Promise<Checked> {
+  const { settings: file } = options;
+  const start = file === undefined ? await findStart() : undefined;
+  if (start !== undefined) return await ofStart(start, options);
+  if (file !== undefined) {
+    const read = await readFile(file, 'utf8').catch((error: unknown) => {
+      throw new UsageError(`--settings: ${file} can't be read: ${reasonOf(error)}`);
+    });
+    const env = { ...parseEnv(read), ...process.env };
+    return { env, of: `the settings in ${file}, and in the environment`, ...apiOf(env, options) };
   }
-  const start = await findStart();
-  if (start === undefined) {
+  if (!Object.entries(process.env).some(([name, value]) => name.startsWith('PROVIDER_') && value)) {
     throw new UsageError(
-      'there are no settings to check: run this with those of your processes (--env-file .env), or in the folder where "npm start" is running',
+      'there is nothing to check: no "npm start" runs in this folder, and the environment has no settings. ' +
+        'Name a file with those of your processes: --settings .env',
     );
   }
-  const { running, secrets } = start;
-  const listen = await findListenTarget();
-  const { shopPort } = running;
-  const receiver = listen === undefined ? shopPort && shopWebhookUrl(shopPort) : listenUrl(listen.port);
-  const settings = {
-    MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
-    ...given,
-    ...(receiver && {
-      MERCHANT_WEBHOOK_URL: receiver,
-      MERCHANT_WEBHOOK_SECRET: await existingWebhookSecret(stateFolder()),
-    }),
+  const of = 'the settings in the environment: no "npm start" runs in this folder';
+  return { env: process.env, of, ...apiOf(process.env, options) };
+}
+
+function apiOf({ SANAGA_URL, SANAGA_API_KEY }: NodeJS.ProcessEnv, { url, apiKey }: DoctorOptions) {
+  const address = url ?? SANAGA_URL?.trim();
+  const key = apiKey ?? SANAGA_API_KEY?.trim();
+  return { target: { ...(address && { url: address }), ...(key && { apiKey: key }) }, isForListen: false };
+}
+
+/** What a running `start` was given. Its secrets aren't told: the stack's own stand in for them, so that the rest can be read. */
+async function ofStart(
+  { running, secrets, apiUrl }: NonNullable<Awaited<ReturnType<typeof findStart>>>,
+  { url = apiUrl, apiKey }: DoctorOptions,
+): Promise<Checked> {
+  const { settings, shopPort, listenPort, hasGeneratedKey, temporal, taskQueue } = running;
+  const receiver = listenPort === undefined ? shopPort && shopWebhookUrl(shopPort) : listenUrl(listenPort);
+  const standIns: NodeJS.ProcessEnv = {
     ...stackSettings(running.ports, secrets),
-    ...((given.API_KEYS || given.API_KEYS_FILE || given.MERCHANTS_FILE) && { API_KEYS: given.API_KEYS }),
-    ...((given.ENCRYPTION_KEYS || given.ENCRYPTION_KEYS_FILE) && { ENCRYPTION_KEYS: given.ENCRYPTION_KEYS }),
-    TEMPORAL_ADDRESS: running.temporal.address,
-    TEMPORAL_NAMESPACE: running.temporal.namespace,
-    TEMPORAL_TASK_QUEUE: running.taskQueue,
+    MERCHANT_WEBHOOK_SECRET: await existingWebhookSecret(stateFolder()),
   };
+  const isGiven = (name: string) =>
+    settings[`${name}_FILE`] !== undefined || (name === 'API_KEYS' && settings.MERCHANTS_FILE !== undefined);
+  const { HOME, TEMPORAL_API_KEY, SANAGA_API_KEY } = process.env;
+  const key = apiKey ?? (hasGeneratedKey && url === apiUrl ? secrets.apiKey : SANAGA_API_KEY?.trim());
   return {
-    env: settings,
-    isForListen: listen !== undefined,
-    of: `the "start" with process id ${running.pid}`,
+    env: {
+      HOME,
+      MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
+      ...(receiver && { MERCHANT_WEBHOOK_URL: receiver }),
+      ...settings,
+      ...Object.fromEntries(Object.entries(standIns).filter(([name]) => !isGiven(name))),
+      // A server of one's own may want one.
+      ...(settings.TEMPORAL_ADDRESS !== undefined && { TEMPORAL_API_KEY }),
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_NAMESPACE: temporal.namespace,
+      TEMPORAL_TASK_QUEUE: taskQueue,
+    },
+    of: `the "start" that runs in this folder (process ${running.pid}), and not this terminal's settings`,
+    target: { url, ...(key && { apiKey: key }) },
+    isForListen: listenPort !== undefined,
   };
 }
 
-/** @param isForListen whether the notifications are sent to `sanaga listen`, which needn't be running. */
-async function* checkAll(
-  env: NodeJS.ProcessEnv,
-  options: DoctorOptions,
-  isForListen: boolean,
-): AsyncGenerator<Finding> {
+async function* checkAll({ env, target, isForListen }: Checked): AsyncGenerator<Finding> {
   const api = readPart('api', env);
   yield api.finding;
   const worker = readPart('worker', env);
@@ -111,7 +131,7 @@ async function* checkAll(
     yield* await checkProvider('payout', provider);
     yield* await checkProviderClock(provider.PROVIDER_COLLECTION_URL);
   }
-  yield* await checkTarget(options);
+  yield* await checkApi(target);
   if (worker.config !== undefined) yield* await checkWebhooks(worker.config, isForListen);
 }
 
@@ -125,15 +145,5 @@ function readPart<P extends Part>(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { finding: fail(name, error.message, 'Correct them: docs/settings.md lists them all.') };
-  }
-}
-
-async function checkTarget(options: DoctorOptions): Promise<Finding[]> {
-  try {
-    return await checkApi(await findTarget(options));
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    const todo = 'Set SANAGA_URL and SANAGA_API_KEY, or give --url and --api-key.';
-    return [fail('api', 'there is no address or key of the API to check', todo)];
   }
 }

@@ -172,8 +172,8 @@ export function createApi({
   measureStatements(registry, context);
   const authenticator = createAuthenticator(merchants);
   mountRoutes(app, routes, context, authenticator);
-  app.use(() => {
-    throw notFound();
+  app.use(({ path }) => {
+    throw notFound(path);
   });
   app.use(sendProblem);
   return { app, replaceMerchants: (next) => authenticator.replace(next) };

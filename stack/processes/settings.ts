@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { SECRET_SETTINGS } from '../../src/config.js';
 import { isWebhookSecret } from '../../src/merchants.js';
 
 /** The name of the merchant's API key; an idempotency key belongs to it, so it must never change. */
@@ -73,6 +74,20 @@ export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 const text = z.string().min(16);
+
+/** Temporal's own settings that hold a secret. */
+const TEMPORALS_SECRETS = /^TEMPORAL_(API_KEY|GRPC_META_.*|TLS_.*_DATA)$/;
+
+/** Sanaga's and Temporal's settings of an environment, without secrets: of one that is in a file, the file's path. */
+export function settingsToTell(env: NodeJS.ProcessEnv): Record<string, string> {
+  const told: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    const isSetting = OURS.test(name) || name.startsWith('TEMPORAL_');
+    const isSecret = TEMPORALS_SECRETS.test(name) || SECRET_SETTINGS.some((secret) => secret === name);
+    if (value && isSetting && !isSecret) told[name] = value;
+  }
+  return told;
+}
 
 const keptSchema = z.object({
   /** The merchant's API key. */

@@ -6,6 +6,7 @@ import {
   keptSecrets,
   keptWebhookSecret,
   type StackPorts,
+  settingsToTell,
   WEBHOOK_SECRET_FILE,
 } from '../processes/settings.js';
 import { bringUpStack, partsOf } from '../processes/stack.js';
@@ -73,6 +74,7 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
     ports,
     temporal: { address, namespace },
     taskQueue,
+    settings: settingsToTell(own),
     hasGeneratedKey: env.API_KEYS?.includes(secrets.apiKey) ?? false,
     ...(notifications.kind === 'listen' && { listenPort: notifications.port }),
     ...(notifications.kind === 'shop' && { shopPort: notifications.port }),

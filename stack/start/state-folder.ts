@@ -15,6 +15,8 @@ const runningSchema = z.object({
   hasGeneratedKey: z.boolean(),
   /** The port on which `listen` receives the notifications; left out when the operator's settings send them elsewhere. */
   listenPort: z.int().optional(),
+  /** The settings that it was given, without secrets. */
+  settings: z.record(z.string(), z.string()),
   /** The port of the example shop, where it runs and receives the notifications instead. */
   shopPort: z.int().optional(),
 });

@@ -1,10 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { Payment } from '../../client/index.js';
-import { CSV_COLUMNS } from '../../src/api/routes/payments.js';
+import { CSV_COLUMNS } from '../../src/api/routes/payment-csv.js';
+import { keptSecrets, keptWebhookSecret, settingsToTell } from '../../stack/processes/settings.js';
+import { noteRunning, STATE_FOLDER } from '../../stack/start/state-folder.js';
 import { built, runToEnd } from '../support/built.js';
 import { closeServers, type HttpServer, type Seen, serveHttp } from '../support/local-servers.js';
 
@@ -303,6 +308,8 @@ describe('a reader who goes away', () => {
   it.each([
     ['list', '--limit', '0'],
     ['list', '--json'],
+    ['list', '--csv', '--limit', '0'],
+    ['completion', 'bash'],
     ['get', 'pay_1'],
     ['payout', '500', '--phone', '677000000'],
     ['payout', '500', '--phone', '677000000', '--wait'],
@@ -406,6 +413,14 @@ describe('sanaga list', () => {
     expect(row).toMatch(/"\{""note"":""a\\u003bb""\}"$/);
     expect(code).toBe(0);
     expect((await sanaga(server, 'list', '--csv', '--json')).code).toBe(2);
+  });
+
+  it("says which of a payment's ids it is to be found by, when it is not its own", async () => {
+    const { code, stderr } = await sanaga(undefined, 'get', 'order-1001');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /^sanaga: "order-1001" is not a payment's id.*"sanaga list".*--external-id.*--trans-id/,
+    );
   });
 
   it('begins CSV with a byte order mark, without which Excel takes UTF-8 for another encoding', async () => {
@@ -707,8 +722,59 @@ describe('sanaga trigger', () => {
 
 describe('sanaga doctor', () => {
   it('has nothing to check without settings', async () => {
-    expect(await sanaga(undefined, 'doctor')).toMatchObject({ code: 2, stdout: '' });
+    const { code, stdout, stderr } = await sanaga(undefined, 'doctor');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('no "npm start" runs in this folder, and the environment has no settings');
   });
+
+  it('names a file of settings that is not there', async () => {
+    const { code, stderr } = await sanaga(undefined, 'doctor', '--settings', 'nowhere.env');
+    expect(code).toBe(2);
+    expect(stderr).toContain("--settings: nowhere.env can't be read: ENOENT");
+  });
+
+  it('checks the "start" that runs in the folder, with what that was given', async () => {
+    const api = await serve(({ path }) => (path === '/readyz' ? [200, {}] : page(paid)));
+    const folder = await mkdtemp(join(tmpdir(), 'sanaga-doctor-'));
+    const state = join(folder, STATE_FOLDER);
+    try {
+      await keptSecrets(state);
+      await keptWebhookSecret(state);
+      await noteRunning(state, {
+        pid: process.pid,
+        ports: { api: Number(new URL(api.url).port), sandbox: 9 },
+        temporal: { address: '127.0.0.1:9', namespace: 'default' },
+        taskQueue: 'payments',
+        hasGeneratedKey: true,
+        settings: settingsToTell({ MERCHANT_WEBHOOK_URL: `${api.url}/hook`, API_KEYS: 'a secret' }),
+      });
+      // Another terminal has settings for something else.
+      const other = {
+        SANAGA_URL: 'http://127.0.0.1:9',
+        SANAGA_API_KEY: 'sk_other',
+        PROVIDER_COLLECTION_URL: 'not an address',
+        MERCHANT_WEBHOOK_URL: 'http://127.0.0.1:9/other',
+        TEMPORAL_ADDRESS: '127.0.0.1:1',
+      };
+      const { stdout, stderr } = await runToEnd('build/cli/main.js', ['doctor'], other, folder);
+      expect(stderr).toContain(`the "start" that runs in this folder (process ${process.pid})`);
+      expect(stdout).toMatch(/^ok {4}settings, api /m);
+      expect(stdout).toMatch(/^ok {4}settings, worker /m);
+      expect(stdout).toContain(`${api.url} is ready`);
+      expect(stdout).toContain('it is accepted, and can read payments');
+      expect(stdout).toMatch(new RegExp(`^ok {4}webhooks +${api.url} can be reached`, 'm'));
+      expect(stdout).toContain('no answer from 127.0.0.1:9');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }, 60_000);
+
+  it('says that it checks the environment where no "start" runs', async () => {
+    const env = { PROVIDER_COLLECTION_URL: 'not an address', TEMPORAL_ADDRESS: '127.0.0.1:9' };
+    const { code, stderr } = await runToEnd('build/cli/main.js', ['doctor'], env);
+    expect(code).toBe(1);
+    expect(stderr).toContain('Checking the settings in the environment: no "npm start" runs in this folder.');
+  }, 60_000);
 
   it('fails with a line for each part that is not as it must be', async () => {
     const { code, stdout } = await runToEnd('build/cli/main.js', ['doctor', '--json'], {
@@ -769,6 +835,19 @@ describe('sanaga completion', () => {
 });
 
 describe('a command without an API to talk to', () => {
+  it.each([
+    [{ SANAGA_URL: ' ', SANAGA_API_KEY: ' ' }, 'which API? Set SANAGA_URL and SANAGA_API_KEY'],
+    [{ SANAGA_URL: 'nowhere', SANAGA_API_KEY: 'sk_test' }, "the API's address (SANAGA_URL, --url) must be"],
+    [
+      { SANAGA_URL: 'http://127.0.0.1:9', SANAGA_API_KEY: 'a b' },
+      'the API key (SANAGA_API_KEY, --api-key) must be',
+    ],
+  ])('names the setting that is wrong: %p', async (env, message) => {
+    const { code, stderr } = await runToEnd('build/cli/main.js', ['list'], env);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
   it('says how to name one', async () => {
     const { code, stderr } = await sanaga(undefined, 'list');
     expect(stderr).toContain('Set SANAGA_URL and SANAGA_API_KEY');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CommanderError } from 'commander';
+import type { Command, CommanderError } from 'commander';
 import { createProgram } from '../../cli/program.js';
 import { VERSION } from '../../client/transport.js';
 import { SETTING_NAMES } from '../../sandbox/settings.js';
@@ -38,6 +38,30 @@ const all = createProgram().commands.map((command) => command.name());
 /** `complete` is what a shell calls, and is hidden. */
 const names = all.filter((name) => name !== 'complete');
 const help = async (name: string) => (await read(`${name} --help`)).stdout;
+
+function family(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(family)];
+}
+
+/** Every option and argument that has a value: what it is called, and the words before and after its value. */
+function everyValue() {
+  const wordsOf = (command: Command): string[] =>
+    command.parent === null ? [] : [...wordsOf(command.parent), command.name()];
+  return family(createProgram())
+    .filter((command) => !['complete', 'completion', 'help'].includes(command.name()))
+    .flatMap((command) => {
+      const words = wordsOf(command);
+      const options = command.options
+        .filter(({ required, optional }) => required || optional)
+        .map(({ long }) => ({ name: long ?? '', before: [...words, long ?? ''], after: [] }));
+      const [first, ...others] = command.registeredArguments;
+      // A decision's options are checked before its argument.
+      if (first === undefined || command.options.some(({ mandatory }) => mandatory)) return options;
+      const after = others.filter(({ required }) => required).map(() => 'x');
+      return [...options, { name: first.name(), before: words, after }];
+    })
+    .map((one) => [[...one.before, one.name].join(' '), one] as const);
+}
 
 describe('the command line', () => {
   it('has these commands', () => {
@@ -113,6 +137,15 @@ describe('the command line', () => {
     ['demo -- --json', "too many arguments for 'demo'"],
     ['demo --toString', "unknown option '--toString'"],
     ['payout 5000 --idempotency-key=', "option '--idempotency-key <key>' argument '' is invalid"],
+    ['payout 5000 --externalId a', "unknown option '--externalId'\n(Did you mean --external-id?)"],
+    [
+      'list --financialTransId 1',
+      "unknown option '--financialTransId'\n(Did you mean --financial-trans-id?)",
+    ],
+    ['list --created[gte]=2026-11-21', "unknown option '--created[gte]=2026-11-21'\n(Did you mean --since?)"],
+    ['collect --amount 5000', "unknown option '--amount'\n(Did you mean <amount>?)"],
+    ['statements --date 2026-11-21', "unknown option '--date'\n(Did you mean <day>?)"],
+    ['get --financialTransId 1', "unknown option '--financialTransId'\nUsage"],
     ['balance shop', "command-argument value 'shop' is invalid"],
   ])('says what is wrong with "%s", and in a line how it is used', async (line, message) => {
     const { run, stdout, stderr, exitCode } = await read(line);
@@ -121,6 +154,22 @@ describe('the command line', () => {
     expect(stderr.startsWith(`sanaga: ${message}`)).toBe(true);
     expect(lines.at(-1)).toMatch(/^Usage: sanaga .* {3}\("sanaga .*--help" explains it\)$/);
     expect(lines.length).toBeLessThan(4);
+  });
+
+  it.each(everyValue())('refuses an empty value of %s', async (_, { name, before, after }) => {
+    for (const value of ['', '  ', '\t\n']) {
+      const program = createProgram();
+      let said = '';
+      for (const command of family(program)) {
+        command.configureOutput({ ...command.configureOutput(), writeErr: (text) => (said += text) });
+      }
+      const error = await program
+        .parseAsync([...before, value, ...after], { from: 'user' })
+        .catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'commander.invalidArgument' });
+      expect(said).toContain(name);
+      expect(said).toContain('It is empty.');
+    }
   });
 
   it('prints its version', async () => {

@@ -17,7 +17,7 @@ const MAX_ERRORS = 20;
 /** Characters of a field's name that an error repeats. */
 const MAX_NAME_LENGTH = 60;
 
-export const NULL = 'must not be null: give it a value or, if it is optional, leave it out';
+const NULL = 'must not be null: give it a value or, if it is optional, leave it out';
 
 const REPEATED = 'must not be given more than once';
 
@@ -197,7 +197,7 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, whole: 'body' 
   const parsed = schema.safeParse(value, { error: describeIssue });
   if (parsed.success) return parsed.data;
   throw invalidRequest(
-    parsed.error.issues.flatMap((issue) => toFieldErrors(issue, whole, schema)).slice(0, MAX_ERRORS),
+    parsed.error.issues.flatMap((issue) => toFieldErrors(issue, whole, schema, value)).slice(0, MAX_ERRORS),
   );
 }
 
@@ -217,20 +217,42 @@ export function validateQuery<T>(schema: z.ZodType<T>, query: Readonly<Record<st
   );
 }
 
-function toFieldErrors(issue: z.core.$ZodIssue, whole: 'body' | 'query', schema: z.ZodType): FieldError[] {
+function toFieldErrors(
+  issue: z.core.$ZodIssue,
+  whole: 'body' | 'query',
+  schema: z.ZodType,
+  value: unknown,
+): FieldError[] {
   if (issue.code === 'unrecognized_keys') {
     const message = `is not a known ${whole === 'body' ? 'field' : 'parameter'}`;
-    const known = issue.path.length === 0 ? fieldsOf(schema) : [];
+    const known =
+      issue.path.length === 0 ? [...fieldsOf(schema), ...(whole === 'body' ? [KEY_HEADER] : [])] : [];
     return issue.keys.slice(0, MAX_ERRORS).map((key) => {
+      const field = nameOf([...issue.path, key], whole);
+      // Of several kinds of body, another has it.
+      if (known.includes(key)) return { field, message: 'is not for this request: leave it out' };
       const meant = nearest(key, known);
+      if (meant === undefined) return { field, message };
       return {
-        field: nameOf([...issue.path, key], whole),
-        message: meant === undefined ? message : `${message}: did you mean ${meant}?`,
+        field,
+        message: `${message}: did you mean ${meant === KEY_HEADER ? `the header ${meant}` : meant}?`,
       };
     });
   }
-  return [{ field: nameOf(issue.path, whole), message: issue.message }];
+  const isNull = issue.path.length > 0 && valueAt(value, issue.path) === null;
+  return [{ field: nameOf(issue.path, whole), message: isNull ? NULL : issue.message }];
 }
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (within, name) =>
+      within instanceof Object ? Object.getOwnPropertyDescriptor(within, name)?.value : undefined,
+    value,
+  );
+}
+
+/** In a body, it would be no promise that a repeated request pays once. */
+const KEY_HEADER = 'Idempotency-Key';
 
 function fieldsOf(schema: z.ZodType): string[] {
   if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
@@ -272,7 +294,6 @@ export const onlyFor = (variant: string) => z.never({ error: `is only for ${vari
 /** The message for what a schema has none of its own for. It repeats no value: that may be personal. */
 function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is required';
-  if (issue.input === null && (issue.path?.length ?? 0) > 0) return NULL;
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${withArticle(issue.expected)}`;

@@ -310,12 +310,25 @@ export const forbidden = (scopes: readonly Scope[]): ApiError =>
     },
   });
 
-export const notFound = (): ApiError =>
-  new ApiError('not_found', "Nothing exists at this address. The API's paths begin with /v1.");
+/** @param path of the request */
+export const notFound = (path = ''): ApiError =>
+  new ApiError(
+    'not_found',
+    /^\/v1\/(collections|payouts)\/[^/]+\/?$/.test(path)
+      ? 'Nothing exists at this address. GET /v1/payments/{id} reads a collection or a payout.'
+      : "Nothing exists at this address. The API's paths begin with /v1.",
+  );
 
 /** Another merchant's payment is not found either, so that nobody learns which ids exist. */
 export const paymentNotFound = (): ApiError =>
   new ApiError('not_found', 'This API key has no payment with this id.');
+
+/** For what can be no payment's id, such as the merchant's own: it says how to find the payment by that. */
+export const notAPaymentId = (): ApiError =>
+  new ApiError(
+    'not_found',
+    "This isn't a payment's id, which begins with col_ or pay_. Payments are found by other ids with GET /v1/payments: externalId or userId, which are yours; transId, the provider's; financialTransId, the mobile operator's.",
+  );
 
 /** By its id, whoever has it. */
 export const otherKind = (kind: PaymentKind): ApiError =>

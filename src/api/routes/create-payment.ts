@@ -8,7 +8,6 @@ import type { PaymentId, PaymentKind } from '../../payments/payment-id.js';
 import { MAX_EMAIL_LENGTH, nineDigits, readEmail } from '../../provider/contact.js';
 import { MAX_METADATA_BYTES } from '../../temporal/limits.js';
 import type { Caller } from '../http/auth.js';
-import { NULL } from '../http/body.js';
 import { ApiError, invalidRequest } from '../http/problem.js';
 import { refuseBeyondLimits } from '../payments/payout-limits.js';
 import { startPayment } from '../payments/start-payment.js';
@@ -44,7 +43,7 @@ const text = textOf(MAX_TEXT_LENGTH);
 
 /** The message for a wrong value, and `is required` for a missing one. */
 const orRequired = (message: string) => (issue: { readonly input?: unknown }) =>
-  issue.input === undefined ? 'is required' : issue.input === null ? NULL : message;
+  issue.input === undefined ? 'is required' : message;
 
 /** In XAF. The provider has a minimum; it documents no maximum. */
 export const amount = z

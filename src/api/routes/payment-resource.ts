@@ -6,7 +6,7 @@ import type { Actor } from '../../payments/transitions.js';
 import type { RefusalDetails } from '../../workflows/messages.js';
 import { type Caller, isOperator, maySee } from '../http/auth.js';
 import { DESK_AGENT } from '../http/browser.js';
-import { ApiError, forbidden, paymentNotFound } from '../http/problem.js';
+import { ApiError, forbidden, notAPaymentId, paymentNotFound } from '../http/problem.js';
 import { type FoundPayment, findPayment } from '../payments/find-payment.js';
 import type { RefusalCode } from '../payments/update-payment.js';
 import type { PaymentResource } from '../resources.js';
@@ -37,7 +37,7 @@ export async function ownPayment(
   { params, record, caller }: AuthenticatedRequest<unknown, unknown>,
 ): Promise<FoundPayment> {
   const id = parsePaymentId(params.id);
-  if (id === undefined) throw paymentNotFound();
+  if (id === undefined) throw notAPaymentId();
   record.paymentId = id;
 
   const begun = performance.now();

@@ -1,7 +1,6 @@
-import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import { allOf, type Decision } from '../../payments/decision.js';
-import { PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payments/payment.js';
+import { PAYMENT_STATUSES, type Payment } from '../../payments/payment.js';
 import { PAYMENT_KINDS, parsePaymentId, type TransId } from '../../payments/payment-id.js';
 import { isDay, startOf } from '../../payments/time.js';
 import type { Actor } from '../../payments/transitions.js';
@@ -20,6 +19,7 @@ import { findByTransId, isQueryable } from '../payments/visibility.js';
 import { forceSchema, paymentPageSchema, paymentSchema } from '../resources.js';
 import { type ApiContext, authenticatedRoute, type ResponseOf } from '../route.js';
 import { identifier, textOf } from './create-payment.js';
+import { paymentCsv } from './payment-csv.js';
 import { actorOf, ownerOf, ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
 
 /** A parameter that is a number. */
@@ -216,7 +216,7 @@ export const listPayments = authenticatedRoute({
         ...payments.map(({ payment, owner }) => ({ ...payment, merchant: owner })),
         ...unreadable.map(({ id, owner }) => ({ id, merchant: owner })),
       ];
-      const text = toCsv(rows, isOperator(caller) ? [...CSV_COLUMNS, 'merchant'] : CSV_COLUMNS);
+      const text = paymentCsv(rows, isOperator(caller));
       return { status: 200, headers: { ...headers, 'Content-Type': 'text/csv; charset=utf-8' }, text };
     }
     return {
@@ -240,49 +240,6 @@ function nextPage(address: string, nextCursor: string): string {
   const { pathname, searchParams } = new URL(address, 'http://api');
   searchParams.set('cursor', nextCursor);
   return `${pathname}?${searchParams}`;
-}
-
-/** The columns of a list as CSV; operators have another with the merchant. */
-export const CSV_COLUMNS = [
-  'id',
-  'kind',
-  'method',
-  'status',
-  'final',
-  'amount',
-  'amountPaid',
-  'currency',
-  'revenue',
-  'fee',
-  'medium',
-  'transId',
-  'failureCode',
-  'reason',
-  'externalId',
-  'userId',
-  'createdAt',
-  'updatedAt',
-  'metadata',
-] as const satisfies readonly (keyof PaymentSummary)[];
-
-/** A payment of a list; one that can't be read has its id alone. */
-type CsvRow = Pick<PaymentSummary, 'id'> & Partial<PaymentSummary> & { readonly merchant: string };
-
-/**
- * Payments as CSV (RFC 4180) with a header, safe to open in a spreadsheet: a text that it would take for a formula begins
- * with an apostrophe. Metadata can be anybody's words. Where the decimal separator is a comma, as in French, spreadsheets may
- * take a semicolon for the end of a cell, even within quotes: so it is written as JSON can also write it.
- */
-function toCsv(rows: readonly CsvRow[], columns: readonly (keyof CsvRow)[]): string {
-  return stringify([...rows], {
-    columns: [...columns],
-    header: true,
-    // Without it, Excel takes UTF-8 for another encoding.
-    bom: true,
-    record_delimiter: 'windows',
-    escape_formulas: true,
-    cast: { boolean: String, object: (value) => JSON.stringify(value).replaceAll(';', '\\u003b') },
-  });
 }
 
 const refreshResponses = {

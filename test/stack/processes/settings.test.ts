@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readSettings } from '../../../sandbox/settings.js';
-import { readConfig } from '../../../src/config.js';
+import { readConfig, SECRET_SETTINGS } from '../../../src/config.js';
 import { sha256Of } from '../../../src/merchants.js';
 import {
   existingSecrets,
@@ -11,6 +11,7 @@ import {
   keptSecrets,
   keptWebhookSecret,
   makeSecrets,
+  settingsToTell,
   stackSettings,
   withoutSettings,
 } from '../../../stack/processes/settings.js';
@@ -161,4 +162,28 @@ describe('secrets', () => {
       expect(await readFile(file, 'utf8')).toBe(content);
     },
   );
+});
+
+describe('what is told of settings', () => {
+  it('has no secret, and of one in a file the path', () => {
+    const secrets = [
+      ...SECRET_SETTINGS,
+      'TEMPORAL_API_KEY',
+      'TEMPORAL_TLS_CLIENT_KEY_DATA',
+      'TEMPORAL_GRPC_META_AUTHORIZATION',
+    ];
+    const told = {
+      MERCHANTS_FILE: 'm.json',
+      API_KEYS_FILE: 'keys',
+      TEMPORAL_ADDRESS: 'a:1',
+      MAX_PAYOUT: '5',
+    };
+    const env = {
+      ...Object.fromEntries(secrets.map((name) => [name, 'secret'])),
+      ...told,
+      HOME: '/root',
+      POLL_FIRST: '',
+    };
+    expect(settingsToTell(env)).toEqual(told);
+  });
 });

@@ -12,6 +12,7 @@ const running = {
   temporal: { address: '127.0.0.1:7233', namespace: 'default' },
   taskQueue: 'payments',
   hasGeneratedKey: true,
+  settings: { MERCHANTS_FILE: 'merchants.json' },
 };
 
 describe('the note of a running start', () => {
