@@ -80,18 +80,11 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
       };
     case 'absent': {
       if (!isOver) return { kind: 'lookAgain' };
-      const named = namedIn(payment);
       const [seen] = payment.others;
       const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.byPolicy;
-      const isNamed = named.length > 0 || isNamedAlone(payment);
-      if (isResend && seen === undefined && !isNamed && payment.phase.kind !== 'review')
-        return { kind: 'send' };
-      const report =
-        named.length > 0
-          ? `; a notification names ${named.join(', ')} as its transaction`
-          : isNamed
-            ? '; a notification says that it has one'
-            : '';
+      const report = reportIn(payment);
+      const isKnown = seen !== undefined || report !== '';
+      if (isResend && !isKnown && payment.phase.kind !== 'review') return { kind: 'send' };
       const before = seen === undefined ? '' : `, but has shown ${seen.transId} (${seen.status})`;
       return {
         kind: 'review',
@@ -100,6 +93,13 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
       };
     }
   }
+}
+
+/** How the reason of a review goes on where a notification says that the payment has a transaction. */
+function reportIn(payment: PaymentState): string {
+  const named = namedIn(payment);
+  if (named.length > 0) return `; a notification names ${named.join(', ')} as its transaction`;
+  return isNamedAlone(payment) ? '; a notification says that it has one' : '';
 }
 
 /** A transaction that was paid once is shown by an old answer when it isn't now. */
