@@ -116,6 +116,7 @@ export type ResponseOf<Described extends Responses> = ApiResponse &
 
 /** A request, as a route's handler sees it. */
 export interface ApiRequest {
+  readonly method: string;
   readonly params: Readonly<Record<string, string | undefined>>;
   /** Path and query, as they were sent. */
   readonly address: string;
@@ -169,6 +170,8 @@ export interface PublicRoute<Response extends ApiResponse = ApiResponse> extends
   readonly scopes?: undefined;
   /** What is described as its body, which the handler reads itself. */
   readonly rawBody?: z.ZodType;
+  /** The handler is given requests of every method, and refuses them itself. */
+  readonly takesAnyMethod?: boolean;
   handle(request: ApiRequest, context: ApiContext): Promise<Response> | Response;
 }
 
@@ -225,7 +228,10 @@ export function mountRoutes(
   for (const path of new Set(routes.map((route) => route.path))) {
     const here = routes.filter((route) => route.path === path);
     const mounted = app.route(path);
-    for (const route of here) mounted[route.method](toHandler(route, context, authenticator));
+    for (const route of here) {
+      const isOfAny = route.scopes === undefined && route.takesAnyMethod;
+      mounted[isOfAny ? 'all' : route.method](toHandler(route, context, authenticator));
+    }
     const allow = here.map(({ method }) => (method === 'get' ? 'GET, HEAD' : 'POST')).join(', ');
     mounted.all((request) => {
       recordOf(request).route = path;
@@ -281,6 +287,7 @@ function toApiRequest(request: Request, response: Response): ApiRequest {
   response.once('close', () => hangUp.abort());
   const params = Object.entries(request.params).map(([name, value]) => [name, String(value)]);
   return {
+    method: request.method,
     params: Object.fromEntries(params),
     address: request.originalUrl,
     record: recordOf(request),

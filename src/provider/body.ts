@@ -40,7 +40,9 @@ export async function decoded(
   const codings = contentEncoding.toLowerCase().split(',').slice(-MAX_CODINGS).reverse();
   let content = bytes;
   for (const coding of codings) content = await without(content, DECODERS[coding.trim()] ?? [], max);
-  return content;
+  // No text begins so: it is gzip, of which no header tells.
+  const isGzip = content[0] === 0x1f && content[1] === 0x8b;
+  return isGzip ? await without(content, DECODERS.gzip ?? [], max) : content;
 }
 
 async function without(bytes: Uint8Array, decoders: readonly Decompress[], max: number): Promise<Uint8Array> {
@@ -75,10 +77,27 @@ export function textOf(bytes: Uint8Array, { contentType = '' }: BodyHeaders): st
   return new TextDecoder('latin1').decode(bytes);
 }
 
-/** The value that JSON stands for; `undefined` when it is none. An integer too large for a number is the text of its digits. */
+/** Strings, in which nothing is replaced, and what some write for a number that is none. */
+const NO_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|-?\b(?:NaN|Infinity)\b/gs;
+
+/**
+ * The value that JSON stands for; `undefined` when it is none. An integer too large for a number is the text of its digits; NaN and
+ * Infinity, which aren't JSON, are `null`.
+ */
 export function parseJson(text: string): unknown {
+  const json = text.replace(/^\ufeff/, '');
+  return (
+    parsed(json) ?? (/NaN|Infinity/.test(json) ? parsed(json.replace(NO_NUMBER, unlessNumber)) : undefined)
+  );
+}
+
+function unlessNumber(token: string): string {
+  return token.startsWith('"') ? token : 'null';
+}
+
+function parsed(json: string): unknown {
   try {
-    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''), withAllDigits);
+    const value: unknown = JSON.parse(json, withAllDigits);
     return value;
   } catch {
     return undefined;

@@ -110,6 +110,10 @@ interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What may be answered to a question. Nothing in a list, least of all in an empty one, shows whom it is about. */
+const SINGLE = { bodyMax: MAX_BODY.single };
+const LIST = { bodyMax: MAX_BODY.list, isFresh: true };
+
 /** Why nothing was sent while the provider hangs. */
 const HELD_BACK = {
   question: `not asked: the provider left the last ${MAX_TIMEOUTS} questions without an answer in time`,
@@ -174,6 +178,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     confidential: Confidential,
     send: (request: ExchangeRequest) => Promise<Exchange | undefined>,
     heldBack: string,
+    isInitiation = false,
   ): Promise<ProviderAnswer> => {
     const [endpoint = ''] = request.path.split(/[/?]/);
     const begun = performance.now();
@@ -182,7 +187,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
       const answer: ProviderAnswer =
         exchanged === undefined
           ? { kind: 'undecided', sent: 'no', reason: heldBack }
-          : interpretExchange(exchanged, confidential);
+          : interpretExchange(exchanged, confidential, isInitiation);
       return { answer, outcome: outcomeOf(exchanged, answer) };
     });
     onCall({ service, endpoint, outcome, durationMs: performance.now() - begun });
@@ -198,20 +203,20 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
       HELD_BACK.question,
     );
 
-  const get = (path: string, bodyMax: number, call?: CallOptions) =>
-    ask({ method: 'GET', path, bodyMax, ...call });
+  const get = (path: string, answer: typeof SINGLE | typeof LIST, call?: CallOptions) =>
+    ask({ method: 'GET', path, ...answer, ...call });
 
   /** GETs the resource with this identifier. */
   const getById = async (
     folder: string,
     id: string,
-    bodyMax: number,
+    answer: typeof SINGLE | typeof LIST,
     call?: CallOptions,
   ): Promise<ProviderAnswer> => {
     const segment = pathSegment(id);
     if (segment === undefined)
       return { kind: 'undecided', sent: 'no', reason: 'no address can carry this identifier' };
-    return get(`${folder}/${segment}`, bodyMax, call);
+    return get(`${folder}/${segment}`, answer, call);
   };
 
   /** Makes a request for a link or an order. Its answer shows that the provider doesn't hang. */
@@ -222,8 +227,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
   };
 
   /** Sends an order that moves money, even while the provider hangs, unless that would take too many slots. */
-  const sendOrder = (request: ExchangeRequest) =>
-    orders.call(() => initiation({ ...request, isFresh: true }));
+  const sendOrder = (request: ExchangeRequest) => orders.call(() => initiation(request));
 
   /**
    * Sends a request for a link, unless the provider hangs: it can be made later. Questions don't wait for links, which have a
@@ -243,7 +247,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     const { phone, name, email } = body;
     const confidential = { credentials, phone, name, email };
     const send = path === 'initiate-pay' ? sendLink : sendOrder;
-    return await reporting(postOf(path, body, call), confidential, send, HELD_BACK.initiation);
+    return await reporting(postOf(path, body, call), confidential, send, HELD_BACK.initiation, true);
   };
 
   return {
@@ -259,20 +263,20 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
       return interpretInitiation(await initiate('payout', request, call), initiationSchema);
     },
     async paymentStatus(transId, call) {
-      return interpretStatus(await getById('payment-status', transId, MAX_BODY.single, call), transId);
+      return interpretStatus(await getById('payment-status', transId, SINGLE, call), transId);
     },
     async expirePay(transId, call) {
       return interpretExpiry(await ask(postOf('expire-pay', { transId }, call)), transId);
     },
     async transactionsOf(paymentId, isDirect, call) {
       const userId = userIdOf(paymentId, isDirect);
-      return interpretList(await getById('transaction', userId, MAX_BODY.list, call), paymentId);
+      return interpretList(await getById('transaction', userId, LIST, call), paymentId);
     },
     async search(query, call) {
-      return interpretSearch(await get(searchPath(query), MAX_BODY.list, call));
+      return interpretSearch(await get(searchPath(query), LIST, call));
     },
     async balance(call) {
-      return interpretBalance(await get('balance', MAX_BODY.single, call));
+      return interpretBalance(await get('balance', SINGLE, call));
     },
   };
 }

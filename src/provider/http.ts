@@ -1,6 +1,6 @@
-import { Agent as HttpAgent, validateHeaderValue } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
-import got, { type Got, RequestError } from 'got';
+import { Agent as HttpAgent, request as httpRequest, validateHeaderValue } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import got, { type Got, RequestError, type RequestFunction } from 'got';
 import { decoded, parseJson, textOf } from './body.js';
 import { classifyFailure, type Failure } from './failure.js';
 import { credentialHeaders } from './schemas.js';
@@ -61,6 +61,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
       followRedirect: false,
       throwHttpErrors: false,
       maxHeaderSize: MAX_HEADERS,
+      request: requestLeniently,
       // A small compressed body can unpack to any size: see decoded.
       decompress: false,
       responseType: 'buffer',
@@ -76,6 +77,15 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
     },
   };
 }
+
+/**
+ * Reads what RFC 9112 has a client read that Node's parser refuses by default: lines that end in LF alone, folded headers, spaces
+ * behind a chunk's size, HTTP/1.2. A body has to be whole all the same.
+ */
+const requestLeniently: RequestFunction = (url, options, callback) => {
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return send(url, { ...options, insecureHTTPParser: true }, callback);
+};
 
 function readServiceUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -132,7 +142,7 @@ export function createKeepAliveAgents({ connectMs, idleMs = IDLE_MS }: AgentOpti
 
 /**
  * Agents that open a connection for each request. A server may close an idle connection at the moment at which a request is sent on
- * it. Whether that was read, nobody knows, and it isn't on a connection of its own.
+ * it, and nobody knows whether that was read. And what comes on it then, a 408 or an answer given twice, is taken for the answer.
  */
 function createFreshAgents({ connectMs }: AgentOptions): Agents {
   const options = { autoSelectFamilyAttemptTimeout: nextAddressMs(connectMs) };
@@ -163,7 +173,7 @@ export interface ExchangeRequest {
   /** A time limit that is shorter than the client's, in ms. */
   readonly withinMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Sent on a connection of its own, because it moves money. */
+  /** Sent on a connection of its own, as a POST always is: an answer that doesn't name what was asked about must be this request's. */
   readonly isFresh?: boolean | undefined;
 }
 
@@ -209,7 +219,7 @@ export async function exchange(
     ending.abort();
   };
   const eitherSignal = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
-  const agent = request.isFresh && { agent: freshAgents };
+  const agent = (request.isFresh || method === 'POST') && { agent: freshAgents };
   const pending = got(path, { method, ...content, ...timeout, ...agent, signal: eitherSignal });
   pending.on('downloadProgress', ({ transferred }) => {
     if (transferred > bodyMax) giveUp('the answer was too large to read');

@@ -14,8 +14,15 @@ import type { Transaction } from '../payments/transaction.js';
 import type { Exchange } from './http.js';
 import { type Confidential, providerText } from './provider-text.js';
 import { paymentIdOf } from './requests.js';
-import type { initiationSchema, linkInitiationSchema, WireTransaction } from './schemas.js';
-import { ALREADY_EXPIRED, balanceSchema, errorSchema, transactionSchema } from './schemas.js';
+import {
+  ALREADY_EXPIRED,
+  balanceSchema,
+  errorSchema,
+  initiationSchema,
+  type linkInitiationSchema,
+  transactionSchema,
+  type WireTransaction,
+} from './schemas.js';
 
 /**
  * The provider's answer, whatever the request was.
@@ -54,12 +61,23 @@ const PARTIAL_CONTENT = 206;
  * one comes from something in between, and doesn't say what the provider did.
  *
  * @param confidential what the provider's message must not show: see {@link providerText}
+ * @param isInitiation whether the request was to make a transaction: an error that names one doesn't prove that there is none
  */
-export function interpretExchange(exchange: Exchange, confidential: Confidential): ProviderAnswer {
+export function interpretExchange(
+  exchange: Exchange,
+  confidential: Confidential,
+  isInitiation = false,
+): ProviderAnswer {
   if (exchange.kind === 'failed') return { kind: 'undecided', sent: exchange.sent, reason: exchange.reason };
   const { statusCode, body, retryAfterMs } = exchange;
   if (statusCode >= 200 && statusCode <= 299 && statusCode !== PARTIAL_CONTENT)
     return { kind: 'succeeded', body };
+  const named = isInitiation ? readWrapped(initiationSchema, body) : undefined;
+  if (named !== undefined) {
+    const transId = providerText(named.transId, confidential);
+    const reason = `the provider answered ${statusCode}, and named the transaction ${transId}`;
+    return { kind: 'undecided', sent: 'perhaps', reason };
+  }
   const error = errorSchema.safeParse(body);
   if (statusCode === 429) return { kind: 'throttled', inProvidersForm: error.success, retryAfterMs };
 

@@ -49,7 +49,7 @@ export async function readNotification(
 
 /** The query of the address that a notification was sent to, in case that is where it is. */
 export function readQuery(address: string): readonly Named[] {
-  return namedIn(Object.fromEntries(new URL(address, 'http://localhost').searchParams), {}, 0);
+  return namedIn(fieldsByObject(new URL(address, 'http://localhost').searchParams), {}, 0);
 }
 
 async function fieldsOfForm(
@@ -60,12 +60,32 @@ async function fieldsOfForm(
   if (/^multipart\//i.test(contentType)) {
     try {
       const headers = { 'content-type': contentType };
-      return Object.fromEntries(await new Response(new Uint8Array(content), { headers }).formData());
+      const fields = await new Response(new Uint8Array(content), { headers }).formData();
+      return fieldsByObject(await Promise.all([...fields].map(withText)));
     } catch {
       return undefined;
     }
   }
-  return /^[\w.[\]%-]+=/.test(text) ? Object.fromEntries(new URLSearchParams(text)) : undefined;
+  return /^[\w.[\]%-]+=/.test(text) ? fieldsByObject(new URLSearchParams(text)) : undefined;
+}
+
+/** A part of a form may be a file. */
+async function withText([name, value]: [string, string | File]): Promise<[string, string]> {
+  return [name, typeof value === 'string' ? value : await value.text()];
+}
+
+/** The fields of a form, those of each object together: `a[0][id]` and `a[1][id]` are two objects', and so is a field that comes again. */
+function fieldsByObject(fields: Iterable<readonly [string, string]>): Record<string, string>[] {
+  const objects = new Map<string, Record<string, string>[]>();
+  for (const [name, value] of fields) {
+    const outer = name.slice(0, Math.max(0, name.lastIndexOf('['), name.lastIndexOf('.')));
+    const ofOuter = objects.get(outer) ?? [];
+    objects.set(outer, ofOuter);
+    const last = ofOuter.at(-1);
+    if (last === undefined || Object.hasOwn(last, name)) ofOuter.push({ [name]: value });
+    else last[name] = value;
+  }
+  return [...objects.values()].flat();
 }
 
 function namedIn(value: unknown, outer: Named, depth: number): Named[] {
@@ -115,9 +135,18 @@ function toStatus(text: string | undefined): ProviderStatus | undefined {
 
 /** Ids that {@link derivePaymentId} makes, anywhere in a text: of JSON that is cut off, XML, or whatever else it is. */
 const MENTIONED = /\b(?:col|pay)_[0-9a-f]{32}(?![0-9a-f])/g;
+/** A transaction's id behind its name, in such a text. */
+const TRANSACTION =
+  /\btrans(?:action)?[_-]?id\b["'\s]{0,3}[:=>](?:["'\s]{0,3}|<!\[CDATA\[)([\w.-]{1,200})(?=["'<\s,;&}\]])/gi;
 
 function mentionedIn(text: string): Named[] {
-  return [...text.matchAll(MENTIONED)].slice(0, MAX_NAMED).map(([id]) => ({ paymentId: parsePaymentId(id) }));
+  const payments = [...text.matchAll(MENTIONED)].map(([id]): Named => ({ paymentId: parsePaymentId(id) }));
+  if (payments.length > 0) return payments.slice(0, MAX_NAMED);
+  return [...text.matchAll(TRANSACTION)]
+    .map(([, id]) => toTransId(id))
+    .filter((transId) => transId !== undefined)
+    .map((transId): Named => ({ transId }))
+    .slice(0, MAX_NAMED);
 }
 
 function distinct(found: readonly Named[]): readonly Named[] {

@@ -54,14 +54,23 @@ describe('a request to the provider', () => {
     expect(server.seen).toMatchObject([{ path: '/base/balance' }]);
   });
 
-  it('goes over a kept connection, unless it moves money', async () => {
-    const server = await serveHttp(json(200, { transId: 'T1' }));
-    const client = clientOf(server.url);
-    for (let count = 0; count < 2; count++) await client.balance();
-    expect(server.connections()).toBe(1);
-    for (let count = 0; count < 2; count++) await client.directPay({ amount: 500, phone: '67' });
-    expect([server.seen.length, server.connections()]).toEqual([4, 3]);
-  });
+  it.each<[string, (client: ProviderClient) => Promise<unknown>, number]>([
+    ['balance', (client) => client.balance(), 1],
+    ['status', (client) => client.paymentStatus('T1'), 1],
+    ['list', (client) => client.transactionsOf('col_1', false), 2],
+    ['search', (client) => client.search({}), 2],
+    ['expiry', (client) => client.expirePay('T1'), 2],
+    ['link', (client) => client.initiatePay({ amount: 500 }), 2],
+    ['direct payment', (client) => client.directPay({ amount: 500, phone: '67' }), 2],
+  ])(
+    'has a connection of its own, unless the answer names what was asked: %s',
+    async (_, ask, connections) => {
+      const server = await serveHttp(json(200, { transId: 'T1' }));
+      const client = clientOf(server.url);
+      for (let count = 0; count < 2; count++) await ask(client);
+      expect([server.seen.length, server.connections()]).toEqual([2, connections]);
+    },
+  );
 });
 
 describe('a wrong call', () => {

@@ -123,6 +123,60 @@ describe('a notification in any form', () => {
     expect(await read(body)).toEqual([{ paymentId: id }]);
   });
 
+  it.each([
+    ['XML', '<t><transId>T-1.x</transId></t>'],
+    ['XML with attributes', "<t transId='T-1.x'/>"],
+    ['XML with CDATA', '<t><ns:transId><![CDATA[T-1.x]]></ns:transId></t>'],
+    ['JSON that is cut off', '{"transId": "T-1.x", "amou'],
+    ['JavaScript', "{transId: 'T-1.x', status: 'FAILED'}"],
+    ['YAML', 'trans_id: T-1.x\nstatus: FAILED\n'],
+    ['words', 'transactionId = T-1.x\r\n'],
+  ])('leads to the transaction that it names alone: %s', async (_, body) => {
+    expect(await read(body)).toEqual([{ transId: 'T-1.x' }]);
+  });
+
+  it('does not take an id that is cut off for another', async () => {
+    expect(await read('{"transId":"T-1')).toEqual([]);
+  });
+
+  it.each<[string, string, BodyHeaders]>([
+    ['a form of lists', 'data[0][transId]=T1&data[0][status]=FAILED&data[1][transId]=T2', {}],
+    ['a form whose fields come twice', 'transId=T1&status=FAILED&transId=T2', {}],
+    ['XML', '<a><transId>T1</transId><status>FAILED</status></a><a><transId>T2</transId></a>', {}],
+    ['lines of JSON', '{"transId":"T1","status":"FAILED"}\n{"transId":"T2"}\n', {}],
+  ])('may be about two transactions: %s', async (_, body, headers) => {
+    expect((await read(body, headers)).map(({ transId }) => transId)).toEqual(['T1', 'T2']);
+  });
+
+  it('may have its JSON in a file of a form', async () => {
+    const part =
+      'Content-Disposition: form-data; name="payload"; filename="a.json"\r\nContent-Type: application/json';
+    const body = `--boundary-1\r\n${part}\r\n\r\n${json}\r\n--boundary-1--\r\n`;
+    expect(await read(body, { contentType: 'multipart/form-data; boundary=boundary-1' })).toEqual([named]);
+  });
+
+  it('may be in gzip, of which no header tells', async () => {
+    expect(await read(gzipSync(json))).toEqual([named]);
+  });
+
+  it('may have NaN for a number', async () => {
+    expect(await read(json.replace('500', 'NaN'))).toEqual([named]);
+  });
+
+  it.each([
+    ['quotes', '\\"'.repeat(30_000)],
+    ['names', 'transId="'.repeat(7_000)],
+    ['ids', `transId:${'a'.repeat(60_000)}`],
+    ['brackets', 'a[b]='.repeat(13_000)],
+    ['fields that come again', 'a=&'.repeat(20_000)],
+    ['a long name', `${'a'.repeat(60_000)}.b=1`],
+  ])('is read in no time: %s', async (_, body) => {
+    const begun = performance.now();
+    await read(`"NaN${body}`);
+    await read(body);
+    expect(performance.now() - begun).toBeLessThan(2_000);
+  });
+
   it('may be in the address', () => {
     expect(readQuery(`/webhooks/provider/token?${form}`)).toEqual([named]);
   });

@@ -5,7 +5,7 @@ import type { UnmatchedNotification } from '../../workflows/messages.js';
 import { sameSecret } from '../http/auth.js';
 import { MAX_BODY_BYTES } from '../http/body.js';
 import type { WebhookResult } from '../http/metrics.js';
-import { ApiError, notFound } from '../http/problem.js';
+import { ApiError, methodNotAllowed, notFound } from '../http/problem.js';
 import {
   deliverHint,
   dropMatched,
@@ -37,6 +37,7 @@ export const providerWebhook = publicRoute({
     'For the provider alone: the address contains a secret. A notification proves nothing, it only makes a payment ask the provider. One that cannot be read is kept for an operator.',
   operationId: 'receiveProviderNotification',
   rawBody: z.unknown().describe("The provider's transaction, or several, in any layout"),
+  takesAnyMethod: true,
   tag: 'Operations',
   responses: { 200: { description: 'It was received.', schema: z.object({ received: z.literal(true) }) } },
   problems: [
@@ -49,7 +50,7 @@ export const providerWebhook = publicRoute({
   async handle(request, context) {
     if (!sameSecret(request.params.token ?? '', context.webhookToken)) {
       count(request, context, 'wrong_token');
-      throw notFound();
+      throw request.method === 'POST' ? notFound() : methodNotAllowed('POST');
     }
     try {
       await take(request, context);
@@ -81,6 +82,11 @@ async function take(request: ApiRequest, context: ApiContext): Promise<void> {
   };
   const { named, text } = await readNotification(await request.readBytes(), headers, MAX_BODY_BYTES);
   const found = named.length > 0 ? named : readQuery(request.address);
+  if (found.length === 0 && request.method !== 'POST' && text === '') {
+    // Somebody looks whether there is anything here.
+    request.record.result = 'not_one';
+    throw methodNotAllowed('POST');
+  }
   if (found.length === 0) return await keepUnread(request, context, text);
   // All are tried before the first that could not be taken has the provider repeat them: those that were aren't harmed by it.
   let failure: unknown;

@@ -61,14 +61,21 @@ describe("the provider's notification", () => {
     expect(await api.metrics()).toContain('result="too_large"} 1');
   });
 
-  it('is taken as a POST alone', async () => {
-    for (const method of ['PUT', 'PATCH', 'GET']) {
-      const { status, headers } = await api.ask(
-        method,
-        address,
-        method === 'GET' ? {} : { body: notification },
-      );
+  it('is taken by any method', async () => {
+    const send = async (method: string, query: string, body?: string) =>
+      (await fetch(`${api.url}${address}${query}`, { method, ...(body && { body }) })).status;
+    expect(await send('PUT', '', JSON.stringify(notification))).toBe(503);
+    expect(await send('PATCH', '', JSON.stringify(notification))).toBe(503);
+    expect(await send('GET', '?transId=T1')).toBe(503);
+  });
+
+  it('is a POST, if there is nothing in it', async () => {
+    for (const method of ['PUT', 'GET']) {
+      const { status, headers } = await api.ask(method, address);
       expect([status, headers.get('allow')]).toEqual([405, 'POST']);
     }
+    const { status, headers } = await api.ask('GET', `${address}wrong?transId=T1`);
+    expect([status, headers.get('allow')]).toEqual([405, 'POST']);
+    expect(await api.metrics()).toContain('result="malformed"} 0');
   });
 });
