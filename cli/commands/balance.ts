@@ -1,8 +1,13 @@
 import type { Command } from 'commander';
 import type { Balance, PaymentKind } from '../../client/index.js';
-import { print, printJson, table, timeOf, xaf } from '../output.js';
+import { note, print, printJson, table, timeOf, xaf } from '../output.js';
 import { EXIT, untilDone } from '../run.js';
 import { clientFor, type TargetOptions, withTarget } from '../target.js';
+import { readAmount } from './create.js';
+
+interface BalanceOptions extends TargetOptions {
+  readonly below?: number;
+}
 
 const SERVICES: readonly PaymentKind[] = ['collection', 'payout'];
 
@@ -13,6 +18,7 @@ export function addBalanceCommand(program: Command): void {
     .summary('show the balances at the provider')
     .description('Shows what the provider says that your services have. The key needs the scope balance.');
   command.addArgument(command.createArgument('[service]', 'this one alone').choices(SERVICES));
+  command.option('--below <amount>', 'exit with 1 when one is below this amount, in XAF', readAmount);
   withTarget(command)
     .addHelpText(
       'after',
@@ -20,17 +26,19 @@ export function addBalanceCommand(program: Command): void {
 Examples:
   sanaga balance
   sanaga balance payout --json | jq .balance
+  sanaga balance payout --below 500000 || echo "top it up"
 
-Exit code: 0 when it was read; 3 when the provider can't say at the moment.`,
+Exit code: 0 when it was read; with --below, 1 when it is below; 3 when the
+provider can't say at the moment.`,
     )
-    .action((service: PaymentKind | undefined, options: TargetOptions) =>
+    .action((service: PaymentKind | undefined, options: BalanceOptions) =>
       untilDone((stop) => balance(service === undefined ? SERVICES : [service], options, stop), options),
     );
 }
 
 async function balance(
   services: readonly PaymentKind[],
-  options: TargetOptions,
+  options: BalanceOptions,
   stop: AbortSignal,
 ): Promise<number> {
   const sanaga = await clientFor(options);
@@ -46,5 +54,8 @@ async function balance(
     ]);
     print(table(['Service', 'Name', 'Balance', 'As of'], rows, ['Balance']));
   }
-  return EXIT.ok;
+  const { below } = options;
+  const low = below === undefined ? [] : balances.filter(({ balance: amount }) => amount < below);
+  for (const { service } of low) note(`The balance of ${service} is low: below ${xaf(below ?? 0)}.`);
+  return low.length > 0 ? EXIT.failed : EXIT.ok;
 }

@@ -282,6 +282,26 @@ describe('sanaga balance', () => {
     expect(server.seen.map(({ path }) => path)).toEqual(['/v1/balance?service=payout']);
   });
 
+  it('is a failure when it is below what is asked for, for a cron job to tell', async () => {
+    const server = await serve(() => [
+      200,
+      {
+        service: 'payout',
+        serviceName: 'shop',
+        balance: 40_000,
+        currency: 'XAF',
+        asOf: '2026-11-21T08:20:32.843Z',
+      },
+    ]);
+    const low = await sanaga(server, 'balance', 'payout', '--below', '40,001');
+    expect(low.code).toBe(1);
+    expect(low.stderr).toBe('The balance of payout is low: below 40,001 XAF.\n');
+    expect(await sanaga(server, 'balance', 'payout', '--below', '40000')).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+  });
+
   it("is not known while the provider can't say", async () => {
     const server = await serve(() => problem(503, 'provider_unavailable'));
     expect((await sanaga(server, 'balance')).code).toBe(3);

@@ -67,6 +67,12 @@ describe('the dashboard', () => {
     expect([...asked].map((uid) => `uid: ${uid}`)).toEqual([/uid: .*/.exec(source)?.[0]]);
   });
 
+  it('shows each metric that an alert goes by', () => {
+    const namesIn = (text: string) => new Set(namedSeries(text).map(({ name }) => name));
+    const shown = namesIn(queries.map(({ expr }) => expr).join('\n'));
+    expect([...namesIn(alerts)].filter((name) => !shown.has(name))).toEqual([]);
+  });
+
   it('says of each panel what it shows', () => {
     const silent = dashboard.panels.filter(({ type, description }) => type !== 'row' && !description);
     expect(silent).toEqual([]);
