@@ -17,6 +17,7 @@ export function audit(subject: AuditCase): Violation[] {
     ...oversent(subject),
     ...lostPayments(subject),
     ...wrongOutcome(subject),
+    ...wrongAmount(subject),
     ...unnoticed(subject),
     ...overLimit(subject),
     ...stuck(subject),
@@ -76,6 +77,18 @@ function wrongOutcome({ record, shown, transactions }: AuditCase): Finding[] {
   return [...said, { invariant: 'wrongOutcome', what }];
 }
 
+/** What is said to have moved is what the ledger has moved, in the API and in what the merchant was notified of. */
+function wrongAmount({ record, shown, transactions }: AuditCase): Finding[] {
+  const told = record.notifications.map(({ content }) => content.data);
+  return [...(shown === undefined ? [] : [shown]), ...told].flatMap((said): Finding[] => {
+    const booked = transactions.find(({ transId }) => transId === said.transId);
+    const { amount, amountPaid = amount, status } = said;
+    if (status !== 'SUCCESSFUL' || booked === undefined || amountPaid === booked.amount) return [];
+    const what = `it says that ${amountPaid} XAF have moved; the ledger has ${booked.amount} XAF`;
+    return [{ invariant: 'wrongOutcome', what }];
+  });
+}
+
 /** Two transactions that move money are put before a person, unless nothing could tell Sanaga of the second. */
 function unnoticed({ record, shown, transactions }: AuditCase): Finding[] {
   if (shown === undefined || shown.status === 'REVIEW' || record.terminated) return [];
@@ -121,8 +134,8 @@ function unrecorded({ record, shown, recorded }: AuditCase): Finding[] {
   const isUnread = kept === undefined && payments.length > 0;
   if (isUnread && !record.terminated) found.push("its record can't be read");
   if (isOver && kept !== undefined) {
-    const [is, was] = [kept, shown].map(({ status, final, amount, transId }) =>
-      [status, final ? 'final' : 'open', amount, transId].join(' '),
+    const [is, was] = [kept, shown].map(({ status, final, amount, amountPaid, transId }) =>
+      [status, final ? 'final' : 'open', amount, amountPaid, transId].join(' '),
     );
     if (is !== was) found.push(`it is in the records as ${is}, and shown as ${was}`);
   }

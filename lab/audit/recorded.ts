@@ -11,7 +11,8 @@ export interface Recorded {
   readonly events: readonly string[];
 }
 
-export interface RecordedPayment extends Pick<SeenPayment, 'status' | 'final' | 'amount' | 'transId'> {
+export interface RecordedPayment
+  extends Pick<SeenPayment, 'status' | 'final' | 'amount' | 'amountPaid' | 'transId'> {
   /** The ids of what its merchant was to be notified of, as the payment itself remembers it. */
   readonly notifications: readonly string[];
 }
@@ -42,9 +43,9 @@ export async function readRecorded(records: Records): Promise<(id: string) => Re
 }
 
 function toRecorded({ payment, state }: RecordContent): RecordedPayment {
-  const { id, status, final, amount, transId } = payment;
+  const { id, status, final, amount, amountPaid, transId } = payment;
   const notifications = state.notifications.map((one) => notificationId(id, one));
-  return { status, final, amount, transId, notifications };
+  return { status, final, amount, amountPaid, transId, notifications };
 }
 
 type Listed = Awaited<ReturnType<Records['list']>>[number];

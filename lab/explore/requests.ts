@@ -129,8 +129,10 @@ export function withReplies(
 }
 
 /** By the model's own word, whatever the machine makes of it. */
-function takesTwoPeople({ order, terms }: PaymentState): boolean {
-  return order.kind === 'payout' && order.amount > (terms.secondPersonAbove ?? Number.POSITIVE_INFINITY);
+function takesTwoPeople({ order, terms, facts, differences = [] }: PaymentState): boolean {
+  const shown = differences.map(({ amount = 0 }) => amount);
+  const largest = Math.max(order.amount, facts.amountPaid ?? 0, ...shown);
+  return order.kind === 'payout' && largest > (terms.secondPersonAbove ?? Number.POSITIVE_INFINITY);
 }
 
 /** What is carried out although no second person has decided the same, on the review that it is now. */

@@ -9,6 +9,7 @@ const paymentSchema = z.object({
   status: z.enum(PAYMENT_STATUSES),
   final: z.boolean(),
   amount: z.int(),
+  amountPaid: z.int().optional(),
   link: z.url().optional(),
   transId: z.string().optional(),
   reason: z.string().optional(),

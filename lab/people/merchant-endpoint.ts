@@ -16,7 +16,7 @@ type Documented = z.infer<typeof notificationSchema>;
 
 /** What is made use of. */
 interface NotificationBody extends Pick<Documented, 'type' | 'timestamp'> {
-  readonly data: Pick<Documented['data'], 'id' | 'status' | 'final' | 'amount'>;
+  readonly data: Pick<Documented['data'], 'id' | 'status' | 'final' | 'amount' | 'amountPaid' | 'transId'>;
 }
 
 /** One delivery to the merchant, as it came. */

@@ -137,6 +137,7 @@ export async function setUp(options: SimulationOptions, workflowBundle: string):
         entry,
         transId: entry.transId,
         status: entry.status,
+        amount: entry.amount,
         createdAt: entry.createdAt,
         listedFrom: entry.listedFrom,
         statusCalls: entry.statusCalls,

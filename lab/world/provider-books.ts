@@ -14,6 +14,9 @@ export type BookedStatus = Pick<Entry, 'status'> & {
 
 /** All of a transaction that is compared at the end. */
 export type FinalTransaction = BookedStatus & {
+  readonly transId: string;
+  /** XAF */
+  readonly amount: number;
   /** When it was made, in ms since the epoch. */
   readonly createdAt: number;
   readonly statusCalls: Pick<Entry['statusCalls'], 'throttled'>;
@@ -34,7 +37,12 @@ export function statusList(transactions: readonly BookedStatus[]): string {
 
 const entrySchema = z
   .object({
-    transaction: z.object({ transId: z.string(), status: statusSchema, externalId: z.string().optional() }),
+    transaction: z.object({
+      transId: z.string(),
+      status: statusSchema,
+      amount: z.int(),
+      externalId: z.string().optional(),
+    }),
     history: z.array(z.object({ status: statusSchema, at: z.int() })),
     createdAt: z.int(),
     statusCalls: z.object({ answered: z.int(), throttled: z.int() }),

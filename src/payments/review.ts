@@ -19,7 +19,7 @@ import {
   transIdOf,
 } from './payment-state.js';
 import { isNamedAlone, namedIn, onListed } from './searching.js';
-import { changedReview, isProposal, objectionToPerson, propose } from './second-person.js';
+import { changedReview, isProposal, objectionToOne, objectionToPerson, propose } from './second-person.js';
 import type { Transaction } from './transaction.js';
 import {
   aboutToSend,
@@ -552,7 +552,8 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
     const seen = isOfPayment(payment, transaction) ? [transaction, ...heard] : heard;
     return backNoting(payment, deciding, besides(transId, transaction.status, first), seen, now);
   }
-  return carryOut(applyTransaction(known, transaction, now), deciding, now);
+  const seen = [...ownOf(payment, transaction), ...heard];
+  return carryOut(payment, deciding, applyTransaction(known, transaction, now), seen, now);
 }
 
 /**
@@ -606,7 +607,7 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
   const reason = `decided by ${approval === undefined ? by : `${by} and ${approval.by}`}: no money has moved`;
   const unproven = unshown(payment, deciding, own);
   const outcome = { status: 'FAILED', reason, failureCode: 'decided_by_operator', unproven } as const;
-  return carryOut(end(doubtful, outcome, now), deciding, now);
+  return carryOut(payment, deciding, end(doubtful, outcome, now), own, now);
 }
 
 /** The payment's own transaction, if it was SUCCESSFUL once, and the provider has said nothing of it for this decision. */
@@ -631,12 +632,26 @@ function resend(payment: PaymentState, deciding: Deciding, now: number): Change 
   if (pursuit?.kind !== 'searching') {
     return back(payment, deciding, ENDED_ONCE);
   }
-  return carryOut(aboutToSend(payment, 'operator', pursuit.doubt), deciding, now);
+  return carryOut(payment, deciding, aboutToSend(payment, 'operator', pursuit.doubt), [], now);
 }
 
-function carryOut(payment: PaymentState, deciding: Deciding, now: number): Change {
+/**
+ * Carries a decision out, unless what the provider has shown meanwhile takes a second person.
+ *
+ * @param decided the payment as the decision makes it
+ * @param seen the transactions that were shown for it
+ */
+function carryOut(
+  payment: PaymentState,
+  deciding: Deciding,
+  decided: PaymentState,
+  seen: readonly Transaction[],
+  now: number,
+): Change {
+  const objection = objectionToOne(payment, deciding);
+  if (objection !== undefined) return backNoting(payment, deciding, objection, seen, now);
   return {
-    payment: { ...payment, resolved: resolvedBy(deciding, now) },
+    payment: { ...decided, resolved: resolvedBy(deciding, now) },
     replies: [{ request: deciding.request, kind: 'done' }],
   };
 }

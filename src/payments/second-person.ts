@@ -1,5 +1,6 @@
 import { allOf, type Decision, overrulesAllOf, type Rejection, type Resolution } from './decision.js';
-import type { PaymentState, Review } from './payment-state.js';
+import { CURRENCY } from './limits.js';
+import type { Deciding, PaymentState, Review } from './payment-state.js';
 import {
   type Change,
   done,
@@ -16,11 +17,17 @@ import {
  * out when a second person makes the same decision on the same review. A review that changes is another one, without it.
  */
 
-/** Whether a decision on the payment takes two people: it is a payout above the limit that it began with. */
-export function needsSecondPerson({ order, terms }: Pick<PaymentState, 'order' | 'terms'>): boolean {
-  const { secondPersonAbove } = terms;
-  return order.kind === 'payout' && secondPersonAbove !== undefined && order.amount > secondPersonAbove;
+/**
+ * Whether a decision on the payment takes two people: it is a payout above the limit that it began with, or the provider has shown
+ * a transaction above it, which a decision could book.
+ */
+export function needsSecondPerson({ order, terms, differences = [] }: Decided): boolean {
+  const { secondPersonAbove = Number.POSITIVE_INFINITY } = terms;
+  const amounts = [order.amount, ...differences.map(({ amount = 0 }) => amount)];
+  return order.kind === 'payout' && amounts.some((amount) => amount > secondPersonAbove);
 }
+
+type Decided = Pick<PaymentState, 'order' | 'terms' | 'differences'>;
 
 /** Whether a decision would only be kept, and wait for a second person. */
 export function isProposal(payment: PaymentState, review: Review, resolution: Resolution): boolean {
@@ -63,6 +70,18 @@ export function objectionToPerson({ proposed }: Review, resolution: Resolution):
         `${by} has decided this over an objection: reject that decision`,
         allOf(force, resolution.force),
       );
+}
+
+/** Why one person's decision isn't carried out after all: what the provider has shown for it takes two people. */
+export function objectionToOne(
+  payment: PaymentState,
+  { review, resolution }: Pick<Deciding, 'review' | 'resolution'>,
+): Refusal | undefined {
+  if (!isProposal(payment, review, resolution)) return undefined;
+  const above = payment.terms.secondPersonAbove;
+  return resolutionRefused(
+    `the provider shows a transaction of more than ${above} ${CURRENCY}, so that a decision takes two people: read the payment again, and decide again`,
+  );
 }
 
 /** Keeps a decision until a second person makes the same, or rejects it. It replaces another one that waits. */

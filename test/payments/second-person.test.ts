@@ -3,7 +3,7 @@ import { describePayment } from '../../src/payments/describe-payment.js';
 import { objectionTo, step } from '../../src/payments/machine.js';
 import { forMerchant, toPayment } from '../../src/payments/to-payment.js';
 import { directOrder, HOUR, MINUTE, payoutOrder, transactionOf, transId } from '../support/orders.js';
-import { absent, paid, Scenario, SILENT, throttled } from '../support/scenario.js';
+import { absent, ambiguous, paid, Scenario, SILENT, throttled } from '../support/scenario.js';
 
 const [ann, bob] = [{ by: 'ann' }, { by: 'bob' }];
 const large = { secondPersonAbove: payoutOrder.amount - 1 };
@@ -232,6 +232,41 @@ describe('a decision that waits for a second person', () => {
     expect(shown.review).toMatchObject({ number: 1, secondPerson: true });
     expect(JSON.stringify(shown)).not.toContain('ann');
     expect(JSON.stringify(forMerchant(toPayment(payment.reject('bob').payment)))).not.toContain('bob');
+  });
+});
+
+describe('a decision on a payout of which the provider shows a larger transaction than one person may decide on', () => {
+  const limit = { secondPersonAbove: payoutOrder.amount };
+  const amount = payoutOrder.amount + 1;
+  const forced = { force: true };
+
+  it('takes two people once that is known', () => {
+    const payment = ambiguous(payoutOrder, limit).listed({ ...own, amount });
+    expect(toPayment(payment.payment).review?.secondPerson).toBe(true);
+    payment.match('T1', { ...ann, ...forced });
+    expect(payment.phase('review').proposed).toMatchObject({ by: 'ann' });
+    payment.match('T1', { ...bob, ...forced }).found('SUCCESSFUL', { amount });
+    expect(payment.payment.resolved).toMatchObject({ by: 'ann', approval: { by: 'bob' } });
+    expect(toPayment(payment.payment)).toMatchObject({ status: 'SUCCESSFUL', amountPaid: amount });
+  });
+
+  it.each(['externalId', 'nobody'])(
+    'is refused when it is shown only while that is checked (made for %s)',
+    (whose) => {
+      const payment = absent(payoutOrder, limit).match('T1', { ...ann, ...forced });
+      const externalId = whose === 'nobody' ? undefined : payoutOrder.id;
+      payment.found('SUCCESSFUL', { amount, externalId, userId: externalId });
+      expect(payment.reply).toMatchObject(refused('takes two people'));
+      expect([payment.status, payment.payment.resolved]).toEqual(['REVIEW', undefined]);
+      payment.match('T1', { ...ann, ...forced });
+      expect(payment.phase('review').proposed).toMatchObject({ by: 'ann' });
+    },
+  );
+
+  it('takes one person when it is of what was ordered, or of less', () => {
+    const payment = absent(payoutOrder, limit).match('T1', { ...ann, ...forced });
+    payment.found('SUCCESSFUL', { amount: payoutOrder.amount - 1 });
+    expect(payment.payment.resolved).toMatchObject({ by: 'ann' });
   });
 });
 

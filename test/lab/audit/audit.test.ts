@@ -17,6 +17,8 @@ const booked = (
   more: Partial<FinalTransaction> = {},
 ): FinalTransaction => ({
   status,
+  transId: 'T1',
+  amount: 100,
   createdAt: 1_000,
   statusCalls: { throttled: 0 },
   ...more,
@@ -91,6 +93,23 @@ describe('the audit', () => {
     expect(found({ record: { notifications: [paid] } })).toEqual([]);
   });
 
+  it('finds an amount that isn’t what the ledger has moved, wherever it is said', () => {
+    const moved = (amount: number, told = paid.content.data, seen = shown('SUCCESSFUL')) =>
+      found({
+        shown: { ...seen, transId: 'T1' },
+        transactions: [booked('SUCCESSFUL', { amount })],
+        record: { notifications: [{ ...paid, content: { ...paid.content, data: told } }] },
+      });
+    const corrected = { ...shown('SUCCESSFUL'), transId: 'T1', amountPaid: 57 };
+    expect(moved(100)).toEqual([]);
+    expect(moved(57, corrected, corrected)).toEqual([]);
+    expect(moved(57)).toEqual(['wrongOutcome']);
+    expect(moved(57, corrected)).toEqual(['wrongOutcome']);
+    expect(moved(57, { ...corrected, amountPaid: undefined }, corrected)).toEqual(['wrongOutcome']);
+    // Whatever isn't told to have moved has no amount to be wrong.
+    expect(moved(57, shown('REVIEW'), shown('REVIEW'))).not.toContain('wrongOutcome');
+  });
+
   it('finds what has ended and is not in the records as it is shown, once', () => {
     const record = { notifications: [paid] };
     const events = [paid.webhookId];
@@ -104,6 +123,7 @@ describe('the audit', () => {
       [{ ...kept, status: 'FAILED' as const }],
       [{ ...kept, final: false }],
       [{ ...kept, amount: 7 }],
+      [{ ...kept, amountPaid: 7 }],
       [{ ...kept, transId: 'another' }],
     ]) {
       expect(of(...payments)).toEqual(['unrecorded']);

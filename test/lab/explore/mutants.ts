@@ -108,6 +108,15 @@ const twoPeople = world({
   allowance: { troubles: 1, decisions: 3 },
 });
 
+/** The order is below the limit for one person, and the transaction that is there is above it. */
+const largerThanOrdered = world({
+  method: 'payout',
+  terms: { secondPersonAbove: 5_000 },
+  troubles: new Set(['ambiguous', 'wrongAmount']),
+  decisions: new Set(['fail', 'match', 'insist', 'second']),
+  allowance: { troubles: 2, decisions: 2 },
+});
+
 /** Each rule that the machine keeps, switched off. */
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -1042,6 +1051,24 @@ export const MUTANTS: readonly Mutant[] = [
     setting: twoPeople,
     breaks: 'secondPerson',
     story: [/operator decides on review 1/],
+  },
+  {
+    rule: 'a decision that books more than one person may decide takes two people, whatever was ordered',
+    file: 'second-person.ts',
+    find: '  const amounts = [order.amount, ...differences.map(({ amount = 0 }) => amount)];\n',
+    replace: '  const amounts = [order.amount];\n',
+    setting: largerThanOrdered,
+    breaks: 'secondPerson',
+    story: [/a wrong amount/, /operator decides on review \d+: match .*\(forced\)/],
+  },
+  {
+    rule: 'what the provider shows while a decision is checked can take a second person, too',
+    file: 'review.ts',
+    find: '  if (objection !== undefined) return backNoting(payment, deciding, objection, seen, now);\n  return {\n',
+    replace: '  return {\n',
+    setting: largerThanOrdered,
+    breaks: 'secondPerson',
+    story: [/a wrong amount/, /operator decides on review \d+: match .*\(forced\)/],
   },
   {
     rule: 'one person who decides twice is not two people',
