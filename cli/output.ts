@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import Table from 'cli-table3';
 import type { Payment, PaymentStatus } from '../client/index.js';
+import { TIME_ZONE } from '../src/payments/time.js';
 import { EXIT } from './run.js';
 
 export { note, print, printJson, shown } from './terminal.js';
@@ -98,11 +99,11 @@ const NO_LINES = Object.fromEntries(
     .map((name) => [name, '']),
 );
 
-/** A time of the API as this machine's clock shows it: `2026-11-21 09:20:32`. */
+/** A time of the API as clocks in Douala show it, which is the day of statements and of the desk: `2026-11-21 09:20:32`. */
 export function timeOf(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
-  return at.toLocaleString('sv-SE');
+  return at.toLocaleString('sv-SE', { timeZone: TIME_ZONE });
 }
 
 /** The exit code that tells the outcome of a payment. */

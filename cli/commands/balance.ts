@@ -52,7 +52,7 @@ async function balance(
       xaf(amount),
       timeOf(asOf),
     ]);
-    print(table(['Service', 'Name', 'Balance', 'As of'], rows, ['Balance']));
+    print(table(['Service', 'Name', 'Balance', 'As of (Douala)'], rows, ['Balance']));
   }
   const { below } = options;
   const low = below === undefined ? [] : balances.filter(({ balance: amount }) => amount < below);

@@ -65,7 +65,7 @@ function notificationTable(notifications: readonly Notification[]): string {
     type,
     describeDelivery(delivery),
   ]);
-  return table(['No.', 'When', 'Type', 'Delivery'], rows, ['No.']);
+  return table(['No.', 'When (Douala)', 'Type', 'Delivery'], rows, ['No.']);
 }
 
 function describeDelivery(delivery: NotificationDelivery): string {

@@ -266,7 +266,7 @@ async function read(sanaga: Sanaga, options: ListOptions, signal: AbortSignal) {
 }
 
 function paymentTable(payments: readonly PaymentSummary[]): string {
-  const head = ['Created', 'Payment', 'Kind', 'Amount', 'Status', 'Your id'];
+  const head = ['Created (Douala)', 'Payment', 'Kind', 'Amount', 'Status', 'Your id'];
   const rows = payments.map((payment) => [
     timeOf(payment.createdAt),
     payment.id,
@@ -375,7 +375,7 @@ async function events(given: string, options: TargetOptions, stop: AbortSignal):
   else
     print(
       table(
-        ['When', 'Source', 'What happened'],
+        ['When (Douala)', 'Source', 'What happened'],
         entries.map(({ at, source, summary }) => [timeOf(at), source, summary]),
       ),
     );
@@ -398,7 +398,7 @@ async function feed(options: EventsOptions, stop: AbortSignal): Promise<number> 
       paymentId,
       data === undefined ? 'unreadable' : statusOf(data),
     ]);
-    print(table(['When', 'Type', 'Payment', 'Status now'], rows));
+    print(table(['When (Douala)', 'Type', 'Payment', 'Status now'], rows));
   }
   return EXIT.ok;
 }

@@ -163,7 +163,7 @@ async function readListed(sanaga: Sanaga, id: string, signal: AbortSignal): Prom
 }
 
 function reviewTable(payments: readonly Payment[]): string {
-  const head = ['Since', 'Payment', 'Kind', 'Amount', 'No.', 'Decide from', 'Merchant', 'Why'];
+  const head = ['Since (Douala)', 'Payment', 'Kind', 'Amount', 'No.', 'Decide from', 'Merchant', 'Why'];
   const rows = payments.map((payment) => [
     payment.review === undefined ? '' : timeOf(payment.review.since),
     payment.id,

@@ -115,7 +115,10 @@ function listOf(data: readonly StatementSummary[]): string {
     differences === undefined ? '' : String(differences),
     complete ? '' : paint('yellow', 'incomplete'),
   ]);
-  return table(['Day', 'Version', 'Made', 'Payments', 'Differences', ''], rows, ['Payments', 'Differences']);
+  return table(['Day', 'Version', 'Made (Douala)', 'Payments', 'Differences', ''], rows, [
+    'Payments',
+    'Differences',
+  ]);
 }
 
 function describe(statement: Statement): string {

@@ -315,7 +315,7 @@ const deliverySchema = z
     status: described(
       z.enum(['due', 'delivered', 'no_address', 'abandoned']),
       [
-        '- `due`: the next attempt is at `at`',
+        '- `due`: the next attempt is not before `at`',
         '- `delivered`: you acknowledged it at `at`',
         '- `no_address`: no webhook address was set when it was to be sent, at `at`',
         '- `abandoned`: Sanaga gave up at `at`, after 72 hours',
@@ -815,6 +815,10 @@ export const problemSchema = z
     transactionAmount: xaf(
       'What the transaction of the match is of, where it differs from the order',
     ).optional(),
+    beingMade: described(
+      z.literal(true).optional(),
+      "The statement isn't there yet, because it is being made",
+    ),
   })
   .meta({ id: 'Problem', description: 'A problem document (RFC 9457)' });
 export type Problem = z.output<typeof problemSchema>;

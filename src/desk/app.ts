@@ -7,6 +7,7 @@ import type { Shutdown } from '../api/http/server.js';
 import { parsePaymentId } from '../payments/payment-id.js';
 import { ApiAway, apiAt, type ConnectApi } from './api-client.js';
 import { carryOut, confirmation, decisionForm, draftDecision } from './decisions.js';
+import { ACTIONS } from './draft.js';
 import { deliveriesPage, reviewQueue, searchPage, unmatchedPage } from './lists.js';
 import { errorPage } from './page.js';
 import { paymentPage, refreshPayment, resendNotification } from './payment-page.js';
@@ -183,12 +184,29 @@ function signedIn(sessions: Sessions, connect: ConnectApi, handle: Handler): Req
 }
 
 /** The page that a request belongs to: that of a form is the payment's, or the list; that of a file is the statement's. */
-function pageOf({ method, originalUrl }: Request): string {
+function pageOf({ method, originalUrl, body }: Request): string {
   if (method === 'POST') {
-    return /^\/desk\/(?:payments\/[\w-]+|statements)/.exec(originalUrl)?.[0] ?? '/desk';
+    return (
+      typedAgain(originalUrl, body) ??
+      /^\/desk\/(?:payments\/[\w-]+|statements)/.exec(originalUrl)?.[0] ??
+      '/desk'
+    );
   }
   return originalUrl.replace(/^(\/desk\/statements\/[^/?]+)\/(?:csv|json)(?=\?|$)/, '$1');
 }
+
+/** The form of a decision as it was typed: whoever has to sign in again doesn't lose the reason. */
+function typedAgain(address: string, body: unknown): string | undefined {
+  const [, payment] = /^(\/desk\/payments\/[\w-]+)\/(?:decide|confirm)\/[\w-]+$/.exec(address) ?? [];
+  const action = ACTIONS.find((one) => one === textOf(body, 'action'));
+  if (payment === undefined || action === undefined) return undefined;
+  const typed = new URLSearchParams();
+  for (const name of ['review', 'transId', 'why']) typed.set(name, textOf(body, name).slice(0, MAX_TYPED));
+  return `${payment}/decide/${action}?${typed}`.replaceAll('*', '%2A');
+}
+
+/** Characters of a field that a form is begun again with. */
+const MAX_TYPED = 500;
 
 function sendError(sessions: Sessions): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {

@@ -88,7 +88,8 @@ export async function decisionForm(visit: Visit): Promise<PageReply> {
   const draft = findDraft(session, id, visit.query('draft'));
   const seen = draft?.fields.review ?? visit.query('review');
   if (isOld(payment, action, seen)) return oldView(session, payment, seen);
-  return { page: formPage(session, payment, action, seen, draft, visit.query('transId')) };
+  const typed = { transId: visit.query('transId'), why: visit.query('why') };
+  return { page: formPage(session, payment, action, seen, draft, typed) };
 }
 
 /** POST /desk/payments/:id/decide/:action: keeps what was typed, and has it confirmed. */
@@ -227,12 +228,12 @@ function formPage(
   action: Action,
   review: string,
   draft: Draft | undefined,
-  transId: string,
+  begun: { readonly transId: string; readonly why: string },
 ): string {
   const { effect, refusedWhen } = DECISIONS[action];
   const name = isWithdrawal(session, payment, action) ? 'Withdraw the decision' : DECISIONS[action].name;
   const errors = draft?.errors ?? {};
-  const typed = draft?.fields ?? { why: '', transId };
+  const typed = draft?.fields ?? begun;
   const count = Object.keys(errors).length;
   const main = html`
 <div class="title"><h1>${name}</h1><p class="quiet">${nameOf(payment)}, <code>${payment.id}</code></p></div>
@@ -244,7 +245,7 @@ ${payment.review?.secondPerson && action !== 'reject' && html`<p>${takesTwo(sess
 </div>
 <form class="card" method="post" action="${paymentAddress(payment.id)}/decide/${action}">
 ${csrfField(session.csrf)}
-<input type="hidden" name="review" value="${review}">
+<input type="hidden" name="action" value="${action}"><input type="hidden" name="review" value="${review}">
 ${action === 'match' && field({ name: 'transId', label: "The transaction's id", value: typed.transId, hint: "As the provider's portal or list shows it.", error: errors.transId, focus: count === 0 || errors.transId !== undefined })}
 ${field({ name: 'why', label: 'Why', value: typed.why, hint: action === 'reject' ? 'Operators see it.' : 'The merchant sees it, and so does everybody who reads the payment later. Name the ticket or the call.', error: errors.why, isLong: true, focus: action !== 'match' && count === 0 ? true : errors.why !== undefined && errors.transId === undefined })}
 <div class="actions"><button class="button">Go on to the confirmation</button><a class="button plain" href="${paymentAddress(payment.id)}">Don't decide</a></div>
@@ -318,7 +319,8 @@ ${facts([
 </div>
 <form class="card" method="post" action="${paymentAddress(payment.id)}/confirm/${draft.id}">
 ${csrfField(session.csrf)}
-<input type="hidden" name="overruled" value="${overruledBy(draft)}">
+<input type="hidden" name="overruled" value="${overruledBy(draft)}"><input type="hidden" name="action" value="${action}">
+${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${isForced && forceField(action, refusal.force)}
 <div class="actions"><button class="button ${(isForced || action === 'resend') && 'danger'}">${yesOf(session, payment, draft)}</button><a class="button plain" href="${paymentAddress(payment.id)}">Don't decide</a></div>
 </form>`;

@@ -170,7 +170,11 @@ ${data.length === 0 ? html`<div class="card"><p>There is none.</p></div>` : html
   return { page: page({ title: 'Unmatched notifications', session, place: 'unmatched', main }) };
 }
 
-function unmatched({ transId, status, externalId, at, statement, unread }: Unmatched['data'][number]): Html {
+/** @param isFound whether a search has led here: another one for the same would lead nowhere */
+function unmatched(
+  { transId, status, externalId, at, statement, unread }: Unmatched['data'][number],
+  isFound = false,
+): Html {
   const own = parsePaymentId(externalId);
   const named: Content = own !== undefined ? html`<a href="${paymentAddress(own)}">${own}</a>` : externalId;
   const title = transId === undefined ? "A notification that can't be read" : html`<code>${transId}</code>`;
@@ -185,7 +189,7 @@ ${facts([
   ['Made for (externalId)', named ?? 'not said'],
   ['As it came', unread === undefined ? undefined : html`<code>${unread || 'nothing'}</code>`],
 ])}
-${transId !== undefined && html`<p><a href="/desk/search?q=${encodeURIComponent(transId)}">Look for this transaction</a></p>`}`;
+${transId !== undefined && !isFound && html`<p><a href="/desk/search?q=${encodeURIComponent(transId)}">Look for this transaction</a></p>`}`;
 }
 
 /** What can be part of a search: the API refuses anything else. */
@@ -275,6 +279,6 @@ ${isNothing && html`<p>No payment has ${wanted} as its id, externalId, userId, t
     }) => html`<li class="item"><div class="title-line"><h3><a href="${paymentAddress(summary.id)}">${nameOf(summary)}</a></h3>${badge(summary.status, summary.final)}</div>
 <div class="meta"><span>By ${by.join(', ')}</span><span>Merchant <strong>${summary.merchant}</strong></span><span>Created ${time(summary.createdAt)}</span><span><code>${summary.id}</code></span></div></li>`,
   )}</ul>
-${kept.length > 0 && html`<h2>Notifications that match no payment</h2><ul class="list">${kept.map((one) => html`<li class="item">${unmatched(one)}</li>`)}</ul>`}
+${kept.length > 0 && html`<h2>Notifications that match no payment</h2><ul class="list">${kept.map((one) => html`<li class="item">${unmatched(one, true)}</li>`)}</ul>`}
 </section>`;
 }

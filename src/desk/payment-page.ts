@@ -181,7 +181,7 @@ function orderFacts(payment: Payment): Html {
   const { resolution } = payment;
   const decided =
     resolution &&
-    html`${resolution.by}: ${resolution.action}${resolution.transId && html` <code>${resolution.transId}</code>`}${forcedWords(resolution)}, on review ${resolution.review}, ${time(resolution.at)}. Why: ${resolution.why}${resolution.approval && html`. Second person: ${resolution.approval.by}. Why: ${resolution.approval.why}`}`;
+    html`${resolution.by}: ${resolution.action}${resolution.transId && html` <code>${resolution.transId}</code>`}${forcedWords(resolution)}, on review ${resolution.review}. Why: ${resolution.why}${resolution.approval && html`. Second person: ${resolution.approval.by}. Why: ${resolution.approval.why}`}. Carried out ${time(resolution.at)}`;
   const metadata = Object.entries(payment.metadata);
   return html`<section class="card" aria-labelledby="order"><h2 id="order">The order</h2>
 ${facts([

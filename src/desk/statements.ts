@@ -104,7 +104,7 @@ export async function statementPage(visit: Visit): Promise<PageReply> {
   if (!isDay(asked)) return noDay(session);
   const answer = await api.statement(asked, { version: wanted || undefined });
   if (answer.kind === 'problem' && answer.problem.code === 'not_found') {
-    return missing(session, asked, wanted);
+    return missing(session, asked, wanted, answer.problem.beingMade === true);
   }
   const statement = requireValue(answer);
   const { date, version, madeAt, complete, services, differences } = statement;
@@ -149,14 +149,18 @@ function noDay(session: Session): PageReply {
 }
 
 /** Says that there is no such statement, and how to get it. A version that was asked for has this page until it is there. */
-function missing(session: Session, date: string, version: string): PageReply {
+function missing(session: Session, date: string, version: string, isBeingMade: boolean): PageReply {
   const main = html`
 <div class="title"><h1>Statement of ${date}</h1></div>
-${version === '' ? noneYet(session, date) : notThereYet(date, version)}
+${version === '' ? (isBeingMade ? BEING_MADE(date) : noneYet(session, date)) : notThereYet(date, version)}
 <div class="actions">${allStatements}</div>`;
   const title = `Statement of ${date}: not there yet`;
   return { status: 404, page: page({ title, session, place: 'statements', narrow: true, main }) };
 }
+
+const BEING_MADE = (date: string) =>
+  html`<div class="card"><p>It is being made. ${TAKES} Nothing stops it when you leave this page.</p>
+<div class="actions"><a class="button" href="${statementAddress(date)}">Look again</a></div></div>`;
 
 function noneYet(session: Session, date: string): Html {
   if (errorIn(date) !== undefined) {

@@ -115,12 +115,12 @@ function postpone(
     : unchecked;
 }
 
+const DECIDED = 'an operator decided that no money has moved';
+
 function openQuestion({ failureCode }: Ended, open: readonly TransId[]): string {
   if (open.length === 0) return "it couldn't be checked whether the payment has more than one transaction";
   const unsaid = `the provider hasn't said what became of ${open.join(', ')}`;
-  return failureCode === 'decided_by_operator'
-    ? `it was decided that no money has moved, but ${unsaid}`
-    : unsaid;
+  return failureCode === 'decided_by_operator' ? `${DECIDED}, but ${unsaid}` : unsaid;
 }
 
 /** The outcome with a transaction of which the provider has to speak yet. */
@@ -161,12 +161,13 @@ export function contradicted(
   if (isDecided && status !== 'SUCCESSFUL' && !isOver(payment, status)) {
     const open =
       payment.order.method === 'link'
-        ? 'its link can still be paid'
+        ? `its link ${transId} can still be paid`
         : `the provider says that ${transId} is ${status}`;
-    return holdForReview(payment, `it was decided that no money has moved, but ${open}`, now);
+    return holdForReview(payment, `${DECIDED}, but ${open}`, now);
   }
   // A link that was expired for the decision has moved no money: EXPIRED goes with FAILED.
   if (isDecided && isOver(payment, status)) return payment;
   if (status === ended.status || !isFinal(payment.order, status)) return payment;
-  return holdForReview(payment, `it was ${ended.status}, and the provider now says ${status}`, now);
+  const words = `the payment ended as ${ended.status}, and the provider now says that ${transId} is ${status}`;
+  return holdForReview(payment, words, now);
 }

@@ -174,7 +174,7 @@ function undecided(payment: PaymentState, now: number): PaymentState {
   if (now < undecidedUntil(payment, of)) return payment;
   const why =
     facts.expiresAt === undefined
-      ? `the provider has given no outcome for a day; it was ${of.status} when last heard of`
-      : `the link should have ended a day ago; it was ${of.status} when last heard of`;
+      ? `the provider has given no outcome of ${of.transId} for a day: it was ${of.status} when last heard of`
+      : `the link ${of.transId} should have ended a day ago: it was ${of.status} when last heard of`;
   return review(payment, { why, held: false, pursuit: phase }, now);
 }

@@ -128,6 +128,21 @@ export function nextDue(notifications: readonly PaymentNotification[]) {
   return notifications.find(isDue);
 }
 
+/**
+ * The notifications, each that is due with the time at which it is tried at the earliest: not before those before it, nor in the past.
+ */
+export function withNextTries(
+  notifications: readonly PaymentNotification[],
+  now: number,
+): readonly PaymentNotification[] {
+  let earliest = now;
+  return notifications.map((one) => {
+    if (!isDue(one)) return one;
+    earliest = Math.max(earliest, one.delivery.at);
+    return { ...one, delivery: { ...one.delivery, at: earliest } };
+  });
+}
+
 /** The notifications with another state of one of them; `undefined` when there is none of that number. */
 export function withDelivery(
   notifications: readonly PaymentNotification[],

@@ -60,14 +60,14 @@ export function objectionToPerson({ proposed }: Review, resolution: Resolution):
   if (isOnePerson(proposed, resolution)) {
     return overrulesTheSame(proposed, resolution)
       ? resolutionRefused(
-          `${by} has decided this already, and it waits for a second person: somebody with a key of another name has to decide the same`,
+          `you (${by}) have decided this already, and it waits for a second person: somebody with a key of another name has to decide the same`,
         )
       : undefined;
   }
   return overrulesAllOf(resolution.force, force)
     ? undefined
     : refusedUnless(
-        `${by} has decided this over an objection: reject that decision`,
+        `the decision of ${by}, which waits, overrules more: reject it`,
         allOf(force, resolution.force),
       );
 }

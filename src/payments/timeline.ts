@@ -1,4 +1,4 @@
-import { isForced, type Resolution, type Resolved } from './decision.js';
+import { isForced, type Resolution } from './decision.js';
 import { ownAmong } from './matching.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, NoAnswer, StatusAnswer } from './outcome.js';
 import type { FailureCode, PaymentEventType, PaymentStatus } from './payment.js';
@@ -384,13 +384,7 @@ function deliveryOutcome(
 function changesIn(taken: Taken): readonly Occurrence[] {
   const { before, after, event } = taken;
   const changes: Occurrence[] = [];
-  const { resolved } = after;
-  const isDecided = resolved !== undefined && resolved !== before.resolved;
-  if (isDecided) {
-    const approvedBy = resolved.approval?.by;
-    changes.push({ type: 'decided', ...decisionWords(resolved), ...(approvedBy && { approvedBy }) });
-  }
-  changes.push(...proposalsIn(reviewOf(before), reviewOf(after)));
+  changes.push(...decisionsIn(before, after));
   const transId = transIdOf(after);
   if (transId !== undefined && transId !== transIdOf(before)) changes.push({ type: 'accepted', transId });
   if (isClosing(after) && !isClosing(before)) {
@@ -404,10 +398,9 @@ function changesIn(taken: Taken): readonly Occurrence[] {
   const final = isFinalPayment(after);
   const isChanged = status !== statusOf(before) || (final && !isFinalPayment(before));
   if (isChanged && status !== 'REVIEW') {
-    const decider = isDecided ? deciderOf(resolved) : undefined;
     changes.push({
       type: 'status_changed',
-      ...(decider ?? enderIn(taken) ?? { source: sourceOf(event, after) }),
+      ...(deciderIn(before, after) ?? enderIn(taken) ?? { source: sourceOf(event, after) }),
       status,
       ...(final && { final }),
       ...paidIn(after),
@@ -427,9 +420,26 @@ function enderIn(taken: Taken): Asker | undefined {
   return event.kind === 'expire' && !isRefused(taken, event) ? askerOf(event.by) : undefined;
 }
 
-function deciderOf({ by, approval }: Resolved) {
+/** Who has made the decision that this step has carried out. */
+function deciderIn({ resolved: before }: PaymentState, { resolved }: PaymentState) {
+  if (resolved === undefined || resolved === before) return undefined;
+  const { by, approval } = resolved;
   return { source: 'operator', by, ...(approval && { approvedBy: approval.by }) } as const;
 }
+
+/** What has become of operators' decisions: who has decided what. */
+export function decisionsIn(before: PaymentState, after: PaymentState): readonly DecisionOccurrence[] {
+  const { resolved } = after;
+  const proposals = proposalsIn(reviewOf(before), reviewOf(after));
+  if (resolved === undefined || resolved === before.resolved) return proposals;
+  const approvedBy = resolved.approval?.by;
+  return [{ type: 'decided', ...decisionWords(resolved), ...(approvedBy && { approvedBy }) }, ...proposals];
+}
+
+type DecisionOccurrence = Extract<
+  Occurrence,
+  { readonly type: 'decided' | 'decision_proposed' | 'decision_rejected' }
+>;
 
 function decisionWords({ decision, review, by, force }: Resolution) {
   const transId = matchedTransId(decision);
@@ -443,7 +453,7 @@ function decisionWords({ decision, review, by, force }: Resolution) {
   };
 }
 
-function proposalsIn(before: Review | undefined, after: Review | undefined): readonly Occurrence[] {
+function proposalsIn(before: Review | undefined, after: Review | undefined): readonly DecisionOccurrence[] {
   const { proposed, rejected } = after ?? {};
   if (proposed !== undefined && proposed !== before?.proposed) {
     return [{ type: 'decision_proposed', ...decisionWords(proposed) }];

@@ -24,7 +24,7 @@ import {
   statusOf,
   transIdOf,
 } from '../payments/payment-state.js';
-import { EMPTY_TIMELINE, recordStep, type Timeline } from '../payments/timeline.js';
+import { decisionsIn, EMPTY_TIMELINE, recordStep, type Timeline } from '../payments/timeline.js';
 import { amountPaidOf, forMerchant, toPayment } from '../payments/to-payment.js';
 import type { PaymentEvent, Refusal, Reply, RequestEvent, Todo } from '../payments/transitions.js';
 import { paymentSearchAttributes } from '../temporal/search-attributes.js';
@@ -379,6 +379,7 @@ class Interpreter {
 
   /** Logs and counts what has changed. */
   private announce(before: PaymentState): void {
+    for (const { type, ...facts } of decisionsIn(before, this.payment)) log.info(DECISIONS[type], facts);
     const [from, to] = [statusOf(before), statusOf(this.payment)];
     const transId = transIdOf(this.payment);
     if (from !== to || (transId !== undefined && transId !== transIdOf(before))) this.report(from, to);
@@ -496,6 +497,13 @@ class Interpreter {
     );
   }
 }
+
+/** What the log says of operators' decisions; who has decided what, and on which review, stands beside it. */
+const DECISIONS = {
+  decided: 'a decision is carried out',
+  decision_proposed: 'a decision waits for a second person',
+  decision_rejected: 'a decision was rejected or withdrawn',
+} as const;
 
 /** Whether the payment was created with this run: it goes on with no other's work. */
 function isFirstRun(): boolean {

@@ -268,8 +268,8 @@ describe('sanaga balance', () => {
   it('shows both', async () => {
     const { code, stdout } = await sanaga(await asked(), 'balance');
     expect(stdout.split('\n').slice(1)).toEqual([
-      'collection  Shop          12,500 XAF  2026-11-21 08:20:32',
-      'payout      Shop payouts       0 XAF  2026-11-21 08:20:32',
+      'collection  Shop          12,500 XAF  2026-11-21 09:20:32',
+      'payout      Shop payouts       0 XAF  2026-11-21 09:20:32',
       '',
     ]);
     expect(code).toBe(0);
@@ -399,8 +399,8 @@ describe('sanaga list', () => {
     const server = await serve(() => page(paid, { ...payment, id: 'pay_2' }));
     const { stdout } = await sanaga(server, 'list', '--status', 'successful');
     expect(stdout.split('\n').slice(1)).toEqual([
-      '2026-11-21 08:20:32  pay_1    payout  43,000 XAF  SUCCESSFUL, final  refund-77',
-      '2026-11-21 08:20:32  pay_2    payout  43,000 XAF  CREATED            refund-77',
+      '2026-11-21 09:20:32  pay_1    payout  43,000 XAF  SUCCESSFUL, final  refund-77',
+      '2026-11-21 09:20:32  pay_2    payout  43,000 XAF  CREATED            refund-77',
       '',
     ]);
     expect(server.seen[0]?.path).toBe('/v1/payments?status=SUCCESSFUL&limit=20');
@@ -513,7 +513,7 @@ describe('sanaga events', () => {
     ];
     const server = await serve(() => [200, { data }]);
     const { stdout } = await sanaga(server, 'events', 'pay_1');
-    expect(stdout).toContain('2026-11-21 08:20:32  merchant  The payment was ordered\n');
+    expect(stdout).toContain('2026-11-21 09:20:32  merchant  The payment was ordered\n');
     expect(server.seen[0]?.path).toBe('/v1/payments/pay_1/events');
     expect((await sanaga(server, 'events', 'pay_1', '--json')).stdout).toBe(`${JSON.stringify(data[0])}\n`);
   });
@@ -532,7 +532,7 @@ describe('sanaga events', () => {
     ];
     const server = await serve((_, count) => [200, pages[(count - 1) % 2]]);
     const { stdout, code } = await sanaga(server, 'events', '--since', '2026-11-14');
-    expect(stdout).toMatch(/2026-11-21 08:20:34 +payment.succeeded +pay_1 +CREATED/);
+    expect(stdout).toMatch(/2026-11-21 09:20:34 +payment.succeeded +pay_1 +CREATED/);
     expect(stdout).toMatch(/payment.succeeded +pay_2 +unreadable/);
     expect(code).toBe(0);
     expect(server.seen.map(({ path }) => path)).toEqual([
@@ -563,7 +563,7 @@ describe('sanaga notifications', () => {
     const server = await serve(() => [200, { data }]);
     const { code, stdout } = await sanaga(server, 'notifications', 'pay_1');
     expect(server.seen[0]?.path).toBe('/v1/payments/pay_1/notifications');
-    const time = '2026-11-21 08:20:32';
+    const time = '2026-11-21 09:20:32';
     expect(stdout.split('\n').slice(1)).toEqual([
       `  1  ${time}  payment.succeeded  delivered ${time}`,
       `  2  ${time}  payment.succeeded  due ${time}; failed attempts: 2, the last: answered 500`,
@@ -626,7 +626,7 @@ describe('sanaga review', () => {
     const { review: _review, reason: _reason, ...listed } = inReview;
     const server = await serve((_, count) => (count === 1 ? page(listed) : [200, inReview]));
     const { code, stdout } = await sanaga(server, 'review');
-    expect(stdout).toMatch(/pay_1 +payout +43,000 XAF +2 +2026-11-21 09:20:32 +not found in time/);
+    expect(stdout).toMatch(/pay_1 +payout +43,000 XAF +2 +2026-11-21 10:20:32 +not found in time/);
     expect(server.seen.map(({ path }) => path)).toEqual([
       '/v1/payments?status=REVIEW&limit=100',
       '/v1/payments/pay_1',
@@ -923,7 +923,7 @@ describe('sanaga listen', () => {
       '43,000 XAF',
       'SUCCESSFUL, final',
       'refund-77',
-      'of 2026-11-21 08:20:34\n',
+      'of 2026-11-21 09:20:34\n',
     ]);
     expect(Date.parse(`${arrival}Z`)).toBeGreaterThan(before);
     expect({ status, code }).toEqual({ status: 204, code: 0 });

@@ -291,6 +291,30 @@ describe('a session', () => {
   });
 });
 
+describe('a session that has ended', () => {
+  it.each(['when it is typed', 'when it is confirmed'])('loses no reason of a decision: %s', async (when) => {
+    const key = 'sk_short_0123456789';
+    api.keys.set(key, { object: 'key', name: 'joe', scopes: ['review'] });
+    const visitor = desk.visitor();
+    await visitor.signIn(key);
+    await visitor.get(`${page}/decide/fail?review=3`);
+    const why = 'ticket 4711 & "the support": 5 * 100 XAF, été';
+    if (when === 'when it is confirmed') await visitor.submit('/decide/fail', { why });
+    visitor.cookies.clear();
+    const { path } =
+      when === 'when it is typed'
+        ? await visitor.submit('/decide/fail', { why })
+        : await visitor.submit(/confirm\/[\w-]+/.exec(visitor.page)?.[0] ?? '');
+    expect(path).toContain('/desk/sign-in?next=');
+    const next = new URL(path, desk.url).searchParams.get('next') ?? '';
+    api.asked.length = 0;
+    const { text } = await visitor.signIn(key, next);
+    expect(text).toContain('<h1>Fail the payment</h1>');
+    expect(text).toContain('ticket 4711 &amp; &quot;the support&quot;: 5 * 100 XAF, été</textarea>');
+    expect(posted()).toEqual([]);
+  });
+});
+
 describe('a form', () => {
   const forms = ['/refresh', '/notifications/1', '/decide/fail', '/sign-out'];
 
@@ -444,12 +468,12 @@ describe('a decision', () => {
   it('is not overruled in whatever comes up, which nobody has read', async () => {
     const { path } = await toConfirmation();
     const detail =
-      'ann has decided this over an objection: reject that decision, or override this with "force": true';
+      'the decision of ann, which waits, overrules more: reject it, or override this with "force": true';
     const body = { ...problem(409, 'resolution_refused', detail), force: true };
     api.instead.set('/resolve', { status: 409, body });
     const refused = await operator.submit(path.slice(page.length));
     expect(refused.path).toBe(page);
-    expect(refused.text).toContain('Ann has decided this over an objection');
+    expect(refused.text).toContain('The decision of ann, which waits, overrules more');
   });
 
   it('overrules only the objections that were shown, each with the word', async () => {
@@ -510,6 +534,21 @@ describe('a long queue', () => {
       expect(text).toContain('payments that Temporal has deleted are missing');
       expect(text).not.toContain('Nothing is in REVIEW');
     }
+  });
+});
+
+describe('a notification that a search has found', () => {
+  it('leads to no search for itself', async () => {
+    const transId = 'T0815';
+    api.instead.set('/v1/notifications/unmatched', {
+      status: 200,
+      body: { data: [{ transId, status: 'FAILED', at: '2026-11-21T08:20:32Z' }] },
+    });
+    const link = `/desk/search?q=${transId}">Look for this transaction`;
+    expect((await operator.get('/desk/unmatched')).text).toContain(link);
+    const { text } = await operator.get(`/desk/search?q=${transId}`);
+    expect(text).toContain('Notifications that match no payment');
+    expect(text).not.toContain(link);
   });
 });
 

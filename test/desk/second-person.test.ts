@@ -96,7 +96,7 @@ describe('a large payout at the desk', () => {
     await decide(ann, id, 'fail');
     const again = await decide(ann, id, 'fail');
     expect(again.text).toContain('Refused: nothing was changed');
-    expect(again.text).toContain('Ann has decided this already, and it waits for a second person');
+    expect(again.text).toContain('You (ann) have decided this already, and it waits for a second person');
   });
 
   it('has a decision rejected by the second person, or withdrawn by the first, and says so', async () => {

@@ -193,6 +193,14 @@ describe('a statement', () => {
     expect(posted()).toEqual([made]);
   });
 
+  it('that somebody else has made at this moment is not offered to be made', async () => {
+    const body = { ...NONE, beingMade: true };
+    api.instead.set(`/v1/statements/${DAY}`, { status: 404, body });
+    const { text } = await operator.get(PAGE);
+    expect(text).toContain('It is being made.');
+    expect(text).not.toContain('Make it now');
+  });
+
   it('that is being made has a page that says so until it is there', async () => {
     await operator.get(PAGE);
     api.instead.set(`/v1/statements/${DAY}`, { status: 404, body: NONE });

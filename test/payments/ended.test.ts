@@ -85,7 +85,9 @@ describe('the end of a payment in doubt', () => {
 
   it('is opened again when its own transaction has another outcome in the list', () => {
     const payment = paidAfterResend().listed({ ...second, status: 'FAILED' });
-    expect(payment.phase('review').why).toBe('it was SUCCESSFUL, and the provider now says FAILED');
+    expect(payment.phase('review').why).toBe(
+      'the payment ended as SUCCESSFUL, and the provider now says that T2 is FAILED',
+    );
   });
 
   it('stands when what else is listed has failed, or is another payment’s', () => {
@@ -181,7 +183,9 @@ describe('a recheck of an ended payment', () => {
     const payment = paid(payoutOrder).request('recheck').answered(SILENT).listed();
     expect(payment.reply).toMatchObject({ kind: 'refused', type: 'NotChecked' });
     payment.found('FAILED');
-    expect(payment.phase('review').why).toBe('it was SUCCESSFUL, and the provider now says FAILED');
+    expect(payment.phase('review').why).toBe(
+      'the payment ended as SUCCESSFUL, and the provider now says that T1 is FAILED',
+    );
     const listed = paid(payoutOrder).request('recheck').answered(SILENT).listed(own);
     expect(listed.reply).toEqual({ request: 1, kind: 'done' });
   });

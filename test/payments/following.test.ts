@@ -242,7 +242,7 @@ describe('an undecided payment', () => {
     }
     expect(payment.found('PENDING').phase('review')).toMatchObject({
       held: false,
-      why: 'the provider has given no outcome for a day; it was PENDING when last heard of',
+      why: 'the provider has given no outcome of T1 for a day: it was PENDING when last heard of',
       pursuit: { kind: 'following', transId: 'T1' },
     });
   });
@@ -261,7 +261,7 @@ describe('an undecided payment', () => {
     }
     expect(payment.now).toBeGreaterThanOrEqual(START + 2 * DAY);
     expect(payment.now).toBeLessThanOrEqual(START + 2 * DAY + HOUR);
-    expect(payment.phase('review').why).toContain('should have ended a day ago');
+    expect(payment.phase('review').why).toContain('the link T1 should have ended a day ago');
   });
 
   it('is put before a person once', () => {

@@ -9,6 +9,7 @@ import {
   notificationId,
   type PaymentNotification,
   withDelivery,
+  withNextTries,
   withNotification,
 } from '../../src/payments/notification.js';
 import type { PaymentId } from '../../src/payments/payment-id.js';
@@ -244,5 +245,26 @@ describe('a payment that notifies its merchant', () => {
     const payment = taken(linkOrder).found('FAILED').delivered(FAILED).later(10_000).hint('T1');
     expect(payment.todo.kind).toBe('askStatus');
     expect(payment.answered(SILENT).todo.kind).toBe('deliver');
+  });
+});
+
+describe('the next try of a notification', () => {
+  const due = (number: number, at: number): PaymentNotification => ({
+    number,
+    type: 'payment.review',
+    at: START,
+    delivery: { kind: 'due', at, tries: 0 },
+  });
+  const at = (...given: readonly PaymentNotification[]) =>
+    withNextTries(given, START).map(({ delivery }) => delivery.at - START);
+
+  it('is not before that of the one before it, which it waits for', () => {
+    expect(at(due(1, START + HOUR), due(2, START - MINUTE))).toEqual([HOUR, HOUR]);
+    expect(at(due(1, START + MINUTE), due(2, START + HOUR))).toEqual([MINUTE, HOUR]);
+  });
+
+  it('is never in the past, nor does what has ended hold it up', () => {
+    const delivered = { ...due(1, START), delivery: { kind: 'delivered', at: START + HOUR } } as const;
+    expect(at(delivered, due(2, START - HOUR))).toEqual([HOUR, 0]);
   });
 });

@@ -215,7 +215,9 @@ describe('a notification that calls a transaction paid, just before the provider
 
   it('brings the payment before a person when it was true', () => {
     const payment = taken(payoutOrder).hint('T1').found('FAILED').listed(P1);
-    expect(payment.found('SUCCESSFUL').phase('review').why).toContain('the provider now says SUCCESSFUL');
+    expect(payment.found('SUCCESSFUL').phase('review').why).toContain(
+      'the provider now says that T1 is SUCCESSFUL',
+    );
   });
 });
 

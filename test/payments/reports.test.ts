@@ -322,7 +322,7 @@ describe('a reported transaction', () => {
     const payment = quietPayment().hint('T1', 'FAILED').found('FAILED');
     expect(payment.phase('review')).toMatchObject({
       held: true,
-      why: 'it was SUCCESSFUL, and the provider now says FAILED',
+      why: 'the payment ended as SUCCESSFUL, and the provider now says that T1 is FAILED',
     });
     expect(payment.notified).toEqual(['payment.succeeded', 'payment.review']);
   });

@@ -802,8 +802,8 @@ describe('an operator’s fail', () => {
   it.each([
     [payoutOrder, 'CREATED', 'the provider says that T1 is CREATED'],
     [payoutOrder, 'PENDING', 'the provider says that T1 is PENDING'],
-    [linkOrder, 'CREATED', 'its link can still be paid'],
-    [linkOrder, 'FAILED', 'its link can still be paid'],
+    [linkOrder, 'CREATED', 'its link T1 can still be paid'],
+    [linkOrder, 'FAILED', 'its link T1 can still be paid'],
   ] as const)(
     'without the provider’s answer is taken back by the answer that would have refused it (%#)',
     (order, status, why) => {
@@ -815,7 +815,7 @@ describe('an operator’s fail', () => {
         expect(payment.phase('review')).toMatchObject({
           number: 2,
           held: true,
-          why: `it was decided that no money has moved, but ${why}`,
+          why: `an operator decided that no money has moved, but ${why}`,
         });
         expect(payment.notified).toEqual(['payment.review', 'payment.failed', 'payment.review']);
       }
@@ -844,7 +844,7 @@ describe('an operator’s fail', () => {
     expect(payment.phase('review')).toMatchObject({
       number: 2,
       held: true,
-      why: "it was decided that no money has moved, but the provider hasn't said what became of T1",
+      why: "an operator decided that no money has moved, but the provider hasn't said what became of T1",
     });
   });
 
@@ -901,7 +901,9 @@ describe('an operator’s fail of a link', () => {
     payment.hint('T1', 'EXPIRED').found('EXPIRED');
     expect(payment.status).toBe('FAILED');
     payment.later(HOUR).hint('T1', 'SUCCESSFUL').found('SUCCESSFUL');
-    expect(payment.phase('review').why).toBe('it was FAILED, and the provider now says SUCCESSFUL');
+    expect(payment.phase('review').why).toBe(
+      'the payment ended as FAILED, and the provider now says that T1 is SUCCESSFUL',
+    );
   });
 
   it('expires every link of its own that could still be paid', () => {
@@ -1378,7 +1380,7 @@ describe('a match by the provider’s earlier word', () => {
       unproven: ['T1'],
       checks: { length: 3 },
     });
-    expect(payment.found('FAILED').phase('review').why).toContain('the provider now says FAILED');
+    expect(payment.found('FAILED').phase('review').why).toContain('the provider now says that T1 is FAILED');
   });
 
   it('stands when the provider says so again', () => {

@@ -65,7 +65,7 @@ describe('a decision on a large payout', () => {
   it('is refused to the same person a second time, whatever else she does in between', () => {
     const payment = reviewed().fail(ann).fail(ann);
     expect(payment.reply).toMatchObject(
-      refused('ann has decided this already, and it waits for a second person'),
+      refused('you (ann) have decided this already, and it waits for a second person'),
     );
     payment.resend(ann).fail(ann).resend(ann);
     expect(payment.payment.phase.kind).toBe('review');
@@ -148,7 +148,7 @@ describe('an objection that is overruled', () => {
     expect(proposedOf(payment)).toMatchObject({ forced: true });
     expect(payment.fail(bob).reply).toMatchObject(
       refused(
-        'ann has decided this over an objection: reject that decision, or override this with "force": true',
+        'the decision of ann, which waits, overrules more: reject it, or override this with "force": true',
       ),
     );
     payment.fail({ ...bob, force: true }).listed();
@@ -160,7 +160,7 @@ describe('an objection that is overruled', () => {
     const payment = hasty().fail({ ...ann, force });
     expect(proposedOf(payment)).toMatchObject({ forced: true, overruled: force });
     expect(payment.fail({ ...bob, force: ['too_early'] }).reply).toMatchObject({
-      ...refused('ann has decided this over an objection'),
+      ...refused('the decision of ann, which waits, overrules more'),
       force,
     });
     // Who overrules more has decided something else, which waits for the other.

@@ -170,7 +170,7 @@ describe.each([directOrder, payoutOrder])(
       payment.listed(failed);
       expect(payment.status).toBe('FAILED');
       payment.listed(failed);
-      expect(payment.found('SUCCESSFUL').phase('review').why).toContain('it was FAILED');
+      expect(payment.found('SUCCESSFUL').phase('review').why).toContain('the payment ended as FAILED');
     });
 
     it('is looked up sooner for a merchant who refreshes it, and who is answered then', () => {

@@ -24,6 +24,12 @@ export async function startDesk(apiUrl: string, options: Partial<DeskOptions> = 
   return { url, lines, visitor: () => new Visitor(url), stop: () => serving.stop() };
 }
 
+/** An attribute's value as a browser reads it. */
+function unescaped(value: string): string {
+  const CHARACTERS: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+  return value.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => CHARACTERS[name] ?? '');
+}
+
 /** A browser without a screen: it keeps cookies, and follows redirects. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
@@ -54,7 +60,10 @@ export class Visitor {
     const [, action, body = ''] = form ?? [];
     if (action === undefined) throw new Error(`the page has no form to ${end}:\n${this.page}`);
     const inputs = [...body.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
-    return { action, hidden: Object.fromEntries(inputs.map(([, name, value]) => [name, value])) };
+    return {
+      action,
+      hidden: Object.fromEntries(inputs.map(([, name, value = '']) => [name, unescaped(value)])),
+    };
   }
 
   async signIn(key: string, next = '/desk'): Promise<Loaded> {

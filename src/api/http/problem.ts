@@ -260,6 +260,7 @@ interface ProblemExtras {
   readonly payment?: Payment | undefined;
   readonly paymentId?: PaymentId | undefined;
   readonly force?: Force | undefined;
+  readonly beingMade?: true | undefined;
 }
 
 interface ApiErrorOptions extends ProblemExtras {

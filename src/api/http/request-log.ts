@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import type { PaymentId } from '../../payments/payment-id.js';
 
-/** What the log and the metrics may know of a request: no body, no address, no header. */
+/** What the log and the metrics may know of a request: no body, no URL, no header. The log has the caller's IP address, too. */
 export interface RequestRecord {
   /** The `X-Request-Id`: the caller's own, or one made here. A caller may send the same one again. */
   readonly id: string;
@@ -75,6 +75,8 @@ function facts(request: IncomingMessage, response: ServerResponse, ms: number) {
   const { id: _, error, ...record } = recordOf(request);
   return {
     method: request.method,
+    // Express's: behind a proxy that is trusted, the one that it tells.
+    ...('ip' in request && { ip: request.ip }),
     ...record,
     status: response.statusCode,
     ms,

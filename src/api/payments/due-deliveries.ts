@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import type { PaymentNotification } from '../../payments/notification.js';
+import { type PaymentNotification, withNextTries } from '../../payments/notification.js';
 import type { PaymentStatus } from '../../payments/payment.js';
 import type { PaymentId, PaymentKind } from '../../payments/payment-id.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
@@ -79,7 +79,7 @@ export async function dueOf(
   const notifications = await askRunning(context, found, query, limitMs);
   const indexed = found.description.typedSearchAttributes;
   const status = indexed.get(attributes.status) as PaymentStatus;
-  return notifications
+  return withNextTries(notifications, Date.now())
     .filter(({ delivery }) => delivery.kind === 'due')
     .map((notification) => ({
       id,

@@ -162,7 +162,9 @@ function transactionIn({
   transId,
 }: Extract<Occurrence, { type: 'asked' | 'provider_notification' }>): string {
   if (!other) return "the payment's transaction";
-  return transId === undefined ? 'another transaction' : `another transaction, ${transId},`;
+  return transId === undefined
+    ? 'another transaction, beside the five that are named here,'
+    : `another transaction, ${transId},`;
 }
 
 /** A reason without its full stop: the sentence has one. */

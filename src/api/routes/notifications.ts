@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { CURRENCY } from '../../payments/limits.js';
-import { type Delivery, notificationId, type PaymentNotification } from '../../payments/notification.js';
+import {
+  type Delivery,
+  notificationId,
+  type PaymentNotification,
+  withNextTries,
+} from '../../payments/notification.js';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { isoTime } from '../../payments/time.js';
 import type { Actor } from '../../payments/transitions.js';
@@ -44,7 +49,8 @@ export const listNotifications = authenticatedRoute({
   async handle(request, context) {
     const found = await ownPayment(context, request);
     const notifications = await readNotifications(context, found);
-    return { status: 200, json: { data: notifications.map((one) => view(found.id, one)) } };
+    const shown = withNextTries(notifications, Date.now());
+    return { status: 200, json: { data: shown.map((one) => view(found.id, one)) } };
   },
 });
 
@@ -75,7 +81,7 @@ function view(payment: PaymentId, notification: PaymentNotification) {
 }
 
 /**
- * `at` is when the next attempt is due, or when the delivery ended; `lastTriedAt` and `lastError` say when the last attempt
+ * `at` is when the next attempt is at the earliest, or when the delivery ended; `lastTriedAt` and `lastError` say when the last attempt
  * was, and why it failed.
  */
 function viewDelivery(delivery: Delivery): DeliveryResource {

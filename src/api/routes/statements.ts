@@ -88,8 +88,8 @@ export const getStatement = authenticatedRoute({
       .meta({ parameter: { type: 'integer', minimum: 1, maximum: 999_999 } })
       .describe('An earlier version of the statement; without it, the latest'),
   }),
-  async handle({ params: { date = '' }, query: { version }, caller, preferred }, { records }) {
-    const statement = await find(statementsIn(records), date, version);
+  async handle({ params: { date = '' }, query: { version }, caller, preferred }, { records, client }) {
+    const statement = await find(client, statementsIn(records), date, version);
     const shown = isOperator(caller) ? statement : statementOf(statement, caller.owner);
     const headers = { Vary: 'Accept' };
     if (preferred(['application/json', 'text/csv']) === 'text/csv') {
@@ -108,7 +108,12 @@ export const getStatement = authenticatedRoute({
   },
 });
 
-async function find(statements: Statements, date: string, version: number | undefined): Promise<Statement> {
+async function find(
+  client: Client,
+  statements: Statements,
+  date: string,
+  version: number | undefined,
+): Promise<Statement> {
   try {
     const found = isDay(date) ? await askRecords(() => statements.find(date, version), UNREAD) : undefined;
     if (found !== undefined) return found;
@@ -118,7 +123,19 @@ async function find(statements: Statements, date: string, version: number | unde
       cause: error,
     });
   }
+  if (await isBeingMade(client, date)) {
+    const words = 'The statement is being made: it takes from a few seconds to an hour. Look again.';
+    throw new ApiError('not_found', words, { beingMade: true });
+  }
   throw new ApiError('not_found', `There is no such statement. ${whenMade(date)}`);
+}
+
+/** Whether somebody has asked for the statement of the day, and it isn't there yet. While Temporal is away, nobody knows. */
+async function isBeingMade(client: Client, date: string): Promise<boolean> {
+  if (!isDay(date)) return false;
+  const handle = client.workflow.getHandle(statementWorkflowId(date));
+  const described = await callTemporal(client, () => handle.describe()).catch(() => undefined);
+  return described?.status.name === 'RUNNING';
 }
 
 /** By what time the statement of a day has been made, when all is well. */

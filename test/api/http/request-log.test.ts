@@ -48,6 +48,7 @@ describe('the log', () => {
       status: 503,
       code: 'temporarily_unavailable',
       caller: 'shop',
+      ip: expect.stringMatching(/127\.0\.0\.1$/),
       paymentId: expect.stringMatching(/^col_/),
       ms: expect.any(Number),
     });
