@@ -25,6 +25,14 @@ export const NO_PAYOUTS: CountedPayouts = { total: 0, latest: [] };
  */
 const REMEMBERED = 1_000;
 
+/** @param payouts each once, the latest at the end */
+export function summed(payouts: readonly CountedPayout[]): CountedPayouts {
+  return {
+    total: payouts.reduce((sum, { amount }) => sum + amount, 0),
+    latest: payouts.slice(-REMEMBERED),
+  };
+}
+
 /**
  * Counts payouts in their order, each if the limit leaves room for it.
  *

@@ -228,8 +228,9 @@ export async function probeTemporal(connection: Connection, namespace: string): 
   });
 }
 
-/** The gRPC error that an error is or was caused by. */
+/** The gRPC error that an error is or was caused by. A worker's connection throws it as it is. */
 export function grpcErrorOf(error: unknown) {
+  if (isGrpcServiceError(error)) return error;
   const { cause } = error instanceof ServiceError ? error : { cause: error };
   return isGrpcServiceError(cause) ? cause : undefined;
 }

@@ -11,6 +11,7 @@ import { dataConverterOf, type Encryption } from '../temporal/encryption.js';
 import type { Tracing } from '../tracing.js';
 import { notificationsQueue, type StatementSteps, statementsQueue } from '../workflows/messages.js';
 import type { PaymentChange, PaymentSinks } from '../workflows/metrics.js';
+import { orderedPayouts } from './ordered-payouts.js';
 import { LeanWorker } from './workflow-threads.js';
 
 /** How much a worker does at a time, and how long it may take to stop, in ms. */
@@ -95,6 +96,7 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
   const createPayments = () =>
     (options.callStacks ? Worker : LeanWorker).create({
       ...shared,
+      activities: { ...activities, orderedPayouts },
       taskQueue,
       workflowBundle: options.workflowBundle,
       sinks: paymentSinks(measures, tracing),

@@ -3,20 +3,35 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
+  proxyLocalActivities,
   workflowInfo,
 } from '@temporalio/workflow';
 import { countPayouts, NO_PAYOUTS } from '../payments/counted-payouts.js';
-import { onUpdate, readInput } from './handlers.js';
-import { countPayoutsUpdate, type PayoutCount, type PayoutLimitInput } from './messages.js';
+import { onUpdate, readInput, wrongInput } from './handlers.js';
+import {
+  countPayoutsUpdate,
+  type PayoutCount,
+  type PayoutLimitInput,
+  type PayoutLimitSteps,
+  payoutLimitWorkflowId,
+} from './messages.js';
 import { payoutLimitInput, payoutsToCount } from './schemas.js';
 
 /** Events of history after which a new run takes over. */
 const HISTORY_LIMIT = 1_500;
 
+/** Asked until it answers: without the count so far, nothing is paid. */
+const { orderedPayouts } = proxyLocalActivities<PayoutLimitSteps>({
+  startToCloseTimeout: '2m',
+  retry: { initialInterval: '1s', maximumInterval: '10s' },
+  summary: "Read the day's payouts so far",
+});
+
 /**
  * Counts the payouts that a merchant orders on one day against the merchant's limit. It is one workflow for all API
- * processes, which counts one batch after the other, so that no two payouts can take the same room. It ends with its day. A request
- * to cancel it has no effect: without it, nothing more would be paid that day.
+ * processes, which counts one batch after the other, so that no two payouts can take the same room. It begins with what Temporal
+ * lists of the day, in case somebody has deleted it, and ends with its day. A request to cancel it has no effect: without it, nothing
+ * more would be paid that day.
  */
 export function limitPayouts(given: PayoutLimitInput): Promise<void> {
   return CancellationScope.nonCancellable(() => count(given));
@@ -24,15 +39,21 @@ export function limitPayouts(given: PayoutLimitInput): Promise<void> {
 
 async function count(given: PayoutLimitInput): Promise<void> {
   const input = readInput(payoutLimitInput, given);
-  let counted = input.carried ?? NO_PAYOUTS;
-  onUpdate(countPayoutsUpdate, payoutsToCount, ({ payouts, max }): PayoutCount => {
-    const count = countPayouts(counted, payouts, max);
+  const { merchant, day, until } = input;
+  if (payoutLimitWorkflowId(merchant, day) !== workflowInfo().workflowId)
+    throw wrongInput('it is of another day');
+  let counted = input.carried;
+  onUpdate(countPayoutsUpdate, payoutsToCount, async ({ payouts, max }): Promise<PayoutCount> => {
+    // A request to cancel would end a wait of a handler's own.
+    await CancellationScope.nonCancellable(() => condition(() => counted !== undefined));
+    const count = countPayouts(counted ?? NO_PAYOUTS, payouts, max);
     counted = count.counted;
     return { isAccepted: count.isAccepted, total: counted.total };
   });
+  counted ??= await orderedPayouts(merchant, day);
 
   const isLong = () => workflowInfo().historyLength >= HISTORY_LIMIT || workflowInfo().continueAsNewSuggested;
-  const isOver = !(await condition(isLong, Math.max(1, input.until - Date.now())));
+  const isOver = !(await condition(isLong, Math.max(1, until - Date.now())));
   await condition(allHandlersFinished);
   if (!isOver) await continueAsNew<typeof limitPayouts>({ ...input, carried: counted });
 }

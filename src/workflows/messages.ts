@@ -220,8 +220,17 @@ export const PAYOUT_LIMIT_WORKFLOW_TYPE = 'limitPayouts';
 /** @param day such as `2026-11-21` */
 export const payoutLimitWorkflowId = (merchant: string, day: string) => `payouts-of-${merchant}-on-${day}`;
 
+/** What the workflow that counts payouts asks a worker for. */
+export interface PayoutLimitSteps {
+  /** @param day such as `2026-11-21` */
+  orderedPayouts(merchant: string, day: string): Promise<CountedPayouts>;
+}
+
 /** The one argument of the workflow that counts payouts. */
 export interface PayoutLimitInput {
+  readonly merchant: string;
+  /** Such as `2026-11-21`. */
+  readonly day: string;
   /** When it may end, in ms since the epoch. */
   readonly until: number;
   /** What the previous run has counted, after a continue-as-new. */

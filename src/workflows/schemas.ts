@@ -116,6 +116,8 @@ const countedPayout = object<CountedPayout>({ id: paymentId, amount: count });
 export const payoutsToCount = object<PayoutsToCount>({ payouts: list(countedPayout), max: count });
 
 export const payoutLimitInput = object<PayoutLimitInput>({
+  merchant: identifier(40),
+  day: date,
   until: number,
   carried: optional(object<CountedPayouts>({ total: count, latest: list(countedPayout) })),
 });

@@ -137,9 +137,16 @@ describe('a link whose payment Temporal has lost', () => {
     expect(again.status).toBe(201);
     expect((await order(other, 'lost-elsewhere')).body.transId).toBe(again.body.transId);
     expect(stack.transactionsOf(payment.id)).toHaveLength(2);
-    // The provider's next notification of what was paid leads to a person.
+    // The provider's next notification of what was paid leads to a person, who is told which transaction it was, and matches it.
     await notify(other, payment);
     await untilStatus(payment.id, 'REVIEW');
+    const { reason } = (await stack.read(payment.id)).body;
+    expect(reason).toContain(payment.transId);
+    const matched = { action: 'match', transId: payment.transId, why: 'the first of two links was paid' };
+    expect(await stack.decide(payment.id, matched)).toMatchObject({
+      status: 200,
+      body: { status: 'SUCCESSFUL', transId: payment.transId },
+    });
   });
 
   it('is followed though it is lost in the very moment in which another process wakes it', async () => {

@@ -136,6 +136,31 @@ describe("a merchant's limit of the payouts of a day", () => {
     expect((await payOut(600, 'order-1')).status).toBe(200);
   });
 
+  it('stays when its workflow is deleted: the payouts of the day are counted anew', async () => {
+    const { client } = stack.api;
+    const { payOut } = await apiFor('deleted', { maxPayoutsPerDay: 1_000 });
+    const made = await payOut(600, 'order-1');
+    expect(isMade(made)).toBe(true);
+    await eventually(
+      () => client.workflow.count(`WorkflowId = "${made.body.id}"`),
+      ({ count }) => count === 1,
+    );
+    const workflowId = payoutLimitWorkflowId('deleted', dayOf(Date.now()));
+    await client.workflowService.deleteWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId },
+    });
+    const describe = () => client.workflow.getHandle(workflowId).describe();
+    await eventually(
+      () => describe().catch(String),
+      (found) => typeof found === 'string',
+      60_000,
+    );
+    expect((await payOut(500)).status).toBe(422);
+    expect((await payOut(600, 'order-1')).status).toBe(200);
+    expect(isMade(await payOut(400))).toBe(true);
+  }, 90_000);
+
   it.each(['canceled', 'reset'] as const)('stays when its workflow is %s', async (action) => {
     const { payOut } = await apiFor(action, { maxPayoutsPerDay: 1_000 });
     expect(isMade(await payOut(600))).toBe(true);

@@ -77,4 +77,19 @@ describe('a transaction whose status two processes of the API and two workers ha
     await stack.api.client.workflow.getHandle(payment.id).result();
     expect(callsOf(payment)).toMatchObject({ answered: 3, throttled: 0 });
   }, 90_000);
+
+  it('is asked for again once the minute is over, and nothing is lost, when workers that died have used up all of it', async () => {
+    const payment = await stack.begun('/v1/collections', link);
+    const asked = Array.from({ length: 9 }, () =>
+      stack.providers.collection.paymentStatus(payment.transId, { signal: AbortSignal.timeout(10_000) }),
+    );
+    const answers = (await Promise.all(asked)).map(({ kind }) => kind);
+    expect(answers.filter((kind) => kind === 'throttled')).toHaveLength(3);
+    await stack.visit(payment, 'pay');
+    await stack.hint(payment);
+    const { payment: ended } = await stack.api.client.workflow.getHandle(payment.id).result();
+    expect(ended).toMatchObject({ status: 'SUCCESSFUL', transId: payment.transId });
+    // One question of its own was too many.
+    expect(callsOf(payment)).toMatchObject({ throttled: 4 });
+  }, 150_000);
 });

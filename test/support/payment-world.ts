@@ -135,6 +135,8 @@ export class PaymentWorld {
   /** What the API has answered, as {@link expectDocumented} takes it. */
   private readonly responses: Parameters<typeof expectDocumented>[] = [];
   private providerPort = 0;
+  /** What the workers that are started from now on are told of when Temporal was restored from a backup, in ms since the epoch. */
+  restoredAt: number | undefined;
   private readonly measures: PaymentSinks['payments'];
   private readonly onCall: (call: ProviderCall) => void;
   private readonly merchant: MerchantNotifier;
@@ -270,7 +272,8 @@ export class PaymentWorld {
       this.onCall,
       this.options.tracing,
     );
-    const activities = createActivities({ providers, merchant: this.merchant });
+    const { merchant, restoredAt } = this;
+    const activities = createActivities({ providers, merchant, restoredAt });
     // The SDK takes two workers of one queue on one connection for a mistake.
     const connection =
       version === undefined

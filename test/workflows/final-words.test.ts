@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { MerchantNotification } from '../../src/activities/merchant.js';
 import type { Payment } from '../../src/payments/payment.js';
-import { expireUpdate, hintSignal, resolveUpdate } from '../../src/workflows/messages.js';
+import { expireUpdate, hintSignal, recordQuery, resolveUpdate } from '../../src/workflows/messages.js';
 import { transId } from '../support/orders.js';
 import { PaymentWorld } from '../support/payment-world.js';
 
@@ -52,6 +52,28 @@ const handle = (id: string) => world.client.workflow.getHandle(id);
 /** Asks a payment for something, and gives up soon: nobody asks again. */
 const askOnce = (ask: () => Promise<unknown>): Promise<unknown> =>
   world.client.withDeadline(Date.now() + 2_500, ask).catch(() => undefined);
+
+/** What a reader and the recorder see of a payment that is final, by asking again and again. */
+function watch(id: string) {
+  const seen = new Set<string>();
+  let isOver = false;
+  const look = async (ask: () => Promise<Pick<Payment, 'final' | 'status'>>) => {
+    while (!isOver) {
+      const payment = await ask().catch(() => undefined);
+      if (payment?.final) seen.add(payment.status);
+      await pause(20);
+    }
+  };
+  const asked = [
+    look(async () => (await world.get(`/v1/payments/${id}`)).body),
+    look(async () => (await handle(id).query(recordQuery)).payment),
+  ];
+  return async () => {
+    isOver = true;
+    await Promise.all(asked);
+    return seen;
+  };
+}
 
 /** How a payment comes to a final word, and what would lead to another if it were forgotten. */
 const ways: readonly {
@@ -141,6 +163,7 @@ describe('Nothing final is told before what makes it true is durable:', () => {
         };
       });
       const { id } = await way.ordered();
+      const seen = watch(id);
       if (ask !== undefined) asked = askOnce(() => ask(id));
       await crashed;
       const status = word === 'payment.expired' ? 'EXPIRED' : 'FAILED';
@@ -149,6 +172,7 @@ describe('Nothing final is told before what makes it true is durable:', () => {
       // Whatever was forgotten would be done by now.
       await pause(2 * GRACE_MS);
       expect((await world.get(`/v1/payments/${id}`)).body).toMatchObject({ status, final: true });
+      expect(await seen()).toEqual(new Set([status]));
       const told = toldOf(id).filter(({ payment: { final } }) => final);
       expect(new Set(told.map(({ type, payment: shown }) => `${type} ${shown.status}`))).toEqual(
         new Set([`${word} ${status}`]),

@@ -124,7 +124,11 @@ beforeAll(async () => {
     payOut: payout.id,
     reopenPayment: await start('reopenPayment', 'pay_ended', checkedLater('pay_ended')),
     keepUnmatched: await start('keepUnmatched', messages.UNMATCHED_WORKFLOW.id),
-    limitPayouts: await start('limitPayouts', 'payouts-of-x-on-2026-11-21', { until: Date.now() + DAY }),
+    limitPayouts: await start('limitPayouts', 'payouts-of-x-on-2026-11-21', {
+      merchant: 'x',
+      day: '2026-11-21',
+      until: Date.now() + DAY,
+    }),
     makeStatement: await start('makeStatement', 'statement-of-tomorrow', {
       day: new Date(Date.now() + DAY).toISOString().slice(0, 10),
     }),

@@ -116,12 +116,12 @@ export class PayoutLimits {
     max: number,
     now: number,
   ): Promise<Counted> {
-    const workflowId = payoutLimitWorkflowId(owner, dayOf(now));
-    const key = `${workflowId} ${max}`;
+    const day = dayOf(now);
+    const key = `${payoutLimitWorkflowId(owner, day)} ${max}`;
     const gathering = this.#gathering.get(key);
     const batch =
       gathering === undefined || gathering.payouts.length >= MAX_BATCH
-        ? this.#begin(context, key, { workflowId, max, until: endOfDay(now) + LINGER_MS })
+        ? this.#begin(context, key, { merchant: owner, day, max, until: endOfDay(now) + LINGER_MS })
         : gathering;
     const place = batch.payouts.push(payout) - 1;
     const { isAccepted, total } = await batch.counted;
@@ -147,11 +147,9 @@ export class PayoutLimits {
   }
 }
 
-/** The workflow that counts a merchant's payouts of a day, their limit in XAF, and until when, in ms since the epoch. */
-interface Counter {
-  readonly workflowId: string;
+/** The workflow that counts a merchant's payouts of a day, and their limit in XAF. */
+interface Counter extends PayoutLimitInput {
   readonly max: number;
-  readonly until: number;
 }
 
 async function send(
@@ -175,7 +173,7 @@ async function send(
 async function update(
   client: Client,
   taskQueue: string,
-  { workflowId, max, until }: Counter,
+  { max, ...input }: Counter,
   payouts: readonly CountedPayout[],
 ): Promise<PayoutCount> {
   for (let tries = 1; ; tries++) {
@@ -186,11 +184,11 @@ async function update(
         startWorkflowOperation: new WithStartWorkflowOperation<(input: PayoutLimitInput) => Promise<void>>(
           PAYOUT_LIMIT_WORKFLOW_TYPE,
           {
-            workflowId,
+            workflowId: payoutLimitWorkflowId(input.merchant, input.day),
             taskQueue,
-            args: [{ until }],
+            args: [input],
             workflowIdConflictPolicy: 'USE_EXISTING',
-            // One that has ended can't be begun anew: what it had counted would be forgotten.
+            // One that has ended can't be begun anew: it begins with what Temporal's index lists, which may be a moment behind.
             workflowIdReusePolicy: 'REJECT_DUPLICATE',
           },
         ),
