@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { UNMATCHED_WORKFLOW } from '../../src/workflows/messages.js';
+import { scheduleStatements } from '../../src/statements/schedule.js';
+import { STATEMENT_SCHEDULE_ID, UNMATCHED_WORKFLOW } from '../../src/workflows/messages.js';
 import { findTemporal } from '../../stack/temporal/temporal-cli.js';
 import { eventually } from '../support/payment-stack.js';
 import { PaymentWorld } from '../support/payment-world.js';
@@ -215,6 +216,107 @@ describe.each(states.filter(({ name }) => name !== 'a payout that has ended'))('
   it('is not begun a second time while it runs', () => tryEach(state, STARTS), 300_000);
 });
 
+describe.each(states.filter(({ name }) => name !== 'a payout that has ended'))('$name', (state) => {
+  it('comes to its outcome, and to no other, to whichever event its workflow is reset', async () => {
+    const begun: [action: string, id: string][] = [];
+    for (let task = 0; ; task++) {
+      const id = await state.begin();
+      const { events } = await world.client.workflow.getHandle(id).fetchHistory();
+      const tasks = events?.filter(({ workflowTaskCompletedEventAttributes: completed }) => completed) ?? [];
+      const eventId = tasks[task]?.eventId;
+      begun.push([`reset to task ${task}`, id]);
+      if (eventId == null) break;
+      const point = ['--event-id', String(eventId), '--reason', 'tried'];
+      expect(await temporal('workflow', 'reset', ...point, '-w', id)).toMatchObject({ isDone: true });
+    }
+    for (const [, id] of begun) await state.finish(id);
+    for (const [action, id] of begun) await expectOutcome(id, action, state);
+  }, 300_000);
+});
+
+describe('a payout that has ended', () => {
+  it.each([
+    ['start', []],
+    ['execute', []],
+    ['signal-with-start', ['--signal-name', 'hint']],
+    ['execute-update-with-start', ['--id-conflict-policy', 'UseExisting', '--update-name', 'resolve']],
+  ])(
+    'stays what it was when somebody starts something else under its id (%s)',
+    async (command, words) => {
+      const key = { 'idempotency-key': randomUUID() };
+      const { id } = await world.begin('payouts', payout, key);
+      await world.settle(id, 'SUCCESSFUL');
+      await world.ended(id);
+      const { runId } = await world.client.workflow.getHandle(id).describe();
+      await temporal('workflow', command, ...AS, '--workflow-id', id, ...words);
+      const isStarted = async () => {
+        const now = await world.client.workflow.getHandle(id).describe();
+        return now.runId !== runId && now.status.name === 'FAILED';
+      };
+      await eventually(isStarted, (is) => is);
+      // The index shows the earlier run some moments later.
+      const { body } = await eventually(
+        () => world.get(`/v1/payments/${id}`),
+        ({ status }) => status === 200,
+      );
+      expect(body).toMatchObject({ status: 'SUCCESSFUL', final: true });
+      expect((await world.post('/v1/payouts', payout, key)).body).toMatchObject({ id, status: 'SUCCESSFUL' });
+      expect((await world.post(`/v1/payments/${id}/refresh`, {})).body).toMatchObject({
+        status: 'SUCCESSFUL',
+      });
+      await world.ended(id);
+      expect(world.transactionsOf(id)).toHaveLength(1);
+    },
+    60_000,
+  );
+});
+
+describe('a payout that waits to be sent once more', () => {
+  it('is sent at most once, whatever is done to its workflow', async () => {
+    const begun: [action: string, id: string][] = [];
+    for (const action of Object.keys(ACTIONS)) {
+      world.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
+      const { id } = (await world.post('/v1/payouts', payout)).body;
+      await world.untilStatus(id, 'REVIEW');
+      const refused = world.sandbox.faults.add({ fault: 'wrongCredentials', endpoint: 'payout', rate: 1 });
+      expect((await world.resolve(id, { action: 'resend', force: true })).status).toBeLessThan(300);
+      await world.until(id, ({ status }) => status !== 'REVIEW');
+      await temporal('workflow', ...(ACTIONS[action] ?? []), '--workflow-id', id);
+      world.sandbox.faults.remove(refused.id);
+      begun.push([action, id]);
+    }
+    for (const [action, id] of begun) {
+      // The credentials are tried again after a minute. One that was reset is never sent again.
+      const isKnown = async () => {
+        const { status } = (await world.get(`/v1/payments/${id}`)).body;
+        return world.transactionsOf(id).length > 0 || status === 'REVIEW';
+      };
+      await eventually(isKnown, (is) => is, 120_000);
+      const sent = world.transactionsOf(id).length;
+      if (sent > 0) await world.settle(id, 'SUCCESSFUL');
+      const { status } = await world.until(id, (now) => now.final || now.status === 'REVIEW');
+      expect({ action, sent: world.transactionsOf(id).length, status }).toEqual({
+        action,
+        sent,
+        status: sent > 0 ? 'SUCCESSFUL' : 'REVIEW',
+      });
+      expect(sent).toBeLessThanOrEqual(1);
+    }
+  }, 600_000);
+});
+
+describe('a hint by hand that names the transaction of another payment', () => {
+  it('changes neither of the two', async () => {
+    const [one, other] = [await world.begin('payouts', payout), await world.begin('payouts', payout)];
+    const input = JSON.stringify({ transId: other.transId, status: 'SUCCESSFUL' });
+    await temporal('workflow', 'signal', '--name', 'hint', '--input', input, '--workflow-id', one.id);
+    await world.settle(other.id, 'SUCCESSFUL');
+    await world.settle(one.id, 'FAILED');
+    expect(await world.untilStatus(one.id, 'FAILED')).toMatchObject({ transId: one.transId });
+    expect(await world.untilStatus(other.id, 'SUCCESSFUL')).toMatchObject({ transId: other.transId });
+  }, 90_000);
+});
+
 describe('a payment that a signal holds up, which no key decrypts', () => {
   it('is freed by a reset without signals', async () => {
     const { id } = await world.begin('payouts', payout);
@@ -256,6 +358,127 @@ describe('a payment whose workflow is set to a version that no worker has', () =
     expect(await override('unspecified')).toMatchObject({ isDone: true });
     await world.untilStatus(id, 'SUCCESSFUL');
     expect(world.transactionsOf(id)).toHaveLength(1);
+  }, 60_000);
+});
+
+describe('a payment that a batch job finds', () => {
+  it('comes to its outcome, and to no other', async () => {
+    const { id } = await world.begin('payouts', payout);
+    const found = ['--query', `WorkflowId = "${id}"`, '--reason', 'tried', '--yes'];
+    await eventually(
+      () => world.client.workflow.count(`WorkflowId = "${id}"`),
+      ({ count }) => count === 1,
+    );
+    const batches = [
+      ['cancel'],
+      ['signal', '--name', 'hint', '--input', '{}'],
+      ['update-options', '--versioning-override-behavior', 'auto_upgrade'],
+      ['reset', '--type', 'LastWorkflowTask'],
+    ];
+    for (const batch of batches) {
+      const { isDone, said } = await temporal('workflow', ...batch, ...found);
+      expect({ batch, isDone, said: isDone ? '' : said }).toEqual({ batch, isDone: true, said: '' });
+    }
+    expect(await temporal('batch', 'list')).toMatchObject({ isDone: true });
+    await world.settle(id, 'SUCCESSFUL');
+    await world.untilStatus(id, 'SUCCESSFUL');
+    expect(world.transactionsOf(id)).toHaveLength(1);
+  }, 90_000);
+});
+
+describe('an activity that no workflow has asked for', () => {
+  it('is not run by this server', async () => {
+    const { workflowService } = world.client;
+    const asked = { namespace: 'default', activityId: 'by-hand', activityType: { name: 'payOut' } };
+    const timeouts = { startToCloseTimeout: { seconds: 10 as never } };
+    await expect(
+      workflowService.startActivityExecution({
+        ...asked,
+        ...timeouts,
+        taskQueue: { name: 'payments' },
+        requestId: randomUUID(),
+      }),
+    ).rejects.toThrow();
+  });
+
+  it('is nothing that a payment can be paused by, as a whole', async () => {
+    const { id } = await world.begin('payouts', payout);
+    const { workflowService } = world.client;
+    const paused = { namespace: 'default', workflowId: id, reason: 'tried', requestId: randomUUID() };
+    await expect(workflowService.pauseWorkflowExecution(paused)).rejects.toThrow();
+    await world.settle(id, 'SUCCESSFUL');
+    await world.untilStatus(id, 'SUCCESSFUL');
+  }, 60_000);
+});
+
+describe('a deployment that no worker belongs to', () => {
+  const version = ['--deployment-name', 'nobodys', '--build-id', '1'];
+  const forced = ['--allow-no-pollers', '--ignore-missing-task-queues', '--yes'];
+
+  it.each([
+    [['set-current-version', ...version, ...forced]],
+    [['set-ramping-version', ...version, '--percentage', '50', ...forced]],
+    [['delete-version', ...version]],
+    [['delete', '--name', 'nobodys']],
+  ])(
+    'changes nothing for payments: %j',
+    async (command) => {
+      await temporal('worker', 'deployment', ...command);
+      const { id } = await world.begin('payouts', payout);
+      await world.settle(id, 'SUCCESSFUL');
+      await world.untilStatus(id, 'SUCCESSFUL');
+    },
+    60_000,
+  );
+});
+
+describe('the schedule of statements', () => {
+  const handle = () => world.client.schedule.getHandle(STATEMENT_SCHEDULE_ID);
+  const schedule = (...command: readonly string[]) =>
+    temporal('schedule', ...command, '--schedule-id', STATEMENT_SCHEDULE_ID);
+  const atMidnight = {
+    calendars: [expect.objectContaining({ hour: [expect.objectContaining({ start: 0 })] })],
+  };
+
+  it('is as it was when a worker has started again, but stays paused, after every command', async () => {
+    const startWorker = () => scheduleStatements(world.client, 'payments');
+    await startWorker();
+    await schedule('toggle', '--pause', '--reason', 'tried');
+    await startWorker();
+    expect((await handle().describe()).state.paused).toBe(true);
+    await schedule('toggle', '--unpause', '--reason', 'tried');
+
+    await schedule(
+      'update',
+      '--interval',
+      '1h',
+      '--type',
+      'nothing',
+      '--task-queue',
+      'nobodys',
+      '-w',
+      'nothing',
+    );
+    await startWorker();
+    const { spec, action } = await handle().describe();
+    expect({ spec, action }).toMatchObject({ spec: atMidnight, action: { taskQueue: 'payments' } });
+
+    await schedule('delete');
+    await startWorker();
+    expect((await handle().describe()).spec).toMatchObject(atMidnight);
+  }, 60_000);
+
+  it('makes one more statement for each time that it is triggered, or that is backfilled', async () => {
+    await scheduleStatements(world.client, 'payments');
+    await schedule('trigger');
+    const [from, to] = ['2026-11-20T22:59:00Z', '2026-11-20T23:01:00Z'];
+    await schedule('backfill', '--start-time', from, '--end-time', to, '--overlap-policy', 'AllowAll');
+    const { info } = await eventually(
+      () => handle().describe(),
+      (described) => described.info.recentActions.length >= 2,
+    );
+    expect(info.recentActions).toHaveLength(2);
+    await handle().delete();
   }, 60_000);
 });
 

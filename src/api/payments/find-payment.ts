@@ -35,6 +35,7 @@ import {
   recordedContent,
 } from './recorded-payments.js';
 import { callTemporal, hasEnded, queryTemporal, waitFor } from './temporal-calls.js';
+import { queryByIds } from './visibility.js';
 
 const { EVENT_TYPE_WORKFLOW_TASK_COMPLETED: TASK_COMPLETED } = proto.temporal.api.enums.v1.EventType;
 
@@ -125,7 +126,8 @@ export async function findInTemporal(
 }
 
 /**
- * Finds what Temporal has under a payment's id: `foreign` when that isn't a payment.
+ * Finds what Temporal has under a payment's id: `foreign` when that isn't a payment. One that was started by hand, and has ended,
+ * doesn't hide the payment that had ended before.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
@@ -134,29 +136,51 @@ export async function findWorkflow(
   id: PaymentId,
 ): Promise<PaymentInTemporal | 'foreign' | undefined> {
   try {
-    const description = await descriptions.describe(id);
-    const memo = memoSchema.safeParse(description.memo);
-    if (!memo.success) return 'foreign';
-    const { runId, startTime, typedSearchAttributes } = description;
-    const running = description.status.name === 'RUNNING';
-    const createdAt = typedSearchAttributes.get(paymentSearchAttributes.createdAt) ?? startTime.getTime();
-    // An ended payment may be reopened at any moment, and the new run's result may be long in coming.
-    const handle = client.workflow.getHandle<PaymentWorkflow>(id, running ? undefined : runId);
-    const found = {
-      ...memo.data,
-      id,
-      handle,
-      running,
-      runId,
-      createdAt,
-      description,
-      describedAt: Date.now(),
-    };
-    return { kind: 'inTemporal', ...found };
+    const latest = await descriptions.describe(id);
+    const found = inTemporal(client, id, latest);
+    if (found !== undefined) return found;
+    const isOver = latest.status.name !== 'RUNNING';
+    return (isOver ? await findEarlierRun(client, id) : undefined) ?? 'foreign';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
+}
+
+/** The payment whose latest run it is; `undefined` when the API hasn't started it, or it ended at once for its input. */
+function inTemporal(
+  client: Client,
+  id: PaymentId,
+  description: WorkflowExecutionDescription,
+): PaymentInTemporal | undefined {
+  const memo = memoSchema.safeParse(description.memo);
+  // Nothing else makes a payment's workflow fail.
+  if (!memo.success || description.status.name === 'FAILED') return undefined;
+  const { runId, startTime, typedSearchAttributes } = description;
+  const running = description.status.name === 'RUNNING';
+  const createdAt = typedSearchAttributes.get(paymentSearchAttributes.createdAt) ?? startTime.getTime();
+  // An ended payment may be reopened at any moment, and the new run's result may be long in coming.
+  const handle = client.workflow.getHandle<PaymentWorkflow>(id, running ? undefined : runId);
+  const found = { ...memo.data, id, handle, running, runId, createdAt, description, describedAt: Date.now() };
+  return { kind: 'inTemporal', ...found };
+}
+
+/** Runs under one id that are looked through for a payment's last. */
+const MAX_EARLIER_RUNS = 20;
+
+/** The payment that has ended before something else was started under its id. @throws {ApiError} `temporarily_unavailable` */
+async function findEarlierRun(client: Client, id: PaymentId): Promise<PaymentInTemporal | undefined> {
+  return await callTemporal(client, async () => {
+    const listed = client.workflow.list({ query: queryByIds([id]), pageSize: MAX_EARLIER_RUNS });
+    const runs: { readonly runId: string; readonly startTime: Date }[] = [];
+    for await (const run of listed) if (runs.push(run) === MAX_EARLIER_RUNS) break;
+    runs.sort((one, other) => other.startTime.getTime() - one.startTime.getTime());
+    for (const { runId } of runs) {
+      const found = inTemporal(client, id, await client.workflow.getHandle(id, runId).describe());
+      if (found?.running === false) return found;
+    }
+    return undefined;
+  });
 }
 
 /**
