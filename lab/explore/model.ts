@@ -335,7 +335,8 @@ export class Model {
     const isSame = type === told.last || (provider.wasReset && isUnpaid(type) && isUnpaid(told.last));
     const isTurned = provider.transactions.some(({ hasTurned, isLater }) => hasTurned || isLater);
     const isDecided = told.isDecided || payment.resolved !== undefined;
-    const isDecidedAnew = provider.wasReset && (isTurned || isDecided || type === 'payment.attempt_failed');
+    const isFailedAttempt = type === 'payment.attempt_failed' && isUnpaid(told.last);
+    const isDecidedAnew = provider.wasReset && (isTurned || isDecided || isFailedAttempt);
     if (isFinal && !isSame && type !== 'payment.review' && !isDecidedAnew)
       this.#violate('toldFinal', `the merchant was told ${told.last}, and is told ${type} now`);
     return { all: [...told.all, name], last: type, isDecided };
