@@ -40,7 +40,9 @@ export type ProviderView = z.output<typeof providerRecordsSchema>;
 export type Unmatched = z.output<typeof unmatchedListSchema>;
 export type DueDeliveries = z.output<typeof dueDeliveryListSchema>;
 export type StatementList = z.output<typeof statementListSchema>;
-export type Statement = z.output<typeof statementSchema>;
+/** Without its payments, which pages don't show: a busy day has tens of thousands. */
+const statementWithoutPayments = statementSchema.omit({ payments: true });
+export type Statement = z.output<typeof statementWithoutPayments>;
 
 /** A decision, as the API takes it. */
 export interface DecisionRequest {
@@ -146,7 +148,7 @@ export function apiAt(url: string): ConnectApi {
       unmatched: () => read('v1/notifications/unmatched', unmatchedListSchema),
       due: (query) => read('v1/notifications/due', dueDeliveryListSchema, query),
       statements: (query) => read('v1/statements', statementListSchema, query),
-      statement: (date, query) => read(ofDay(date), statementSchema, query),
+      statement: (date, query) => read(ofDay(date), statementWithoutPayments, query),
       statementFile: (date, format, query) => askFile(caller, ofDay(date), FORMATS[format], query),
       makeStatement: (date) => post('v1/statements', statementRequestSchema, { date }),
     };

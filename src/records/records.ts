@@ -82,6 +82,9 @@ export class MissingKeyError extends Error {
   override readonly name = 'MissingKeyError';
 }
 
+/** Payments that are read at once to be erased: one payer can have thousands. */
+const ERASED_AT_ONCE = 50;
+
 /** Which payments of one payer were erased. */
 export interface Erasure {
   readonly payments: readonly PaymentId[];
@@ -310,22 +313,31 @@ export class Records {
       const hashes = await this.#hashesOf([payer], keyIds);
       if (hashes.length < keyIds.length) throw new MissingKeyError(await this.#missingOf(keyIds));
       await query('INSERT INTO erasures (payer, at) SELECT unnest($1::bytea[]), now()', [hashes]);
-      const rows = await query('SELECT * FROM payments WHERE payers && $1::bytea[]', [hashes]);
-      const found = await Promise.all(rows.map((row) => this.#toRecord(row)));
-      for (const record of found) {
-        // Without the key, it isn't known what else would be lost with the personal data.
-        if (record.content === undefined) {
-          throw new MissingKeyError(
-            `Nothing was erased: ${record.id} can't be read with the keys in ENCRYPTION_KEYS. Add the key that it was written with, after the present one, and erase again.`,
-          );
-        }
-        await query(
-          "UPDATE payments SET content = $2, user_id = NULL, payers = '{}', erased_at = now() WHERE id = $1",
-          [record.id, await this.#seal(withoutPayer(record))],
-        );
+      const payments: PaymentId[] = [];
+      for (;;) {
+        // Those that were erased have no payers any more.
+        const rows = await query('SELECT * FROM payments WHERE payers && $1::bytea[] LIMIT $2', [
+          hashes,
+          ERASED_AT_ONCE,
+        ]);
+        if (rows.length === 0) return { payments };
+        for (const row of rows) payments.push(await this.#eraseOne(query, await this.#toRecord(row)));
       }
-      return { payments: found.map(({ id }) => id) };
     });
+  }
+
+  async #eraseOne(query: Query, record: PaymentRecord): Promise<PaymentId> {
+    // Without the key, it isn't known what else would be lost with the personal data.
+    if (record.content === undefined) {
+      throw new MissingKeyError(
+        `Nothing was erased: ${record.id} can't be read with the keys in ENCRYPTION_KEYS. Add the key that it was written with, after the present one, and erase again.`,
+      );
+    }
+    await query(
+      "UPDATE payments SET content = $2, user_id = NULL, payers = '{}', erased_at = now() WHERE id = $1",
+      [record.id, await this.#seal(withoutPayer(record))],
+    );
+    return record.id;
   }
 
   /** Writes records of different payments, each table with one statement: until they are written, an embedded database answers nobody else. */

@@ -1,3 +1,4 @@
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Service } from '../payments/order.js';
 import type { MidnightBalance, Statement } from '../payments/statement.js';
@@ -94,7 +95,7 @@ export class Statements {
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
         [
           ...[day, version, runId, new Date(madeAt), complete, payments.length, differences.length],
-          await this.#seal(statement),
+          await this.cipher.seal(await toLines(statement)),
         ],
       );
       await query(
@@ -153,7 +154,7 @@ export class Statements {
 
   async #read(runId: string): Promise<Statement | undefined> {
     const [row] = await this.database.query('SELECT content FROM statements WHERE run_id = $1', [runId]);
-    return row && (await this.#open<Statement>(contentRow.parse(row).content));
+    return row && (await fromLines(await this.cipher.open(contentRow.parse(row).content)));
   }
 
   #seal(content: unknown): Promise<Buffer> {
@@ -163,6 +164,38 @@ export class Statements {
   async #open<Content>(sealed: Buffer): Promise<Content> {
     return JSON.parse(await this.cipher.open(sealed)) as Content;
   }
+}
+
+/** Payments, or differences, that are written or read without a pause: some milliseconds. */
+const AT_ONCE = 500;
+
+/**
+ * A statement as lines of JSON: the first has all but payments and differences, and each of the others some of these. Others have their
+ * turn between two lines: whole, a busy day's takes a third of a second to write, and to read.
+ */
+async function toLines({ payments, differences, ...rest }: Statement): Promise<string> {
+  const lines = [JSON.stringify(rest)];
+  for (const [name, list] of Object.entries({ payments, differences })) {
+    for (let from = 0; from < list.length; from += AT_ONCE) {
+      lines.push(JSON.stringify({ [name]: list.slice(from, from + AT_ONCE) }));
+      await letOthersRun();
+    }
+  }
+  return lines.join('\n');
+}
+
+async function fromLines(text: string): Promise<Statement> {
+  const payments: Statement['payments'][number][] = [];
+  const differences: Statement['differences'][number][] = [];
+  let rest: Partial<Statement> = {};
+  for (const line of text.split('\n')) {
+    const part = JSON.parse(line) as Partial<Statement>;
+    payments.push(...(part.payments ?? []));
+    differences.push(...(part.differences ?? []));
+    rest = { ...part, ...rest };
+    await letOthersRun();
+  }
+  return { ...(rest as Statement), payments, differences };
 }
 
 const SUMMARY = 'day, version, made_at, complete, payments, differences';

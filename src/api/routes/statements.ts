@@ -22,6 +22,7 @@ import { authenticatedRoute } from '../route.js';
 import { shareAnswers } from '../shared-answers.js';
 import { wholeNumber } from './payments.js';
 import { statementCsv } from './statement-csv.js';
+import { statementJson } from './statement-json.js';
 
 const PAGE_SIZE = { max: 100, default: 31 } as const;
 
@@ -104,7 +105,11 @@ export const getStatement = authenticatedRoute({
         pieces: statementCsv(shown, isOperator(caller)),
       };
     }
-    return { status: 200, headers, json: { object: 'statement' as const, ...shown } };
+    return {
+      status: 200,
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      pieces: statementJson(shown),
+    };
   },
 });
 

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { networkOf } from '../../../src/api/http/request-limits.js';
@@ -92,6 +94,47 @@ describe('requests without a valid API key', () => {
     expect([status, body.code]).toEqual([429, 'too_many_attempts']);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await ask('guess-7', from('192.0.2.2'))).status).toBe(401);
+  });
+
+  it('are counted before they are answered, however many are made at once on connections of their own', async () => {
+    await start();
+    const guesses = Array.from({ length: 200 }, async (_, number) => {
+      const socket = connect(api.serving.port, '127.0.0.1');
+      socket.write(
+        `GET /v1/key HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer guess-${number}\r\nConnection: close\r\n\r\n`,
+      );
+      const answer = await text(socket);
+      return answer.slice('HTTP/1.1 '.length, 'HTTP/1.1 401'.length);
+    });
+    const right = await ask(KEYS.shop);
+    expect(right.status).toBe(400);
+    const statuses = await Promise.all(guesses);
+    expect(statuses.filter((status) => status === '401')).toHaveLength(ALLOWANCE.failures);
+    expect(statuses.filter((status) => status === '429')).toHaveLength(200 - ALLOWANCE.failures);
+  });
+
+  it.each([
+    ['ports', (number: number) => `192.0.2.1:${1_000 + number}`],
+    ['hops that its caller has made up', (number: number) => `198.51.100.${number}, 192.0.2.1`],
+    [
+      'many hops',
+      (number: number) => `${Array.from({ length: 500 }, () => `10.0.0.${number}`).join(', ')},192.0.2.1`,
+    ],
+    ['no hop before it', () => ', 192.0.2.1'],
+    ['spaces', (number: number) => `${' '.repeat(number)}192.0.2.1${' '.repeat(number)}`],
+    ['addresses of one IPv6 network', (number: number) => `2001:db8:1:2::${number}`],
+    ['its brackets and ports', (number: number) => `[2001:db8:1:2::${number}]:${1_000 + number}`],
+    ['its zones', (number: number) => `2001:db8:1:2::1%eth${number}`],
+    ['IPv4 in IPv6', (number: number) => (number % 2 === 0 ? '::ffff:192.0.2.1' : '192.0.2.1')],
+    ['nothing', () => ''],
+    ['what is no address', (number: number) => `_hidden${number}`],
+  ])('count for one caller, whatever its proxy writes: %s', async (_, write) => {
+    await start({ trustedProxies: 1 });
+    const statuses = [];
+    for (let number = 1; number <= 6; number++)
+      statuses.push((await ask('guess', from(write(number)))).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+    expect((await ask(KEYS.shop, from(write(7)))).status).toBe(400);
   });
 
   it('shut no merchant out who shares the address, whoever calls first', async () => {
