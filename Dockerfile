@@ -1,6 +1,6 @@
 # The product's image: api (the default), worker, desk and codec server differ by their command alone, and so does the records' tool. The sandbox has a target of its own.
 # glibc and not musl: Temporal's core is a native library built against it.
-FROM node:24-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY scripts/node/package.json scripts/node/
@@ -23,7 +23,7 @@ RUN npm prune --omit=dev
 RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
       ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} +
 
-FROM node:24-bookworm-slim AS base
+FROM node:24.21.0-bookworm-slim AS base
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
 COPY --from=prune /app/package.json /app/sbom.cdx.json ./
