@@ -45,4 +45,5 @@ module.exports = [
   'provider/breaker',
   'api/absent-workers',
   'hostile-text',
+  'hostile-requests',
 ];
