@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { once } from 'node:events';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import type { Scope } from '../merchants.js';
@@ -305,11 +304,23 @@ async function send(response: Response, answer: ApiResponse): Promise<void> {
   else response.type('application/json').send(JSON.stringify(answer.json));
 }
 
-/** Makes each piece when the one before was taken. A caller who has gone ends it, and is no error. */
+/** How long a caller may take nothing of a long answer, in ms: what is still to be sent of it fills the memory. */
+const STALLED_AFTER_MS = 20_000;
+
+/** Makes each piece when the one before was taken. A caller who has gone, or takes no more, ends it, and is no error. */
 async function sendPieces(response: Response, pieces: AsyncIterable<string>): Promise<void> {
-  try {
-    await pipeline(Readable.from(pieces, { objectMode: true, highWaterMark: 1 }), response);
-  } catch (error) {
-    if (!response.destroyed) throw error;
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  for await (const piece of pieces) {
+    if (response.closed) return;
+    if (response.write(piece)) continue;
+    try {
+      const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(STALLED_AFTER_MS)]);
+      await once(response, 'drain', { signal });
+    } catch {
+      response.destroy();
+      return;
+    }
   }
+  response.end();
 }

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { statementCsv } from '../../../src/api/routes/statement-csv.js';
 import { statementJson } from '../../../src/api/routes/statement-json.js';
@@ -109,6 +110,18 @@ describe('a statement that is being sent', () => {
       expect(api.lines.filter((text) => JSON.parse(text).level >= 50)).toEqual([]);
     },
   );
+
+  it('is given up when its caller takes nothing of it for 20 s, though he stays', async () => {
+    const read = await start(1);
+    const socket = await beginning('application/json');
+    for (;;) {
+      const { status } = await api.ask('GET', '/v1/key', { key: KEYS.operator });
+      if (status === 200) break;
+      await pause(500);
+    }
+    expect(read.payments).toBeLessThan(40_000);
+    socket.destroy();
+  });
 
   it('keeps nobody waiting, however many are', async () => {
     await start(20);
