@@ -262,23 +262,16 @@ async function handle(
   );
   received.record.caller = caller.owner;
   const admission = await requestLimits.admit(caller.key);
-  let isTaken = true;
-  try {
-    response.set(admission.headers);
-    requireScope(caller, route.scopes);
-    const query = route.query && validateQuery(route.query, request.query);
-    const body = route.body && validate(route.body, await readJson(request, response), 'body');
-    const run = () => route.handle({ ...received, caller, query, body }, context);
-    const answer = route.isOutOfTurn?.(query)
-      ? await run()
-      : await requestLimits.inTurn(`${route.method} ${caller.owner}`, run);
-    isTaken = answer.pieces === undefined;
-    return answer;
-  } finally {
-    // A long answer is being made until the caller has taken it, or has gone.
-    if (isTaken || response.closed) admission.leave();
-    else response.once('close', () => admission.leave());
-  }
+  // A request is in progress until its caller has taken the answer, or has gone: until then, it fills the memory.
+  if (response.closed) admission.leave();
+  else response.once('close', () => admission.leave());
+  response.set(admission.headers);
+  requireScope(caller, route.scopes);
+  const query = route.query && validateQuery(route.query, request.query);
+  const body = route.body && validate(route.body, await readJson(request, response), 'body');
+  const run = () => route.handle({ ...received, caller, query, body }, context);
+  if (route.isOutOfTurn?.(query)) return await run();
+  return await requestLimits.inTurn(`${route.method} ${caller.owner}`, run);
 }
 
 function toApiRequest(request: Request, response: Response): ApiRequest {

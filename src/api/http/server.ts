@@ -14,6 +14,9 @@ const CHECKED_EVERY_MS = 1_000;
 /** Connections at a time, far more than callers need: a stranger could otherwise take all that the process may open. */
 const MAX_CONNECTIONS = 5_000;
 
+/** How long nothing may come or go on a connection in the middle of a request: longer than the API ever waits. */
+const SILENT_MS = 90_000;
+
 /** Longer than the minute for which load balancers usually keep an idle connection: they should end it. */
 const KEEP_ALIVE_MS = 65_000;
 
@@ -102,6 +105,7 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
     app,
   );
   server.maxConnections = maxConnections;
+  server.timeout = SILENT_MS;
   const listening = await listen(server, host, port);
   let stopped: Promise<void> | undefined;
   return {

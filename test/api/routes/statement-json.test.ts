@@ -76,17 +76,21 @@ describe('a statement that is being sent', () => {
         return Reflect.get(list, name, receiver);
       },
     });
-    const records = { statements: { find: async () => ({ ...whole, payments }) } } as unknown as Records;
+    const large = { date: 'x'.repeat(32_000_000), version: 1, madeAt: '', complete: true };
+    const list = async () => [{ ...large, payments: 0, differences: 0 }];
+    const records = {
+      statements: { find: async () => ({ ...whole, payments }), list },
+    } as unknown as Records;
     const allowance = { perMinute: 1_000, concurrent, active: 1, failures: 5 };
     api = await startApi({ records, allowance });
     return read;
   }
 
   /** Asks for the statement, and reads no more than the beginning of the answer. */
-  async function beginning(accept: string) {
+  async function beginning(accept: string, path = '/v1/statements/2026-11-21') {
     const socket = connect(api.serving.port, '127.0.0.1').on('error', () => undefined);
     socket.write(
-      `GET /v1/statements/2026-11-21 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEYS.operator}\r\nAccept: ${accept}\r\n\r\n`,
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEYS.operator}\r\nAccept: ${accept}\r\n\r\n`,
     );
     await new Promise<void>((resolve) => socket.once('data', () => resolve()));
     socket.pause();
@@ -121,6 +125,17 @@ describe('a statement that is being sent', () => {
     }
     expect(read.payments).toBeLessThan(40_000);
     socket.destroy();
+  });
+
+  it('is in progress until it was taken, as any other large answer is', async () => {
+    await start(1);
+    const socket = await beginning('application/json', '/v1/statements');
+    expect((await api.ask('GET', '/v1/key', { key: KEYS.operator })).status).toBe(429);
+    socket.destroy();
+    for (;;) {
+      const { status } = await api.ask('GET', '/v1/key', { key: KEYS.operator });
+      if (status === 200) break;
+    }
   });
 
   it('keeps nobody waiting, however many are', async () => {
