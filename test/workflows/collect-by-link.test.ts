@@ -164,16 +164,6 @@ describe('a collection by link', () => {
     await world.ended(payment.id, 'link-refreshed');
   });
 
-  it('answers those who wait for its end as soon as it ends', async () => {
-    const payment = await link();
-    const waiting = [1, 2, 3].map(() => world.get(`/v1/payments/${payment.id}?wait=30`));
-    await world.visit(payment, 'pay');
-    const answers = await Promise.all(waiting);
-    expect(answers.map(({ body }) => body.status)).toEqual(['SUCCESSFUL', 'SUCCESSFUL', 'SUCCESSFUL']);
-    const events = await world.ended(payment.id, 'link-waited-for');
-    expect(events.filter((event) => event === 'WORKFLOW_EXECUTION_UPDATE_ACCEPTED')).toHaveLength(1);
-  });
-
   it('is not expired when it is paid, which the provider would let us do', async () => {
     const payment = await link();
     world.sandbox.faults.add({ fault: 'webhookDrop', externalId: payment.id, rate: 1 });

@@ -35,6 +35,17 @@ describe("a link collection's history on a real server", () => {
     expect(world.transactionsOf(first.body.id)).toHaveLength(1);
     await world.post(`/v1/collections/${first.body.id}/expire`, {});
   });
+
+  // The time-skipping server never answers a query that comes while a workflow ends.
+  it('answers those who wait for its end as soon as it ends', async () => {
+    const payment = await world.begin('collections', { method: 'link', amount: 5_000 });
+    const waiting = [1, 2, 3].map(() => world.get(`/v1/payments/${payment.id}?wait=30`));
+    await world.visit(payment, 'pay');
+    const answers = await Promise.all(waiting);
+    expect(answers.map(({ body }) => body.status)).toEqual(['SUCCESSFUL', 'SUCCESSFUL', 'SUCCESSFUL']);
+    const events = await world.ended(payment.id, 'link-waited-for');
+    expect(events.filter((event) => event === 'WORKFLOW_EXECUTION_UPDATE_ACCEPTED')).toHaveLength(1);
+  });
 });
 
 type Events = temporal.api.history.v1.IHistoryEvent[];
