@@ -5,6 +5,7 @@
 module.exports = [
   'lab/explore/mutants',
   'workflows/temporal-actions',
+  'workflows/activity-actions',
   'lab/simulation/broken-rules',
   'workflows/ambiguity',
   'lab/simulation/run-simulation',
