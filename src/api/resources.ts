@@ -532,8 +532,11 @@ const dueDeliverySchema = z
 
 export const dueDeliveryListSchema = z
   .object({
-    data: described(z.array(dueDeliverySchema), 'Oldest first'),
-    checked: described(z.int(), 'How many payments were asked for notifications that are due'),
+    data: described(
+      z.array(dueDeliverySchema),
+      'Of this page, oldest first; the newest payments are on the first page',
+    ),
+    checked: described(z.int(), 'How many payments were asked for this page'),
     unread: described(z.int(), 'How many of them could not answer in time'),
     nextCursor: described(
       z.string().optional(),

@@ -138,7 +138,7 @@ export async function deliveriesPage(visit: Visit): Promise<PageReply> {
   ].filter((text) => text !== false);
   const main = html`
 <div class="title"><h1>Deliveries to merchants that are due</h1>
-<p>${counted(data.length, 'notification', 'notifications')} of ${counted(checked, 'running payment', 'running payments')} ${data.length === 1 ? 'is' : 'are'} not acknowledged yet. Oldest first. Each is tried for 72 hours; one that was given up is on its payment's page.</p></div>
+<p>${counted(data.length, 'notification', 'notifications')} of ${counted(checked, 'running payment', 'running payments')} ${data.length === 1 ? 'is' : 'are'} not acknowledged yet.${isPart && ' Other pages may have more: the newest payments are on the first.'} The oldest of this page first. Each is tried for 72 hours; one that was given up is on its payment's page.</p></div>
 ${noticeBox(takeNotice(session, 'deliveries'))}
 ${incomplete.length > 0 && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${incomplete.join(' ')}</p></div>`}
 ${

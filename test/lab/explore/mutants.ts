@@ -1062,15 +1062,6 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/a wrong amount/, /operator decides on review \d+: match .*\(forced\)/],
   },
   {
-    rule: 'what the provider shows while a decision is checked can take a second person, too',
-    file: 'review.ts',
-    find: '  if (objection !== undefined) return backNoting(payment, deciding, objection, seen, now);\n  return {\n',
-    replace: '  return {\n',
-    setting: largerThanOrdered,
-    breaks: 'secondPerson',
-    story: [/a wrong amount/, /operator decides on review \d+: match .*\(forced\)/],
-  },
-  {
     rule: 'one person who decides twice is not two people',
     file: 'second-person.ts',
     find: '  return one.by === other.by;\n',
