@@ -1,5 +1,5 @@
 import { CURRENCY } from './limits.js';
-import { transTypeOf } from './matching.js';
+import { ownerOf, transTypeOf } from './matching.js';
 import type { Service } from './order.js';
 import type { PaymentStatus } from './payment.js';
 import type { PaymentId, PaymentKind, TransId } from './payment-id.js';
@@ -107,7 +107,7 @@ export function compare(payment: DayPayment, shown: Shown): { line: StatementLin
 
 /** The transactions of a payment among others. It was sent the payment's id as externalId and as userId. */
 export function ofPayment({ id, transId }: DayPayment, transactions: readonly Transaction[]): Transaction[] {
-  const own = transactions.filter((one) => one.transId === transId || (one.externalId ?? one.userId) === id);
+  const own = transactions.filter((one) => one.transId === transId || ownerOf(id, one) === 'payment');
   return own.filter((one, index) => own.findIndex((other) => other.transId === one.transId) === index);
 }
 

@@ -1,3 +1,4 @@
+import { ownerOf } from '../payments/matching.js';
 import { SERVICES } from '../payments/order.js';
 import { type PaymentId, parsePaymentId } from '../payments/payment-id.js';
 import {
@@ -109,7 +110,7 @@ export class ShownTransactions {
     private readonly lists: Lists,
   ) {
     const all = [...found.collection, ...found.payout];
-    this.#byOwner = groupedBy(all, ownerOf);
+    this.#byOwner = groupedBy(all, named);
     this.#byTransId = groupedBy(all, ({ transId }) => transId);
   }
 
@@ -135,15 +136,15 @@ export class ShownTransactions {
   ): Promise<{ readonly others: readonly Compared[]; readonly strangers: readonly Stranger[] }> {
     const ids = new Set<string | undefined>(payments.map(({ id }) => id));
     const transIds = new Set<string | undefined>(payments.map(({ transId }) => transId));
-    const isOwn = (one: SearchedTransaction) => ids.has(ownerOf(one)) || transIds.has(one.transId);
+    const isOwn = (one: SearchedTransaction) => ids.has(named(one)) || transIds.has(one.transId);
     const rest = SERVICES.flatMap((service) =>
       this.found[service].filter((one) => !isOwn(one)).map((transaction) => ({ service, transaction })),
     );
-    const owners = rest.map(({ transaction }) => parsePaymentId(ownerOf(transaction)));
+    const owners = rest.map(({ transaction }) => parsePaymentId(named(transaction)));
     const others = await paymentsWith([...new Set(owners.filter((id) => id !== undefined))]);
     const known = new Set<string | undefined>(others.map(({ id }) => id));
     const strangers: Stranger[] = [];
-    for (const stranger of rest.filter(({ transaction }) => !known.has(ownerOf(transaction)))) {
+    for (const stranger of rest.filter(({ transaction }) => !known.has(named(transaction)))) {
       const isMatched = strangers.length < MAX_HELD && (await isHeld(stranger.transaction));
       if (!isMatched) strangers.push(stranger);
     }
@@ -172,6 +173,8 @@ function masked({ service, transaction }: Stranger): Stranger {
   return { service, transaction: { ...transaction, externalId: providerText(externalId) } };
 }
 
-function ownerOf({ externalId, userId }: Transaction): string | undefined {
-  return externalId ?? userId;
+/** Whom a transaction names; nobody when its two names differ, or there is none. */
+function named(transaction: Transaction): string | undefined {
+  const name = transaction.externalId ?? transaction.userId;
+  return name !== undefined && ownerOf(name, transaction) === 'payment' ? name : undefined;
 }

@@ -148,6 +148,11 @@ describe("a payment's transactions", () => {
     const found = ofPayment(payment(), [bare, byUser, foreign, transaction()]);
     expect(found.map(({ transId }) => transId)).toEqual([OWN, 'by-user']);
   });
+
+  it('are none that name another payment as well', () => {
+    const disputed = transaction({ transId: 'disputed' as TransId, userId: 'col_2' });
+    expect(ofPayment(payment({ transId: undefined }), [disputed])).toEqual([]);
+  });
 });
 
 describe('a transaction that no payment knows', () => {

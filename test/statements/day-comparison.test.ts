@@ -113,6 +113,14 @@ describe("a day's payments beside what the provider shows", () => {
     ]);
   });
 
+  it('take nothing over from a transaction that names another payment as well, which is left over', async () => {
+    const waiting = payment('a', { status: 'CREATED', final: false, transId: undefined });
+    const disputed = transaction('a', { transId: 'disputed' as TransId, userId: 'col_b' });
+    const { lines, findings } = await compared([waiting], { found: [disputed] });
+    expect(lines).toMatchObject([{ transId: undefined, fee: undefined, providerStatus: undefined }]);
+    expect(findings).toMatchObject([{ kind: 'only_at_provider', transId: 'disputed' }]);
+  });
+
   it('leave over nothing that an operator has matched with a payment', async () => {
     const { kinds } = await compared([], {
       found: [transaction('x', { transId: 'matched' as TransId, externalId: 'portal-7' })],
