@@ -1,6 +1,7 @@
 import type { Beginning } from '../../src/payments/beginning.js';
 import { objectionTo, type Step, step } from '../../src/payments/machine.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/payment-state.js';
+import { sentIf } from '../../src/payments/sending.js';
 import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/timeline.js';
 import { amountPaidOf } from '../../src/payments/to-payment.js';
 import type {
@@ -165,7 +166,8 @@ export class ExpectedPayment {
         this.#acts.push(['end', this.payment, this.timeline]);
         return;
       } else {
-        if (this.#isMoney(todo)) this.#acts.push(['timer', givenUpAfter(this.payment.terms)]);
+        if (this.#isMoney(todo))
+          this.#acts.push(['timer', givenUpAfter(this.payment.terms, sentIf(this.payment))]);
         this.#acts.push(activityAct(this.payment, todo, now));
         return;
       }

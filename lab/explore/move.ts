@@ -43,7 +43,7 @@ export interface PostMove {
     | 'notSent'
     | 'unchecked'
     | 'ambiguous'
-    /** It isn't sent: the list, which is read before a first request, shows what an earlier workflow has sent. */
+    /** It isn't sent: the list, which is read right before it, shows what was sent before. */
     | 'shown'
     | 'throttled'
     /** The worker is lost; a link is made again. */

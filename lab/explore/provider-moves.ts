@@ -25,7 +25,9 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
     const moves: Move[] = [{ ...plain, outcome: 'ambiguous' }];
     return may('unchecked') ? [...moves, costly({ ...plain, outcome: 'unchecked' })] : moves;
   }
-  if (setting.wasSentBefore && payment.sends.count === 0) return [{ ...plain, outcome: 'shown' }];
+  const isShown =
+    setting.method !== 'link' && provider.transactions.some(({ listedFrom }) => listedFrom <= situation.now);
+  if (isShown && setting.wasSentBefore && payment.sends.count === 0) return [{ ...plain, outcome: 'shown' }];
   if (provider.silent === 'all') return [{ ...plain, outcome: 'ambiguous' }];
   const moves: (PostMove & Move)[] = [{ ...plain, outcome: 'accepted', taken: 1 }];
   const add = (trouble: Trouble, ...added: readonly PostMove[]) => {
@@ -58,6 +60,8 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
     { ...plain, outcome: 'throttled', taken: 1, isLate: true },
   );
   moves.push(...resetsInFlight(situation, setting, plain));
+  // The list may also be behind, and show it too late.
+  if (isShown) moves.push({ ...plain, outcome: 'shown' });
   if (setting.method === 'link')
     add('workerLost', { ...plain, outcome: 'lost' }, { ...plain, outcome: 'lost', taken: 1 });
   if (situation.todo.kind === 'send' && situation.todo.cause === 'order') return moves;

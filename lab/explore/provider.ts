@@ -56,8 +56,11 @@ export function answerPost(before: Situation, move: PostMove, setting: Setting):
         ...(provider.wasReset && { isReset: true as const }),
       });
     case 'shown': {
-      const transactions = provider.transactions.map((one) => ({ ...one, isListed: true }));
-      const shown = provider.transactions.map((one) => asShown(one, false, setting));
+      const isVisible = ({ listedFrom }: OwnTransaction) => listedFrom <= before.now;
+      const transactions = provider.transactions.map((one) =>
+        isVisible(one) ? { ...one, isListed: true } : one,
+      );
+      const shown = provider.transactions.filter(isVisible).map((one) => asShown(one, false, setting));
       return {
         situation: { ...situation, provider: { ...provider, transactions } },
         event: { kind: 'sent', outcome: { kind: 'ambiguous', reason: 'shown before', shown } },

@@ -224,7 +224,7 @@ function describePost(move: PostMove, { provider, todo }: Situation): string {
     case 'ambiguous':
       return `the request${cause} ${provider.wasReset ? 'is not sent again after the reset' : `${taken}, its answer lost`}${meanwhile}`;
     case 'shown':
-      return `the request${cause} isn't sent: the list shows what an earlier workflow has sent${meanwhile}`;
+      return `the request${cause} isn't sent: the list shows what was sent before${meanwhile}`;
     case 'throttled':
       return `the request${cause} is throttled in the provider's own form, and ${taken}${meanwhile}`;
     case 'reset':

@@ -1,6 +1,7 @@
 import { notificationId } from '../../src/payments/notification.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
 import type { PaymentState } from '../../src/payments/payment-state.js';
+import { type SentIf, sentIf } from '../../src/payments/sending.js';
 import { MINUTE_MS, SECOND_MS } from '../../src/payments/time.js';
 import { forMerchant, toPayment } from '../../src/payments/to-payment.js';
 import type { Reply, Todo } from '../../src/payments/transitions.js';
@@ -40,17 +41,21 @@ export function askingLimits({ providerTimeoutMs }: PaymentTerms): Limits {
   return { runsMs: providerTimeoutMs + 5 * SECOND_MS, attempts: 1 };
 }
 
-/** What moves money has 3 s more, for a look at the list, and is given up, unsent, when no worker has taken it for 10 minutes. */
-export function moneyLimits({ providerTimeoutMs }: PaymentTerms): Limits {
-  return { runsMs: providerTimeoutMs + 8 * SECOND_MS, waitsMs: 10 * MINUTE_MS, attempts: 1 };
+/**
+ * What moves money has more time, for a look at the list: 3 s for the first try, and as long as any question where the list has to be
+ * read. It is given up, unsent, when no worker has taken it for 10 minutes.
+ */
+export function moneyLimits({ providerTimeoutMs }: PaymentTerms, when: SentIf): Limits {
+  const lookMs = when === 'unread' ? 3 * SECOND_MS : providerTimeoutMs;
+  return { runsMs: providerTimeoutMs + lookMs + 5 * SECOND_MS, waitsMs: 10 * MINUTE_MS, attempts: 1 };
 }
 
 /** The activities that move money. */
 export const MONEY: readonly string[] = ['directPay', 'payOut'];
 
 /** When a request that moves money is given up, in ms: 5 s after all of its limits. */
-export function givenUpAfter(terms: PaymentTerms): number {
-  const { runsMs = 0, waitsMs = 0 } = moneyLimits(terms);
+export function givenUpAfter(terms: PaymentTerms, when: SentIf): number {
+  const { runsMs = 0, waitsMs = 0 } = moneyLimits(terms, when);
   return waitsMs + runsMs + 5 * SECOND_MS;
 }
 
@@ -71,7 +76,7 @@ export function activityAct(
       const name = order.method === undefined ? 'payOut' : SENDS[order.method];
       return order.method === 'link'
         ? ['local', name, asking, order, FIRST_RUN_ID]
-        : ['activity', name, moneyLimits(terms), order, todo.cause === 'order'];
+        : ['activity', name, moneyLimits(terms, sentIf(payment)), order, sentIf(payment)];
     }
     case 'lookUp':
       return [

@@ -166,13 +166,16 @@ export function activityJob(seq: number, isLocal: boolean, result: unknown): Job
   return { resolveActivity: { seq, isLocal, result: { completed: { result: payloadOf(result) } } } };
 }
 
-/** An activity that ends without an answer: no worker has taken it in time, or the one that has did not end in time. */
-export function timedOutJob(
-  seq: number,
-  activity: string,
-  limit: 'SCHEDULE_TO_START' | 'START_TO_CLOSE',
-): Job {
-  const cause = { timeoutFailureInfo: { timeoutType: `TIMEOUT_TYPE_${limit}` } };
+type TimeLimit = 'SCHEDULE_TO_START' | 'START_TO_CLOSE';
+
+/**
+ * An activity that ends without an answer: no worker has taken it in time, or the one that has did not end in time.
+ *
+ * @param before how an earlier attempt of it has ended
+ */
+export function timedOutJob(seq: number, activity: string, limit: TimeLimit, before?: TimeLimit): Job {
+  const timeout = (of: TimeLimit) => ({ timeoutFailureInfo: { timeoutType: `TIMEOUT_TYPE_${of}` } as const });
+  const cause = { ...timeout(limit), ...(before !== undefined && { cause: timeout(before) }) };
   const failure = { activityFailureInfo: { activityType: { name: activity } }, cause };
   return { resolveActivity: { seq, isLocal: false, result: { failed: { failure } } } };
 }

@@ -6,7 +6,7 @@ import type { DirectOrder, LinkOrder, PayoutOrder, Service } from '../payments/o
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/outcome.js';
 import type { PaymentId, TransId } from '../payments/payment-id.js';
 import { STATUS_CALLS_BUDGETED } from '../payments/polling.js';
-import { FIRST_LOOK_MS } from '../payments/sending.js';
+import { FIRST_LOOK_MS, type SentIf } from '../payments/sending.js';
 import type { Transaction } from '../payments/transaction.js';
 import type { ProviderClient } from '../provider/client.js';
 import { toDirectPay, toInitiatePay, toPayout } from '../provider/requests.js';
@@ -45,21 +45,26 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
   const knowsAll = (firstRunId: string) => restoredAt === undefined && isRun(firstRunId);
 
   /**
-   * Sends a payment's first request, unless the provider has a transaction of it: what its workflow knows may have been deleted,
-   * reset, restored or forged. A list that can't be read in time holds nothing up.
+   * Sends a request that moves money, unless the provider's list shows a transaction of the payment: what its workflow knows may be old,
+   * or have been deleted, reset, restored or forged. Only a payment's first try is made without an answer of the list, and none while
+   * Temporal may have lost what was sent.
    */
   const unlessShown = async (
     order: DirectOrder | PayoutOrder,
+    when: SentIf,
     limit: CallLimit,
     send: () => Promise<InitiationOutcome>,
   ): Promise<InitiationOutcome> => {
-    const call = { ...limit, withinMs: FIRST_LOOK_MS };
+    const call = when === 'unread' ? { ...limit, withinMs: FIRST_LOOK_MS } : limit;
     const answer = await providers[order.kind].transactionsOf(order.id, order.method === 'direct', call);
-    const listed = answer.kind === 'listed' ? answer.transactions : [];
-    const shown = ownFirst(order.id, listed);
+    if (answer.kind !== 'listed') {
+      const isSent = when === 'unread' ? restoredAt === undefined : when === answer.kind;
+      return isSent ? await send() : unsentFor(answer);
+    }
+    const shown = ownFirst(order.id, answer.transactions);
     const [first] = shown;
     if (first === undefined) return await send();
-    const reason = `nothing was sent: before the first request, the provider already showed ${first.transId} for this payment`;
+    const reason = `nothing was sent: the provider already showed ${first.transId} for this payment`;
     return { kind: 'ambiguous', reason, shown };
   };
 
@@ -78,18 +83,16 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
     mayHaveBeenReset: async (firstRunId: string): Promise<boolean> =>
       knowsAll(firstRunId) ? false : await mayHaveBeenReset(restoredAt),
 
-    /** @param isFirst whether the payment has sent nothing yet, as far as its workflow knows */
-    directPay(order: DirectOrder, isFirst: boolean): Promise<InitiationOutcome> {
+    directPay(order: DirectOrder, when: SentIf): Promise<InitiationOutcome> {
       const limit = callLimit();
       const send = () => providers.collection.directPay(toDirectPay(order), limit);
-      return unlessReset(() => (isFirst ? unlessShown(order, limit, send) : send()), restoredAt);
+      return unlessReset(() => unlessShown(order, when, limit, send), restoredAt);
     },
 
-    /** @param isFirst as of `directPay` */
-    payOut(order: PayoutOrder, isFirst: boolean): Promise<InitiationOutcome> {
+    payOut(order: PayoutOrder, when: SentIf): Promise<InitiationOutcome> {
       const limit = callLimit();
       const send = () => providers.payout.payout(toPayout(order), limit);
-      return unlessReset(() => (isFirst ? unlessShown(order, limit, send) : send()), restoredAt);
+      return unlessReset(() => unlessShown(order, when, limit, send), restoredAt);
     },
 
     /** @param now the payment's time, in ms since the epoch */
@@ -137,6 +140,15 @@ function ownFirst(paymentId: PaymentId, listed: readonly Transaction[]): readonl
   const named = listed.filter((one) => ownerOf(paymentId, one) === 'payment');
   const unnamed = listed.filter((one) => ownerOf(paymentId, one) === 'unsaid');
   return [...named, ...unnamed].slice(0, MAX_LISTED).map(withoutLongTexts);
+}
+
+/** Why a request was not sent: the provider's list, which has to show nothing, was not read. */
+function unsentFor(answer: Exclude<ListAnswer, { readonly kind: 'listed' }>): InitiationOutcome {
+  if (answer.kind === 'unauthorized') return answer;
+  const reason =
+    "nothing was sent: the provider's list, which may show that it was sent before, could not be read";
+  const retryAfterMs = answer.kind === 'throttled' ? answer.retryAfterMs : undefined;
+  return { kind: 'unchecked', reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
 /** Whether the activity was asked for by this run of its workflow. */

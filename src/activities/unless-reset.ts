@@ -25,9 +25,12 @@ export async function unlessReset(
   send: () => Promise<InitiationOutcome>,
   restoredAt?: number,
 ): Promise<InitiationOutcome> {
-  // Its retry policy allows one attempt, but somebody can change that in Temporal while it is under way.
-  if (Context.current().info.attempt > 1) {
-    return { kind: 'ambiguous', reason: 'Temporal has handed the request to a worker before', isReset: true };
+  if (!isFirstAttempt()) {
+    return {
+      kind: 'ambiguous',
+      reason: 'Temporal may have handed the request to a worker before',
+      isReset: true,
+    };
   }
   const origin = await originOrUnknown(restoredAt);
   if (origin === 'unknown') {
@@ -53,6 +56,15 @@ export async function unlessReset(
     return { kind: 'ambiguous', reason, isReset: true };
   }
   return await send();
+}
+
+/**
+ * Whether no worker can have had the request before. Its retry policy allows one attempt, but somebody can change that in Temporal, or
+ * reset the activity, while it is under way. A reset counts the attempts anew, but not the time: only the first is scheduled with the activity.
+ */
+function isFirstAttempt(): boolean {
+  const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
+  return attempt === 1 && currentAttemptScheduledTimestampMs === scheduledTimestampMs;
 }
 
 /**

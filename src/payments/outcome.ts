@@ -12,8 +12,9 @@ import type { SearchedTransaction, Transaction } from './transaction.js';
  *   promise that, the payment is looked up before it is sent again.
  * - `notSent`: it never left (connection refused, DNS, no worker took it, held back while the provider hangs): safe to
  *   send again.
- * - `unchecked`: this attempt sent nothing, because Temporal didn't say in time whether the workflow was reset. Safe to
- *   attempt again, and checked again then; until that check is answered an earlier run may have sent it.
+ * - `unchecked`: this attempt sent nothing, because Temporal didn't say in time whether the workflow was reset, or the
+ *   provider's list what was sent before. Safe to attempt again, and checked again then; until both are answered it may have been
+ *   sent before.
  * - `ambiguous`: time-out, reset, 5xx, 429 without the provider's error body, a body that can't be read: money may or
  *   may not move. Never send again without looking.
  */
@@ -23,7 +24,7 @@ export type InitiationOutcome =
   | { readonly kind: 'unauthorized'; readonly message: string; readonly statusCode: number }
   | { readonly kind: 'throttled'; readonly reason: string; readonly retryAfterMs?: number | undefined }
   | { readonly kind: 'notSent'; readonly reason: string }
-  | { readonly kind: 'unchecked'; readonly reason: string }
+  | { readonly kind: 'unchecked'; readonly reason: string; readonly retryAfterMs?: number | undefined }
   | {
       readonly kind: 'ambiguous';
       readonly reason: string;

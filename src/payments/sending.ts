@@ -1,4 +1,4 @@
-import type { Rejected, Rejection } from './decision.js';
+import { overrules, type Rejected, type Rejection } from './decision.js';
 import { findOwn, ownAmong } from './matching.js';
 import type { InitiationOutcome, ListAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
@@ -40,6 +40,23 @@ export function sendAgainDelay({ hold, tries }: Pick<Unsent, 'hold' | 'tries'>, 
     : Math.max(retryAfterMs, backoff(FIRST_PAUSE_MS, tries - 1, MAX_PAUSE_MS));
 }
 
+/**
+ * When money is sent, by what the provider's list says right before. Once it shows the payment, never.
+ *
+ * - `unread`: also if it can't be read. It is the payment's first try.
+ * - `refused`: only if it shows nothing, or the provider refuses to list the payment. An operator insists on a resend.
+ * - `absent`: only if it shows nothing.
+ */
+export type SentIf = 'unread' | 'refused' | 'absent';
+
+export function sentIf({ phase, resolved }: PaymentState): SentIf {
+  if (phase.kind !== 'sending') return 'absent';
+  if (phase.cause === 'order' && phase.unsent === undefined) return 'unread';
+  const isInsisted =
+    phase.cause === 'operator' && resolved !== undefined && overrules(resolved.force, 'no_answer');
+  return isInsisted ? 'refused' : 'absent';
+}
+
 /** Handles the outcome of the request. Nothing else ends the phase `sending`. */
 export function onSent(
   payment: PaymentState,
@@ -52,8 +69,10 @@ export function onSent(
       return follow(countSend(payment, now), outcome, now);
     case 'rejected':
       return onRejected(payment, phase, outcome.message, now);
-    case 'ambiguous':
-      return onAmbiguous(countSend(payment, now), phase, outcome, now);
+    case 'ambiguous': {
+      const known = outcome.shown === undefined ? payment : withoutDecision(payment, phase.cause);
+      return onAmbiguous(countSend(known, now), phase, outcome, now);
+    }
     case 'unauthorized':
       return onUnsent(payment, phase, 'credentials', outcome.message, now);
     case 'throttled': {
@@ -64,7 +83,7 @@ export function onSent(
     case 'notSent':
       return onUnsent(payment, phase, 'connection', outcome.reason, now);
     case 'unchecked':
-      return onUnsent(payment, phase, 'unchecked', outcome.reason, now);
+      return onUnsent(payment, phase, 'unchecked', outcome.reason, now, outcome.retryAfterMs);
   }
 }
 

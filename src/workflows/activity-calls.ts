@@ -21,7 +21,7 @@ import type {
   StatusAnswer,
 } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
-import { FIRST_LOOK_MS } from '../payments/sending.js';
+import { FIRST_LOOK_MS, type SentIf } from '../payments/sending.js';
 import { DECRYPTION_FAILURE } from '../temporal/failure-converter.js';
 import { tryToRead } from './handlers.js';
 import { notificationsQueue } from './messages.js';
@@ -64,20 +64,30 @@ export function activityCalls(terms: PaymentTerms) {
   const startToCloseTimeout = terms.providerTimeoutMs + MARGIN_MS;
   const question = (summary: string): LocalActivities =>
     proxyLocalActivities<Activities>({ startToCloseTimeout, retry: ONCE, summary });
-  const sendTimeout = startToCloseTimeout + FIRST_LOOK_MS;
-  const atMostOnce = (summary: string) =>
-    proxyActivities<Activities>({
+  /**
+   * A request that moves money, which looks at the provider's list first. Temporal drops every time limit of an activity that somebody
+   * pauses, and doesn't set it again. Once all of them would be over, the request is given up: one that no worker has taken is taken
+   * back, and won't be sent later.
+   */
+  const moveMoney = (
+    order: DirectOrder | PayoutOrder,
+    when: SentIf,
+    summary: string,
+    send: (activities: MoneyActivities) => Promise<InitiationOutcome>,
+  ): Promise<InitiationOutcome> => {
+    const sendTimeout = startToCloseTimeout + (when === 'unread' ? FIRST_LOOK_MS : terms.providerTimeoutMs);
+    const activities = proxyActivities<Activities>({
       startToCloseTimeout: sendTimeout,
       scheduleToStartTimeout: START_TIMEOUT_MS,
       retry: ONCE,
       summary,
     });
-  /**
-   * Temporal drops every time limit of an activity that somebody pauses, and doesn't set it again. Once all of them would be over,
-   * the request is given up: one that no worker has taken is taken back, and won't be sent later.
-   */
-  const givenUpInTime = (send: () => Promise<InitiationOutcome>) =>
-    toInitiation(CancellationScope.withTimeout(START_TIMEOUT_MS + sendTimeout + MARGIN_MS, send));
+    const givenUpAfter = START_TIMEOUT_MS + sendTimeout + MARGIN_MS;
+    return initiation(
+      CancellationScope.withTimeout(givenUpAfter, () => send(activities)),
+      () => mayHaveBeenSent(order),
+    );
+  };
 
   /** Whether an earlier run may have sent what this one has not. */
   const mayHaveBeenReset = (): Promise<boolean> =>
@@ -86,18 +96,32 @@ export function activityCalls(terms: PaymentTerms) {
         workflowInfo().firstExecutionRunId,
       ),
     );
-  const toInitiation = (request: Promise<InitiationOutcome>) => initiation(request, mayHaveBeenReset);
+  const lookUp = (order: PaymentOrder): Promise<ListAnswer> =>
+    answer(
+      question('Look for the transaction').lookUp({
+        service: order.kind,
+        paymentId: order.id,
+        isDirect: order.method === 'direct',
+      }),
+    );
+  /** Whether the payment may have been sent, though this run doesn't know it. Of a link, nobody has the address. */
+  const mayHaveBeenSent = async (order: PaymentOrder): Promise<boolean> =>
+    (await mayHaveBeenReset()) || (order.method !== 'link' && !isAbsent(await lookUp(order)));
 
   return {
     createLink: (order: LinkOrder) =>
-      toInitiation(
+      initiation(
         question('Create the payment link').initiatePay(order, workflowInfo().firstExecutionRunId),
+        mayHaveBeenReset,
       ),
     mayHaveBeenReset,
-    requestOnPhone: (order: DirectOrder, isFirst: boolean) =>
-      givenUpInTime(() => atMostOnce("Send the request to the payer's phone").directPay(order, isFirst)),
-    sendPayout: (order: PayoutOrder, isFirst: boolean) =>
-      givenUpInTime(() => atMostOnce('Send the payout').payOut(order, isFirst)),
+    mayHaveBeenSent,
+    requestOnPhone: (order: DirectOrder, when: SentIf) =>
+      moveMoney(order, when, "Send the request to the payer's phone", ({ directPay }) =>
+        directPay(order, when),
+      ),
+    sendPayout: (order: PayoutOrder, when: SentIf) =>
+      moveMoney(order, when, 'Send the payout', ({ payOut }) => payOut(order, when)),
 
     askStatus: (order: PaymentOrder, transId: TransId): Promise<StatusAnswer> =>
       answer(question('Ask the provider for the status').paymentStatus(order.kind, transId, Date.now())),
@@ -106,14 +130,7 @@ export function activityCalls(terms: PaymentTerms) {
     /** Expires a link that nobody was given, for all that this run knows. */
     expireOrphan: (transId: TransId): Promise<ExpiryAnswer> =>
       answer(question('Expire the link').expirePay(transId, workflowInfo().firstExecutionRunId)),
-    lookUp: (order: PaymentOrder): Promise<ListAnswer> =>
-      answer(
-        question('Look for the transaction').lookUp({
-          service: order.kind,
-          paymentId: order.id,
-          isDirect: order.method === 'direct',
-        }),
-      ),
+    lookUp,
 
     /**
      * Notifies the merchant, on a queue of its own, so that an address that is down holds up nothing. Never a local activity: that
@@ -136,13 +153,20 @@ export type ActivityCalls = ReturnType<typeof activityCalls>;
 
 type LocalActivities = ReturnType<typeof proxyLocalActivities<Activities>>;
 
+type MoneyActivities = ReturnType<typeof proxyActivities<Activities>>;
+
+/** Whether the provider has nothing of the payment, as it says, or takes nothing with our credentials. Silence is no answer. */
+function isAbsent(answer: ListAnswer): boolean {
+  return answer.kind === 'unauthorized' || (answer.kind === 'listed' && answer.transactions.length === 0);
+}
+
 /**
  * When an activity fails, it is unknown whether its request was sent, unless no worker ever took it or could decrypt it. Nor has
- * it asked then whether the workflow was reset, and an earlier run may have sent it.
+ * it asked then whether it was sent before.
  */
 async function initiation(
   outcome: Promise<InitiationOutcome>,
-  mayHaveBeenReset: () => Promise<boolean>,
+  mayHaveBeenSent: () => Promise<boolean>,
 ): Promise<InitiationOutcome> {
   try {
     const read = tryToRead(initiationOutcome, await outcome, 'outcome');
@@ -150,7 +174,7 @@ async function initiation(
   } catch (error) {
     const { reason, isUnstarted } = failureOf(error);
     if (!isUnstarted) return { kind: 'ambiguous', reason };
-    return { kind: (await mayHaveBeenReset()) ? 'unchecked' : 'notSent', reason };
+    return { kind: (await mayHaveBeenSent()) ? 'unchecked' : 'notSent', reason };
   }
 }
 
@@ -215,7 +239,9 @@ function failureOf(error: unknown): { readonly reason: string; readonly isUnstar
   if (!(cause instanceof TimeoutFailure)) {
     return { reason: `the worker failed: ${cause?.message ?? error.message}`, isUnstarted: false };
   }
-  return cause.timeoutType === 'SCHEDULE_TO_START'
+  // Of a later attempt, the server names how the one before has ended, which the SDK keeps in the raw failure alone.
+  const isFirstAttempt = cause.failure !== undefined && !cause.failure.cause;
+  return cause.timeoutType === 'SCHEDULE_TO_START' && isFirstAttempt
     ? { reason: 'no worker took the request in time', isUnstarted: true }
     : { reason: 'the worker was lost before it could report', isUnstarted: false };
 }

@@ -24,6 +24,7 @@ import {
   statusOf,
   transIdOf,
 } from '../payments/payment-state.js';
+import { type SentIf, sentIf } from '../payments/sending.js';
 import { decisionsIn, EMPTY_TIMELINE, recordStep, type Timeline } from '../payments/timeline.js';
 import { amountPaidOf, forMerchant, toPayment } from '../payments/to-payment.js';
 import type { PaymentEvent, Refusal, Reply, RequestEvent, Todo } from '../payments/transitions.js';
@@ -74,8 +75,7 @@ const MAX_SUMMARY_LENGTH = 100;
 
 /** The steps of a kind of payment. */
 export interface PaymentSteps {
-  /** @param isFirst whether the merchant's order sends it: nothing was sent before, as far as this run knows */
-  readonly send: (isFirst: boolean) => Promise<InitiationOutcome>;
+  readonly send: (when: SentIf) => Promise<InitiationOutcome>;
   readonly lookUp: () => Promise<ListAnswer>;
   readonly askStatus: (transId: TransId) => Promise<StatusAnswer>;
   readonly expire: (transId: TransId) => Promise<ExpiryAnswer>;
@@ -161,10 +161,12 @@ class Interpreter {
     }
   }
 
-  /** A withdrawal goes by what this run knows, which forgets what was sent when somebody has reset the workflow. */
+  /** A withdrawal goes by what this run knows, which may be wrong about what was sent. */
   private async checked(message: PaymentEvent): Promise<PaymentEvent> {
     const isWithdrawal = message.kind === 'expire' && this.payment.phase.kind === 'waiting';
-    return isWithdrawal ? { ...message, mayHaveBeenSent: await this.calls.mayHaveBeenReset() } : message;
+    return isWithdrawal
+      ? { ...message, mayHaveBeenSent: await this.calls.mayHaveBeenSent(this.payment.order) }
+      : message;
   }
 
   /** Lets the machine take an event, and makes visible what came of it. */
@@ -188,7 +190,7 @@ class Interpreter {
   private async ask(todo: Exclude<Todo, { kind: 'wait' | 'end' | 'deliver' }>): Promise<PaymentEvent> {
     switch (todo.kind) {
       case 'send':
-        return { kind: 'sent', outcome: this.counted(await this.steps.send(todo.cause === 'order')) };
+        return { kind: 'sent', outcome: this.counted(await this.steps.send(sentIf(this.payment))) };
       case 'lookUp':
         return { kind: 'listed', answer: await this.steps.lookUp() };
       case 'askStatus': {

@@ -40,7 +40,7 @@ export async function collectDirect(given: PaymentInput): Promise<EndedPayment> 
   const { order } = input;
   return runPayment(input, (provider) => ({
     // The payer is asked on the phone.
-    send: (isFirst) => provider.requestOnPhone(order, isFirst),
+    send: (when) => provider.requestOnPhone(order, when),
     // When it is unknown whether the provider took the request, its transaction is looked for, until a person decides.
     lookUp: () => provider.lookUp(order),
     // When the provider notifies, and now and then without, it is asked what the payer has done.
@@ -58,7 +58,7 @@ export async function payOut(given: PaymentInput): Promise<EndedPayment> {
   const { order } = input;
   return runPayment(input, (provider) => ({
     // The money is sent.
-    send: (isFirst) => provider.sendPayout(order, isFirst),
+    send: (when) => provider.sendPayout(order, when),
     // When it is unknown whether the provider took the request, its transaction is looked for, until a person decides.
     lookUp: () => provider.lookUp(order),
     // When the provider notifies, and at growing intervals, it is asked whether the money has arrived.

@@ -221,7 +221,11 @@ export const initiationOutcome = union<'kind', InitiationOutcome>('kind', {
     retryAfterMs: optional(number),
   }),
   notSent: object<Initiation<'notSent'>>({ kind: oneOf(['notSent']), reason: text }),
-  unchecked: object<Initiation<'unchecked'>>({ kind: oneOf(['unchecked']), reason: text }),
+  unchecked: object<Initiation<'unchecked'>>({
+    kind: oneOf(['unchecked']),
+    reason: text,
+    retryAfterMs: optional(number),
+  }),
   ambiguous: object<Initiation<'ambiguous'>>({
     kind: oneOf(['ambiguous']),
     reason: text,

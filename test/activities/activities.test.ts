@@ -15,7 +15,7 @@ const asked: { line: string; user: string | string[] | undefined; body: unknown 
 let answer: { status: number; body: unknown } | 'nothing';
 /** What its list answers, if that is something else. */
 let list: typeof answer | undefined;
-let onceAsked: (() => void) | undefined;
+let onceAsked: ((method: string | undefined) => void) | undefined;
 const provider = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
@@ -25,7 +25,7 @@ const provider = createServer(async (request, response) => {
     user: request.headers.apiuser,
     body: text && JSON.parse(text),
   });
-  onceAsked?.();
+  onceAsked?.(request.method);
   const reply = request.method === 'GET' ? (list ?? answer) : answer;
   if (reply === 'nothing') return;
   response.writeHead(reply.status, { 'content-type': 'application/json' }).end(JSON.stringify(reply.body));
@@ -34,6 +34,8 @@ const provider = createServer(async (request, response) => {
 let activities: Activities;
 /** Those of a worker that is told that Temporal was restored since. */
 let restored: Activities;
+/** Those of one that is told of a time before the payment began, as one does that was begun again. */
+let restoredBefore: Activities;
 let stop: () => void;
 beforeAll(async () => {
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
@@ -43,6 +45,7 @@ beforeAll(async () => {
   const providers = { collection: client('collection'), payout: client('payout') };
   activities = createActivities({ providers, merchant: noMerchant });
   restored = createActivities({ providers, merchant: noMerchant, restoredAt: Date.now() + HOUR });
+  restoredBefore = createActivities({ providers, merchant: noMerchant, restoredAt: Date.now() - HOUR });
   stop = () => {
     for (const { close } of Object.values(providers)) close();
     provider.closeAllConnections();
@@ -64,8 +67,8 @@ const logger = new DefaultLogger('ERROR');
 const RUN = new MockActivityEnvironment().context.info.workflowExecution?.runId ?? '';
 
 interface Circumstances {
-  /** The worker has to stop as soon as the provider has been asked. */
-  readonly stopsOnceAsked?: true;
+  /** The worker has to stop as soon as the provider has been asked like that. */
+  readonly stopsOnceAsked?: 'GET' | 'POST';
   /** What the workflow gives the activity, in ms. */
   readonly startToCloseTimeoutMs?: number;
   /** What Temporal says of the run that the workflow started as. */
@@ -87,7 +90,11 @@ function run<Result>(
   const simply = (_: unknown, question: () => Promise<unknown>) => question();
   const client = { workflowService, withDeadline: simply, withAbortSignal: simply } as unknown as Client;
   const environment = new MockActivityEnvironment({ startToCloseTimeoutMs }, { client, logger });
-  if (stopsOnceAsked) onceAsked = () => environment.cancel();
+  if (stopsOnceAsked !== undefined) {
+    onceAsked = (method) => {
+      if (method === stopsOnceAsked) environment.cancel();
+    };
+  }
   return environment.run(activity);
 }
 
@@ -158,8 +165,8 @@ describe('an activity that begins a payment', () => {
   });
 
   it.each([
-    ['payout', () => restored.payOut(payoutOrder, true)],
-    ['request on a phone', () => restored.directPay(directOrder, true)],
+    ['payout', () => restored.payOut(payoutOrder, 'unread')],
+    ['request on a phone', () => restored.directPay(directOrder, 'unread')],
     ['link', () => restored.initiatePay(linkOrder, RUN)],
   ])(
     'a %s of a payment that began before Temporal was restored is looked up, and not sent',
@@ -177,8 +184,11 @@ describe('an activity that begins a payment', () => {
   });
 
   it("never sends the merchant's own userId or externalId, which would list other payments, too", async () => {
-    await run(() => activities.directPay({ ...directOrder, userId: 'user-7', externalId: 'order-7' }, false));
-    expect(asked[0]).toMatchObject({
+    list = { status: 200, body: [] };
+    await run(() =>
+      activities.directPay({ ...directOrder, userId: 'user-7', externalId: 'order-7' }, 'absent'),
+    );
+    expect(asked.at(-1)).toMatchObject({
       line: 'POST /direct-pay',
       body: { userId: 'col_2_direct', externalId: 'col_2' },
     });
@@ -186,8 +196,9 @@ describe('an activity that begins a payment', () => {
 
   it('sends a payout to the payout service', async () => {
     const { phone: _, ...order } = payoutOrder;
-    await run(() => activities.payOut({ ...order, medium: 'platform', email: 'to@example.com' }, false));
-    expect(asked[0]).toMatchObject({
+    list = { status: 200, body: [] };
+    await run(() => activities.payOut({ ...order, medium: 'platform', email: 'to@example.com' }, 'absent'));
+    expect(asked.at(-1)).toMatchObject({
       line: 'POST /payout',
       user: 'payout-user',
       body: { medium: 'platform', email: 'to@example.com', externalId: 'pay_3' },
@@ -195,7 +206,7 @@ describe('an activity that begins a payment', () => {
   });
 
   describe('with the first request of money', () => {
-    const pay = (given: Circumstances = {}) => run(() => activities.payOut(payoutOrder, true), given);
+    const pay = (given: Circumstances = {}) => run(() => activities.payOut(payoutOrder, 'unread'), given);
     const lines = () => asked.map(({ line }) => line);
 
     it.each([
@@ -205,7 +216,7 @@ describe('an activity that begins a payment', () => {
       list = { status: 200, body: [{ transId: 'T7', status: 'PENDING', ...named }] };
       expect(await pay()).toEqual({
         kind: 'ambiguous',
-        reason: 'nothing was sent: before the first request, the provider already showed T7 for this payment',
+        reason: 'nothing was sent: the provider already showed T7 for this payment',
         shown: [expect.objectContaining({ transId: 'T7', status: 'PENDING' })],
       });
       expect(lines()).toEqual(['GET /transaction/pay_3']);
@@ -213,7 +224,7 @@ describe('an activity that begins a payment', () => {
 
     it('looks under the userId that a payment to a phone has, right before it is sent', async () => {
       list = { status: 200, body: [] };
-      await run(() => activities.directPay(directOrder, true));
+      await run(() => activities.directPay(directOrder, 'unread'));
       expect(lines()).toEqual(['GET /transaction/col_2_direct', 'POST /direct-pay']);
     });
 
@@ -243,13 +254,68 @@ describe('an activity that begins a payment', () => {
 
     it('sends nothing, which is certain, when the worker has to stop while it looks', async () => {
       list = 'nothing';
-      expect(await pay({ stopsOnceAsked: true })).toMatchObject({ kind: 'notSent' });
+      expect(await pay({ stopsOnceAsked: 'GET' })).toMatchObject({ kind: 'notSent' });
       expect(lines()).toEqual(['GET /transaction/pay_3']);
     });
   });
 
+  describe('with a further request of money', () => {
+    const pay = (when: 'refused' | 'absent' = 'absent') => run(() => activities.payOut(payoutOrder, when));
+    const lines = () => asked.map(({ line }) => line);
+    const unread = {
+      kind: 'unchecked',
+      reason:
+        "nothing was sent: the provider's list, which may show that it was sent before, could not be read",
+    };
+    const refused = { status: 404, body: { message: 'no such user' } };
+
+    it('sends it right after a list that shows nothing', async () => {
+      list = { status: 200, body: [] };
+      expect(await pay()).toMatchObject({ kind: 'accepted' });
+      expect(lines()).toEqual(['GET /transaction/pay_3', 'POST /payout']);
+    });
+
+    it('sends nothing when the list shows a transaction', async () => {
+      list = { status: 200, body: [{ transId: 'T7', status: 'PENDING' }] };
+      expect(await pay('refused')).toMatchObject({ kind: 'ambiguous', shown: [{ transId: 'T7' }] });
+      expect(lines()).toEqual(['GET /transaction/pay_3']);
+    });
+
+    it.each<[string, typeof list, object]>([
+      ['is refused', refused, unread],
+      ['fails', { status: 500, body: {} }, unread],
+      ['asks to wait', { status: 429, body: { message: 'slow down' } }, unread],
+      ['is nothing that can be read', { status: 200, body: { transId: 'T7' } }, unread],
+      [
+        'refuses our credentials',
+        { status: 401, body: { message: 'who?' } },
+        { kind: 'unauthorized', message: 'who?', statusCode: 401 },
+      ],
+    ])('sends nothing when the list %s', async (_, listed, outcome) => {
+      list = listed;
+      expect(await pay()).toEqual(outcome);
+      expect(lines()).toEqual(['GET /transaction/pay_3']);
+    });
+
+    it('sends it when the provider refuses to list it, and an operator insists', async () => {
+      list = refused;
+      expect(await pay('refused')).toMatchObject({ kind: 'accepted' });
+      list = { status: 500, body: {} };
+      expect(await pay('refused')).toEqual(unread);
+      expect(lines()).toEqual(['GET /transaction/pay_3', 'POST /payout', 'GET /transaction/pay_3']);
+    });
+
+    it('is sent by a worker that knows of a restored backup only like that, the first, too', async () => {
+      list = { status: 500, body: {} };
+      const pays = () => run(() => restoredBefore.payOut(payoutOrder, 'unread'));
+      expect(await pays()).toEqual(unread);
+      list = { status: 200, body: [] };
+      expect(await pays()).toMatchObject({ kind: 'accepted' });
+    });
+  });
+
   it('is not sent, and ambiguous, when the workflow was reset', async () => {
-    const outcome = await run(() => activities.payOut(payoutOrder, false), {
+    const outcome = await run(() => activities.payOut(payoutOrder, 'absent'), {
       startedAs: async () => 'the run that was reset',
     });
     expect(outcome).toMatchObject({ kind: 'ambiguous', reason: expect.stringContaining('reset') });
@@ -258,7 +324,7 @@ describe('an activity that begins a payment', () => {
 
   it('is not sent, and unchecked, when Temporal does not say whether the workflow was reset', async () => {
     const startedAs = () => Promise.reject(new Error('14 UNAVAILABLE: connect ECONNREFUSED 10.0.0.5:7233'));
-    const outcome = await run(() => activities.payOut(payoutOrder, false), { startedAs });
+    const outcome = await run(() => activities.payOut(payoutOrder, 'absent'), { startedAs });
     expect(outcome).toEqual({
       kind: 'unchecked',
       reason: 'nothing was sent: Temporal did not confirm in time that the workflow had not been reset',
@@ -267,21 +333,27 @@ describe('an activity that begins a payment', () => {
   });
 
   it("is ambiguous before the workflow's time limit, however long the worker would wait", async () => {
+    list = { status: 200, body: [] };
     answer = 'nothing';
     const begun = performance.now();
-    const outcome = await run(() => activities.payOut(payoutOrder, false), { startToCloseTimeoutMs: 1_200 });
+    const outcome = await run(() => activities.payOut(payoutOrder, 'absent'), {
+      startToCloseTimeoutMs: 1_200,
+    });
     expect(outcome).toMatchObject({ kind: 'ambiguous' });
-    expect(asked).toHaveLength(1);
+    expect(asked).toHaveLength(2);
     // The client itself would wait for 5 s.
     expect(performance.now() - begun).toBeLessThan(1_200);
   });
 
   it('is ambiguous at once when the worker has to stop while it waits', async () => {
+    list = { status: 200, body: [] };
     answer = 'nothing';
-    expect(await run(() => activities.payOut(payoutOrder, false), { stopsOnceAsked: true })).toMatchObject({
+    expect(
+      await run(() => activities.payOut(payoutOrder, 'absent'), { stopsOnceAsked: 'POST' }),
+    ).toMatchObject({
       kind: 'ambiguous',
     });
-    expect(asked).toHaveLength(1);
+    expect(asked).toHaveLength(2);
   });
 });
 

@@ -97,7 +97,12 @@ describe('a request that moves money', () => {
 
   /** The check as an activity of this run would make it. */
   async function sendFrom(workflowId: string, runId: string, scheduledTimestampMs = Date.now()) {
-    const info = { namespace: 'default', workflowExecution: { workflowId, runId }, scheduledTimestampMs };
+    const info = {
+      namespace: 'default',
+      workflowExecution: { workflowId, runId },
+      scheduledTimestampMs,
+      currentAttemptScheduledTimestampMs: scheduledTimestampMs,
+    };
     const logger = new DefaultLogger('ERROR');
     return await new MockActivityEnvironment(info, { client, logger }).run(send);
   }
@@ -204,14 +209,20 @@ describe('a request that moves money', () => {
   }, 30_000);
 });
 
-describe('a request that moves money, whose activity somebody has allowed another attempt', () => {
-  it('is not sent by that: the first may have sent it', async () => {
+describe('a request that moves money, whose activity a worker may have had before', () => {
+  it.each([
+    ['somebody has allowed it another attempt', { attempt: 2 }],
+    [
+      'somebody has reset it, and its attempts count anew',
+      { attempt: 1, currentAttemptScheduledTimestampMs: 12_006, scheduledTimestampMs: 0 },
+    ],
+  ])('is not sent again when %s', async (_, info) => {
     let sent = 0;
     const send = async () => {
       sent += 1;
       return accepted;
     };
-    const outcome = await new MockActivityEnvironment({ attempt: 2 }).run(() => unlessReset(send));
+    const outcome = await new MockActivityEnvironment(info).run(() => unlessReset(send));
     expect(outcome).toMatchObject({ kind: 'ambiguous', isReset: true });
     expect(sent).toBe(0);
   });

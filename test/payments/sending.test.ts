@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { step } from '../../src/payments/machine.js';
 import { openPayment } from '../../src/payments/payment-state.js';
-import { NOT_SENT_PATIENCE_MS, sendAgainDelay } from '../../src/payments/sending.js';
+import { NOT_SENT_PATIENCE_MS, sendAgainDelay, sentIf } from '../../src/payments/sending.js';
 import {
   DAY,
   directOrder,
@@ -407,6 +407,25 @@ describe('a request that could not be checked', () => {
   });
 });
 
+describe('what the list has to say right before money is sent', () => {
+  it('is nothing at the first try, and that it has no transaction at each further one', () => {
+    const payment = opened(payoutOrder);
+    expect(sentIf(payment.payment)).toBe('unread');
+    for (const outcome of [NOT_SENT, UNCHECKED, UNAUTHORIZED]) {
+      payment.sent(outcome).asks('send');
+      expect(sentIf(payment.payment)).toBe('absent');
+    }
+  });
+
+  it('may be that the provider refuses to list the payment, when an operator insists on a resend', () => {
+    const refused = { kind: 'refused', message: 'no such user', statusCode: 404 } as const;
+    const resent = (force: boolean) => absent(payoutOrder).after(HOUR).resend({ force }).listing(refused);
+    expect(sentIf(resent(true).payment)).toBe('refused');
+    expect(resent(false).payment.phase.kind).toBe('review');
+    expect(sentIf(absent(payoutOrder).resend().listed().payment)).toBe('absent');
+  });
+});
+
 describe('sending once more', () => {
   const resent = () => absent(payoutOrder).resend().listed();
 
@@ -432,6 +451,29 @@ describe('sending once more', () => {
     expect(payment.listed(own).phase('following')).toMatchObject({ transId: own.transId });
     expect(payment.payment.sends.count).toBe(1);
   });
+
+  it('is not done when the list, read right before it, shows a transaction: that is followed', () => {
+    const shown = [own];
+    const payment = resent().sent({ kind: 'ambiguous', reason: 'nothing was sent', shown });
+    expect(payment.payment).not.toHaveProperty('resolved');
+    expect(payment.listed().phase('following')).toMatchObject({ transId: own.transId });
+  });
+
+  it.each(['policy', 'operator'] as const)(
+    'is tried again, and at last left to a person, while the list is not read (%s)',
+    (cause) => {
+      const payment =
+        cause === 'operator'
+          ? resent()
+          : searching(ambiguous(payoutOrder, { ambiguousPolicy: 'resend' }), (one) => one.listed());
+      expect(sentIf(payment.payment)).toBe('absent');
+      while (payment.payment.phase.kind !== 'review') {
+        if (payment.todo.kind === 'send') payment.sent(UNCHECKED);
+        else payment.listing(SILENT);
+      }
+      expect(payment.phase('review').held).toBe(false);
+    },
+  );
 
   it('is not done after a pause while a notification names a transaction', () => {
     const payment = resent().sent(UNAUTHORIZED).hint('T9');

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Context } from '@temporalio/activity';
 import { defaultPayloadConverter } from '@temporalio/common';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import type { Activities } from '../../src/activities/activities.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
@@ -20,12 +21,12 @@ const tries = new Map<string, number>();
 
 /** A worker that is gone never reports: Temporal only sees that its time is over. */
 function losing(send: Activities['payOut']): Activities['payOut'] {
-  return async (order, isFirst) => {
+  return async (order, when) => {
     tries.set(order.id, (tries.get(order.id) ?? 0) + 1);
     const where = lost;
     lost = undefined;
-    if (where === undefined) return await send(order, isFirst);
-    if (where === 'after') await send(order, isFirst);
+    if (where === undefined) return await send(order, when);
+    if (where === 'after') await send(order, when);
     return await Context.current().cancelled;
   };
 }
@@ -58,14 +59,23 @@ async function losePayout(where: NonNullable<typeof lost>, key?: string): Promis
   lost = where;
   const headers = key === undefined ? {} : { 'idempotency-key': key };
   const { body } = await world.post('/v1/payouts', { amount: 900, phone: PENDING }, headers);
-  if (where === 'after') await world.untilTransaction(({ externalId }) => externalId === body.id);
+  await isLost(body.id, where);
+  return body.id;
+}
+
+/** Waits until the payout's worker is lost. */
+async function isLost(id: string, where: NonNullable<typeof lost>): Promise<void> {
+  if (where === 'after') await world.untilTransaction(({ externalId }) => externalId === id);
   await eventually(
     async () => lost,
     (one) => one === undefined,
     PATIENCE_MS,
   );
-  return body.id;
 }
+
+/** The provider's list shows the next transaction too late to keep it from being sent again. */
+const hideFromList = () =>
+  world.sandbox.faults.add({ fault: 'listLag', endpoint: 'payout', delayMs: TEST_LIMIT_MS });
 
 const temporal = () => world.client.workflowService;
 const namespace = 'default';
@@ -80,6 +90,51 @@ async function activityOf(id: string) {
     id: activity?.activityId ?? '',
     identity: 'an operator',
   };
+}
+
+async function allowAnyAttempts(id: string, pauseMs = 0): Promise<void> {
+  const initialInterval = msToTs(pauseMs);
+  await temporal().updateActivityOptions({
+    ...(await activityOf(id)),
+    activityOptions: { retryPolicy: { maximumAttempts: 0, ...(pauseMs > 0 && { initialInterval }) } },
+    updateMask: {
+      paths: ['retry_policy.maximum_attempts', ...(pauseMs > 0 ? ['retry_policy.initial_interval'] : [])],
+    },
+  });
+}
+
+/** Has Temporal make another attempt of the payout's activity, once its first has come to nothing, and counts it as its first. */
+async function attemptAnew(id: string, reset: (id: string) => Promise<unknown>): Promise<void> {
+  await allowAnyAttempts(id, TEST_LIMIT_MS);
+  await eventually(
+    () => world.client.workflow.getHandle(id).describe(),
+    ({ raw }) => raw.pendingActivities?.[0]?.attempt === 2,
+    PATIENCE_MS,
+  );
+  await reset(id);
+}
+
+const RESETS = [
+  ['resets its activity', async (id: string) => await temporal().resetActivity(await activityOf(id))],
+  [
+    'pauses its activity, and has it go on from its first attempt',
+    async (id: string) => {
+      await temporal().pauseActivity(await activityOf(id));
+      await temporal().unpauseActivity({ ...(await activityOf(id)), resetAttempts: true });
+    },
+  ],
+] as const;
+
+/** The payment, of which the provider has one transaction once workers were given its activity so often, though its list doesn't show it. */
+async function isPaidOnceAfterTries(id: string, times: number): Promise<void> {
+  await eventually(
+    async () => tries.get(id),
+    (count) => count === times,
+    PATIENCE_MS,
+  );
+  await world.settle(id, 'SUCCESSFUL');
+  await until(id, ({ status }) => status === 'SUCCESSFUL');
+  expect(world.transactionsOf(id)).toHaveLength(1);
 }
 
 /** The payment once it is found at the provider, which has one transaction of it, and no matter what comes. */
@@ -99,6 +154,18 @@ const until = (id: string, expected: (payment: Payment) => boolean) =>
     PATIENCE_MS,
   );
 
+/** Completes the payout's activity as one that sent nothing, as `temporal activity complete` does. */
+async function completeAsUnsent(id: string): Promise<void> {
+  const { id: activityId } = await activityOf(id);
+  const result = defaultPayloadConverter.toPayload({ kind: 'notSent', reason: 'it looked like it' });
+  await temporal().respondActivityTaskCompletedById({
+    namespace,
+    workflowId: id,
+    activityId,
+    result: { payloads: [result] },
+  });
+}
+
 /** Deletes a payment's workflow, as `temporal workflow delete` does. */
 async function forget(id: string): Promise<void> {
   const handle = world.client.workflow.getHandle(id);
@@ -116,23 +183,36 @@ describe('a payout whose worker died when the provider had taken it', () => {
     'is not sent again when somebody has allowed its activity any number of attempts',
     async () => {
       const id = await losePayout('after');
-      await temporal().updateActivityOptions({
-        ...(await activityOf(id)),
-        activityOptions: { retryPolicy: { maximumAttempts: 0 } },
-        updateMask: { paths: ['retry_policy.maximum_attempts'] },
-      });
+      await allowAnyAttempts(id);
       await isPaidOnce(id);
       expect(tries.get(id)).toBe(2);
     },
     TEST_LIMIT_MS,
   );
 
-  it(
-    'is not sent again when somebody resets its activity, whose attempts then count anew',
-    async () => {
+  it.each([...RESETS])(
+    'is not sent again when somebody %s while another attempt waits, so that it counts as the first',
+    async (_, reset) => {
+      hideFromList();
       const id = await losePayout('after');
-      await temporal().resetActivity(await activityOf(id));
-      await isPaidOnce(id);
+      await attemptAnew(id, reset);
+      await isPaidOnceAfterTries(id, 2);
+    },
+    TEST_LIMIT_MS,
+  );
+
+  it(
+    'is not sent a third time when its second request is lost, and its activity is reset like that',
+    async () => {
+      world.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
+      const { body } = await world.post('/v1/payouts', { amount: 900, phone: PENDING });
+      await until(body.id, ({ status }) => status === 'REVIEW');
+      hideFromList();
+      lost = 'after';
+      void world.resolve(body.id, { action: 'resend', force: true });
+      await isLost(body.id, 'after');
+      await attemptAnew(body.id, RESETS[0][1]);
+      await isPaidOnceAfterTries(body.id, 3);
     },
     TEST_LIMIT_MS,
   );
@@ -141,16 +221,48 @@ describe('a payout whose worker died when the provider had taken it', () => {
     'is not sent again when somebody completes its activity by hand as one that sent nothing',
     async () => {
       const id = await losePayout('after');
-      const { id: activityId } = await activityOf(id);
-      const result = defaultPayloadConverter.toPayload({ kind: 'notSent', reason: 'it looked like it' });
-      await temporal().respondActivityTaskCompletedById({
-        namespace,
-        workflowId: id,
-        activityId,
-        result: { payloads: [result] },
-      });
+      await completeAsUnsent(id);
       await isPaidOnce(id);
       expect(tries.get(id)).toBe(2);
+    },
+    TEST_LIMIT_MS,
+  );
+
+  it(
+    'is not sent again then either while the provider’s list cannot be read, and cannot be withdrawn',
+    async () => {
+      const id = await losePayout('after');
+      const { id: unread } = world.sandbox.faults.add({
+        fault: 'errorBeforeCommit',
+        endpoint: 'transaction',
+        rate: 1,
+      });
+      await completeAsUnsent(id);
+      await eventually(
+        async () => tries.get(id) ?? 0,
+        (count) => count > 2,
+        PATIENCE_MS,
+      );
+      expect((await world.post(`/v1/payouts/${id}/cancel`, {})).status).toBe(409);
+      expect(world.transactionsOf(id)).toHaveLength(1);
+      world.sandbox.faults.remove(unread);
+      await isPaidOnce(id);
+    },
+    TEST_LIMIT_MS,
+  );
+
+  it(
+    'is not sent again when somebody has allowed another attempt, which no worker takes in time',
+    async () => {
+      hideFromList();
+      const id = await losePayout('after');
+      await temporal().updateActivityOptions({
+        ...(await activityOf(id)),
+        activityOptions: { taskQueue: { name: 'nobodys' }, retryPolicy: { maximumAttempts: 0 } },
+        updateMask: { paths: ['task_queue.name', 'retry_policy.maximum_attempts'] },
+      });
+      await until(id, ({ status }) => status === 'REVIEW');
+      await isPaidOnceAfterTries(id, 1);
     },
     TEST_LIMIT_MS,
   );

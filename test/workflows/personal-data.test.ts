@@ -160,9 +160,9 @@ describe.each([
       terms: { ambiguousGraceMs: 1_000 },
       activities: (usual) => ({
         ...usual,
-        directPay: async (order, isFirst) => {
+        directPay: async (order, when) => {
           if (order.amount === DOOMED) throw new Error(`${order.name} at ${order.phone} (${order.email})`);
-          return await usual.directPay(order, isFirst);
+          return await usual.directPay(order, when);
         },
       }),
     });

@@ -23,6 +23,7 @@ import {
   WorkflowVm,
 } from '../../lab/explore/workflow-vm.js';
 import type { PaymentState } from '../../src/payments/payment-state.js';
+import type { SentIf } from '../../src/payments/sending.js';
 import type { EndedState } from '../../src/workflows/messages.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
 import { directOrder, MINUTE, payoutOrder, START, terms } from '../support/orders.js';
@@ -40,14 +41,22 @@ describe.each([
   ['payOut', payoutOrder],
   ['directPay', directOrder],
 ])('a request that moves money (%s)', (activity, order) => {
-  const request = ['activity', activity, moneyLimits(terms), order, true];
+  const request = (when: SentIf) => ['activity', activity, moneyLimits(terms, when), order, when];
   const whetherReset = ['local', 'mayHaveBeenReset', askingLimits(terms), FIRST_RUN_ID];
+  const isDirect = order.method === 'direct';
+  const whetherListed = [
+    'local',
+    'lookUp',
+    askingLimits(terms),
+    { service: order.kind, paymentId: order.id, isDirect },
+  ];
+  const unavailable = { kind: 'unavailable', reason: 'no answer' };
 
   let run: WorkflowRun;
   beforeEach(async () => {
     run = await vm.run(typeOf(order), START, { workflowId: order.id });
     const input = { order, terms, fingerprint: 'a fingerprint', requestId: 'a request' };
-    expect(await acts(startJob(typeOf(order), input, START))).toContainEqual(plain(request));
+    expect(await acts(startJob(typeOf(order), input, START))).toContainEqual(plain(request('unread')));
   });
 
   afterEach(() => run.dispose());
@@ -64,12 +73,14 @@ describe.each([
     return state;
   }
 
-  it('that no worker has taken is not in doubt once Temporal knows of no reset, and is sent again', async () => {
+  it('that no worker has taken is not in doubt once nothing shows that it was sent before, and is sent again', async () => {
     expect(await acts(timedOutJob(1, activity, 'SCHEDULE_TO_START'), GIVEN_UP)).toEqual([
       ['cancelTimer'],
       plain(whetherReset),
     ]);
-    expect(await acts(activityJob(2, true, false), GIVEN_UP)).toEqual([['timer', SECOND]]);
+    expect(await acts(activityJob(2, true, false), GIVEN_UP)).toEqual([plain(whetherListed)]);
+    const listed = { kind: 'listed', transactions: [] };
+    expect(await acts(activityJob(3, true, listed), GIVEN_UP)).toEqual([['timer', SECOND]]);
     const { phase } = await payment();
     expect(phase).toMatchObject({
       kind: 'waiting',
@@ -77,9 +88,26 @@ describe.each([
     });
     expect(phase).not.toHaveProperty('doubt');
     expect(await acts(timerJob(2), GIVEN_UP + SECOND)).toEqual([
-      ['timer', givenUpAfter(terms)],
-      plain(request),
+      ['timer', givenUpAfter(terms, 'absent')],
+      plain(request('absent')),
     ]);
+  });
+
+  it('that a worker has taken before, when no worker takes it once more, is in doubt, and looked up', async () => {
+    await acts(timedOutJob(1, activity, 'SCHEDULE_TO_START', 'START_TO_CLOSE'), GIVEN_UP);
+    expect(await payment()).toMatchObject({
+      phase: { kind: 'searching', doubt: { reason: 'the worker was lost before it could report' } },
+    });
+  });
+
+  it.each([
+    ['can not be read', unavailable],
+    ['shows it', { kind: 'listed', transactions: [{ transId: 'T1', status: 'PENDING' }] }],
+  ])('that no worker has taken counts as unchecked when the list %s', async (_, listed) => {
+    await acts(timedOutJob(1, activity, 'SCHEDULE_TO_START'), GIVEN_UP);
+    await acts(activityJob(2, true, false), GIVEN_UP);
+    await acts(activityJob(3, true, listed), GIVEN_UP);
+    expect(await payment()).toMatchObject({ phase: { kind: 'waiting', unsent: { hold: 'unchecked' } } });
   });
 
   it('that no worker has taken counts as unchecked while Temporal may know of a reset', async () => {
@@ -89,7 +117,7 @@ describe.each([
   });
 
   it('that Temporal says nothing of, since somebody has paused it, is taken back, in doubt, and looked up', async () => {
-    const late = START + givenUpAfter(terms);
+    const late = START + givenUpAfter(terms, 'unread');
     expect(await acts(timerJob(1), late)).toEqual([['cancelActivity']]);
     expect(await acts(takenBackJob(1, activity), late)).toEqual([['timer', SECOND]]);
     expect(await payment()).toMatchObject({

@@ -1032,7 +1032,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '  const known = payment;\n',
     setting: sentBefore,
     breaks: 'noDouble',
-    story: [/the list shows what an earlier workflow has sent/, /list: nothing, and T1 no more/],
+    story: [/the list shows what was sent before/, /list: nothing, and T1 no more/],
   },
   {
     rule: 'an outcome that an operator has failed with a difference in view stays',

@@ -44,13 +44,13 @@ function simulation(seed: number, wrapActivities: WrapActivities): () => Promise
 describe('a simulation of a Sanaga that breaks a rule', () => {
   const sentAgain = simulation(2, (activities) => ({
     ...activities,
-    async directPay(order, isFirst) {
-      const outcome = await activities.directPay(order, isFirst);
-      return outcome.kind === 'ambiguous' ? await activities.directPay(order, false) : outcome;
+    async directPay(order, when) {
+      const outcome = await activities.directPay(order, when);
+      return outcome.kind === 'ambiguous' ? await activities.directPay(order, 'absent') : outcome;
     },
-    async payOut(order, isFirst) {
-      const outcome = await activities.payOut(order, isFirst);
-      return outcome.kind === 'ambiguous' ? await activities.payOut(order, false) : outcome;
+    async payOut(order, when) {
+      const outcome = await activities.payOut(order, when);
+      return outcome.kind === 'ambiguous' ? await activities.payOut(order, 'absent') : outcome;
     },
   }));
   it(
@@ -156,9 +156,9 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
         await activities.paymentStatus(service, transId, now + times * 60 * 60_000);
       return await activities.paymentStatus(service, transId, now + 7 * 60 * 60_000);
     },
-    async payOut(order, isFirst) {
-      const outcome = await activities.payOut(order, isFirst);
-      return outcome.kind === 'rejected' ? await activities.payOut(order, false) : outcome;
+    async payOut(order, when) {
+      const outcome = await activities.payOut(order, when);
+      return outcome.kind === 'rejected' ? await activities.payOut(order, 'absent') : outcome;
     },
   }));
   it(
