@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { pino } from 'pino';
 import type { DirectOrder, LinkOrder } from '../../src/payments/order.js';
@@ -394,6 +394,28 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
       await expect(records.events({ after: 0 }, 1_000)).resolves.toContainEqual(
         expect.objectContaining({ id: 'evt_col_erased_succeeded_1' }),
       );
+    });
+
+    it('are read fifty at a time, however many there are', async () => {
+      const many = Array.from({ length: 205 }, (_, index) => ({
+        ...direct(`many-${String(index).padStart(3, '0')}`),
+        phone: '677000555',
+        metadata: { cart: 'x'.repeat(10_000) },
+      }));
+      for (let first = 0; first < many.length; first += 20)
+        await records.write(many.slice(first, first + 20).map((order) => recordOf(order)));
+      const query = jest.spyOn(pg.Client.prototype, 'query');
+      try {
+        const { payments } = await records.erase('677000555');
+        expect([...payments].sort()).toEqual(many.map(({ id }) => id));
+        const answers = (await Promise.all(query.mock.results.map(({ value }) => value))) as {
+          rows?: unknown[];
+        }[];
+        expect(Math.max(...answers.map((answer) => answer.rows?.length ?? 0))).toBe(50);
+      } finally {
+        query.mockRestore();
+      }
+      expect(JSON.stringify(await records.find('col_many-204' as PaymentId))).not.toContain('xxx');
     });
 
     it("stay erased when the payment is recorded again, together with somebody else's", async () => {
