@@ -104,7 +104,7 @@ describe('a decision on a payout above the limit', () => {
     expect(data.map(({ summary }: { summary: string }) => summary)).toEqual(
       expect.arrayContaining([
         'ann decided to send it once more (review 1), which waits for a second person.',
-        'bob rejected the decision of ann (resend, review 1).',
+        'bob rejected the decision of ann (resend, review 1) before it was carried out.',
       ]),
     );
   });
