@@ -1,11 +1,11 @@
 import { isForced } from '../../src/payments/decision.js';
 import type { Step } from '../../src/payments/machine.js';
 import type { TransId } from '../../src/payments/payment-id.js';
-import { transIdOf } from '../../src/payments/payment-state.js';
+import { type PaymentState, transIdOf } from '../../src/payments/payment-state.js';
 import type { PaymentEvent } from '../../src/payments/transitions.js';
 import { deliveryViolations, type Violation } from './invariants.js';
 import { SEND_PATIENCE_MS, withNotifications, withReplies, withRequest } from './requests.js';
-import { checkJudged, checkReview, shownBy } from './shown.js';
+import { checkJudged, checkReview, shownBy, transactionsIn } from './shown.js';
 import { type Book, type Provider, type Situation, transactionOf } from './situation.js';
 
 /** The book of a payment at its start. */
@@ -79,6 +79,7 @@ function withLook(book: Book, { payment, todo }: Situation, event: PaymentEvent,
   if (event.kind === 'sent' && (event.outcome.kind === 'ambiguous' || event.outcome.kind === 'throttled')) {
     return { ...book, isSearched: false };
   }
+  if (event.kind === 'named' && todo.kind === 'send') return { ...book, isNamed: true };
   if (event.kind !== 'notification' || todo.kind !== 'send') return book;
   const { open, unconfirmed } = payment.reports;
   const isKnown =
@@ -89,11 +90,12 @@ function withLook(book: Book, { payment, todo }: Situation, event: PaymentEvent,
 /** What a notification names may have moved money: the payment doesn't end without money before the provider was asked for it. */
 function withNamed(
   book: Book,
-  { payment, book: before }: Situation,
+  situation: Situation,
   event: PaymentEvent,
   { payment: after }: Step,
   violations: Violation[],
 ): Book {
+  const { payment, book: before } = situation;
   let { named } = book;
   if (event.kind === 'notification')
     named = [...named.filter((one) => one !== event.transId), event.transId].sort();
@@ -101,12 +103,28 @@ function withNamed(
     event.kind === 'status' && (event.answer.kind === 'found' || event.answer.kind === 'unknown');
   if (isSaid && named.includes(event.transId)) named = named.filter((one) => one !== event.transId);
   if (event.kind === 'listed' && event.answer.kind === 'listed' && named.length > 0) named = [];
+  const isUnnamed = isLeftUnnamed(situation, event, after) ? true : undefined;
   const isEnded = !before.final && after.phase.kind === 'ended' && after.phase.status !== 'SUCCESSFUL';
-  const isByItself = event.kind === 'status' && payment.phase.kind !== 'deciding';
-  const [other] = named.filter((one) => one !== transIdOf(after));
+  const isByItself = payment.phase.kind !== 'deciding';
+  const [other] = [...named.filter((one) => one !== transIdOf(after)), ...(isUnnamed ? ['the payment'] : [])];
   if (isEnded && isByItself && other !== undefined)
     violations.push({ invariant: 'failedNamed', what: `a notification names ${other}` });
-  return named === book.named ? book : { ...book, named };
+  const isSame = named === book.named && isUnnamed === book.isUnnamed;
+  return isSame ? book : { ...book, named, isUnnamed };
+}
+
+/** Whether a notification has named the payment alone, and no transaction is known that it may be about. */
+function isLeftUnnamed(
+  { book, payment, provider }: Situation,
+  event: PaymentEvent,
+  { phase }: PaymentState,
+): boolean {
+  if (event.kind === 'named')
+    return book.isUnnamed === true || (transIdOf(payment) === undefined && event.status !== book.status);
+  const isDecided = payment.phase.kind === 'deciding' && phase.kind !== 'deciding' && phase.kind !== 'review';
+  const isShown = transactionsIn(event).some(({ transId }) => transactionOf(provider, transId));
+  const isAnswered = event.kind === 'listed' && ['listed', 'refused'].includes(event.answer.kind);
+  return book.isUnnamed === true && !isDecided && !isShown && !(book.final && isAnswered);
 }
 
 /** The first notification that calls one of the payment's transactions SUCCESSFUL counts, until the provider says so, too. */

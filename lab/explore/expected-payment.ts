@@ -13,10 +13,15 @@ import type {
 } from '../../src/payments/transitions.js';
 import { type Act, activityAct, givenUpAfter, replyAct } from './workflow-commands.js';
 
-export type Message = RequestEvent | NotificationEvent | DeliveryEvent;
+export type Message =
+  | RequestEvent
+  | NotificationEvent
+  | DeliveryEvent
+  | Extract<PaymentEvent, { readonly kind: 'named' }>;
 
 const MESSAGES = [
   'notification',
+  'named',
   'delivered',
   'expire',
   'refresh',
@@ -96,15 +101,13 @@ export class ExpectedPayment {
 
   /** Why a request would be refused before it is written down; `undefined` if it wouldn't be. */
   objects(event: Message, now: number) {
-    return event.kind === 'notification' || event.kind === 'delivered'
-      ? undefined
-      : objectionTo(this.payment, event, now);
+    return 'request' in event ? objectionTo(this.payment, event, now) : undefined;
   }
 
   /** A request that is refused before it is written down. */
   expectRefusal(event: Message, now: number): void {
     const objection = this.objects(event, now);
-    if (objection === undefined || event.kind === 'notification' || event.kind === 'delivered') return;
+    if (objection === undefined || !('request' in event)) return;
     this.#acts.push(['reply', event.request, 'refused', objection.type]);
   }
 

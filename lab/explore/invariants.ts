@@ -13,14 +13,14 @@ export const INVARIANTS = {
   noDouble:
     'no money is sent while a transaction of the payment exists that can move or has moved it, unless an operator has insisted',
   readFirst:
-    'a request is made again only right after the list was read, and not when a notification has named a transaction since',
+    'a request is made again only right after the list was read, and not when a notification has named a transaction since, nor after one that names the payment alone while the provider shows none and nobody has decided',
   inFlight: 'nothing ends, decides or sends the payment while its request is in flight',
   failedTruth:
     'FAILED and EXPIRED are said only when no transaction of the payment can move money, or has moved it',
   failedShown:
     'FAILED and EXPIRED are not said, even by force, once the provider has shown a transaction as SUCCESSFUL, unless it has shown since that it has moved no money',
   failedNamed:
-    'FAILED and EXPIRED are not said by themselves while a notification names another transaction, before the provider was asked about it or its list was read',
+    'FAILED and EXPIRED are not said by themselves while a notification names another transaction, before the provider was asked about it or its list was read, nor while one names the payment alone and the provider shows none',
   expiredShown: 'no link is expired that the provider has shown to be paid',
   expiredReported: 'no link is expired for half an hour after the first notification that calls it paid',
   succeededTruth: "SUCCESSFUL is said only when the payment's own transaction is SUCCESSFUL",
@@ -200,6 +200,11 @@ function endViolations({ provider, book, payment, now }: Situation): Violation[]
       what: `the workflow ends ${book.status}, ${(now - report.at) / 60_000} min after a notification has called ${report.transId} paid`,
     });
   }
+  if (book.isUnnamed)
+    violations.push({
+      invariant: 'confirmed',
+      what: `the workflow ends ${book.status}, and the list was not read since a notification named the payment alone`,
+    });
   const transId = transIdOf(payment);
   for (const one of book.isFailed ? provider.transactions : []) {
     const isKnown = one.transId === transId || decidedOf(book.shown, one.transId) !== undefined;
@@ -289,6 +294,9 @@ export function sendViolations(
       what: book.isNamed ? 'a notification has named a transaction' : 'the list was not read just before',
     });
   }
+  const isTriedAgain = isRepeated || (phase.kind === 'sending' && phase.unsent !== undefined);
+  if (isTriedAgain && book.isUnnamed)
+    violations.push({ invariant: 'readFirst', what: 'a notification has named the payment' });
   const moving = provider.transactions.find((one) => canMove(payment.order, one));
   if (moving !== undefined && book.insisted === undefined) {
     violations.push({
@@ -366,7 +374,7 @@ export const ASSUMPTIONS = {
   A1: 'The list shows a transaction before a person may decide without insisting, and under the policy `resend` before the grace period is over (RESOLVE_AFTER, or AMBIGUOUS_GRACE, is longer than the lag of the list).',
   A2: 'A transaction that the list has not shown yet is not left out of it any more once its lag is over; one that it has shown, or that the provider has answered a request with, may be missing from a later answer (after a reset, or with a new worker, one that it has shown since).',
   A3: 'A request makes two transactions only when its answer was lost (a gateway tried it twice), and the list shows both within a minute after that, one perhaps before the other. Where the first was SUCCESSFUL, the second is found after the end. One that it makes by itself later, of which no notification arrives, nobody knows of.',
-  A4: 'Of a request that the provider answers with a 429 in its own form, the list shows the transaction within a minute, if there is one.',
+  A4: 'Of a request that the provider answers with a 429 in its own form, the list shows the transaction within a minute, if there is one; or half as long after that as it may lag, where the provider rejects the request that repeats it.',
   A5: 'A link whose address nobody was given is not paid.',
   A6: 'The status and the list say what is or was true of a transaction: late, incomplete or not at all, but nothing made up; and a transaction is not called unknown a day after it was made. The one exception is a final status that turns into SUCCESSFUL later.',
   A7: 'Within one minute no more than three status questions about a transaction are lost with their workers.',

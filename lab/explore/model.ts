@@ -12,6 +12,7 @@ import {
   answerList,
   answerPost,
   answerStatus,
+  isRepeated,
   mayHaveLeft,
   withDoubled,
   withEarlier,
@@ -113,9 +114,13 @@ export class Model {
       case 'notification': {
         const { transId, status, truth, isDoubled } = move;
         const known = isDoubled ? withDoubled(before.provider, before.now) : before.provider;
+        const about = transId ?? known.transactions[0]?.transId;
         const provider =
-          truth === undefined ? before.provider : { ...withStatus(known, transId, truth, before.book.final) };
-        const event = { kind: 'notification', transId, status } as const;
+          truth === undefined ? before.provider : withStatus(known, about, truth, before.book.final);
+        const event =
+          transId === undefined
+            ? ({ kind: 'named', status } as const)
+            : ({ kind: 'notification', transId, status } as const);
         const signals = [...before.signals, event];
         const after = this.#feed({ ...before, provider, signals }, event);
         return deducted(before, after, 'notifications', after.provider === before.provider);
@@ -158,7 +163,8 @@ export class Model {
     const { outcome, during } = move;
     const situation = during === undefined ? before : this.#duringPost(before, during);
     const leaves = mayHaveLeft(situation, move);
-    if (leaves || outcome === 'rejected' || outcome === 'throttled') {
+    const isDuplicate = outcome === 'rejected' && isRepeated(situation, this.#setting);
+    if (!isDuplicate && (leaves || outcome === 'rejected' || outcome === 'throttled')) {
       this.#violations.push(...sendViolations(situation, leaves));
     }
     const answered = answerPost(situation, move, this.#setting);
@@ -273,7 +279,10 @@ export class Model {
     }
     if (to === 'next') return mark;
     const isDue = mark.todo.kind === 'wait' && mark.todo.until !== undefined && mark.todo.until <= now;
-    const signals = mark.event?.kind === 'notification' ? [mark.event, ...mark.signals] : mark.signals;
+    const signals =
+      mark.event?.kind === 'notification' || mark.event?.kind === 'named'
+        ? [mark.event, ...mark.signals]
+        : mark.signals;
     return { ...mark, event: isDue ? { kind: 'time' } : undefined, signals };
   }
 
@@ -373,7 +382,9 @@ function transactionsListedIn({ shown }: Book, { transactions }: Provider): OwnT
 /** The first thing after the moment that was marked is what its workflow task is about. */
 function marked(mark: Mark, event: PaymentEvent): Mark {
   if (mark.event === undefined) return { ...mark, event };
-  return event.kind === 'notification' ? { ...mark, signals: [...mark.signals, event] } : mark;
+  return event.kind === 'notification' || event.kind === 'named'
+    ? { ...mark, signals: [...mark.signals, event] }
+    : mark;
 }
 
 /** A reset may find that a link has EXPIRED which was never given before, and FAILED so. */

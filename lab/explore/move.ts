@@ -15,7 +15,8 @@ type Happening =
   | { readonly kind: 'time'; readonly to: number }
   | {
       readonly kind: 'notification';
-      readonly transId: TransId;
+      /** Unless it names the payment alone. */
+      readonly transId?: TransId | undefined;
       readonly status: ProviderStatus;
       readonly truth?: ProviderStatus;
       /** The provider has made the transaction by itself, long after it took the payment's request. */
@@ -52,8 +53,8 @@ export interface PostMove {
     | 'reset';
   /** How many transactions the provider has made of it. */
   readonly taken: 0 | 1 | 2;
-  /** The list shows them late, or the first of two alone. */
-  readonly isLate: boolean | 'first';
+  /** The list shows them late, the first of two alone, or none before the request is made again. */
+  readonly isLate: boolean | 'first' | 'unseen';
   readonly isWrong: boolean;
   /** What comes in while the request is on its way. */
   readonly during?: DecideMove | { readonly kind: 'request'; readonly request: 'expire' } | undefined;

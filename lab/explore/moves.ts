@@ -135,6 +135,11 @@ function notificationMoves(situation: Situation, setting: Setting): Move[] {
       status: one.status === 'SUCCESSFUL' ? 'FAILED' : 'SUCCESSFUL',
     });
   }
+  if (setting.namesAlone) {
+    const [first] = provider.transactions;
+    const isPaid = first !== undefined && reachable(first, setting, now).includes('SUCCESSFUL');
+    moves.push({ kind: 'notification', status: 'SUCCESSFUL', ...(isPaid && { truth: 'SUCCESSFUL' }) });
+  }
   return moves;
 }
 

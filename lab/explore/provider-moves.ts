@@ -2,6 +2,7 @@ import type { TransId } from '../../src/payments/payment-id.js';
 import { transIdOf } from '../../src/payments/payment-state.js';
 import type { ProviderStatus } from '../../src/payments/transaction.js';
 import type { ExpiryMove, ListMove, Move, NoAnswer, PostMove, StatusMove } from './move.js';
+import { isRepeated } from './provider.js';
 import { FOREIGN, type Foreign, type Setting, type Trouble } from './setting.js';
 import { type OwnTransaction, type Situation, transactionOf } from './situation.js';
 
@@ -29,6 +30,7 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
     setting.method !== 'link' && provider.transactions.some(({ listedFrom }) => listedFrom <= situation.now);
   if (isShown && setting.wasSentBefore && payment.sends.count === 0) return [{ ...plain, outcome: 'shown' }];
   if (provider.silent === 'all') return [{ ...plain, outcome: 'ambiguous' }];
+  if (isRepeated(situation, setting)) return [{ ...plain, outcome: 'rejected' }];
   const moves: (PostMove & Move)[] = [{ ...plain, outcome: 'accepted', taken: 1 }];
   const add = (trouble: Trouble, ...added: readonly PostMove[]) => {
     if (may(trouble)) moves.push(...added.map((move) => ({ ...move, troubles: 1 })));
@@ -59,6 +61,8 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
     { ...plain, outcome: 'throttled', taken: 1 },
     { ...plain, outcome: 'throttled', taken: 1, isLate: true },
   );
+  if (setting.rejectsRepeated)
+    add('throttledPost', { ...plain, outcome: 'throttled', taken: 1, isLate: 'unseen' });
   moves.push(...resetsInFlight(situation, setting, plain));
   // The list may also be behind, and show it too late.
   if (isShown) moves.push({ ...plain, outcome: 'shown' });

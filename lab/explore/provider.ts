@@ -1,7 +1,7 @@
 import type { ListAnswer, StatusAnswer } from '../../src/payments/outcome.js';
 import type { TransId } from '../../src/payments/payment-id.js';
 import type { ProviderStatus, Transaction } from '../../src/payments/transaction.js';
-import type { AnswerEvent } from '../../src/payments/transitions.js';
+import { type AnswerEvent, LISTED_AFTER_MS } from '../../src/payments/transitions.js';
 import type { ExpiryMove, ListMove, NoAnswer, PostMove, StatusMove } from './move.js';
 import { AMOUNT, type Foreign, orderOf, type Setting, WRONG_AMOUNT } from './setting.js';
 import {
@@ -24,6 +24,11 @@ export interface Answered {
 export function mayHaveLeft({ provider }: Situation, { outcome, taken }: PostMove): boolean {
   if (outcome === 'reset') return true;
   return outcome === 'accepted' || (outcome === 'ambiguous' && !provider.wasReset) || taken > 0;
+}
+
+/** Whether the provider rejects what it has taken already. */
+export function isRepeated({ provider }: Situation, { rejectsRepeated, method }: Setting): boolean {
+  return rejectsRepeated === true && method !== 'link' && provider.transactions.length > 0;
 }
 
 /** The request that moves money, or makes a link. */
@@ -232,10 +237,11 @@ function withMade(before: Situation, { listLagMs, terms }: Setting, move: PostMo
   const { taken, isLate, isWrong } = move;
   let made = provider;
   for (let copy = 0; copy < taken; copy += 1) {
-    const isCopyLate = isLate === 'first' ? copy === 0 : isLate;
+    const isCopyLate = isLate === 'first' ? copy === 0 : isLate !== false;
     // What is in flight may arrive as late as its time limit.
     const inFlightMs = move.outcome === 'reset' ? terms.providerTimeoutMs : 0;
-    const listedFrom = isCopyLate ? now + listLagMs + inFlightMs : now;
+    const lagMs = isLate === 'unseen' ? LISTED_AFTER_MS + listLagMs / 2 : listLagMs + inFlightMs;
+    const listedFrom = isCopyLate ? now + lagMs : now;
     made = withNew(made, now, { listedFrom, isWrong, isLater: false });
   }
   return { ...made, requests: provider.requests + (mayHaveLeft(before, move) ? 1 : 0) };
@@ -282,12 +288,12 @@ function withNew(
  */
 export function withStatus(
   provider: Provider,
-  transId: TransId,
+  transId: TransId | undefined,
   status: ProviderStatus | undefined,
   isNotified: boolean,
 ): Provider {
-  const own = transactionOf(provider, transId);
-  if (own === undefined || status === undefined) return provider;
+  const own = transId && transactionOf(provider, transId);
+  if (transId === undefined || own === undefined || status === undefined) return provider;
   if (own.status === status)
     return isNotified && !own.isNotified ? withTransaction(provider, transId, { isNotified }) : provider;
   const hasTurned = own.hasTurned || own.status === 'EXPIRED' || (own.status === 'FAILED' && !own.isGiven);

@@ -151,6 +151,8 @@ function describe(move: Move, before: Situation): string {
     case 'time':
       return 'time passes';
     case 'notification': {
+      if (move.transId === undefined)
+        return `a notification${move.truth === undefined ? ', forged,' : ''} says that the payment is ${move.status}`;
       const kind = move.truth === undefined ? notGenuine(move.transId) : '';
       if (move.isDoubled) return `the provider makes ${move.transId} by itself, and says so`;
       return `a notification${kind} says that ${move.transId} is ${move.status}`;

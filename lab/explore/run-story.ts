@@ -301,8 +301,6 @@ class StoryRun {
       case 'begin':
       case 'handOver':
         return [emptyJob()];
-      case 'named':
-        throw new Error('in stories, a notification names its transaction');
       default:
         return [this.messageJob(event)];
     }
@@ -319,6 +317,8 @@ class StoryRun {
         const { transId, status } = event;
         return signalJob('hint', { transId, status });
       }
+      case 'named':
+        return signalJob('hint', { status: event.status });
       case 'delivered':
         return activityJob(this.active?.delivery?.seq ?? -1, false, event.outcome);
       case 'decide':

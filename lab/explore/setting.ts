@@ -96,6 +96,10 @@ export interface Setting {
   readonly copies?: number | undefined;
   /** The payment was sent by a workflow that Temporal has lost, and its list shows that; money alone. */
   readonly wasSentBefore?: true | undefined;
+  /** The provider may take a request that it throttles, show that later than A4 has it, and reject the request that repeats it. */
+  readonly rejectsRepeated?: true | undefined;
+  /** Notifications may name the payment alone. */
+  readonly namesAlone?: true | undefined;
   /** The world as it must not be: the merchant is told before the workflow task is recorded that has made it so. */
   readonly tellsEarly?: true | undefined;
 }
@@ -208,6 +212,8 @@ interface Theme {
   readonly isMarked?: true;
   readonly refusesUnknown?: true;
   readonly wasSentBefore?: true;
+  readonly namesAlone?: true;
+  readonly rejectsRepeated?: true;
   /** How long the provider asks not to be called, in ms. */
   readonly retryAfterMs?: number;
   /** Its payouts are above the limit. */
@@ -332,6 +338,22 @@ const THEMES: readonly Theme[] = [
     wasSentBefore: true,
   },
   {
+    name: 'notifications that name the payment alone',
+    allowance: { troubles: 2, decisions: 1, notifications: 2, requests: 1 },
+    troubles: ['ambiguous', 'throttledPost', 'notSent', 'rejected', 'silence'],
+    decisions: ['resend', 'fail', 'insist'],
+    requests: ['expire'],
+    namesAlone: true,
+  },
+  {
+    name: 'a second request that is rejected',
+    allowance: { troubles: 4, decisions: 1, requests: 1 },
+    troubles: ['throttledPost', 'silence', 'flappingList'],
+    decisions: ['resend', 'fail', 'match', 'insist'],
+    requests: ['expire', 'recheck'],
+    rejectsRepeated: true,
+  },
+  {
     name: 'many polls',
     allowance: { troubles: 3, notifications: 2, requests: 2 },
     troubles: ['workerLost', 'noAnswer', 'throttled', 'fieldsLeftOut', 'wrongAmount'],
@@ -368,6 +390,8 @@ function settingOfTheme(theme: Theme, method: Method, ambiguousPolicy: 'review' 
     isMarked,
     refusesUnknown,
     wasSentBefore,
+    namesAlone,
+    rejectsRepeated,
     retryAfterMs = RETRY_AFTER_MS,
   } = theme;
   return calmSettingOf({
@@ -386,6 +410,8 @@ function settingOfTheme(theme: Theme, method: Method, ambiguousPolicy: 'review' 
     isMarked,
     refusesUnknown,
     wasSentBefore,
+    namesAlone,
+    rejectsRepeated,
     retryAfterMs,
   });
 }

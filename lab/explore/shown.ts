@@ -78,7 +78,8 @@ function heardOf(shown: readonly Shown[], event: PaymentEvent): readonly Shown[]
   });
 }
 
-function transactionsIn(event: PaymentEvent): readonly Transaction[] {
+/** The transactions that an answer shows. */
+export function transactionsIn(event: PaymentEvent): readonly Transaction[] {
   if (event.kind === 'listed' && event.answer.kind === 'listed') return event.answer.transactions;
   if (event.kind === 'expired' && event.answer.kind === 'expired') return [event.answer.transaction];
   if (event.kind === 'sent' && event.outcome.kind === 'ambiguous') return event.outcome.shown ?? [];

@@ -122,6 +122,11 @@ export interface Book {
   readonly isThrottled?: true | undefined;
   /** Transactions that notifications have named since the list was read, and that the provider has not shown. */
   readonly named: readonly TransId[];
+  /**
+   * One has named the payment alone; the provider has shown no transaction of it since, and nobody has decided. Once it has ended, the
+   * list was not read since.
+   */
+  readonly isUnnamed?: true | undefined;
   /** Those of the payment that a notification has called SUCCESSFUL, when the first did, until the provider has shown it, too. */
   readonly reportedPaid: readonly { readonly transId: TransId; readonly at: number }[];
   /** The list was read since the last request that may have been taken. */

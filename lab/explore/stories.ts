@@ -63,6 +63,7 @@ function storySetting(random: () => number, { method, ambiguousPolicy }: StoryOp
       ambiguousPolicy: ambiguousPolicy ?? (random() < 0.5 ? 'review' : 'resend'),
       ...(random() < 0.5 && TWO_PEOPLE),
     },
+    namesAlone: true,
     allowance: { troubles: 4, notifications: 3, requests: 3, decisions: 4, handOvers: 2, resets: 0 },
   });
 }

@@ -110,6 +110,7 @@ export function walkSetting(seed: number): Setting {
     ...(random() < 0.2 && { refusesUnknown: true as const }),
     copies: random() < 0.1 ? 4 : 1,
     ...(random() < 0.1 && method !== 'link' && { wasSentBefore: true as const }),
+    ...(random() < 0.3 && { namesAlone: true as const }),
   });
 }
 

@@ -97,11 +97,14 @@ function toDo(state: PaymentState, { number, proposed }: Review, desk: string | 
 }
 
 /** What an operator can do about a payment that waits for nobody: of one that isn't sent yet, there is nothing to ask the provider. */
-function canBeDone({ phase, order }: PaymentState, desk: string | undefined): string | undefined {
+function canBeDone(payment: PaymentState, desk: string | undefined): string | undefined {
+  const { phase, order } = payment;
   if (phase.kind === 'sending') return undefined;
   if (phase.kind === 'waiting') {
     const call = order.kind === 'payout' ? 'cancel' : 'expire';
-    return objectionToWithdrawal(phase) === undefined ? `withdraw it, with the ${call} call` : undefined;
+    return objectionToWithdrawal(payment, phase) === undefined
+      ? `withdraw it, with the ${call} call`
+      : undefined;
   }
   const what = phase.kind === 'ended' ? 'check the outcome again' : 'ask the provider now';
   return desk === undefined ? `${what}, with the refresh call` : `[${what}, on the desk](${desk})`;

@@ -1,7 +1,7 @@
 import { disagreement, ownAmong, ownerOf } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
-import { type Check, type Ended, type PaymentState, transIdOf } from './payment-state.js';
+import { type Check, type Ended, namedIn, type PaymentState, transIdOf } from './payment-state.js';
 import { backoff, pauseAfter } from './polling.js';
 import { isFinal, type Transaction } from './transaction.js';
 import { holdForReview, inPhase, isOpen, isOver, noteOther, withShown } from './transitions.js';
@@ -82,9 +82,9 @@ export function onCheckedList(
 }
 
 /** Neither the provider nor a notification has ever shown a transaction of the payment. */
-function isUnknown({ phase, others, reports }: PaymentState): boolean {
-  const named = reports.open.length + reports.unconfirmed.length;
-  return transIdOf({ phase }) === undefined && others.length === 0 && named === 0;
+function isUnknown(payment: PaymentState): boolean {
+  const isNamed = namedIn(payment).length > 0;
+  return transIdOf(payment) === undefined && payment.others.length === 0 && !isNamed;
 }
 
 /** Makes a check again later, as it was left open; after the last try of the last one a person is asked. */

@@ -1,7 +1,15 @@
 import { differenceOf } from './matching.js';
 import type { TransId } from './payment-id.js';
-import { isKnown, type KnownDifference, type PaymentState, reviewOf, transIdOf } from './payment-state.js';
-import { isNamedAlone, namedIn } from './searching.js';
+import {
+  isKnown,
+  type KnownDifference,
+  type Named,
+  namedIn,
+  type PaymentState,
+  reviewOf,
+  transIdOf,
+  UNNAMED,
+} from './payment-state.js';
 import type { Transaction } from './transaction.js';
 import { matchedTransId } from './transitions.js';
 
@@ -66,9 +74,8 @@ export function renumbered(before: PaymentState, after: PaymentState): PaymentSt
 /** The provider has shown something else, or a notification has named a transaction that nobody knew of. */
 function isNewEvidence(before: PaymentState, after: PaymentState): boolean {
   const named = namedIn(before);
-  const isNew = (transId: TransId) => !named.includes(transId) && !isKnown(before, transId);
-  const isNamed = isNamedAlone(after) && !isNamedAlone(before);
-  return shownText(before) !== shownText(after) || namedIn(after).some(isNew) || isNamed;
+  const isNew = (one: Named) => !named.includes(one) && (one === UNNAMED || !isKnown(before, one));
+  return shownText(before) !== shownText(after) || namedIn(after).some(isNew);
 }
 
 /** What the provider has shown of the payment's transactions. */

@@ -7,6 +7,7 @@ import {
   type Facts,
   type Following,
   followedBy,
+  namedIn,
   type PaymentState,
   pursuitOf,
 } from './payment-state.js';
@@ -112,8 +113,7 @@ export function applyTransaction(payment: PaymentState, transaction: Transaction
     const outcome = { status: status as 'SUCCESSFUL', failureCode: FAILURES[status], reason };
     const of = followedTransaction(known);
     // What a notification says, and the provider hasn't confirmed yet, may be in the list.
-    const isHinted =
-      payment.reports.open.length > 0 || reportedPaidUntil(payment, transId, now) !== undefined;
+    const isHinted = namedIn(payment).length > 0 || reportedPaidUntil(payment, transId, now) !== undefined;
     const isDoubtful = payment.sends.isDoubtful || isHinted;
     const isSure = status === 'SUCCESSFUL' || !isDoubtful;
     if (isSure || of === undefined) return end(known, outcome, now);

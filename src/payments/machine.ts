@@ -11,6 +11,7 @@ import {
   type Following,
   followedBy,
   isKnown,
+  namedIn,
   type PaymentState,
   type Phase,
   type Pursuit,
@@ -19,6 +20,7 @@ import {
   type Sending,
   statusOf,
   transIdOf,
+  UNNAMED,
   type Waiter,
   type Waiting,
 } from './payment-state.js';
@@ -30,6 +32,7 @@ import {
   reportDueAt,
   withoutSaid,
   withPaidReportsAsked,
+  withUnnamed,
 } from './reports.js';
 import {
   askedAbout,
@@ -40,7 +43,7 @@ import {
   onStatusWhileDeciding,
   putOff,
 } from './review.js';
-import { namedIn, onListed, onOrphanExpired, onResetChecked } from './searching.js';
+import { onListed, onOrphanExpired, onResetChecked } from './searching.js';
 import { objectionToRejection, onReject } from './second-person.js';
 import {
   isLookedUpFirst,
@@ -215,10 +218,10 @@ function onNamed(payment: PaymentState, event: NotificationEvent, now: number): 
 function onNamedAlone(payment: PaymentState, status: ProviderStatus | undefined, now: number): PaymentState {
   const transId = transIdOf(payment);
   if (transId !== undefined) return onNamed(payment, { kind: 'notification', transId, status }, now);
-  const named: PaymentState = { ...payment, reports: { ...payment.reports, isNamed: true } };
-  return named.phase.kind === 'sending'
-    ? onNamedBeforeSending(named, named.phase, undefined, now)
-    : askSoon(named, now, true);
+  const noted = withUnnamed(payment, status, now);
+  const { phase } = noted;
+  if (phase.kind === 'sending') return onNamedBeforeSending(noted, phase, UNNAMED, now);
+  return phase.kind === 'waiting' ? onNamedWhileWaiting(noted, phase, now) : askSoon(noted, now, true);
 }
 
 /** Answers go to the phase that asked. Since one question is asked at a time, there is no other. */
@@ -344,7 +347,7 @@ function objectionToExpiry(payment: PaymentState, now: number): Refusal | undefi
   if (phase.kind === 'ended') {
     return { type: 'NotExpirable', words: `the payment is ${phase.status} already` };
   }
-  if (phase.kind === 'waiting') return objectionToWithdrawal(phase);
+  if (phase.kind === 'waiting') return objectionToWithdrawal(payment, phase);
   if (order.method !== 'link') return { type: 'NotALink', words: 'only a payment link can be expired' };
   if (phase.kind === 'sending' || phase.kind === 'searching') {
     return { type: 'NotInitiated', words: 'the provider has not made the link yet' };

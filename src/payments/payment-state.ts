@@ -64,6 +64,8 @@ export interface Doubt {
   readonly isReset?: true | undefined;
   /** The beginning of its grace period. */
   readonly since: number;
+  /** What the payment ends as, once its list shows no transaction and no notification names one. */
+  readonly otherwise?: Pick<Ended, 'status' | 'reason' | 'failureCode' | 'rejection'> | undefined;
 }
 
 /** Attempts that sent nothing. */
@@ -192,9 +194,7 @@ export interface Deciding {
   /** How often links were expired for it. */
   readonly rounds: number;
   /** What notifications had named when the decision was made: who insists does so in view of these. */
-  readonly inView: readonly TransId[];
-  /** So it is with one that names the payment alone. */
-  readonly wasNamed: boolean;
+  readonly inView: readonly Named[];
   /** How the transaction that it names was shown to differ from the order then. */
   readonly before?: string | undefined;
   /** The provider gave no answer about the payment's own transaction, and the operator insists. */
@@ -283,7 +283,7 @@ export interface Reports {
   readonly notBefore: number;
   /** The latest that the provider gave no answer about, however often it was asked. */
   readonly unconfirmed: readonly TransId[];
-  /** A notification has named the payment before any transaction of it was known, and not which one it is about. */
+  /** A notification says that the payment has a transaction, and not which: until the provider shows one, or a person decides. */
   readonly isNamed?: true | undefined;
   /** Those that were called SUCCESSFUL before the provider had shown it, of all the payment's transactions. */
   readonly paid?: readonly PaidReport[] | undefined;
@@ -409,6 +409,20 @@ export function otherAmountOf(
 /** Whether it is the transaction that the payment goes by, or a further one that the provider has shown for it. */
 export function isKnown(payment: Pick<PaymentState, 'phase' | 'others'>, transId: TransId): boolean {
   return transId === transIdOf(payment) || payment.others.some((other) => other.transId === transId);
+}
+
+/** What a notification says the payment to have: a transaction, which it may leave unnamed. */
+export type Named = TransId | typeof UNNAMED;
+
+export const UNNAMED = 'a transaction without its id' as const;
+
+/**
+ * Evidence not yet examined: the transactions that notifications name, of which the provider hasn't said what they are. While there is
+ * any, nothing is sent again, and nothing final is told but what the provider says itself or a person decides over it.
+ */
+export function namedIn({ reports }: Pick<PaymentState, 'reports'>): readonly Named[] {
+  const { open, unconfirmed, isNamed } = reports;
+  return [...open.map(({ transId }) => transId), ...unconfirmed, ...(isNamed ? [UNNAMED] : [])];
 }
 
 /** The review that the payment is under. */

@@ -29,6 +29,7 @@ import {
   pursueOn,
   withNoted,
   withOthers,
+  withoutUnnamed,
 } from './transitions.js';
 
 /** How many reported transactions can wait to be asked about, however many notifications are forged. */
@@ -142,6 +143,21 @@ function withReport(payment: PaymentState, transId: TransId, now: number, unknow
   return withOpen(kept, [...reports.open.filter((report) => report !== doubtful), added]);
 }
 
+/**
+ * Remembers a notification that says that the payment has a transaction, of which nothing is known. An ended payment has its list
+ * read soon, unless that goes with its outcome.
+ */
+export function withUnnamed(
+  payment: PaymentState,
+  status: ProviderStatus | undefined,
+  now: number,
+): PaymentState {
+  const { phase, reports } = payment;
+  const known: PaymentState = { ...payment, reports: { ...reports, isNamed: true } };
+  if (phase.kind !== 'ended') return inDoubt(known);
+  return status === phase.status ? payment : inPhase(inDoubt(known), listedSoon(phase, now));
+}
+
 /** What the provider has shown isn't missing its word any more. */
 export function withoutSaid(payment: PaymentState, shown: readonly Transaction[]): PaymentState {
   const { reports } = payment;
@@ -150,7 +166,8 @@ export function withoutSaid(payment: PaymentState, shown: readonly Transaction[]
     shown.some(({ transId, status }) => transId === reported && status === 'SUCCESSFUL');
   const unconfirmed = reports.unconfirmed.filter((named) => !isShown(named));
   const paid = reports.paid?.filter(({ transId }) => !isPaid(transId));
-  return { ...payment, reports: { ...reports, unconfirmed, paid } };
+  const known = shown.some((one) => isOfPayment(payment, one)) ? withoutUnnamed(payment) : payment;
+  return { ...known, reports: { ...known.reports, unconfirmed, paid } };
 }
 
 /** The report to ask about next: the one that is due first. */
@@ -275,11 +292,16 @@ function keptInMind(payment: PaymentState, transId: TransId, now: number): Payme
   const doubtful = remembered(payment, transId);
   const { phase } = doubtful;
   if (phase.kind !== 'ended') return doubtful;
-  const [next] = phase.checks;
+  return sought(doubtful, listedSoon(phase, now), transId);
+}
+
+/** The list is read soon, and at once where nothing else is to be checked. */
+function listedSoon(ended: Ended, now: number): Ended {
+  const [next] = ended.checks;
   const soon = now + LISTED_WITHIN_MS;
   const isSoon = next !== undefined && next.at <= soon;
-  const sooner = isSoon ? phase.checks : [{ at: soon, tries: 0 }, ...phase.checks];
-  return sought(doubtful, { ...phase, checks: next === undefined ? checksFrom(now) : sooner }, transId);
+  const sooner = isSoon ? ended.checks : [{ at: soon, tries: 0 }, ...ended.checks];
+  return { ...ended, checks: next === undefined ? checksFrom(now) : sooner };
 }
 
 function remembered(payment: PaymentState, transId: TransId): PaymentState {

@@ -11,14 +11,17 @@ import {
   decideFrom,
   followedBy,
   type Matching,
+  type Named,
+  namedIn,
   type OtherTransaction,
   otherAmountOf,
   type PaymentState,
   type Report,
   type Review,
   transIdOf,
+  UNNAMED,
 } from './payment-state.js';
-import { isNamedAlone, namedIn, onListed } from './searching.js';
+import { onListed } from './searching.js';
 import { changedReview, isProposal, objectionToOne, objectionToPerson, propose } from './second-person.js';
 import type { Transaction } from './transaction.js';
 import {
@@ -45,6 +48,7 @@ import {
   withNoted,
   withOther,
   withOthers,
+  withoutUnnamed,
 } from './transitions.js';
 
 /** A decision is refused if the provider has asked not to be called for longer than this, in ms. */
@@ -115,7 +119,7 @@ function openIn(payment: PaymentState, now: number): readonly TransId[] {
 }
 
 /** Those and others that the provider hasn't confirmed to be what a notification says. A decision asks about the own one itself. */
-function allNamedIn(payment: PaymentState, now: number): readonly TransId[] {
+function allNamedIn(payment: PaymentState, now: number): readonly Named[] {
   const ownId = transIdOf(payment);
   const named = namedIn(payment).filter((transId) => transId !== ownId);
   return [...named, ...ownReportedPaid(payment, now)];
@@ -124,15 +128,11 @@ function allNamedIn(payment: PaymentState, now: number): readonly TransId[] {
 /** Why a decision that is being checked comes too early. Who insists has not seen what a notification says meanwhile. */
 function objectionToNews(
   payment: PaymentState,
-  { resolution, inView, wasNamed }: Deciding,
+  { resolution, inView }: Deciding,
   now: number,
 ): Refusal | undefined {
   const haste = objectionToHaste(payment, resolution, now);
   if (haste !== undefined) return haste;
-  if (resolution.decision.action === 'resend' && isNamedAlone(payment) && !wasNamed)
-    return resolutionRefused(
-      'a notification says that the payment has a transaction since this was decided; decide again',
-    );
   const [named] = newsFor(payment, resolution, now).filter((transId) => !inView.includes(transId));
   return named === undefined
     ? undefined
@@ -142,12 +142,12 @@ function objectionToNews(
 }
 
 /** Money could go out twice for whatever is named, and be lost to a `fail` for what is called paid; a match loses nothing. */
-function newsFor(payment: PaymentState, { decision }: Resolution, now: number): readonly TransId[] {
+function newsFor(payment: PaymentState, { decision }: Resolution, now: number): readonly Named[] {
   switch (decision.action) {
     case 'resend':
       return allNamedIn(payment, now);
     case 'fail':
-      return allReportedPaid(payment, now);
+      return [...allReportedPaid(payment, now), ...namedIn(payment).filter((one) => one === UNNAMED)];
     case 'match':
       return [];
   }
@@ -159,34 +159,30 @@ function newsFor(payment: PaymentState, { decision }: Resolution, now: number): 
  */
 function objectionToHaste(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {
   const { decision, force } = resolution;
-  const allNamed = (decision.action === 'match' ? openIn(payment, now) : allNamedIn(payment, now)).filter(
-    (transId) => transId !== matchedTransId(decision),
-  );
-  const [named] = allNamed;
-  if (named !== undefined && !overrules(force, 'reported_transaction')) {
+  const named: readonly Named[] =
+    decision.action === 'match' ? openIn(payment, now) : allNamedIn(payment, now);
+  const allNamed = named.filter((one) => one !== matchedTransId(decision));
+  const [first] = allNamed;
+  if (first !== undefined && !overrules(force, 'reported_transaction')) {
     // No force expires such a link.
     if (
       decision.action === 'fail' &&
       payment.order.method === 'link' &&
-      ownReportedPaid(payment, now).includes(named)
+      first !== UNNAMED &&
+      ownReportedPaid(payment, now).includes(first)
     ) {
-      return resolutionRefused(`${whyPaid(payment, named)}; try again in a few minutes`);
+      return resolutionRefused(`${whyPaid(payment, first)}; try again in a few minutes`);
     }
-    const advice = payment.reports.unconfirmed.includes(named)
-      ? "hasn't said what it is: look for it in the provider's portal, and match it"
-      : "hasn't confirmed that yet; try again in a few minutes";
+    const advice =
+      first === UNNAMED || payment.reports.unconfirmed.includes(first)
+        ? "hasn't said what it is: look for it in the provider's portal, and match it"
+        : "hasn't confirmed that yet; try again in a few minutes";
     return overrulable(
       `a notification names ${allNamed.join(', ')} for this payment, and the provider ${advice}`,
       resolution,
       'reported_transaction',
     );
   }
-  if (decision.action !== 'match' && isNamedAlone(payment) && !overrules(force, 'reported_transaction'))
-    return overrulable(
-      "a notification says that this payment has a transaction, and not which: look for it in the provider's portal, and match it",
-      resolution,
-      'reported_transaction',
-    );
   const from = decideFrom(payment);
   return decision.action === 'match' || now >= from || overrules(force, 'too_early')
     ? undefined
@@ -233,7 +229,6 @@ export function onDecide(
     moving: [],
     rounds: 0,
     inView: [...allNamedIn(payment, now), ...allReportedPaid(payment, now)],
-    wasNamed: isNamedAlone(payment),
     before: knownDifference(payment, matchedTransId(resolution.decision))?.words,
   };
   return { payment: inPhase(payment, deciding) };
@@ -651,7 +646,7 @@ function carryOut(
   const objection = objectionToOne(payment, deciding);
   if (objection !== undefined) return backNoting(payment, deciding, objection, seen, now);
   return {
-    payment: { ...decided, resolved: resolvedBy(deciding, now) },
+    payment: { ...withoutUnnamed(decided), resolved: resolvedBy(deciding, now) },
     replies: [{ request: deciding.request, kind: 'done' }],
   };
 }

@@ -1,7 +1,7 @@
 import { findOwn, ownAmong } from './matching.js';
 import type { ExpiryAnswer, ListAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
-import { type PaymentState, type Searching, transIdOf } from './payment-state.js';
+import { type Doubt, namedIn, type PaymentState, type Searching } from './payment-state.js';
 import { HOUR_MS } from './time.js';
 import type { Transaction } from './transaction.js';
 import {
@@ -15,6 +15,7 @@ import {
   inDoubt,
   inPhase,
   isOver,
+  LISTED_AFTER_MS,
   lookUpDelay,
   mayBePaid,
   pursueOn,
@@ -32,6 +33,8 @@ type Verdict =
   | { readonly kind: 'clear'; readonly orphans: readonly TransId[]; readonly next: 'send' | 'fail' }
   /** Send once more. */
   | { readonly kind: 'send' }
+  /** There is none: the payment ends as it would have, but for the doubt. */
+  | { readonly kind: 'end'; readonly outcome: NonNullable<Doubt['otherwise']> }
   /** Put the payment under review. Unless it is held, look-ups go on. */
   | {
       readonly kind: 'review';
@@ -79,12 +82,18 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
         transactions: ownAmong(payment.order, transactions),
       };
     case 'absent': {
-      if (!isOver) return { kind: 'lookAgain' };
+      const named = namedIn(payment);
       const [seen] = payment.others;
+      const isNothing = named.length === 0 && seen === undefined && payment.phase.kind !== 'review';
+      if (doubt.otherwise && isNothing) {
+        const isListed = now >= doubt.since + LISTED_AFTER_MS;
+        return isListed ? { kind: 'end', outcome: doubt.otherwise } : { kind: 'lookAgain' };
+      }
+      if (!isOver) return { kind: 'lookAgain' };
       const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.byPolicy;
-      const report = reportIn(payment);
-      const isKnown = seen !== undefined || report !== '';
-      if (isResend && !isKnown && payment.phase.kind !== 'review') return { kind: 'send' };
+      if (isResend && isNothing) return { kind: 'send' };
+      const report =
+        named.length === 0 ? '' : `; a notification names ${named.join(', ')} as its transaction`;
       const before = seen === undefined ? '' : `, but has shown ${seen.transId} (${seen.status})`;
       return {
         kind: 'review',
@@ -93,13 +102,6 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
       };
     }
   }
-}
-
-/** How the reason of a review goes on where a notification says that the payment has a transaction. */
-function reportIn(payment: PaymentState): string {
-  const named = namedIn(payment);
-  if (named.length > 0) return `; a notification names ${named.join(', ')} as its transaction`;
-  return isNamedAlone(payment) ? '; a notification says that it has one' : '';
 }
 
 /** A transaction that was paid once is shown by an old answer when it isn't now. */
@@ -155,16 +157,6 @@ function withoutExpired(payment: PaymentState, transactions: readonly Transactio
   return usable.length > 0 ? usable : own.slice(-1);
 }
 
-/** The transactions that notifications name, of which the provider hasn't said what they are. */
-export function namedIn({ reports }: PaymentState): readonly TransId[] {
-  return [...reports.open.map(({ transId }) => transId), ...reports.unconfirmed];
-}
-
-/** Whether a notification has named the payment alone, and nothing is known yet that it may be about. */
-export function isNamedAlone(payment: PaymentState): boolean {
-  return payment.reports.isNamed === true && transIdOf(payment) === undefined && payment.others.length === 0;
-}
-
 /**
  * Follows the one transaction that the list shows for a request that got no answer. Another may have been made of it, which
  * the list shows later: the outcome is in doubt.
@@ -191,6 +183,8 @@ export function onListed(
       return clear(payment, searched, verdict.orphans, verdict.next);
     case 'send':
       return aboutToSend(payment, 'policy', searched.doubt);
+    case 'end':
+      return end(payment, verdict.outcome, now);
     case 'review':
       // Already under review: only what needs a decision is new. The reason says what is so now.
       return payment.phase.kind === 'review' && !verdict.held
@@ -253,7 +247,40 @@ export function onResetChecked(
   const { reason } = searching.doubt;
   if (mayBeReset) return searchAfterReset(payment, reason, now);
   const failed = `no link could be created: ${reason}`;
-  return end(payment, { status: 'FAILED', reason: failed, failureCode: 'link_not_created' }, now);
+  return endUnlessNamed(payment, { status: 'FAILED', reason: failed, failureCode: 'link_not_created' }, now);
+}
+
+/**
+ * Ends a payment of which no transaction is known, unless a notification says that there is one: then it is looked for first, and
+ * if that comes to nothing, a person is asked. Of a link, an earlier run has been given it.
+ */
+export function endUnlessNamed(
+  payment: PaymentState,
+  outcome: NonNullable<Doubt['otherwise']>,
+  now: number,
+): PaymentState {
+  const [named] = namedIn(payment);
+  if (named === undefined) return end(payment, outcome, now);
+  const reason = `${outcome.reason}; but a notification names ${named} as its transaction`;
+  return payment.order.method === 'link'
+    ? searchAfterReset(payment, reason, now)
+    : endIfAbsent(payment, outcome, reason, now);
+}
+
+/** Ends a payment of which no transaction is known, once the list has had the time to show one. */
+export function endIfAbsent(
+  payment: PaymentState,
+  outcome: NonNullable<Doubt['otherwise']>,
+  reason: string,
+  now: number,
+): PaymentState {
+  const doubt: Doubt = { reason, since: now, otherwise: outcome };
+  return inPhase(inDoubt(payment), {
+    kind: 'searching',
+    doubt,
+    lookUps: 0,
+    nextAt: now + LISTED_AFTER_MS,
+  });
 }
 
 /** Looks for a link that an earlier run may have given to the merchant, under review or not. */

@@ -1,10 +1,17 @@
 import { overrules, type Rejected, type Rejection } from './decision.js';
 import { findOwn, ownAmong } from './matching.js';
 import type { InitiationOutcome, ListAnswer } from './outcome.js';
-import type { TransId } from './payment-id.js';
-import type { PaymentState, SendCause, Sending, Unsent, Waiting } from './payment-state.js';
+import {
+  type Named,
+  namedIn,
+  type PaymentState,
+  type SendCause,
+  type Sending,
+  type Unsent,
+  type Waiting,
+} from './payment-state.js';
 import { backoff } from './polling.js';
-import { adopt, isNamedAlone, namedIn, onListed, searchAfterReset } from './searching.js';
+import { adopt, endIfAbsent, endUnlessNamed, onListed, searchAfterReset } from './searching.js';
 import {
   askSoon,
   describeDoubt,
@@ -77,7 +84,9 @@ export function onSent(
       return onUnsent(payment, phase, 'credentials', outcome.message, now);
     case 'throttled': {
       // It may have been taken: one who decides in haste is told from when on the list shows that.
-      const known = { ...payment, sends: { ...payment.sends, lastAt: now } };
+      const { sends, order } = payment;
+      const isDoubtful = sends.isDoubtful || order.method !== 'link';
+      const known = { ...payment, sends: { ...sends, lastAt: now, isDoubtful } };
       return onUnsent(known, phase, 'throttled', outcome.reason, now, outcome.retryAfterMs);
     }
     case 'notSent':
@@ -92,12 +101,22 @@ function countSend(payment: PaymentState, now: number): PaymentState {
   return { ...payment, sends: { ...sends, count: sends.count + 1, lastAt: now } };
 }
 
-/** A rejected request moves no money. If it was a resend, the first request may still have been accepted. */
-function onRejected(payment: PaymentState, { doubt }: Sending, message: string, now: number): PaymentState {
-  if (doubt === undefined || payment.order.method === 'link') {
-    const failureCode = 'rejected_by_provider';
-    return end(payment, { status: 'FAILED', reason: message, failureCode, rejection: message }, now);
-  }
+/**
+ * A rejected request moves no money. One that was tried or sent before may have been taken all the same, and be what the provider
+ * rejects a second one for: of money, that is looked for before anything is said. Nobody was given the link of an earlier try.
+ */
+function onRejected(
+  payment: PaymentState,
+  { doubt, unsent }: Sending,
+  message: string,
+  now: number,
+): PaymentState {
+  const failureCode = 'rejected_by_provider';
+  const outcome = { status: 'FAILED', reason: message, failureCode, rejection: message } as const;
+  const isFirst = doubt === undefined && unsent === undefined;
+  if (isFirst || payment.order.method === 'link') return endUnlessNamed(payment, outcome, now);
+  if (doubt === undefined)
+    return endIfAbsent(payment, outcome, `${unsent?.reason}; sent again, and rejected: ${message}`, now);
   const reason = `${doubt.reason}; sent once more, and rejected: ${message}`;
   return searchUnderReview(payment, { ...doubt, reason }, describeDoubt(reason), now);
 }
@@ -172,7 +191,7 @@ function giveUp(payment: PaymentState, waiting: Waiting, now: number): PaymentSt
 
 function neverSent(payment: PaymentState, reason: string, now: number): PaymentState {
   const outcome = { status: 'FAILED', failureCode: 'not_sent' } as const;
-  return end(payment, { ...outcome, reason: `never sent to the provider: ${reason}` }, now);
+  return endUnlessNamed(payment, { ...outcome, reason: `never sent to the provider: ${reason}` }, now);
 }
 
 /** Ends a link that is given up as never sent, unless an earlier run may have given the merchant one: that is looked for. */
@@ -198,10 +217,12 @@ function searchUnderReview(
 
 /**
  * Whether the provider may have taken an earlier request, so that its list is read before another is made: what was decided
- * before the pause may not be so after it. Of a link, nobody has the address, and it is safe to make another.
+ * before the pause may not be so after it, and a notification may name its transaction. Of a link, nobody has the address, and it is
+ * safe to make another.
  */
-export function isLookedUpFirst({ order }: PaymentState, { doubt, unsent }: Waiting): boolean {
-  return unsent.wasThrottled === true || (doubt !== undefined && order.method !== 'link');
+export function isLookedUpFirst(payment: PaymentState, { doubt, unsent }: Waiting): boolean {
+  const isInQuestion = doubt !== undefined || namedIn(payment).length > 0;
+  return unsent.wasThrottled === true || (isInQuestion && payment.order.method !== 'link');
 }
 
 /** Sends the payment when its pause is over, unless it is looked up first. */
@@ -216,10 +237,10 @@ export function onWaited(payment: PaymentState, waiting: Waiting, now: number): 
 export function onNamedBeforeSending(
   payment: PaymentState,
   sending: Sending,
-  transId: TransId | undefined,
+  named: Named,
   now: number,
 ): PaymentState {
-  return askSoon(recall(payment, sending, transId, now), now);
+  return askSoon(recall(payment, sending, named, now), now);
 }
 
 /**
@@ -231,18 +252,16 @@ export function onNamedWhileWaiting(payment: PaymentState, waiting: Waiting, now
   return inPhase(payment, { ...waiting, until: Math.min(waiting.until, now) });
 }
 
-/** Takes back that the payment is sent once more, unless it is a link, whose address nobody has, or the first request. */
+/** Takes back that the payment is sent once more, unless it is a link, whose address nobody has, or the first try. */
 function recall(
   payment: PaymentState,
   { cause, doubt, unsent }: Pick<Sending, 'cause' | 'doubt' | 'unsent'>,
-  transId: TransId | undefined,
+  named: Named,
   now: number,
 ): PaymentState {
   if (payment.order.method === 'link') return payment;
   if (cause === 'operator' && doubt !== undefined) {
-    const named =
-      transId === undefined ? 'says that it has a transaction' : `names ${transId} as its transaction`;
-    const why = `a notification ${named}, so it was not sent once more`;
+    const why = `a notification names ${named} as its transaction, so it was not sent once more`;
     return searchUnderReview(
       withoutDecision(payment, cause),
       doubt,
@@ -250,8 +269,7 @@ function recall(
       now,
     );
   }
-  const throttled = unsent?.wasThrottled ? { reason: unsent.reason, since: now } : undefined;
-  const inQuestion = doubt ?? throttled;
+  const inQuestion = doubt ?? (unsent && { reason: unsent.reason, since: now });
   return inQuestion === undefined ? payment : search(payment, inQuestion, now);
 }
 
@@ -303,8 +321,7 @@ export function onListedWhileWaiting(
       return adopt(found, finding.transaction, now);
     case 'absent': {
       const [named] = namedIn(payment);
-      const isNamed = named !== undefined || isNamedAlone(payment);
-      const recalled = isNamed ? recall(payment, waiting, named, now) : payment;
+      const recalled = named === undefined ? payment : recall(payment, waiting, named, now);
       if (recalled !== payment) return recalled;
       return isOver ? giveUp(payment, waiting, now) : sendAgain(payment, waiting);
     }
@@ -356,9 +373,12 @@ export function onRecall(
 }
 
 /** Why a waiting payment can't be withdrawn; `undefined` when it certainly was not sent. */
-export function objectionToWithdrawal({ doubt, unsent }: Waiting): Refusal | undefined {
+export function objectionToWithdrawal(
+  payment: PaymentState,
+  { doubt, unsent }: Waiting,
+): Refusal | undefined {
   const isUnsent = unsent.hold === 'credentials' || unsent.hold === 'connection';
-  const isSure = doubt === undefined && isUnsent && !unsent.wasThrottled;
+  const isSure = doubt === undefined && isUnsent && !unsent.wasThrottled && namedIn(payment).length === 0;
   return isSure ? undefined : NOT_KNOWN;
 }
 

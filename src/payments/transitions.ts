@@ -203,6 +203,12 @@ export function inDoubt(payment: PaymentState): PaymentState {
   return { ...payment, sends: { ...payment.sends, isDoubtful: true } };
 }
 
+/** What a notification says of a transaction that it doesn't name has been examined, or decided over. */
+export function withoutUnnamed(payment: PaymentState): PaymentState {
+  const { isNamed: _over, ...reports } = payment.reports;
+  return { ...payment, reports };
+}
+
 /** Whether a transaction is this payment's: the provider says so, or has done so before. */
 export function isOfPayment(payment: PaymentState, transaction: Transaction): boolean {
   return isKnown(payment, transaction.transId) || ownerOf(payment.order.id, transaction) === 'payment';

@@ -4,6 +4,7 @@ import { DAY, directOrder, HOUR, MINUTE, payoutOrder, transactionOf, transId } f
 import {
   absent,
   ambiguous,
+  opened,
   paid,
   type Scenario,
   SILENT,
@@ -31,6 +32,53 @@ describe('the end of a payment that was sent once', () => {
   it('is not checked again', () => {
     expect(paid(payoutOrder).phase('ended').checks).toEqual([]);
     expect(taken(directOrder).found('FAILED').wants).toEqual({ kind: 'end' });
+  });
+});
+
+describe('a notification that names an ended payment alone', () => {
+  const rejected = () => opened(payoutOrder).sent({ kind: 'rejected', message: 'no', statusCode: 400 });
+  it.each([
+    ['rejected', rejected],
+    ['failed by a person', failed],
+  ] as const)(
+    'has the list read at once where no transaction was known (%s), after an hour and after a day',
+    (_, ended) => {
+      const payment = ended();
+      while (payment.wants.kind !== 'end') payment.listed();
+      const told = payment.now;
+      payment.named();
+      const times: number[] = [];
+      while (payment.wants.kind !== 'end') {
+        payment.asks('lookUp');
+        times.push(payment.now - told);
+        payment.listed();
+      }
+      expect(times).toEqual([0, HOUR, 24 * HOUR]);
+      expect(payment.status).toBe('FAILED');
+    },
+  );
+
+  it('brings it to review when the list shows what money has moved with', () => {
+    const payment = rejected();
+    expect(payment.named().listed(transactionOf(payoutOrder, { status: 'SUCCESSFUL' })).status).toBe(
+      'REVIEW',
+    );
+  });
+
+  it('has the list read once in ten minutes at most, however many are forged', () => {
+    const payment = rejected().named();
+    let lists = 0;
+    for (const end = payment.now + HOUR; payment.now < end; payment.named()) {
+      if (payment.wants.kind === 'lookUp') {
+        lists += 1;
+        payment.listed();
+      } else payment.after(MINUTE);
+    }
+    expect(lists).toBeLessThanOrEqual(8);
+  });
+
+  it('says nothing that the outcome doesn’t', () => {
+    expect(rejected().named('FAILED').wants).toEqual({ kind: 'end' });
   });
 });
 

@@ -6,7 +6,6 @@ import {
   linkOrder,
   MINUTE,
   payoutOrder,
-  START,
   transactionOf,
   transId,
 } from '../support/orders.js';
@@ -75,8 +74,6 @@ describe('a notification', () => {
   it('waits until it is known what the payment’s own request came to', () => {
     const payment = opened(payoutOrder).hint('T2');
     expect(payment.todo.kind).toBe('send');
-    payment.sent({ kind: 'notSent', reason: 'connection refused' });
-    expect(payment.todo).toMatchObject({ kind: 'wait', until: START + 1_000 });
     payment.sent({ kind: 'accepted', transId: transId('T1') });
     expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T2', isReport: true });
   });

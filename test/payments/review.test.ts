@@ -227,6 +227,38 @@ describe('a decision while a notification names a transaction', () => {
   });
 });
 
+describe('a decision while a notification names the payment alone', () => {
+  it.each(['resend', 'fail'] as const)('is refused, and can be forced: %s', (action) => {
+    const payment = absent(payoutOrder).named().after(HOUR);
+    payment[action]();
+    expect(payment.reply).toMatchObject({ kind: 'refused', force: ['reported_transaction'] });
+    payment[action]({ force: ['reported_transaction'] }).listed();
+    expect(payment.reply).toMatchObject({ kind: 'done' });
+    expect(payment.payment.reports.isNamed).toBeUndefined();
+  });
+
+  it.each(['resend', 'fail'] as const)(
+    'is refused when the notification comes while it is checked: %s',
+    (action) => {
+      const payment = absent(payoutOrder).after(HOUR);
+      payment[action]({ force: true }).named().listed();
+      expect(payment.reply).toMatchObject({ kind: 'refused' });
+    },
+  );
+
+  it('is taken when a transaction is matched', () => {
+    const payment = absent(payoutOrder).named().match('T1').found('SUCCESSFUL');
+    expect(payment.status).toBe('SUCCESSFUL');
+  });
+
+  it('makes it another review', () => {
+    const payment = absent(payoutOrder);
+    const { number } = payment.phase('review');
+    expect(payment.named().phase('review').number).toBe(number + 1);
+    expect(payment.named().phase('review').number).toBe(number + 1);
+  });
+});
+
 describe('a decision that is forced', () => {
   const named = () => absent(payoutOrder).hint('T7').answered(SILENT);
 

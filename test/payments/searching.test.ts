@@ -88,7 +88,7 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
     const payment = ambiguous(order, { ambiguousPolicy: 'resend' });
     payment.take({ kind: 'named' });
     searchUntilOver(payment, (one) => one.listed());
-    expect(payment.phase('review').why).toContain('; a notification says that it has one');
+    expect(payment.phase('review').why).toContain('; a notification names a transaction without its id');
     expect(payment.resend().reply).toMatchObject({ kind: 'refused', force: ['reported_transaction'] });
     expect(payment.later(HOUR).resend({ force: true }).listed().todo).toMatchObject({ kind: 'send' });
   });
@@ -98,6 +98,11 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
     payment.take({ kind: 'named' });
     expect(payment.listed().reply).toMatchObject({ kind: 'refused' });
     expect(payment.payment.sends.count).toBe(1);
+  });
+
+  it('is sent again by nobody’s mistake: a transaction that the list shows is what a notification has left unnamed', () => {
+    const payment = ambiguous(order).named().listed(own);
+    expect(payment.found('PENDING').payment.reports.isNamed).toBeUndefined();
   });
 
   it('is not sent again under the policy resend while a notification names a transaction for it', () => {

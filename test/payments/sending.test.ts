@@ -26,9 +26,11 @@ import {
   throttled,
   UNAUTHORIZED,
   UNCHECKED,
+  UNKNOWN,
 } from '../support/scenario.js';
 
 const own = transactionOf(payoutOrder, { status: 'SUCCESSFUL' });
+const REJECTED = { kind: 'rejected', message: 'duplicate externalId', statusCode: 400 } as const;
 
 /** Sends that get the same outcome, one after the other, until the payment stops sending. */
 function sendWhile(payment: Scenario, outcome: Parameters<Scenario['sent']>[0]): Scenario {
@@ -202,6 +204,61 @@ describe('waiting to send again', () => {
   });
 });
 
+describe('a payment that waits, and of which a notification says that it has a transaction', () => {
+  const tell: [string, (payment: Scenario) => Scenario][] = [
+    ['by its id', (payment) => payment.hint('T1')],
+    ['that it does not name', (payment) => payment.named()],
+  ];
+
+  it.each(tell)('is looked up at once, and then searched for, and not sent (%s)', (_, told) => {
+    const payment = told(opened(payoutOrder).sent(THROTTLED_SEND));
+    expect(payment.wants).toEqual({ kind: 'lookUp' });
+    expect(payment.listed().status).toBe('CREATED');
+    payment.phase('searching');
+  });
+
+  it.each(tell)('is searched for, and not sent, though the provider never got a request (%s)', (_, told) => {
+    const payment = told(opened(payoutOrder).sent(NOT_SENT));
+    payment.listed();
+    payment.phase('searching');
+  });
+
+  it.each(tell)(
+    'is never called FAILED before that was looked into: in the end, a person is asked (%s)',
+    (_, told) => {
+      const payment = opened(payoutOrder);
+      while (payment.now < START + 3 * MINUTE) payment.sent(NOT_SENT);
+      told(payment);
+      while (payment.status === 'CREATED') {
+        if (payment.wants.kind === 'lookUp') payment.listing(SILENT);
+        else if (payment.wants.kind === 'askStatus') payment.answered(SILENT);
+        else payment.at((payment.wants as { until: number }).until);
+      }
+      expect(payment.status).toBe('REVIEW');
+      expect(payment.notified).toEqual(['payment.review']);
+    },
+  );
+
+  it.each(tell)('is followed when the list shows it (%s)', (_, told) => {
+    const payment = told(opened(directOrder).sent(NOT_SENT)).listed(transactionOf(directOrder));
+    expect(payment.phase('following').transId).toBe('T1');
+  });
+
+  it.each(tell)(
+    'is not called FAILED when the provider rejects it: it is looked for first (%s)',
+    (_, told) => {
+      const payment = told(opened(payoutOrder)).sent(REJECTED);
+      expect(payment.notified).toEqual([]);
+      payment.phase('searching');
+    },
+  );
+
+  it('is not FAILED when it is a link of which an earlier run may have given one', () => {
+    const payment = opened(linkOrder).named().sent(REJECTED);
+    expect(payment.phase('searching').doubt).toMatchObject({ isReset: true });
+  });
+});
+
 describe('withdrawing a payment that waits', () => {
   it.each([UNAUTHORIZED, NOT_SENT])('ends it as FAILED when surely nothing was sent ($kind)', (outcome) => {
     for (const order of orders) {
@@ -227,6 +284,13 @@ describe('withdrawing a payment that waits', () => {
     const after = step(payment, event, now);
     expect(after.replies).toMatchObject([{ kind: 'refused', type: 'NotInitiated' }]);
     expect(after.payment.phase.kind).toBe('waiting');
+  });
+
+  it.each(['T1', undefined])('is refused while a notification names %s as its transaction', (named) => {
+    const payment = opened(payoutOrder).sent(NOT_SENT);
+    (named === undefined ? payment.named() : payment.hint(named)).request('expire');
+    expect(payment.reply).toMatchObject({ kind: 'refused', type: 'NotInitiated' });
+    expect(payment.notified).toEqual([]);
   });
 
   it('is refused when an earlier request is in doubt', () => {
@@ -298,6 +362,48 @@ describe('a request that the provider throttled', () => {
     expect(payment.todo).toMatchObject({ kind: 'wait', until });
     expect(payment.at(until - 30_000).todo).toMatchObject({ kind: 'wait', until });
     expect(payment.asks('lookUp') && payment.now).toBe(until);
+  });
+
+  it('has the list read again before it is FAILED, when the next try is rejected: the first may have been taken', () => {
+    const payment = waiting().listed().sent(REJECTED);
+    expect(payment.notified).toEqual([]);
+    expect(payment.asks('lookUp') && payment.now).toBe(START + 2 * MINUTE);
+    payment.listed();
+    expect(payment.phase('ended')).toMatchObject({
+      failureCode: 'rejected_by_provider',
+      rejection: REJECTED.message,
+    });
+    expect(payment.notified).toEqual(['payment.failed']);
+    expect(payment.phase('ended').checks).toHaveLength(3);
+  });
+
+  it('is followed when the list shows what the next try is rejected for', () => {
+    const payment = waiting().listed().sent(REJECTED).listed(own);
+    expect(payment.phase('following').transId).toBe('T1');
+  });
+
+  it('is left to a person when the next try is rejected, and the list can’t be read', () => {
+    const payment = waiting().listed().sent(REJECTED);
+    while (payment.status === 'CREATED') payment.listing(SILENT);
+    expect(payment.status).toBe('REVIEW');
+  });
+
+  it('is never sent again by the policy when the next try is rejected', () => {
+    const payment = opened(payoutOrder, { ambiguousPolicy: 'resend', ambiguousGraceMs: 1_000 });
+    payment.sent(THROTTLED_SEND).listed().sent(REJECTED).later(2_000).hint('T9');
+    while (payment.status === 'CREATED')
+      if (payment.wants.kind === 'askStatus') payment.answered(UNKNOWN);
+      else payment.listed();
+    expect(payment.todo.kind).not.toBe('send');
+  });
+
+  it('is checked after its end for a second transaction', () => {
+    const payment = waiting()
+      .listed()
+      .sent({ kind: 'accepted', transId: transId('T2') });
+    const ended = payment.found('SUCCESSFUL').phase('ended');
+    expect(ended.checks).toHaveLength(3);
+    expect(payment.listed(own, { ...own, transId: transId('T2') }).status).toBe('REVIEW');
   });
 
   it('is FAILED only after a look-up that shows nothing', () => {

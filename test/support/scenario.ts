@@ -175,6 +175,12 @@ export class Scenario {
     return this;
   }
 
+  /** A notification that names the payment, and no transaction. */
+  named(status: ProviderStatus = 'SUCCESSFUL'): this {
+    this.take({ kind: 'named', status });
+    return this;
+  }
+
   request(kind: 'expire' | 'refresh' | 'recheck', by: Actor | undefined = MERCHANT): this {
     this.take({ kind, request: ++this.requests, by });
     return this;

@@ -117,8 +117,67 @@ const largerThanOrdered = world({
   allowance: { troubles: 2, decisions: 2 },
 });
 
+const namedAlone = world({
+  method: 'payout',
+  troubles: new Set(['throttledPost', 'notSent', 'rejected']),
+  requests: new Set(['expire']),
+  namesAlone: true,
+  foreign: ['silent'],
+  allowance: { troubles: 1, notifications: 1, requests: 1 },
+});
+
 /** Each rule that the machine keeps, switched off. */
 export const MUTANTS: readonly Mutant[] = [
+  {
+    rule: 'a notification that names the payment alone keeps it from being sent again',
+    file: 'payment-state.ts',
+    find: '...(isNamed ? [UNNAMED] : [])',
+    replace: '...(isNamed ? [] : [])',
+    setting: namedAlone,
+    breaks: 'readFirst',
+    story: [/says that the payment is SUCCESSFUL/],
+  },
+  {
+    rule: 'a notification that names an ended payment alone has its list read',
+    file: 'reports.ts',
+    find: 'inPhase(inDoubt(known), listedSoon(phase, now))',
+    replace: 'known',
+    setting: namedAlone,
+    breaks: 'confirmed',
+    story: [/FAILED, final/, /says that the payment is SUCCESSFUL/],
+  },
+  {
+    rule: 'nothing ends a payment of which no transaction is known while a notification names one',
+    file: 'searching.ts',
+    find: '  if (named === undefined) return end(payment, outcome, now);\n',
+    replace: '  if (named === undefined || now > 0) return end(payment, outcome, now);\n',
+    setting: namedAlone,
+    breaks: 'failedNamed',
+    story: [/is SUCCESSFUL/, /reject/],
+  },
+  {
+    rule: 'no payment is withdrawn while a notification names a transaction',
+    file: 'sending.ts',
+    find: ' && namedIn(payment).length === 0;',
+    replace: ';',
+    setting: namedAlone,
+    breaks: 'failedNamed',
+    story: [/is SUCCESSFUL/, /somebody asks: expire/],
+  },
+  {
+    rule: 'a payment of which a second try is rejected ends only once its list was read',
+    file: 'sending.ts',
+    find: '  const isFirst = doubt === undefined && unsent === undefined;\n',
+    replace: '  const isFirst = doubt === undefined;\n',
+    setting: world({
+      method: 'payout',
+      troubles: new Set(['throttledPost']),
+      rejectsRepeated: true,
+      allowance: { troubles: 1 },
+    }),
+    breaks: 'failedTruth',
+    story: [/throttled/, /list: nothing/, /reject/],
+  },
   {
     rule: 'nothing ends a payment while its request is in flight',
     file: 'machine.ts',
@@ -159,8 +218,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'an operator who insists decides over a notification that nobody confirms',
     file: 'review.ts',
-    find: "if (named !== undefined && !overrules(force, 'reported_transaction')) {",
-    replace: 'if (named !== undefined) {',
+    find: "if (first !== undefined && !overrules(force, 'reported_transaction')) {",
+    replace: 'if (first !== undefined) {',
     setting: liars,
     breaks: 'wayOut',
     story: [/says that S/],
@@ -1126,9 +1185,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a payment is not FAILED because the list does not show it',
     file: 'searching.ts',
-    find: '      const report = reportIn(payment);\n',
-    replace:
-      "      if (isOver) return { kind: 'clear', orphans: [], next: 'fail' };\n      const report = '';\n",
+    find: '      const report =\n',
+    replace: "      if (isOver) return { kind: 'clear', orphans: [], next: 'fail' };\n      const report =\n",
     setting: inDoubt,
     breaks: 'failedTruth',
     story: [/which the list shows late/, /list: nothing/, /about a reset: there was none: FAILED, final/],
