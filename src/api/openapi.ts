@@ -254,13 +254,13 @@ function parameter(
 function describeResponses(route: Route, schemas: SchemaComponents): JsonObject {
   const described = Object.entries(route.responses).map(([status, response]) => {
     const { description, headers = [], optionalHeaders = [] } = response;
-    const example = (isText: boolean) => exampleOfResponse(route.operationId, status, isText);
+    const examples = (isText: boolean) => shown(exampleOfResponse(route.operationId, status, isText));
     const content =
       'schema' in response
         ? {
-            'application/json': { schema: schemas.use(response.schema, 'output'), example: example(false) },
+            'application/json': { schema: schemas.use(response.schema, 'output'), examples: examples(false) },
             ...(response.alternative && {
-              [response.alternative]: { schema: { type: 'string' }, example: example(true) },
+              [response.alternative]: { schema: { type: 'string' }, examples: examples(true) },
             }),
           }
         : { [response.contentType]: { schema: { type: 'string' } } };
@@ -345,6 +345,9 @@ const NAMES_A_PAYMENT: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'record_unreadable',
 ]);
 
+/** One example, by a name: RapiDoc makes up its own in place of one that is in `example`. */
+const shown = (value: unknown) => (value === undefined ? undefined : { example: { value } });
+
 function exampleOf(code: ProblemCode): Problem {
   const { title, status, example: detail } = PROBLEMS[code];
   return {
@@ -410,7 +413,7 @@ function describeWebhooks(schemas: SchemaComponents): Record<string, JsonObject>
             content: {
               'application/json': {
                 schema: schemas.use(paymentEventSchema(type), 'output'),
-                example: exampleOfWebhook(type),
+                examples: shown(exampleOfWebhook(type)),
               },
             },
           },

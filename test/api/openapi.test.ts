@@ -114,16 +114,16 @@ describe('the words that a field can have', () => {
 });
 
 describe('the example of an answer', () => {
-  type Contents = Record<string, { example?: unknown; examples?: unknown }>;
+  type Contents = Record<string, { examples?: { example?: { value: unknown } } }>;
   const contents = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([method, { responses }]) =>
       Object.entries(responses as Record<string, { content?: Contents }>).flatMap(
         ([status, { content = {} }]) =>
-          Object.entries(content).map(([type, { example, examples }]) => ({
+          Object.entries(content).map(([type, { examples }]) => ({
             name: `${method} ${path} ${status} ${type}`,
             place: ['paths', path, method, 'responses', status, 'content', type, 'schema'],
             type,
-            example,
+            example: examples?.example?.value,
             examples,
           })),
       ),
@@ -131,9 +131,9 @@ describe('the example of an answer', () => {
   );
   const notifications = Object.entries(document.webhooks).map(([type, { post }]) => {
     const { requestBody } = post as { requestBody: { content: Contents } };
-    const { example, examples } = requestBody.content['application/json'] ?? {};
+    const { examples } = requestBody.content['application/json'] ?? {};
     const place = ['webhooks', type, 'post', 'requestBody', 'content', 'application/json', 'schema'];
-    return { name: type, place, type: 'application/json', example, examples };
+    return { name: type, place, type: 'application/json', example: examples?.example?.value, examples };
   });
   const answers = [...contents, ...notifications].filter(({ type }) => type !== 'application/problem+json');
 

@@ -67,6 +67,28 @@ describe("the API's reference at /docs", () => {
     60_000,
   );
 
+  it("shows the document's own examples", async () => {
+    const { page } = await open();
+    const shown = await page
+      .getByText('col_2775d55233b9d4be2a8db3491967ed92')
+      .locator('visible=true')
+      .count();
+    expect(shown).toBeGreaterThan(5);
+    for (const made of ['-9007199254740991', '"1970-01-01T00:00:00.000Z"']) {
+      expect(await page.getByText(made, { exact: true }).locator('visible=true').count()).toBe(0);
+    }
+  }, 60_000);
+
+  it('cuts nothing off at the left of a phone', async () => {
+    const { page } = await open(PHONE);
+    const box = await page
+      .getByText(/License:/)
+      .locator('visible=true')
+      .first()
+      .boundingBox();
+    expect(box?.x).toBeGreaterThanOrEqual(0);
+  }, 60_000);
+
   it('leads from a menu to each call, and back, on a phone', async () => {
     const { page } = await open(PHONE);
     await page.locator('nav summary', { hasText: 'Payouts' }).tap();

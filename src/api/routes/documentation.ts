@@ -63,7 +63,7 @@ nav, .to-menu { display: none }
   summary { padding: .6rem 0; font-weight: 600 }
   .to-menu { display: block; position: fixed; right: 1rem; bottom: 1rem; z-index: 1; padding: .75rem 1.25rem; border-radius: 2rem;
     font: 1rem/1 system-ui, sans-serif; background: #0b6b57; color: #fff; text-decoration: none }
-  rapi-doc { height: auto }
+  rapi-doc { height: auto; padding: 0 1rem; box-sizing: border-box }
 }
 </style>
 </head>
