@@ -76,10 +76,8 @@ export function onSent(
       return follow(countSend(payment, now), outcome, now);
     case 'rejected':
       return onRejected(payment, phase, outcome.message, now);
-    case 'ambiguous': {
-      const known = outcome.shown === undefined ? payment : withoutDecision(payment, phase.cause);
-      return onAmbiguous(countSend(known, now), phase, outcome, now);
-    }
+    case 'ambiguous':
+      return onAmbiguous(countSend(payment, now), phase, outcome, now);
     case 'unauthorized':
       return onUnsent(payment, phase, 'credentials', outcome.message, now);
     case 'throttled': {
@@ -124,14 +122,16 @@ function onRejected(
 /** All attempts to create a link share one grace period; for a resend of money, another begins. */
 function onAmbiguous(
   payment: PaymentState,
-  { doubt }: Sending,
+  { cause, doubt }: Sending,
   { reason, isReset, shown = [] }: Extract<InitiationOutcome, { readonly kind: 'ambiguous' }>,
   now: number,
 ): PaymentState {
   const known = shown.length === 0 ? payment : withOthers(payment, shown);
   const since = doubt !== undefined && payment.order.method === 'link' ? doubt.since : now;
   const lookUps = payment.order.method === 'link' ? payment.sends.count : 0;
-  return search(known, { reason, since, ...(isReset && { isReset }) }, now, lookUps);
+  // What is shown right before it is sent keeps it from being sent: a decision to send it wasn't carried out.
+  const undecided = shown.length === 0 ? known : withoutDecision(known, cause);
+  return search(undecided, { reason, since, ...(isReset && { isReset }) }, now, lookUps);
 }
 
 function onUnsent(
