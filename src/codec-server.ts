@@ -34,6 +34,7 @@ await runProcess(async (stop) => {
     host: config.HOST,
     port: config.CODEC_PORT,
     shutdown: new Shutdown(),
+    trustedProxies: config.TRUSTED_PROXIES,
   });
   logger.info({ host: config.HOST, port: serving.port }, 'codec server is listening');
   if (!stop.aborted) await once(stop, 'abort');

@@ -20,7 +20,12 @@ await runProcess(async (stop) => {
     logger,
     shutdown,
   });
-  const serving = await serve(app, { host: config.HOST, port: config.DESK_PORT, shutdown });
+  const serving = await serve(app, {
+    host: config.HOST,
+    port: config.DESK_PORT,
+    shutdown,
+    trustedProxies: config.TRUSTED_PROXIES,
+  });
   logger.info({ host: config.HOST, port: serving.port, api: config.DESK_API_URL }, 'desk is listening');
   if (!stop.aborted) await once(stop, 'abort');
   logger.info('desk is stopping');

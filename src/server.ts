@@ -85,7 +85,12 @@ await runProcess(async (stop) => {
     }
     const isReady = await orStopped(isNamespaceReady(required), stop);
     if (stop.aborted) return;
-    const serving = await serve(app, { host: config.HOST, port: config.PORT, shutdown });
+    const serving = await serve(app, {
+      host: config.HOST,
+      port: config.PORT,
+      shutdown,
+      trustedProxies: config.TRUSTED_PROXIES,
+    });
     logger.info({ host: config.HOST, port: serving.port, temporal: target.address }, 'API is listening');
     try {
       if (!isReady) await untilNamespaceIsReady(required, stop);

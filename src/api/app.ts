@@ -180,10 +180,10 @@ export function createApi({
 }
 
 /** Few ask for the document, and making it takes longer than the rest of the API's start. */
-function describeOnce(): () => string {
-  let document: string | undefined;
+function describeOnce(): () => Buffer {
+  let document: Buffer | undefined;
   return () => {
-    document ??= JSON.stringify(describeApi(routes));
+    document ??= Buffer.from(JSON.stringify(describeApi(routes)));
     return document;
   };
 }

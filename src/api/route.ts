@@ -63,7 +63,7 @@ export interface ApiContext extends StartContext, HintContext, LimitContext {
    */
   readiness(): Promise<string | undefined>;
   /** The OpenAPI document, as JSON. */
-  openApi(): string;
+  openApi(): Buffer;
   readonly requestLimits: RequestLimits;
   readonly early: EarlyNotifications;
 }

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Connections } from './connections.js';
 
 /** How long a request that changes something may still wait for its outcome after the shutdown has begun. */
 const COMMAND_GRACE_MS = 6_000;
@@ -13,6 +14,9 @@ const CHECKED_EVERY_MS = 1_000;
 
 /** Connections at a time, far more than callers need: a stranger could otherwise take all that the process may open. */
 const MAX_CONNECTIONS = 5_000;
+
+/** How many of them one address may have, where no proxy stands before the server: a proxy's are everybody's. */
+const MAX_OF_ADDRESS = 1_000;
 
 /** How long nothing may come or go on a connection in the middle of a request: longer than the API ever waits. */
 const SILENT_MS = 90_000;
@@ -84,8 +88,12 @@ interface ServeOptions {
   readonly shutdown: Shutdown;
   /** ms for which requests in flight may go on after {@link RunningServer.stop}. */
   readonly graceMs?: number;
-  /** Connections at a time; {@link MAX_CONNECTIONS} by default. One more is closed at once. */
+  /** Proxies before the server, whose connections have no share as those of one address do. */
+  readonly trustedProxies?: number;
+  /** Connections at a time; {@link MAX_CONNECTIONS} by default. */
   readonly maxConnections?: number;
+  /** Connections of one address at a time; {@link MAX_OF_ADDRESS} by default, and without limit behind a proxy. */
+  readonly maxOfAddress?: number;
 }
 
 /**
@@ -94,17 +102,16 @@ interface ServeOptions {
  * @throws {Error} of the system when the address is in use.
  */
 export async function serve(app: RequestListener, options: ServeOptions): Promise<RunningServer> {
-  const { host, port, shutdown, graceMs = 8_000, maxConnections = MAX_CONNECTIONS } = options;
-  const server = createServer(
-    {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: CHECKED_EVERY_MS,
-    },
-    app,
-  );
-  server.maxConnections = maxConnections;
+  const { host, port, shutdown, graceMs = 8_000, trustedProxies = 0 } = options;
+  const { maxConnections: max = MAX_CONNECTIONS } = options;
+  const { maxOfAddress: ofAddress = trustedProxies > 0 ? max : MAX_OF_ADDRESS } = options;
+  const server = createServer({
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: CHECKED_EVERY_MS,
+  });
+  new Connections(app, { max, ofAddress }).watch(server);
   server.timeout = SILENT_MS;
   const listening = await listen(server, host, port);
   let stopped: Promise<void> | undefined;

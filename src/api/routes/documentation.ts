@@ -6,7 +6,10 @@ import { type Html, html } from '../http/html.js';
 import { notFound, PROBLEMS } from '../http/problem.js';
 import { publicRoute } from '../route.js';
 
-/** The API's reference, for people and for programs. Nothing of it comes from another host. */
+/**
+ * The API's reference, for people and for programs. Nothing of it comes from another host. Everybody may ask for it, so all are sent the
+ * same bytes: a copy for each would fill the memory.
+ */
 
 export const getOpenApi = publicRoute({
   method: 'get',
@@ -21,7 +24,7 @@ export const getOpenApi = publicRoute({
   }),
 });
 
-function page(html: string, policy: string) {
+function page(html: Buffer, policy: string) {
   return {
     status: 200,
     headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy },
@@ -121,7 +124,7 @@ function menuOf(openApi: string): Menu {
   return { tags: tags.map(({ name }) => name), operations };
 }
 
-let reference: string | undefined;
+let reference: Buffer | undefined;
 
 export const getReference = publicRoute({
   method: 'get',
@@ -130,7 +133,7 @@ export const getReference = publicRoute({
   operationId: 'getReference',
   responses: { 200: { description: 'The page.', contentType: 'text/html' } },
   handle(_, { openApi }) {
-    reference ??= referencePage(menuOf(openApi()));
+    reference ??= Buffer.from(referencePage(menuOf(openApi().toString())));
     return page(reference, POLICY);
   },
 });
@@ -139,7 +142,8 @@ export const getReference = publicRoute({
 const TEXT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Each problem's `type` leads to its paragraph. */
-const ERRORS_PAGE = html`<!doctype html>
+const ERRORS_PAGE = Buffer.from(
+  html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -166,7 +170,8 @@ ${Object.entries(PROBLEMS).map(
 )}
 </body>
 </html>
-`.text;
+`.text,
+);
 
 /** Markdown of words and code, as HTML: what stands between backticks is code. */
 function withCode(markdown: string): readonly Html[] {

@@ -1,9 +1,15 @@
 import { get, type RequestListener } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { Shutdown, serve } from '../../../src/api/http/server.js';
 
-async function start(app: RequestListener, graceMs?: number, more: { maxConnections?: number } = {}) {
+interface Limits {
+  readonly maxConnections?: number;
+  readonly maxOfAddress?: number;
+  readonly trustedProxies?: number;
+}
+
+async function start(app: RequestListener, graceMs?: number, more: Limits = {}) {
   const shutdown = new Shutdown();
   const options = {
     host: '127.0.0.1',
@@ -103,14 +109,123 @@ describe('a server', () => {
     await server.stop();
   });
 
-  it('has a limit of connections, and closes one more at once', async () => {
-    const server = await start((_, response) => response.end('done'), undefined, { maxConnections: 2 });
-    const open = () => connect(server.port, '127.0.0.1').on('error', () => undefined);
-    const held = [open(), open()];
-    await Promise.all(held.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
-    const third = open();
-    await new Promise((resolve) => third.resume().once('close', resolve));
-    for (const socket of held) socket.destroy();
+  it('answers the requests of one connection one at a time, in their order', async () => {
+    let underWay = 0;
+    const together: number[] = [];
+    const server = await start((request, response) => {
+      together.push(++underWay);
+      setImmediate(() => response.end(`${request.url};`));
+      response.once('finish', () => underWay--);
+    });
+    const socket = connect(server.port, '127.0.0.1');
+    const answers = textOf(socket);
+    const last = '/9 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+    socket.write(`${Array.from({ length: 9 }, (_, index) => asked(`/${index}`)).join('')}GET ${last}`);
+    expect((await answers).match(/\/\d;/g)).toEqual(Array.from({ length: 10 }, (_, index) => `/${index};`));
+    expect(together).toEqual(Array(10).fill(1));
+    await server.stop();
+  });
+
+  it('ends a connection on which a flood of requests waits, and makes no answers for it', async () => {
+    let calls = 0;
+    const server = await start(() => {
+      calls++;
+    });
+    const socket = connect(server.port, '127.0.0.1').on('error', () => undefined);
+    socket.write(asked('/').repeat(1_600));
+    await closed(socket);
+    expect(calls).toBe(1);
+    await server.stop();
+  });
+});
+
+const asked = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+
+const closed = (socket: Socket) => new Promise((resolve) => socket.resume().once('close', resolve));
+
+async function textOf(socket: Socket): Promise<string> {
+  let text = '';
+  socket.setEncoding('utf8').on('data', (part) => {
+    text += part;
+  });
+  await new Promise((resolve) => socket.once('close', resolve));
+  return text;
+}
+
+describe("a server's limit of connections", () => {
+  /** A server that answers `/`, and never anything else. */
+  async function startLimited(limits: Limits) {
+    let arrived = () => {};
+    const app: RequestListener = ({ url }, response) => (url === '/' ? response.end('done') : arrived());
+    const server = await start(app, 50, limits);
+    const opened: Socket[] = [];
+    return {
+      async stop() {
+        for (const socket of opened) socket.destroy();
+        await server.stop();
+      },
+      /** Asks on a connection of its own, and says what came of it first. */
+      async ask(localAddress = '127.0.0.1') {
+        const socket = this.open('/', localAddress);
+        const answered = new Promise((resolve) => socket.once('data', () => resolve('answered')));
+        const outcome = await Promise.race([answered, closed(socket).then(() => 'closed')]);
+        return { socket, outcome };
+      },
+      /** Keeps a connection busy. */
+      async occupy() {
+        const taken = new Promise<void>((resolve) => {
+          arrived = resolve;
+        });
+        this.open('/long', '127.0.0.1');
+        await taken;
+      },
+      open(path: string, localAddress: string) {
+        const socket = connect({ port: server.port, host: '127.0.0.1', localAddress });
+        opened.push(socket.on('error', () => undefined));
+        socket.write(asked(path));
+        return socket;
+      },
+    };
+  }
+
+  it('refuses one more when all are busy', async () => {
+    const server = await startLimited({ maxConnections: 2 });
+    await server.occupy();
+    await server.occupy();
+    expect((await server.ask()).outcome).toBe('closed');
+    await server.stop();
+  });
+
+  it('ends the connection that has been idle for longest in favour of a new one', async () => {
+    const server = await startLimited({ maxConnections: 3 });
+    await server.occupy();
+    const first = await server.ask();
+    const second = await server.ask();
+    const ended = closed(first.socket);
+    expect((await server.ask()).outcome).toBe('answered');
+    await ended;
+    expect(second.socket.destroyed).toBe(false);
+    await server.stop();
+  });
+
+  it('leaves other addresses their part', async () => {
+    const server = await startLimited({ maxConnections: 4, maxOfAddress: 2 });
+    await server.occupy();
+    await server.occupy();
+    expect((await server.ask()).outcome).toBe('closed');
+    expect((await server.ask('127.0.0.2')).outcome).toBe('answered');
+    await server.stop();
+  });
+
+  it('takes an idle connection from the address that has the most', async () => {
+    const server = await startLimited({ maxConnections: 3 });
+    const other = await server.ask('127.0.0.2');
+    const flood = await server.ask();
+    await server.ask();
+    const ended = closed(flood.socket);
+    expect((await server.ask('127.0.0.3')).outcome).toBe('answered');
+    await ended;
+    expect(other.socket.destroyed).toBe(false);
     await server.stop();
   });
 });
