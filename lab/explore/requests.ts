@@ -108,7 +108,7 @@ export function withReplies(
     }
     if (takesTwoPeople(payment)) {
       if (payment.phase.kind === 'review' && payment.resolved === situation.payment.resolved) {
-        book = { ...book, proposed: request.made };
+        book = { ...book, proposed: request.made && inView(request.made) };
         continue;
       }
       violations.push(...alone(book, request));
@@ -133,6 +133,11 @@ function takesTwoPeople({ order, terms, facts, differences = [] }: PaymentState)
   const shown = differences.map(({ amount = 0 }) => amount);
   const largest = Math.max(order.amount, facts.amountPaid ?? 0, ...shown);
   return order.kind === 'payout' && largest > (terms.secondPersonAbove ?? Number.POSITIVE_INFINITY);
+}
+
+/** A proposal begins another review: whoever decides the same names that one, and so has seen it. */
+function inView(made: NonNullable<OpenRequest['made']>): NonNullable<Book['proposed']> {
+  return { ...made, review: made.review + 1 };
 }
 
 /** What is carried out although no second person has decided the same, on the review that it is now. */

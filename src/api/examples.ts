@@ -39,7 +39,7 @@ const reviewed = {
   status: 'REVIEW',
   reason: "The provider's list has no transaction for the payment",
   review: {
-    number: 1,
+    number: 2,
     since: '2026-11-21T09:24:05.139Z',
     decideFrom: '2026-11-21T10:14:05.112Z',
     secondPerson: true,

@@ -115,7 +115,10 @@ const rejectedSchema = schemaOf<RejectedDecision>()({
 }).meta({ id: 'RejectedDecision', description: 'A decision that was rejected or withdrawn' });
 
 const reviewSchema = schemaOf<PaymentReview>()({
-  number: described(z.int(), 'Grows with every new finding; a decision has to name it'),
+  number: described(
+    z.int(),
+    'Grows with every new finding, and with every decision that is proposed or rejected; a decision has to name it',
+  ),
   since: described(time, 'Since when an operator has been needed'),
   decideFrom: described(
     time,

@@ -1,11 +1,21 @@
 import { type Html, html } from '../api/http/html.js';
-import { overrulesAllOf } from '../payments/decision.js';
-import { ApiAway, type Payment } from './api-client.js';
-import { ACTIONS, type Action, type Draft, findDraft, keepDraft, type Overrulable } from './draft.js';
+import { type Force, isForced, overrules, overrulesAllOf } from '../payments/decision.js';
+import { ApiAway, type Payment, type Proposed } from './api-client.js';
+import { ACTIONS, type Action, type Draft, findDraft, keepDraft } from './draft.js';
 import { csrfField, errorPage, facts, noticeBox, page } from './page.js';
 import type { Session } from './sessions.js';
 import { leaveNotice, type PageReply, ProblemError, requireValue, type Visit } from './visit.js';
-import { amount, amountOf, forcedWords, nameOf, paymentAddress, personOf, sentence, time } from './words.js';
+import {
+  amount,
+  amountOf,
+  forcedWords,
+  nameOf,
+  overruledWords,
+  paymentAddress,
+  personOf,
+  sentence,
+  time,
+} from './words.js';
 
 /** What each decision is, for the person who makes it. */
 export const DECISIONS: Readonly<
@@ -43,14 +53,35 @@ export const DECISIONS: Readonly<
 const FIRST_OF_TWO =
   'It takes two people: your decision is kept, and nothing is done before somebody else has made the same one.';
 
-/** Whether an operator, by deciding so, would carry out what somebody else has decided. */
-function isSecond({ name }: Session, { review }: Payment, { action, fields, refusal }: Draft): boolean {
-  const proposed = review?.proposed;
-  if (proposed === undefined || proposed.by === name || proposed.action !== action) return false;
+/** The decision that waits for a second person, if this one is the same. */
+function sameThatWaits({ review }: Payment, { action, fields }: Draft): Proposed | undefined {
+  const { proposed } = review ?? {};
+  if (proposed?.action !== action) return undefined;
+  return action !== 'match' || proposed.transId === fields.transId ? proposed : undefined;
+}
+
+/** What somebody else has decided, if an operator, by deciding so, would carry it out. */
+function toSecond(session: Session, payment: Payment, draft: Draft): Proposed | undefined {
+  const proposed = sameThatWaits(payment, draft);
+  if (proposed === undefined || proposed.by === session.name) return undefined;
   // To overrule a refusal is more than the first person has decided.
-  const overruled = proposed.overruled ?? proposed.forced ?? false;
-  if (!overrulesAllOf(overruled, refusal?.force ?? false)) return false;
-  return action !== 'match' || proposed.transId === fields.transId;
+  return overrulesAllOf(forceOf(proposed), draft.refusal?.force ?? false) ? proposed : undefined;
+}
+
+/** Whether an operator's own decision is this one already, and waits for somebody else. */
+function isDecidedAlready({ name }: Session, payment: Payment, draft: Draft): boolean {
+  const proposed = sameThatWaits(payment, draft);
+  return proposed?.by === name && !proposed.forced && draft.refusal === undefined;
+}
+
+function forceOf({ overruled, forced }: Proposed): Force {
+  return overruled ?? forced ?? false;
+}
+
+/** What a decision overrules: what the first person does, or what a refusal has named. */
+function forceIn(session: Session, payment: Payment, draft: Draft): Force {
+  const first = toSecond(session, payment, draft);
+  return first === undefined ? (draft.refusal?.force ?? false) : forceOf(first);
 }
 
 /** Whether to reject the decision that waits is to take back one's own. */
@@ -65,10 +96,8 @@ export function waitingResend({ resolution }: Payment): Payment['resolution'] {
 }
 
 /** Whether a payment keeps an operator's decision for a second person. */
-function isKept({ name }: Session, { review }: Payment, { action, fields }: Draft): boolean {
-  const proposed = review?.proposed;
-  if (proposed?.by !== name || proposed.action !== action) return false;
-  return action !== 'match' || proposed.transId === fields.transId;
+function isKept({ name }: Session, payment: Payment, draft: Draft): boolean {
+  return sameThatWaits(payment, draft)?.by === name;
 }
 
 /** The word with which an operator overrules a refusal. */
@@ -118,40 +147,46 @@ export async function confirmation(visit: Visit): Promise<PageReply> {
   const payment = requireValue(await api.payment(id));
   const { review } = draft.fields;
   if (isOld(payment, draft.action, review)) return oldView(session, payment, review);
+  if (isDecidedAlready(session, payment, draft)) return decidedAlready(session, payment);
   return { page: confirmationPage(session, payment, draft) };
 }
 
 /** POST /desk/payments/:id/confirm/:draft: has Sanaga carry the decision out. */
 export async function carryOut(visit: Visit): Promise<PageReply> {
-  const { session } = visit;
+  const { session, api } = visit;
   const id = visit.param('id');
   const draft = findDraft(session, id, visit.param('draft'));
   if (draft?.decision === undefined) return draftIsGone(session, id);
-  const isForced = draft.refusal === undefined || visit.field('force') === FORCE_WORD;
-  // A form that is sent again must not overrule what it didn't show. Each refusal names more than the one before.
-  const hasSeen = visit.field('overruled') === overruledBy(draft);
-  if (draft.carriedOut === undefined && !(isForced && hasSeen)) {
-    return { to: `${paymentAddress(id)}/confirm/${draft.id}` };
+  if (draft.carriedOut === undefined) {
+    const payment = requireValue(await api.payment(id));
+    const { review } = draft.fields;
+    if (isOld(payment, draft.action, review)) return oldView(session, payment, review);
+    const force = forceIn(session, payment, draft);
+    const isMeant = !isForced(force) || visit.field('force') === FORCE_WORD;
+    // A form that is sent again must not do what it didn't show. All else that it showed goes by the review's number.
+    if (!isMeant || visit.field('overruled') !== overruledBy(force, draft)) {
+      return { to: `${paymentAddress(id)}/confirm/${draft.id}` };
+    }
+    draft.carriedOut ??= decide(visit, draft, force);
   }
-  draft.carriedOut ??= decide(visit, draft);
   return { to: await draft.carriedOut };
 }
 
-/** What a decision overrules if it is confirmed now, as a form has it. */
-function overruledBy({ refusal }: Draft): string {
-  return refusal?.force.join() ?? '';
+/** What a decision overrules if it is confirmed now, and the amount that moves then, as a form has them. */
+function overruledBy(force: Force, { refusal }: Draft): string {
+  return [force, refusal?.transactionAmount ?? ''].join();
 }
 
 /** @returns where to go next: the payment, or back to the confirmation when the refusal can be overruled */
-async function decide({ session, api }: Visit, draft: Draft): Promise<string> {
-  const { payment: id, decision, refusal } = draft;
+async function decide({ session, api }: Visit, draft: Draft, force: Force): Promise<string> {
+  const { payment: id, decision } = draft;
   if (decision === undefined) return paymentAddress(id);
   const say = (kind: 'done' | 'refused' | 'unknown', text: string) => {
     leaveNotice(session, id, { kind, text });
     return paymentAddress(id);
   };
   try {
-    const answer = await api.resolve(id, { ...decision, force: refusal?.force });
+    const answer = await api.resolve(id, { ...decision, ...(isForced(force) && { force }) });
     if (answer.kind === 'ok') {
       if (answer.status === 202 && isKept(session, answer.value, draft)) {
         return say('done', 'Your decision is kept, and waits for a second person. Nothing else was done.');
@@ -160,11 +195,11 @@ async function decide({ session, api }: Visit, draft: Draft): Promise<string> {
         ? say('unknown', `${NOT_YET} Load this page again in a moment.`)
         : say('done', doneWords(session, answer.value, draft));
     }
-    const { detail, status, force, transactionAmount } = answer.problem;
+    const { detail, status, force: overruling, transactionAmount } = answer.problem;
     if (status === 401) throw new ProblemError(answer.problem);
     // What comes up can only be overruled when it was read: not by `true`, with which somebody may have decided elsewhere.
-    if (typeof force === 'object') {
-      draft.refusal = { why: detail, force, transactionAmount };
+    if (typeof overruling === 'object') {
+      draft.refusal = { why: detail, force: overruling, transactionAmount };
       draft.carriedOut = undefined;
       return `${paymentAddress(id)}/confirm/${draft.id}`;
     }
@@ -207,7 +242,13 @@ function oldView(session: Session, { id, status, review }: Payment, seen: string
   const text =
     review === undefined
       ? `The payment is ${status}, and not under review: there is nothing to decide.`
-      : `You looked at review ${seen || '(none)'}. There is new evidence since, and this is review ${review.number}: read it before you decide.`;
+      : `You looked at review ${seen || '(none)'}. There is new evidence since, or somebody has decided, and this is review ${review.number}: read it before you decide.`;
+  leaveNotice(session, id, { kind: 'refused', text });
+  return { to: paymentAddress(id) };
+}
+
+function decidedAlready(session: Session, { id }: Payment): PageReply {
+  const text = `You (${session.name}) have decided this already, and it waits for a second person: somebody with a key of another name has to decide the same.`;
   leaveNotice(session, id, { kind: 'refused', text });
   return { to: paymentAddress(id) };
 }
@@ -286,18 +327,19 @@ ${isLong ? html`<textarea ${common} maxlength="500" rows="3">${value}</textarea>
 
 function confirmationPage(session: Session, payment: Payment, draft: Draft): string {
   const { action, fields, refusal } = draft;
-  const isForced = refusal !== undefined;
-  const first = isSecond(session, payment, draft) ? payment.review?.proposed : undefined;
+  const force = forceIn(session, payment, draft);
+  const isOverruling = isForced(force);
+  const first = toSecond(session, payment, draft);
   const isFirst = payment.review?.secondPerson === true && action !== 'reject' && first === undefined;
   const question = questionOf(session, payment, draft);
   const moving = matchedAmount(payment, draft);
-  const title = isForced ? `Overrule: ${lowerCased(question)}` : question;
+  const title = isOverruling ? `Overrule: ${lowerCased(question)}` : question;
   const main = html`
 <div class="title"><h1>${title}</h1><p class="quiet">Nothing has been decided yet.</p></div>
-${isForced && noticeBox({ kind: 'refused', text: sentence(withoutForce(refusal.why)) })}
+${refusal && noticeBox({ kind: 'refused', text: sentence(withoutForce(refusal.why)) })}
 <div class="card">
 <p>${DECISIONS[action].effect}</p>
-${isFirst && html`<p><strong>${FIRST_OF_TWO}</strong>${payment.review?.proposed && ` It takes the place of what ${payment.review.proposed.by} has decided.`}</p>`}
+${isFirst && html`<p><strong>${FIRST_OF_TWO}</strong>${payment.review?.proposed && ` It takes the place of what ${payment.review.proposed.by === session.name ? 'you have' : `${payment.review.proposed.by} has`} decided.`}</p>`}
 ${facts([
   [
     'Amount',
@@ -309,6 +351,7 @@ ${facts([
   ['Payment', html`<code>${payment.id}</code>`],
   ['Transaction', action === 'match' && html`<code>${fields.transId}</code>`],
   ['Why', fields.why],
+  ['Overrules', isOverruling && overruledWords(force)],
   [first === undefined ? 'Decided by' : 'Second person', session.name],
   ['First decided by', first && html`${first.by}${forcedWords(first)}, ${time(first.at)}: ${first.why}`],
   [
@@ -319,16 +362,17 @@ ${facts([
 </div>
 <form class="card" method="post" action="${paymentAddress(payment.id)}/confirm/${draft.id}">
 ${csrfField(session.csrf)}
-<input type="hidden" name="overruled" value="${overruledBy(draft)}"><input type="hidden" name="action" value="${action}">
+<input type="hidden" name="overruled" value="${overruledBy(force, draft)}"><input type="hidden" name="action" value="${action}">
 ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-${isForced && forceField(action, refusal.force)}
-<div class="actions"><button class="button ${(isForced || action === 'resend') && 'danger'}">${yesOf(session, payment, draft)}</button><a class="button plain" href="${paymentAddress(payment.id)}">Don't decide</a></div>
+${isOverruling && forceField(action, force)}
+<div class="actions"><button class="button ${(isOverruling || action === 'resend') && 'danger'}">${yesOf(session, payment, draft)}</button><a class="button plain" href="${paymentAddress(payment.id)}">Don't decide</a></div>
 </form>`;
   return page({ title, session, narrow: true, main });
 }
 
-function forceField(action: Action, force: Overrulable['force']): Html {
-  const isOfTransaction = force.includes('different_transaction') || force.includes('unassigned_transaction');
+function forceField(action: Action, force: Force): Html {
+  const isOfTransaction =
+    overrules(force, 'different_transaction') || overrules(force, 'unassigned_transaction');
   const risk = {
     match: isOfTransaction
       ? 'The payment then stands with a transaction that differs from it, or that the provider assigns to nobody.'
@@ -380,7 +424,7 @@ function questionOf(session: Session, payment: Payment, draft: Draft): string {
 }
 
 function yesOf(session: Session, payment: Payment, draft: Draft): string {
-  const { action, refusal } = draft;
+  const { action } = draft;
   const sum = amount(payment.amount, payment.currency);
   const moving = matchedAmount(payment, draft);
   const words = {
@@ -390,7 +434,7 @@ function yesOf(session: Session, payment: Payment, draft: Draft): string {
     resend: payment.kind === 'payout' ? `Send ${sum} once more` : `Ask for ${sum} once more`,
     reject: isWithdrawal(session, payment, action) ? 'Withdraw it' : 'Reject it',
   }[action];
-  return refusal === undefined ? words : `Overrule, and ${lowerCased(words)}`;
+  return isForced(forceIn(session, payment, draft)) ? `Overrule, and ${lowerCased(words)}` : words;
 }
 
 /** What has been done. */

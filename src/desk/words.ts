@@ -1,4 +1,5 @@
 import { type Html, html } from '../api/http/html.js';
+import type { Force } from '../payments/decision.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../payments/time.js';
 import type { Payment, Proposed } from './api-client.js';
 
@@ -88,8 +89,12 @@ export function sentence(text: string): string {
 
 /** That a decision overruled something, and what, as what follows the decision. */
 export function forcedWords({ forced, overruled }: Pick<Proposed, 'forced' | 'overruled'>): string {
-  if (!forced) return '';
-  return overruled === undefined ? ' (forced)' : ` (forced: ${overruled.join(', ').replaceAll('_', ' ')})`;
+  return forced ? ` (forced: ${overruledWords(overruled ?? true)})` : '';
+}
+
+/** What a decision overrules. */
+export function overruledWords(force: Force): string {
+  return typeof force === 'boolean' ? 'whatever comes up' : force.join(', ').replaceAll('_', ' ');
 }
 
 /** A number of things, in words. */

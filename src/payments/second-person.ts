@@ -4,7 +4,6 @@ import type { Deciding, PaymentState, Review } from './payment-state.js';
 import {
   type Change,
   done,
-  inPhase,
   matchedTransId,
   type Refusal,
   refuse,
@@ -93,7 +92,12 @@ export function propose(
   now: number,
 ): Change {
   const proposed = { ...resolution, at: now };
-  return done(inPhase(payment, { ...review, proposed, rejected: undefined }), request);
+  return done(withNextNumber(payment, { ...review, proposed, rejected: undefined }), request);
+}
+
+function withNextNumber(payment: PaymentState, review: Review): PaymentState {
+  const reviews = payment.reviews + 1;
+  return { ...payment, reviews, phase: { ...review, number: reviews } };
 }
 
 /** Why a decision can't be rejected that waits for a second person. */
@@ -119,10 +123,11 @@ export function onReject(
     return refuse(payment, request, resolutionRefused('no decision waits for a second person'));
   }
   const rejected = { proposed: phase.proposed, by, why, at: now };
-  return done(inPhase(payment, { ...phase, proposed: undefined, rejected }), request);
+  return done(withNextNumber(payment, { ...phase, proposed: undefined, rejected }), request);
 }
 
 /** Why a decision on an earlier review is refused. */
-export function changedReview({ number, why }: Review): string {
-  return `the review has changed: it is now number ${number} (${why}); read the payment again`;
+export function changedReview({ number, why, proposed }: Review): string {
+  const waits = proposed === undefined ? '' : `; a decision of ${proposed.by} waits for a second person`;
+  return `the review has changed: it is now number ${number} (${why}${waits}); read the payment again`;
 }

@@ -391,7 +391,7 @@ function changesIn(taken: Taken): readonly Occurrence[] {
     changes.push({ type: 'expiring', ...(enderIn(taken) ?? { source: 'timer' }) });
   }
   const review = reviewOf(after);
-  if (review !== undefined && after.reviews !== before.reviews) {
+  if (review !== undefined && after.reviews !== before.reviews && !isDecisionAlone(before, after)) {
     changes.push({ type: 'review_opened', review: review.number, reason: shortened(review.why) });
   }
   const status = statusOf(after);
@@ -461,6 +461,12 @@ function proposalsIn(before: Review | undefined, after: Review | undefined): rea
   if (rejected === undefined || rejected === before?.rejected) return [];
   const { review, decision, by: proposedBy } = rejected.proposed;
   return [{ type: 'decision_rejected', review, action: decision.action, proposedBy, by: rejected.by }];
+}
+
+/** Whether a review has another number only because a decision on it was proposed or rejected. */
+function isDecisionAlone(before: PaymentState, after: PaymentState): boolean {
+  const review = reviewOf(before);
+  return review !== undefined && proposalsIn(review, reviewOf(after)).length > 0;
 }
 
 function isClosing({ phase }: PaymentState): boolean {

@@ -28,8 +28,12 @@ beforeAll(async () => {
 
 const why = 'ticket 4711';
 const read = (id: string, key: string, rest = '') => api.ask('GET', `/v1/payments/${id}${rest}`, { key });
-const decide = (id: string, key: string, decision: object) =>
-  api.ask('POST', `/v1/payments/${id}/resolve`, { key, body: { review: 1, why, ...decision } });
+/** Decides on the review as it is now, unless the decision says on which. */
+async function decide(id: string, key: string, decision: object) {
+  const { review } = (await read(id, SECRETS.ann)).body;
+  const body = { review: review.number, why, ...decision };
+  return await api.ask('POST', `/v1/payments/${id}/resolve`, { key, body });
+}
 
 /** A payout of 700 XAF of which nobody knows whether the provider took it. */
 async function reviewed(): Promise<string> {
@@ -48,7 +52,7 @@ describe('a decision on a payout above the limit', () => {
     expect(first.status).toBe(202);
     expect(first.body).toMatchObject({
       status: 'REVIEW',
-      review: { number: 1, secondPerson: true, proposed: { action: 'fail', by: 'ann', why } },
+      review: { number: 2, secondPerson: true, proposed: { action: 'fail', by: 'ann', why } },
     });
 
     // Not with another key of the same name, either.
@@ -71,12 +75,22 @@ describe('a decision on a payout above the limit', () => {
     expect(stack.transactionsOf(id)).toEqual([]);
   });
 
+  it('is not carried out by somebody who has decided the same without having seen it', async () => {
+    const id = await reviewed();
+    const resend = { action: 'resend', review: 1 };
+    const answers = await Promise.all([SECRETS.ann, SECRETS.bob].map((key) => decide(id, key, resend)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409]);
+    expect(answers.map(({ body }) => body.detail).join()).toContain('waits for a second person');
+    expect((await read(id, SECRETS.ann)).body.review.number).toBe(2);
+    expect(stack.transactionsOf(id)).toEqual([]);
+  });
+
   it('is shown to operators, and not to the merchant', async () => {
     const id = await reviewed();
     await decide(id, SECRETS.ann, { action: 'fail' });
     expect((await read(id, SECRETS.bob)).body.review.proposed.by).toBe('ann');
     expect((await read(id, SECRETS.shop)).body.review).toEqual({
-      number: 1,
+      number: 2,
       since: expect.any(String),
       decideFrom: expect.any(String),
       secondPerson: true,
@@ -104,6 +118,7 @@ describe('a decision on a payout above the limit', () => {
     expect(data.map(({ summary }: { summary: string }) => summary)).toEqual(
       expect.arrayContaining([
         'ann decided to send it once more (review 1), which waits for a second person.',
+        'bob decided to send it once more (review 3), which waits for a second person.',
         'bob rejected the decision of ann (resend, review 1) before it was carried out.',
       ]),
     );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
-import { type DeskUnderTest, startDesk, type Visitor } from '../support/desk-under-test.js';
+import { type DeskUnderTest, type Loaded, startDesk, type Visitor } from '../support/desk-under-test.js';
 import { eventually, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
@@ -46,16 +46,28 @@ async function reviewed(by: ApiUnderTest = soon): Promise<string> {
   return id;
 }
 
-/** Types a decision, with its reason, up to its confirmation. */
+/** A decision by the API or the command line, on the review as it is now. */
+async function decideElsewhere(key: string, id: string, decision: object) {
+  const { review } = await read(id);
+  const body = { review: review.number, why: 'by the API', ...decision };
+  return await api.ask('POST', `/v1/payments/${id}/resolve`, { key, body });
+}
+
+/** Types a decision on the review as it is now, with its reason, up to its confirmation. */
 async function draft(visitor: Visitor, id: string, action: string, why = 'ticket 4711') {
-  await visitor.get(`/desk/payments/${id}/decide/${action}?review=1`);
+  const { review } = await read(id);
+  await visitor.get(`/desk/payments/${id}/decide/${action}?review=${review.number}`);
   return await visitor.submit(`/decide/${action}`, { why });
 }
 
 async function decide(visitor: Visitor, id: string, action: string, why?: string) {
   const { path } = await draft(visitor, id, action, why);
-  return await visitor.submit(path.slice(path.indexOf('/confirm/')));
+  return await confirm(visitor, path);
 }
+
+/** Confirms what the page shows. */
+const confirm = (visitor: Visitor, path: string, fields = {}) =>
+  visitor.submit(path.slice(path.indexOf('/confirm/')), fields);
 
 describe('a large payout at the desk', () => {
   it('waits for a second person, who sees what the first has decided, and decides the same', async () => {
@@ -79,11 +91,11 @@ describe('a large payout at the desk', () => {
     );
     const page = await bob.get(`/desk/payments/${id}`);
     expect(page.text).toContain('Why: ticket 4711');
-    expect(page.text).toContain(`/desk/payments/${id}/decide/fail?review=1`);
+    expect(page.text).toContain(`/desk/payments/${id}/decide/fail?review=2`);
     expect(page.text).toContain('Reject it');
     const confirmation = await draft(bob, id, 'fail', 'none in the portal');
     expect(confirmation.text).toContain('First decided by');
-    const done = await bob.submit(confirmation.path.slice(confirmation.path.indexOf('/confirm/')));
+    const done = await confirm(bob, confirmation.path);
     expect(done.text).toContain('It is recorded as decided by ann and bob.');
     expect((await read(id)).resolution).toMatchObject({
       by: 'ann',
@@ -94,9 +106,65 @@ describe('a large payout at the desk', () => {
   it('tells the same person that a second one is needed', async () => {
     const id = await reviewed();
     await decide(ann, id, 'fail');
-    const again = await decide(ann, id, 'fail');
+    const again = await draft(ann, id, 'fail');
+    expect(again.path).toBe(`/desk/payments/${id}`);
     expect(again.text).toContain('Refused: nothing was changed');
     expect(again.text).toContain('You (ann) have decided this already, and it waits for a second person');
+  });
+
+  it.each(['resend', 'fail'])(
+    'does what its confirmation has shown, and nothing else (%s)',
+    async (action) => {
+      const id = await reviewed();
+      const { path, text } = await draft(bob, id, action);
+      expect(text).toContain('nothing is done before somebody else has made the same one');
+      expect((await decideElsewhere('secret-of-ann', id, { action })).status).toBe(202);
+      const refused = await confirm(bob, path);
+      expect(refused.text).toContain('Refused: nothing was changed');
+      expect(refused.text).toContain('Decide the same');
+      expect(await read(id)).toMatchObject({ status: 'REVIEW', review: { proposed: { by: 'ann' } } });
+      expect(stack.transactionsOf(id)).toEqual([]);
+    },
+  );
+
+  it('is seconded or rejected as it was shown, and not as the first person has changed it since', async () => {
+    const id = await reviewed();
+    await decideElsewhere('secret-of-ann', id, { action: 'fail' });
+    const forms = [];
+    for (const action of ['fail', 'reject']) {
+      const { path } = await draft(bob, id, action);
+      forms.push(bob.form(path.slice(path.indexOf('/confirm/'))));
+    }
+    await decideElsewhere('secret-of-ann', id, { action: 'fail', force: true });
+    for (const { action, hidden } of forms) {
+      expect((await bob.post(action, hidden)).text).toContain('Refused: nothing was changed');
+    }
+    expect((await read(id)).review.proposed).toMatchObject({ by: 'ann', forced: true });
+  });
+
+  it.each([
+    ['whatever comes up', true],
+    ['too early, no answer', ['too_early', 'no_answer']],
+  ])('that overrules %s, by the API, is seconded with the word force', async (words, force) => {
+    const id = await reviewed(cautious);
+    await decideElsewhere('secret-of-ann', id, { action: 'fail', force });
+    expect((await bob.get(`/desk/payments/${id}`)).text).toContain(`(forced: ${words})`);
+    const { path, text } = await draft(bob, id, 'fail');
+    expect(text).toContain('Overrule: fail this payout');
+    expect(text).toContain('First decided by');
+    expect((await confirm(bob, path)).path).toBe(path);
+    expect((await confirm(bob, path, { force: 'force' })).text).toContain('decided by ann and bob');
+    expect((await read(id)).resolution).toMatchObject({ forced: true, approval: { by: 'bob' } });
+  });
+
+  it('that overrules whatever comes up is rejected at the desk, or replaced by another one', async () => {
+    const [first, second] = [await reviewed(), await reviewed()];
+    await decideElsewhere('secret-of-ann', first, { action: 'fail', force: true });
+    expect((await decide(bob, first, 'reject')).text).toContain('The decision that waited is void.');
+    await decideElsewhere('secret-of-ann', second, { action: 'fail', force: true });
+    expect((await draft(bob, second, 'resend')).text).toContain('It takes the place of what ann has decided');
+    expect((await decide(bob, second, 'resend')).text).toContain('Your decision is kept');
+    expect((await read(second)).review.proposed).toMatchObject({ action: 'resend', by: 'bob' });
   });
 
   it('has a decision rejected by the second person, or withdrawn by the first, and says so', async () => {
@@ -115,14 +183,13 @@ describe('a large payout at the desk', () => {
 
   it('has the second person overrule, too, what the first has overruled', async () => {
     const id = await reviewed(cautious);
-    const overrule = async (visitor: Visitor) => {
-      const refused = await decide(visitor, id, 'fail');
-      expect(refused.text).toContain('Type the word force');
-      return await visitor.submit(refused.path.slice(refused.path.indexOf('/confirm/')), { force: 'force' });
+    const overrule = async (visitor: Visitor, shown: Loaded) => {
+      expect(shown.text).toContain('Type the word force');
+      return await confirm(visitor, shown.path, { force: 'force' });
     };
-    expect((await overrule(ann)).text).toContain('Your decision is kept');
+    expect((await overrule(ann, await decide(ann, id, 'fail'))).text).toContain('Your decision is kept');
     expect((await bob.get(`/desk/payments/${id}`)).text).toContain('Fail the payment (forced: too early)');
-    expect((await overrule(bob)).text).toContain('decided by ann and bob');
+    expect((await overrule(bob, await draft(bob, id, 'fail'))).text).toContain('decided by ann and bob');
     expect((await read(id)).resolution).toMatchObject({ forced: true, approval: { by: 'bob' } });
   });
 });

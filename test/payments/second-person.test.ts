@@ -88,13 +88,38 @@ describe('a decision on a large payout', () => {
     expect(payment.payment.phase.kind).toBe('review');
   });
 
+  it('is carried out by nobody who has not seen it: each proposal is another review', () => {
+    const payment = reviewed()
+      .resend(ann)
+      .resend({ ...bob, review: 1 });
+    expect(payment.reply).toMatchObject(refused('a decision of ann waits for a second person'));
+    expect(payment.phase('review')).toMatchObject({ number: 2, proposed: { by: 'ann' } });
+    expect(payment.resend({ ...bob, review: 2 }).payment.phase.kind).toBe('deciding');
+  });
+
+  it('is not what it was for whoever saw it, once the first person has put another in its place', () => {
+    const payment = reviewed()
+      .fail(ann)
+      .fail({ ...ann, force: true });
+    expect(proposedOf(payment)).toMatchObject({ by: 'ann', forced: true });
+    expect(payment.fail({ ...bob, force: true, review: 2 }).reply).toMatchObject(
+      refused('the review has changed'),
+    );
+    expect(payment.reject('bob', 2).reply).toMatchObject(refused('the review has changed'));
+    payment.reject('ann');
+    expect(payment.fail({ ...bob, force: true, review: 3 }).reply).toMatchObject(
+      refused('the review has changed'),
+    );
+    expect(payment.payment.phase.kind).toBe('review');
+  });
+
   it('is void when there is new evidence', () => {
     const payment = reviewed()
       .fail(ann)
       .listed(own, { ...own, transId: transId('T2') });
-    expect(payment.phase('review').number).toBe(2);
+    expect(payment.phase('review').number).toBe(3);
     expect(proposedOf(payment)).toBeUndefined();
-    expect(payment.fail({ ...bob, review: 1 }).reply).toMatchObject(refused('the review has changed'));
+    expect(payment.fail({ ...bob, review: 2 }).reply).toMatchObject(refused('the review has changed'));
     payment.fail(bob);
     expect(proposedOf(payment)).toMatchObject({ by: 'bob' });
   });
@@ -184,7 +209,7 @@ describe('a decision that waits for a second person', () => {
     const payment = reviewed().fail(ann).later(MINUTE).reject('bob');
     expect(payment.reply?.kind).toBe('done');
     expect(toPayment(payment.payment).review).toMatchObject({
-      number: 1,
+      number: 3,
       proposed: undefined,
       rejected: { action: 'fail', proposedBy: 'ann', by: 'bob', why: 'not what the portal shows' },
     });
@@ -201,7 +226,7 @@ describe('a decision that waits for a second person', () => {
 
   it('is rejected on its own review alone, once, and not while it is being checked', () => {
     expect(reviewed().reject('ann').reply).toMatchObject(refused('no decision waits for a second person'));
-    expect(reviewed().fail(ann).reject('bob', 2).reply).toMatchObject(refused('the review has changed'));
+    expect(reviewed().fail(ann).reject('bob', 1).reply).toMatchObject(refused('the review has changed'));
     expect(reviewed().fail(ann).fail(bob).reject('ann').reply).toMatchObject(refused('is being checked'));
     expect(paid(payoutOrder).reject('ann').reply).toMatchObject({ type: 'NotUnderReview' });
   });
@@ -212,10 +237,12 @@ describe('a decision that waits for a second person', () => {
       expect.arrayContaining([
         { type: 'decision_proposed', review: 1, action: 'fail', by: 'ann' },
         { type: 'decision_rejected', review: 1, action: 'fail', proposedBy: 'ann', by: 'bob' },
-        { type: 'decision_proposed', review: 1, action: 'resend', by: 'bob' },
-        { type: 'decided', review: 1, action: 'resend', by: 'bob', approvedBy: 'ann' },
+        { type: 'decision_proposed', review: 3, action: 'resend', by: 'bob' },
+        { type: 'decided', review: 3, action: 'resend', by: 'bob', approvedBy: 'ann' },
       ]),
     );
+    const opened = payment.timeline.entries.filter(({ type }) => type === 'review_opened');
+    expect(opened).toHaveLength(1);
   });
 
   it('is what operators read first, and is nothing that the merchant is told', () => {
@@ -229,7 +256,7 @@ describe('a decision that waits for a second person', () => {
       /match `T1`, decided by ann at .* UTC: seen in the portal/,
     );
     const shown = forMerchant(toPayment(payment.payment));
-    expect(shown.review).toMatchObject({ number: 1, secondPerson: true });
+    expect(shown.review).toMatchObject({ number: 2, secondPerson: true });
     expect(JSON.stringify(shown)).not.toContain('ann');
     expect(JSON.stringify(forMerchant(toPayment(payment.reject('bob').payment)))).not.toContain('bob');
   });
@@ -288,10 +315,10 @@ describe('a decision takes one person', () => {
 describe('what is asked of a review', () => {
   it('is refused for the same reasons before it is recorded and afterwards', () => {
     const payment = reviewed().fail(ann);
-    const again = { decision: { action: 'fail' }, review: 1, by: 'ann', why: 'again', force: false } as const;
+    const again = { decision: { action: 'fail' }, review: 2, by: 'ann', why: 'again', force: false } as const;
     for (const event of [
       { kind: 'decide', request: 99, resolution: again },
-      { kind: 'reject', request: 99, rejection: { review: 2, by: 'bob', why: 'old' } },
+      { kind: 'reject', request: 99, rejection: { review: 1, by: 'bob', why: 'old' } },
     ] as const) {
       const objection = objectionTo(payment.payment, event, payment.now);
       const { replies, payment: after } = step(payment.payment, event, payment.now);

@@ -1128,8 +1128,17 @@ export const MUTANTS: readonly Mutant[] = [
     setting: twoPeople,
     breaks: 'secondPerson',
     story: [
-      /(an|a second) operator decides on review 1: (\w+)( \(forced\))?\n(.*\n)*?.* \1 operator decides on review 1: \2/,
+      /(an|a second) operator decides on review 1: (\w+).*\n(.*\n)*?.* \1 operator decides on review 2: \2/,
     ],
+  },
+  {
+    rule: 'who has not seen the decision that waits carries nothing out',
+    file: 'second-person.ts',
+    find: '  const reviews = payment.reviews + 1;\n',
+    replace: '  const reviews = payment.reviews;\n',
+    setting: twoPeople,
+    breaks: 'secondPerson',
+    story: [/operator decides on review 1: (\w+)( \(forced\))?\n(.*\n)*?.*operator decides on review 1: \1/],
   },
   {
     rule: 'a second person who decides otherwise carries nothing out',
@@ -1147,7 +1156,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '  return isSame(proposed.decision, resolution.decision);\n',
     setting: twoPeople,
     breaks: 'secondPerson',
-    story: [/(resend|fail)\n(.*\n)*?.*(resend|fail) \(forced\)/],
+    story: [/(resend|fail)(: REVIEW 2)?\n(.*\n)*?.*(resend|fail) \(forced\)/],
   },
   {
     rule: 'a decision that was rejected waits no more',
@@ -1156,7 +1165,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '{ ...phase, rejected }',
     setting: twoPeople,
     breaks: 'secondPerson',
-    story: [/rejects the decision on review 1/],
+    story: [/rejects the decision on review 2/],
   },
   {
     rule: 'a decision of one person is void when there is new evidence',
@@ -1171,7 +1180,7 @@ export const MUTANTS: readonly Mutant[] = [
       allowance: { troubles: 2, decisions: 2 },
     }),
     breaks: 'secondPerson',
-    story: [/decides on review 1/, /REVIEW 2/, /decides on review 2/],
+    story: [/decides on review 1/, /REVIEW 2/, /decides on review 3/],
   },
   {
     rule: 'nothing is sent a second time while the list can not be read',
