@@ -2,10 +2,7 @@ import { status as grpc } from '@grpc/grpc-js';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { TypedSearchAttributes } from '@temporalio/common';
 import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
-import {
-  decodeFromPayloadsAtIndex,
-  decodeMapFromPayloads,
-} from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import { z } from 'zod';
 import type { PaymentStatus } from '../payments/payment.js';
@@ -13,6 +10,7 @@ import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '
 import { toPayment } from '../payments/to-payment.js';
 import { endingWith, grpcErrorOf } from '../temporal/connection.js';
 import { pagesOf } from '../temporal/list-workflows.js';
+import { inputOfRun } from '../temporal/run-start.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
 import {
   type EndedPayment,
@@ -184,14 +182,7 @@ async function readStart(
   { id, runId, indexed, startedAt }: ListedRun,
   stop: AbortSignal | undefined,
 ): Promise<EndedPayment> {
-  const handle = client.workflow.getHandle(id, runId);
-  const { events } = await called(client, stop, () => handle.fetchHistory());
-  const started = events?.[0]?.workflowExecutionStartedEventAttributes;
-  const input = await decodeFromPayloadsAtIndex<PaymentInput>(
-    client.options.loadedDataConverter,
-    0,
-    started?.input?.payloads,
-  );
+  const input = await called(client, stop, () => inputOfRun<PaymentInput>(client, { workflowId: id, runId }));
   const { state, timeline } = startState(
     input,
     input.requested === undefined ? indexed.createdAt : startedAt,

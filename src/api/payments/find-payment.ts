@@ -7,13 +7,12 @@ import {
   type WorkflowHandle,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import proto from '@temporalio/proto';
 import { z } from 'zod';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { toPayment } from '../../payments/to-payment.js';
 import { orphaned } from '../../records/payment-record.js';
 import { grpcErrorOf } from '../../temporal/connection.js';
+import { inputOfRun, isUntakenRun } from '../../temporal/run-start.js';
 import { paymentSearchAttributes } from '../../temporal/search-attributes.js';
 import {
   type EndedPayment,
@@ -36,8 +35,6 @@ import {
 } from './recorded-payments.js';
 import { callTemporal, hasEnded, queryTemporal, waitFor } from './temporal-calls.js';
 import { queryByIds } from './visibility.js';
-
-const { EVENT_TYPE_WORKFLOW_TASK_COMPLETED: TASK_COMPLETED } = proto.temporal.api.enums.v1.EventType;
 
 /** What reading payments needs. */
 export interface ReadContext extends RecordsContext {
@@ -238,9 +235,8 @@ export function isDormant({ running, description }: PaymentInTemporal): boolean 
 }
 
 /** Whether no worker has done anything for the payment's run yet. @throws {ApiError} `temporarily_unavailable`. */
-export async function isUntaken({ client }: ReadContext, { handle }: PaymentInTemporal): Promise<boolean> {
-  const { events } = await callTemporal(client, () => handle.fetchHistory());
-  return events?.every(({ eventType }) => eventType !== TASK_COMPLETED) ?? false;
+export async function isUntaken({ client }: ReadContext, found: PaymentInTemporal): Promise<boolean> {
+  return await callTemporal(client, () => isUntakenRun(client, readRunOf(found)));
 }
 
 /** {@link currentState} of the latest run, which may have begun or ended since the payment was found. */
@@ -282,14 +278,13 @@ export async function stateAtStart(context: ReadContext, found: PaymentInTempora
 }
 
 /** What a payment's run was started with. @throws {ApiError} `temporarily_unavailable`. */
-export async function inputOf({ client }: ReadContext, { handle }: PaymentInTemporal): Promise<PaymentInput> {
-  const { events } = await callTemporal(client, () => handle.fetchHistory());
-  const started = events?.[0]?.workflowExecutionStartedEventAttributes;
-  return await decodeFromPayloadsAtIndex<PaymentInput>(
-    client.options.loadedDataConverter,
-    0,
-    started?.input?.payloads,
-  );
+export async function inputOf({ client }: ReadContext, found: PaymentInTemporal): Promise<PaymentInput> {
+  return await callTemporal(client, () => inputOfRun<PaymentInput>(client, readRunOf(found)));
+}
+
+/** While the payment runs, whichever run is the latest. */
+function readRunOf({ id, running, runId }: PaymentInTemporal) {
+  return { workflowId: id, runId: running ? undefined : runId };
 }
 
 /**

@@ -1,0 +1,56 @@
+import type { Client } from '@temporalio/client';
+import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import proto from '@temporalio/proto';
+
+/*
+ * What a run's history begins with, read without the rest: a history may have 50 MB.
+ */
+
+const { EVENT_TYPE_WORKFLOW_TASK_COMPLETED: TASK_COMPLETED } = proto.temporal.api.enums.v1.EventType;
+
+type HistoryEvent = proto.temporal.api.history.v1.IHistoryEvent;
+type Page = proto.temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse;
+
+/** A run, or the latest of a workflow. */
+interface Run {
+  readonly workflowId: string;
+  readonly runId?: string | undefined;
+}
+
+/** Events that are read at once. Most runs have completed their first task within the first four. */
+const PAGE = 50;
+
+/** What a run was started with. */
+export async function inputOfRun<Input>(client: Client, run: Run): Promise<Input> {
+  for await (const [first] of eventPages(client, run, 1)) {
+    const { input } = first?.workflowExecutionStartedEventAttributes ?? {};
+    return await decodeFromPayloadsAtIndex<Input>(client.options.loadedDataConverter, 0, input?.payloads);
+  }
+  throw new Error("Temporal sent a history without the run's start");
+}
+
+/** Whether no worker has completed a task of the run. */
+export async function isUntakenRun(client: Client, run: Run): Promise<boolean> {
+  for await (const events of eventPages(client, run, PAGE)) {
+    if (events.some(({ eventType }) => eventType === TASK_COMPLETED)) return false;
+  }
+  return true;
+}
+
+async function* eventPages(
+  { options, workflowService }: Client,
+  { workflowId, runId }: Run,
+  maximumPageSize: number,
+): AsyncGenerator<readonly HistoryEvent[]> {
+  const execution = { workflowId, ...(runId !== undefined && { runId }) };
+  const request = { namespace: options.namespace, execution, maximumPageSize };
+  let token = new Uint8Array();
+  do {
+    const page: Page = await workflowService.getWorkflowExecutionHistory({
+      ...request,
+      nextPageToken: token,
+    });
+    yield page.history?.events ?? [];
+    token = new Uint8Array(page.nextPageToken ?? []);
+  } while (token.length > 0);
+}
