@@ -143,7 +143,7 @@ export class WebhookSender {
   }
 
   /** Sends a notification. Returns the status code of the response, or the code of the error. */
-  async #post(url: string, body: string): Promise<number | string> {
+  async #post(url: string, body: string | Buffer): Promise<number | string> {
     try {
       const response = await got.post(url, {
         body,

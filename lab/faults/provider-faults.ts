@@ -1,4 +1,5 @@
 import type { FaultRequest } from '../../sandbox/faults/fault-rule.js';
+import { answerForm, notificationForm } from '../../sandbox/faults/odd-forms.js';
 import type { PaymentId } from '../../src/payments/payment-id.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/time.js';
 import { userIdOf } from '../../src/provider/requests.js';
@@ -69,9 +70,18 @@ const WEBHOOKS: readonly FaultRequest[] = [
   { fault: 'webhookHuge', rate: 0.01, bytes: 200_000 },
 ];
 
+/** What a careful client reads, all the time: undocumented, and nothing is wrong with it. */
+const ODD_FORMS: readonly FaultRequest[] = [
+  ...answerForm.options.map((form): FaultRequest => ({ fault: 'oddForm', form, rate: 0.01 })),
+  ...notificationForm.options.map((form): FaultRequest => ({ fault: 'webhookOddForm', form, rate: 0.03 })),
+];
+
 /** The simulation's faults: every fault of the sandbox at once, each rule with random draws of its own. */
 export function faultRules(seed: string | number): FaultRequest[] {
-  return [...ANSWERS, ...UNTRUTHS, ...WEBHOOKS].map((rule, index) => ({ ...rule, seed: `${seed}/${index}` }));
+  return [...ANSWERS, ...UNTRUTHS, ...WEBHOOKS, ...ODD_FORMS].map((rule, index) => ({
+    ...rule,
+    seed: `${seed}/${index}`,
+  }));
 }
 
 /** How long the provider answers no question about some payments, in ms: longer than they may stay undecided. */
@@ -124,6 +134,7 @@ const CHAOS_RULES: readonly FaultRequest[] = [
   // A forged SUCCESSFUL puts off the end of a link by 36 minutes.
   { fault: 'webhookForge', rate: 0.08, status: 'FAILED' },
   { fault: 'webhookMalformed', rate: 0.03 },
+  ...ODD_FORMS,
 ];
 
 /**

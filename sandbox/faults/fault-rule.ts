@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { statusSchema } from '../../src/provider/schemas.js';
 import { ENDPOINTS, type EndpointName } from '../endpoints/endpoint.js';
+import { answerForm, notificationForm } from './odd-forms.js';
 
 const ms = z.int().min(0);
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -57,6 +58,8 @@ const responseFault = z.discriminatedUnion('fault', [
   }),
   /** The correct response, delayed by `delayMs` of real time. */
   z.strictObject({ ...scope, fault: z.literal('slow'), delayMs: ms.max(DAY_MS).default(5000) }),
+  /** The correct response, in a form that a client must read all the same. */
+  z.strictObject({ ...scope, fault: z.literal('oddForm'), form: answerForm.default('chunked') }),
   /** 401, as if the credentials had been revoked. */
   z.strictObject({ ...scope, fault: z.literal('wrongCredentials') }),
   /** 400 to a payout: insufficient balance. */
@@ -139,6 +142,8 @@ const webhookFault = z.discriminatedUnion('fault', [
   }),
   /** Cuts the body in half. */
   z.strictObject({ ...scope, fault: z.literal('webhookMalformed') }),
+  /** Sends it in a form that a client must read all the same. */
+  z.strictObject({ ...scope, fault: z.literal('webhookOddForm'), form: notificationForm.default('list') }),
   /** Pads the body with `bytes` bytes. */
   z.strictObject({
     ...scope,

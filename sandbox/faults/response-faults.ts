@@ -1,10 +1,12 @@
 import type { Response } from 'express';
 import { type EndpointResponse, LOW_BALANCE } from '../endpoints/endpoint.js';
 import type { ResponseFault } from './fault-rule.js';
+import { type AnswerForm, sendAnswer } from './odd-forms.js';
 
 /** What a client gets. Delays are real time, since a client waits in real time whatever the sandbox's clock. */
 export type Reply =
   | { readonly kind: 'json'; readonly response: EndpointResponse; readonly delayMs: number }
+  | { readonly kind: 'oddForm'; readonly response: EndpointResponse; readonly form: AnswerForm }
   | {
       readonly kind: 'text';
       readonly status: number;
@@ -77,6 +79,8 @@ export function faultyReply(fault: ResponseFault, respond: () => EndpointRespons
       return { kind: 'reset' };
     case 'garbage':
       return garbageReply(fault.body, respond());
+    case 'oddForm':
+      return { kind: 'oddForm', response: respond(), form: fault.form };
     case 'slow':
       return jsonReply(respond(), fault.delayMs);
     case 'throttle': {
@@ -109,6 +113,11 @@ export class ReplySender {
         const send = () => response.status(status).set(headers).json(body);
         if (reply.delayMs === 0) send();
         else this.#after(reply.delayMs, response, send);
+        return;
+      }
+      case 'oddForm': {
+        const { status, headers = {}, body } = reply.response;
+        sendAnswer(response.status(status).set(headers), JSON.stringify(body), reply.form);
         return;
       }
       case 'text':

@@ -1,11 +1,12 @@
 import type { WireTransaction } from '../../src/provider/schemas.js';
 import type { Status } from '../entry.js';
 import type { WebhookFault } from './fault-rule.js';
+import { formedNotification, type NotificationForm } from './odd-forms.js';
 
 /** A notification to be sent. */
 export interface WebhookDelivery {
   readonly status: Status;
-  readonly body: string;
+  readonly body: string | Buffer;
   /** Additional delay, in ms of the sandbox's clock. */
   readonly delayMs: number;
   /** Held back until the transaction's next notification has been sent, at most this long. */
@@ -27,7 +28,7 @@ export function planDeliveries(
 ): WebhookDelivery[] {
   const deliveries: WebhookDelivery[] = [];
   const forgeries: WebhookDelivery[] = [];
-  let genuine: WebhookDelivery = {
+  let genuine: Omit<WebhookDelivery, 'body'> & { readonly body: string } = {
     status: transaction.status,
     body: JSON.stringify(transaction),
     delayMs: 0,
@@ -35,6 +36,7 @@ export function planDeliveries(
     faults: [],
   };
   let copies = 1;
+  let form: NotificationForm | undefined;
   for (const fault of faults) {
     const applied = [...genuine.faults, fault.fault];
     switch (fault.fault) {
@@ -54,6 +56,10 @@ export function planDeliveries(
       case 'webhookMalformed':
         genuine = { ...genuine, body: genuine.body.slice(0, genuine.body.length >>> 1), faults: applied };
         break;
+      case 'webhookOddForm':
+        form = fault.form;
+        genuine = { ...genuine, faults: applied };
+        break;
       case 'webhookHuge':
         genuine = { ...genuine, body: padded(genuine.body, fault.bytes), faults: applied };
         break;
@@ -71,6 +77,7 @@ export function planDeliveries(
       }
     }
   }
-  for (let copy = 0; copy < copies; copy++) deliveries.push(genuine);
+  const body = formedNotification(genuine.body, form);
+  for (let copy = 0; copy < copies; copy++) deliveries.push({ ...genuine, body });
   return [...deliveries, ...forgeries];
 }

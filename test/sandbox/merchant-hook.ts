@@ -7,6 +7,7 @@ export interface Received {
   readonly path: string;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
+  readonly bytes: Buffer;
 }
 
 export interface MerchantHook {
@@ -32,7 +33,8 @@ export async function startMerchantHook(...answers: number[]): Promise<MerchantH
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method = '', url: path = '', headers } = request;
-      received.push({ method, path, headers, text: Buffer.concat(chunks).toString() });
+      const bytes = Buffer.concat(chunks);
+      received.push({ method, path, headers, text: bytes.toString(), bytes });
       const status = (next.length > 1 ? next.shift() : next[0]) ?? 200;
       response.writeHead(status, { location: '/elsewhere' }).end();
     });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FaultRequest } from '../../../sandbox/faults/fault-rule.js';
+import { answerForm } from '../../../sandbox/faults/odd-forms.js';
+import { createProviderClient } from '../../../src/provider/client.js';
 import {
   credentials,
   openLink,
@@ -8,6 +10,7 @@ import {
   phones,
   type Running,
   SECOND,
+  services,
   startSandbox,
   transactionsOf,
 } from '../../support/running-sandbox.js';
@@ -58,6 +61,25 @@ describe('a fault of an answer', () => {
     expect(await pay(running)).toBe(ending);
     expect(await committed(running)).toBe(transactions);
     expect(await pay(running)).toBe(200);
+  });
+
+  it.each(answerForm.options)('sends the correct answer in an odd form, which is read: %s', async (form) => {
+    const running = await startSandbox();
+    running.sandbox.faults.add({ fault: 'oddForm', form });
+    const provider = createProviderClient({
+      service: 'collection',
+      ...services.collection,
+      url: running.url,
+      timeoutMs: 5_000,
+      orderSlots: 1,
+    });
+    try {
+      const answer = await provider.directPay(body);
+      expect(answer).toMatchObject({ kind: 'accepted', transId: expect.any(String) });
+      expect(running.sandbox.faults.totals.get('oddForm')).toBe(1);
+    } finally {
+      provider.close();
+    }
   });
 
   it.each<['errorBeforeCommit' | 'errorAfterCommit', number]>([

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FaultRequest } from '../../../sandbox/faults/fault-rule.js';
+import { notificationForm } from '../../../sandbox/faults/odd-forms.js';
+import { readNotification } from '../../../src/provider/notification.js';
 import {
   MINUTE,
   openLink,
@@ -11,7 +13,9 @@ import {
   startSandbox,
   statusOf,
 } from '../../support/running-sandbox.js';
-import { startMerchantHook } from '../merchant-hook.js';
+import { type Received, startMerchantHook } from '../merchant-hook.js';
+
+const PAYMENT = `col_${'0'.repeat(32)}`;
 
 async function withFaults(...faults: FaultRequest[]) {
   const hook = await startMerchantHook();
@@ -119,6 +123,16 @@ describe('a fault of a notification', () => {
     await running.advance(MINUTE);
     expect(hook.received[0]?.text.length).toBeGreaterThan(2_000_000);
     expect(hook.statuses()).toEqual(['SUCCESSFUL']);
+  });
+
+  it.each(notificationForm.options)('has an odd form, and is read all the same: %s', async (form) => {
+    const { hook, running } = await withFaults({ fault: 'webhookOddForm', form });
+    const transId = await payDirectly(running, { externalId: PAYMENT });
+    await running.advance(MINUTE);
+    const [{ bytes }] = hook.received as [Received];
+    const { named } = await readNotification(bytes, { contentType: 'application/json' }, 10_000);
+    const status = form === 'noStatus' ? {} : { status: 'SUCCESSFUL' };
+    expect(named).toEqual([{ transId, paymentId: PAYMENT, externalId: PAYMENT, ...status }]);
   });
 
   it('has its dates off', async () => {
