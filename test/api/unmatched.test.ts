@@ -60,6 +60,12 @@ describe('a notification that matches no payment', () => {
     const [kept] = await unmatched();
     expect(kept.unread).toBe('\u00e9'.repeat(1_000));
   });
+
+  it("that can't be read takes no more than 3,000 bytes, whatever its characters", async () => {
+    await stack.notify('\u0001'.repeat(5_000));
+    const [kept] = await unmatched();
+    expect(kept.unread).toBe('\u0001'.repeat(500));
+  });
 });
 
 describe('a flood of notifications', () => {

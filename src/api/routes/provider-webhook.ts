@@ -22,6 +22,12 @@ const UNMATCHED = ' ';
 const MAX_UNREAD = 1_000;
 
 /**
+ * Bytes of JSON that they may have. While no worker does anything, the run that keeps them takes 10,000 signals, and Temporal ends one
+ * with a history of 50 MB: it must have refused more signals by then.
+ */
+const MAX_UNREAD_BYTES = 3_000;
+
+/**
  * Receives the provider's notifications. They carry no credential, so the address contains a secret. They are only
  * hints, which make a payment ask the provider. Each is answered 200 once Temporal has it: given to its payment, or kept for an
  * operator, because it can't be read, or no payment is known for it yet.
@@ -105,8 +111,15 @@ async function take(request: ApiRequest, context: ApiContext): Promise<void> {
 /** Keeps a notification that can't be read, for an operator. */
 async function keepUnread(request: ApiRequest, context: ApiContext, text: string): Promise<void> {
   context.limits.hints.pass(UNMATCHED);
-  await keepUnmatched(context, { at: new Date().toISOString(), unread: text.slice(0, MAX_UNREAD) });
+  await keepUnmatched(context, { at: new Date().toISOString(), unread: beginningOf(text) });
   count(request, context, 'malformed');
+}
+
+function beginningOf(text: string): string {
+  const beginning = text.slice(0, MAX_UNREAD);
+  const isShort = Buffer.byteLength(JSON.stringify(beginning)) <= MAX_UNREAD_BYTES;
+  // No character has more than six bytes as JSON.
+  return isShort ? beginning : beginning.slice(0, MAX_UNREAD_BYTES / 6);
 }
 
 async function takeOne(request: ApiRequest, context: ApiContext, named: Named): Promise<WebhookResult> {
