@@ -4,7 +4,7 @@ import type { Payment, PaymentStatus } from '../client/index.js';
 import { TIME_ZONE } from '../src/payments/time.js';
 import { EXIT } from './run.js';
 
-export { note, print, printJson, shown } from './terminal.js';
+export { note, print, printCsv, printJson, shown } from './terminal.js';
 
 type Format = Parameters<typeof styleText>[0];
 

@@ -11,6 +11,7 @@ export interface TargetOptions {
   readonly url?: string;
   readonly apiKey?: string;
   readonly json?: boolean;
+  readonly csv?: boolean;
 }
 
 /** Which API to talk to, and with which key. */
@@ -94,8 +95,10 @@ function isSame(one: string, other: string): boolean {
 /** The client for {@link findTarget}. @throws UsageError also for an address or a key that can't be one. */
 export async function clientFor(options: TargetOptions): Promise<Sanaga> {
   const { url, apiKey } = await findTarget(options);
+  // What programs read is the data, unchanged.
+  const isForPeople = !options.json && !options.csv;
   try {
-    return new Sanaga({ baseUrl: url, apiKey, ...(!options.json && { fetch: shownFetch }) });
+    return new Sanaga({ baseUrl: url, apiKey, ...(isForPeople && { fetch: shownFetch }) });
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     const named = error.message

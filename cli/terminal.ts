@@ -10,6 +10,13 @@ export function printJson(value: unknown): void {
   print(visibleJson(value));
 }
 
+/** Writes CSV to stdout: as it is, with the mark by which Excel knows UTF-8, or a line each for a person at a terminal. */
+export function printCsv(csv: string): void {
+  const bare = csv.replace(/^\ufeff/, '');
+  if (process.stdout.isTTY) print(bare.replaceAll('\r\n', '\n').trimEnd());
+  else process.stdout.write(`\ufeff${bare}`);
+}
+
 /** Writes a line to stderr: progress, and what isn't the result. */
 export function note(line: string): void {
   process.stderr.write(`${forTerminal(line)}\n`);
@@ -52,5 +59,11 @@ export function shown(value: unknown): unknown {
   if (typeof value === 'string') return visible(value);
   if (Array.isArray(value)) return value.map((one: unknown) => shown(one));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [visible(name), shown(one)]));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [shownName(name), shown(one)]));
+}
+
+/** A name that can't be shown as it is, with its escapes: no two of an object become one. */
+function shownName(name: string): string {
+  const json = visibleJson(name);
+  return json === `"${name}"` ? name : json.slice(1, -1);
 }

@@ -1,4 +1,5 @@
-import type { RequestOptions, Send } from './transport.js';
+import { toTime } from './time.js';
+import { type RequestOptions, refuseNoObject, type Send } from './transport.js';
 import type { EventListParams, EventPage, PaymentEvent } from './types.js';
 
 /** One page when awaited; all events that are recorded by now when iterated over. */
@@ -6,6 +7,7 @@ export type EventList = Promise<EventPage> & AsyncIterable<PaymentEvent>;
 
 /** What you were to be notified of, oldest first. */
 export function listEvents(send: Send, params: EventListParams, options: RequestOptions): EventList {
+  refuseNoObject('params', params);
   const first = readPage(send, params, options);
   // Anybody who awaits it, or iterates, gets its error: until then, it isn't an unhandled one.
   first.catch(() => undefined);
@@ -25,7 +27,7 @@ async function readPage(send: Send, params: EventListParams, options: RequestOpt
   const { since, limit, ...filter } = params;
   const query = {
     ...filter,
-    since: since instanceof Date ? since.toISOString() : since,
+    since: toTime('since', since),
     limit,
   };
   const request = { method: 'GET', path: '/v1/events', query, changes: 'nothing' } as const;

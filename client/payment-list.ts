@@ -1,5 +1,6 @@
 import { ApiError, ConnectionError, IncompleteListError } from './errors.js';
-import type { RequestOptions, Send } from './transport.js';
+import { toTime } from './time.js';
+import { type RequestOptions, refuseNoObject, type Send, said } from './transport.js';
 import type { ListParams, Payment, PaymentPage, PaymentSummary } from './types.js';
 
 export interface PaymentListOptions extends RequestOptions {
@@ -20,7 +21,13 @@ export type PaymentList = Promise<PaymentPage> & AsyncIterable<PaymentSummary>;
 
 /** Payments, newest first. */
 export function listPayments(send: Send, params: ListParams, options: PaymentListOptions): PaymentList {
+  refuseNoObject('params', params);
+  refuseNoObject('options', options);
   const { onUnreadable, onIncomplete = refuseIncomplete, ...request } = options;
+  for (const [name, told] of Object.entries({ onUnreadable, onIncomplete })) {
+    if (told === undefined || typeof told === 'function') continue;
+    throw new TypeError(`${name} must be a function, and not ${said(told)}`);
+  }
   const first = readPage(send, params, request);
   // Anybody who awaits it, or iterates, gets its error: until then, it isn't an unhandled one.
   first.catch(() => undefined);
@@ -46,16 +53,12 @@ async function readPage(send: Send, params: ListParams, options: RequestOptions)
   const query = {
     ...filter,
     final: final?.toString(),
-    'created[gte]': toTime(created?.gte),
-    'created[lt]': toTime(created?.lt),
+    'created[gte]': toTime('created.gte', created?.gte),
+    'created[lt]': toTime('created.lt', created?.lt),
     limit,
   };
   const request = { method: 'GET', path: '/v1/payments', query, changes: 'nothing' } as const;
   return (await send<PaymentPage>({ ...request, expects: ['data', 'unreadable'] }, options)).body;
-}
-
-function toTime(time: string | Date | undefined): string | undefined {
-  return time instanceof Date ? time.toISOString() : time;
 }
 
 /** The payments of a page, with those that couldn't be read when the page was made. */

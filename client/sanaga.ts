@@ -7,8 +7,11 @@ import {
   createTransport,
   pause,
   type RequestOptions,
+  refuseNoObject,
+  refuseNoSignal,
   refuseWrongMs,
   type Send,
+  said,
 } from './transport.js';
 import type {
   Balance,
@@ -158,10 +161,12 @@ class Payments {
   }
 
   /** A payment as it is now or, with `wait`, once it is final or that many seconds have passed. */
-  retrieve(id: string, { wait }: RetrieveParams = {}, options?: RequestOptions): Promise<Payment> {
+  retrieve(id: string, params: RetrieveParams = {}, options?: RequestOptions): Promise<Payment> {
+    refuseNoObject('params', params);
+    const { wait } = params;
     if (wait !== undefined && !(Number.isSafeInteger(wait) && wait >= 0 && wait <= MAX_WAIT_SECONDS)) {
       throw new TypeError(
-        `wait must be a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}, and not ${wait}`,
+        `wait must be a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}, and not ${said(wait)}`,
       );
     }
     const waiting = wait === undefined ? {} : { query: { wait: String(wait) }, waitMs: wait * 1_000 };
@@ -192,7 +197,9 @@ class Payments {
    * @throws {WaitTimeoutError} when it isn't final in time, with the payment as it was read last. Its outcome is still to come
    */
   async waitForOutcome(id: string, options: WaitOptions = {}): Promise<Payment> {
+    refuseNoObject('options', options);
     const { timeoutMs = OUTCOME_TIMEOUT_MS, signal } = options;
+    refuseNoSignal(signal);
     refuseWrongMs('timeoutMs', timeoutMs);
     const deadline = Date.now() + timeoutMs;
     const request = signal === undefined ? {} : { signal };
@@ -225,6 +232,7 @@ class Payments {
    * @throws {ConflictError} when it was refused: the message says why, and `payment` has the review as it is now
    */
   resolve(id: string, decision: ResolveParams, options?: RequestOptions): Promise<Payment> {
+    refuseNoObject('decision', decision);
     const path = `${pathOf('payments', id)}/resolve`;
     const request = { method: 'POST', path, body: decision, changes: 'each time', paymentId: id } as const;
     return askPayment(this.#send, request, options);
@@ -235,7 +243,9 @@ class Payments {
    *
    * @throws {ConflictError} when none waits, or the review has changed
    */
-  rejectDecision(id: string, { review, why }: RejectParams, options?: RequestOptions): Promise<Payment> {
+  rejectDecision(id: string, rejection: RejectParams, options?: RequestOptions): Promise<Payment> {
+    refuseNoObject('rejection', rejection);
+    const { review, why } = rejection;
     const path = `${pathOf('payments', id)}/resolve`;
     const body = { action: 'reject', review, why };
     const request = { method: 'POST', path, body, changes: 'each time', paymentId: id } as const;
@@ -258,7 +268,7 @@ class Notifications {
   /** Sends a notification again, whatever became of it. */
   resend(paymentId: string, number: number, options?: RequestOptions): Promise<Payment> {
     if (!(Number.isSafeInteger(number) && number >= 1))
-      throw new TypeError(`not the number of a notification: ${number}`);
+      throw new TypeError(`not the number of a notification: ${said(number)}`);
     const path = `${pathOf('payments', paymentId)}/notifications/${number}/resend`;
     return askPayment(this.#send, { method: 'POST', path, changes: 'once', paymentId }, options);
   }
@@ -296,7 +306,9 @@ class Balances {
   }
 
   /** The balance of one of your services at the provider, in XAF, a few seconds old at most. */
-  async retrieve({ service }: { readonly service: PaymentKind }, options?: RequestOptions): Promise<Balance> {
+  async retrieve(params: { readonly service: PaymentKind }, options?: RequestOptions): Promise<Balance> {
+    refuseNoObject('params', params);
+    const { service } = params;
     const request = {
       method: 'GET',
       path: '/v1/balance',
@@ -316,7 +328,9 @@ class Statements {
   }
 
   /** The statements of days, newest first. For the next page, give the date of the last one as `before`. */
-  async list({ before, limit }: StatementListParams = {}, options?: RequestOptions): Promise<StatementList> {
+  async list(params: StatementListParams = {}, options?: RequestOptions): Promise<StatementList> {
+    refuseNoObject('params', params);
+    const { before, limit } = params;
     const query = { before, limit };
     const request = { method: 'GET', path: '/v1/statements', query, changes: 'nothing' } as const;
     return (await this.#send<StatementList>({ ...request, expects: ['data', 'hasMore'] }, options)).body;
@@ -325,20 +339,20 @@ class Statements {
   /** The statement of a day, such as `2026-11-21`: the latest, or an earlier version. */
   async retrieve(
     date: string,
-    { version }: { readonly version?: number } = {},
+    params: { readonly version?: number } = {},
     options?: RequestOptions,
   ): Promise<Statement> {
     const expects = ['date', 'version', 'payments'];
-    return (await this.#send<Statement>({ ...statementOf(date, version), expects }, options)).body;
+    return (await this.#send<Statement>({ ...statementOf(date, params), expects }, options)).body;
   }
 
   /** The same as CSV, for a spreadsheet. */
   async retrieveCsv(
     date: string,
-    { version }: { readonly version?: number } = {},
+    params: { readonly version?: number } = {},
     options?: RequestOptions,
   ): Promise<string> {
-    return (await this.#send<string>({ ...statementOf(date, version), expects: 'text/csv' }, options)).body;
+    return (await this.#send<string>({ ...statementOf(date, params), expects: 'text/csv' }, options)).body;
   }
 
   /**
@@ -359,9 +373,11 @@ class Statements {
 }
 
 /** @throws {TypeError} for what can't be a day, and could lead to another address. */
-function statementOf(date: string, version: number | undefined) {
-  if (!/^\d{4}-\d\d-\d\d$/.test(date)) throw new TypeError(`not a day: ${JSON.stringify(date)}`);
-  const query = { version };
+function statementOf(date: string, params: { readonly version?: number }) {
+  refuseNoObject('params', params);
+  if (typeof date !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(date))
+    throw new TypeError(`not a day: ${said(date)}`);
+  const query = { version: params.version };
   return { method: 'GET', path: `/v1/statements/${date}`, query, changes: 'nothing' } as const;
 }
 
@@ -392,9 +408,13 @@ async function create(
   send: Send,
   path: string,
   params: CollectionParams | PayoutParams,
-  { idempotencyKey = crypto.randomUUID(), ...options }: CreateOptions = {},
+  given: CreateOptions = {},
 ): Promise<CreatedPayment> {
-  if (!IDEMPOTENCY_KEY.test(idempotencyKey)) {
+  refuseNoObject('params', params);
+  refuseNoObject('options', given);
+  const { idempotencyKey = crypto.randomUUID(), ...options } = given;
+  // What isn't text, such as null, would be one key for every payment.
+  if (typeof idempotencyKey !== 'string' || !IDEMPOTENCY_KEY.test(idempotencyKey)) {
     throw new TypeError('idempotencyKey must have 1 to 255 printable ASCII characters');
   }
   const { body, headers } = await send<Payment>(
@@ -406,7 +426,8 @@ async function create(
 
 /** @throws {TypeError} for what can't be a payment's id, and could lead to another address. */
 function pathOf(resource: 'collections' | 'payouts' | 'payments', id: string): string {
-  if (!/^(col|pay)_[\w-]+$/.test(id)) throw new TypeError(`not a payment's id: ${JSON.stringify(id)}`);
+  if (typeof id !== 'string' || !/^(col|pay)_[\w-]+$/.test(id))
+    throw new TypeError(`not a payment's id: ${said(id)}`);
   return `/v1/${resource}/${id}`;
 }
 

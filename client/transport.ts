@@ -36,7 +36,7 @@ export interface ApiRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
-  readonly body?: unknown;
+  readonly body?: object;
   /**
    * What it changes: nothing; the same, however often it is sent; or something each time, so that only one that was
    * certainly refused is repeated.
@@ -79,12 +79,14 @@ const MAX_RETRY_AFTER_MS = 30_000;
 
 /** @throws {TypeError} for options that can't be right. */
 export function createTransport(options: ClientOptions): Send {
+  refuseNoObject('options', options);
   const { apiKey, timeoutMs: usualTimeoutMs = TIMEOUT_MS, maxRetries: usualRetries = MAX_RETRIES } = options;
   // Called without an object, as some runtimes require.
   const fetch: typeof globalThis.fetch = options.fetch ?? ((...given) => globalThis.fetch(...given));
   if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new TypeError('apiKey must be an API key of Sanaga, without spaces');
   }
+  if (typeof fetch !== 'function') throw new TypeError(`fetch must be a function, and not ${said(fetch)}`);
   const base = readBaseUrl(options.baseUrl);
   refuseWrongNumbers(options);
 
@@ -123,8 +125,10 @@ export function createTransport(options: ClientOptions): Send {
   }
 
   return async <Body>(request: ApiRequest, given: RequestOptions = {}) => {
+    refuseNoObject('options', given);
     const { signal, timeoutMs = usualTimeoutMs, maxRetries = usualRetries } = given;
     refuseWrongNumbers(given);
+    refuseNoSignal(signal);
     signal?.throwIfAborted();
     const written = write(base, request);
     /** Whether an attempt so far may have taken effect. */
@@ -160,8 +164,27 @@ interface Written {
 function write(base: string, { path, query, body }: ApiRequest): Written {
   return {
     address: `${base}${path}${queryString(query)}`,
-    body: body === undefined ? undefined : JSON.stringify(body, refuseNoNumber),
+    body: body === undefined ? undefined : toJson(body),
   };
+}
+
+/** @throws {TypeError} with the name of the field that JSON can't say, such as an object within itself. */
+function toJson(body: object): string {
+  const fields = Object.entries(body).flatMap(([name, value]) => {
+    const json = fieldJson(name, value);
+    return json === undefined ? [] : [`${JSON.stringify(name)}:${json}`];
+  });
+  return `{${fields.join()}}`;
+}
+
+function fieldJson(field: string, value: unknown): string | undefined {
+  const refuse = (name: string, one: unknown) => refuseUnwritten(name || field, one);
+  try {
+    return JSON.stringify(value, refuse);
+  } catch (error) {
+    if (error instanceof UnwrittenError) throw error;
+    throw new TypeError(`${field} can't be written as JSON: ${String(fieldOf(error, 'message') ?? error)}`);
+  }
 }
 
 /** The longest time that a timer takes; with a longer one, or NaN, it would fire at once. */
@@ -174,27 +197,51 @@ function refuseWrongNumbers({
 }: Pick<RequestOptions, 'timeoutMs' | 'maxRetries'>): void {
   if (timeoutMs !== undefined) refuseWrongMs('timeoutMs', timeoutMs);
   if (maxRetries !== undefined && !(Number.isSafeInteger(maxRetries) && maxRetries >= 0)) {
-    throw new TypeError(`maxRetries must be a whole number from 0, and not ${maxRetries}`);
+    throw new TypeError(`maxRetries must be a whole number from 0, and not ${said(maxRetries)}`);
   }
 }
 
 /** @throws {TypeError} for a time that no timer takes: `Infinity` and NaN would be over at once. */
 export function refuseWrongMs(name: string, ms: number): void {
   if (typeof ms !== 'number' || !(ms >= 0 && ms <= MAX_TIMEOUT_MS)) {
-    throw new TypeError(`${name} must be a number of ms from 0 to ${MAX_TIMEOUT_MS}, and not ${ms}`);
+    throw new TypeError(`${name} must be a number of ms from 0 to ${MAX_TIMEOUT_MS}, and not ${said(ms)}`);
   }
 }
 
-/** @throws {TypeError} for what JSON would silently make null of. */
-function refuseNoNumber(name: string, value: unknown): unknown {
-  if (typeof value !== 'number' || Number.isFinite(value)) return value;
-  throw new TypeError(`${name} must be a number, and not ${value}`);
+/** A value that JSON can't say, or would silently make null of, or leave out. */
+class UnwrittenError extends TypeError {}
+
+/** @throws {TypeError} for such a value. */
+function refuseUnwritten(name: string, value: unknown): unknown {
+  const isWrong = typeof value === 'number' ? !Number.isFinite(value) : typeof value === 'bigint';
+  if (isWrong) throw new UnwrittenError(`${name} must be a number, and not ${said(value)}`);
+  if (typeof value !== 'function' && typeof value !== 'symbol') return value;
+  throw new UnwrittenError(`${name} must be text, a number or an object, and not ${said(value)}`);
+}
+
+/** @throws {TypeError} for what has no fields to read. */
+export function refuseNoObject(name: string, value: unknown): void {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
+  throw new TypeError(`${name} must be an object, and not ${said(value)}`);
+}
+
+/** @throws {TypeError} for a signal that nothing could be stopped by. */
+export function refuseNoSignal(signal: unknown): void {
+  if (signal === undefined || typeof fieldOf(signal, 'throwIfAborted') === 'function') return;
+  throw new TypeError(`signal must be an AbortSignal, and not ${said(signal)}`);
+}
+
+/** A caller's value in an error: each kind has words, whatever it is. */
+export function said(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'function') return 'a function';
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
 function readBaseUrl(baseUrl: string): string {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const url = typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new TypeError(`baseUrl must be an http or https address, and not ${JSON.stringify(baseUrl)}`);
+    throw new TypeError(`baseUrl must be an http or https address, and not ${said(baseUrl)}`);
   }
   if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
     throw new TypeError('baseUrl must have no query, fragment, user or password');
@@ -206,6 +253,9 @@ function queryString(query: ApiRequest['query'] = {}): string {
   const entries = Object.entries(query).flatMap(([name, value]): [string, string][] => {
     if (typeof value === 'number' && !Number.isSafeInteger(value)) {
       throw new TypeError(`${name} must be a whole number, and not ${value}`);
+    }
+    if (value !== undefined && typeof value !== 'number' && typeof value !== 'string') {
+      throw new TypeError(`${name} must be text or a number, and not ${said(value)}`);
     }
     return value === undefined ? [] : [[name, String(value)]];
   });
@@ -307,8 +357,9 @@ function toConnectionError(error: unknown, base: string): ConnectionError {
   // fetch hides the reason in its cause. Errors may be of another realm, where `instanceof` doesn't know them.
   const cause = fieldOf(error, 'cause') ?? error;
   const code = fieldOf(cause, 'code');
-  if (NOT_CONNECTED.includes(code)) {
-    const message = `There is no connection to Sanaga at ${base} (${String(code)}). Nothing was sent.`;
+  // Ports that no fetch connects to have no code.
+  if (NOT_CONNECTED.includes(code) || fieldOf(cause, 'message') === 'bad port') {
+    const message = `There is no connection to Sanaga at ${base} (${String(code ?? 'bad port')}). Nothing was sent.`;
     return new ConnectionError(message, false, error);
   }
   const reason = typeof code === 'string' ? code : (fieldOf(cause, 'message') ?? cause);

@@ -1,4 +1,5 @@
 import { type WebhookRefusal, WebhookVerificationError } from './errors.js';
+import { refuseNoObject, said } from './transport.js';
 import type { WebhookEvent } from './types.js';
 
 /** A request's headers: those of fetch, of Node, or a plain object. */
@@ -35,13 +36,16 @@ export async function verifyWebhook(
   body: string | Uint8Array | ArrayBuffer,
   headers: WebhookHeaders,
   secrets: string | readonly string[],
-  { toleranceMs = TOLERANCE_MS }: VerifyOptions = {},
+  options: VerifyOptions = {},
 ): Promise<WebhookEvent> {
-  const keys = (typeof secrets === 'string' ? [secrets] : secrets).map(toKey);
+  refuseNoObject('headers', headers);
+  refuseNoObject('options', options);
+  const { toleranceMs = TOLERANCE_MS } = options;
+  const keys = (Array.isArray(secrets) ? secrets : [secrets]).map(toKey);
   if (keys.length === 0) throw new TypeError('verifyWebhook needs a secret');
   if (keys.length > MAX_SECRETS) throw new TypeError(`verifyWebhook takes at most ${MAX_SECRETS} secrets`);
   if (!Number.isFinite(toleranceMs) || toleranceMs < 0) {
-    throw new TypeError(`toleranceMs must be a number of ms from 0, and not ${toleranceMs}`);
+    throw new TypeError(`toleranceMs must be a number of ms from 0, and not ${said(toleranceMs)}`);
   }
   const bytes = toBytes(body);
   const id = required(headers, 'webhook-id');

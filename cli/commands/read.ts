@@ -22,6 +22,7 @@ import {
   outcomeCode,
   paint,
   print,
+  printCsv,
   printJson,
   statusOf,
   table,
@@ -39,7 +40,6 @@ interface GetOptions extends TargetOptions {
 interface ListOptions extends TargetOptions {
   readonly status?: PaymentStatus;
   readonly final?: boolean;
-  readonly csv?: boolean;
   readonly kind?: PaymentKind;
   readonly externalId?: string;
   readonly userId?: string;
@@ -219,7 +219,7 @@ async function list(options: ListOptions, stop: AbortSignal): Promise<number> {
     const isOperator = payments.some(({ merchant }) => merchant !== undefined);
     // What it is made with takes a while to load.
     const { paymentCsv } = await import('../../src/api/routes/payment-csv.js');
-    process.stdout.write(paymentCsv([...payments, ...unreadable.map((id) => ({ id }))], isOperator));
+    printCsv(paymentCsv([...payments, ...unreadable.map((id) => ({ id }))], isOperator));
   } else if (options.json) payments.forEach(printJson);
   else if (payments.length > 0) print(paymentTable(payments));
   else if (unreadable.length === 0 && !isIncomplete) note('No payments.');
@@ -368,7 +368,9 @@ function isOutage(error: unknown): error is Error {
   return isAnswer && (error.status >= 500 || error.status === 429);
 }
 
-async function events(given: string, options: TargetOptions, stop: AbortSignal): Promise<number> {
+async function events(given: string, options: EventsOptions, stop: AbortSignal): Promise<number> {
+  if (options.since !== undefined)
+    throw new UsageError('--since is for all events: the timeline of a payment is shown whole');
   const sanaga = await clientFor(options);
   const entries = await sanaga.payments.events(paymentId(given), { signal: stop });
   if (options.json) entries.forEach(printJson);

@@ -6,6 +6,7 @@ import {
   type Force,
   type Objection,
   type Payment,
+  type PaymentReview,
   type ResolveParams,
   type Sanaga,
 } from '../../client/index.js';
@@ -204,7 +205,10 @@ async function decide(
         `the review is number ${payment.review.number} by now, and not ${number}: what is known has changed. Look at it again.`,
       );
     }
-    if (!(await confirmed(DECISIONS[action].question(payment), stop))) {
+    const question = [DECISIONS[action].question(payment), ...circumstances(payment.review, options)].join(
+      '\n',
+    );
+    if (!(await confirmed(question, stop))) {
       note('Nothing was decided.');
       return EXIT.failed;
     }
@@ -222,6 +226,23 @@ async function decide(
     `The provider hasn't answered yet: it isn't known whether this is carried out. See "sanaga get ${id}".`,
   );
   return EXIT.unknown;
+}
+
+/** What else the operator confirms: the transaction, what is overruled, and what a second person makes of it. */
+function circumstances(
+  { secondPerson, proposed }: PaymentReview,
+  { transId, force }: DecisionOptions,
+): string[] {
+  const overruled = force === true ? 'whatever comes up' : force && [...force].join(', ');
+  return [
+    transId && `The transaction is ${transId}.`,
+    overruled && `You overrule ${overruled}.`,
+    proposed &&
+      `${proposed.by} has decided already (${proposed.action}): the same by you is carried out, and another decision takes its place.`,
+    secondPerson &&
+      !proposed &&
+      'It takes two people: yours is kept, and carried out when somebody else has made the same.',
+  ].filter((line) => typeof line === 'string' && line !== '') as string[];
 }
 
 /** @throws UsageError where nobody can be asked. */

@@ -9,13 +9,12 @@ import {
   type StatementSummary,
 } from '../../client/index.js';
 import { isDay } from '../../src/payments/time.js';
-import { note, paint, print, printJson, table, timeOf, xaf } from '../output.js';
+import { note, paint, print, printCsv, printJson, table, timeOf, xaf } from '../output.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
 import { clientFor, type TargetOptions, withTarget } from '../target.js';
 
 interface StatementsOptions extends TargetOptions {
   readonly version?: number;
-  readonly csv?: boolean;
   readonly make?: boolean;
   readonly limit: number;
 }
@@ -79,11 +78,7 @@ async function statements(
   const statement = await sanaga.statements.retrieve(day, chosen, { signal: stop });
   if (csv) {
     const { version: shown } = statement;
-    const text = await sanaga.statements.retrieveCsv(day, { version: shown }, { signal: stop });
-    // Excel needs the byte order mark, which reading the answer has taken away. A terminal shows the lines.
-    const bare = text.replace(/^\ufeff/, '');
-    if (process.stdout.isTTY) print(bare.replaceAll('\r\n', '\n'));
-    else process.stdout.write(`\ufeff${bare}`);
+    printCsv(await sanaga.statements.retrieveCsv(day, { version: shown }, { signal: stop }));
   } else if (json) printJson(statement);
   else print(describe(statement));
   return statement.complete ? EXIT.ok : EXIT.unknown;

@@ -205,8 +205,8 @@ function typedAgain(address: string, body: unknown): string | undefined {
   return `${payment}/decide/${action}?${typed}`.replaceAll('*', '%2A');
 }
 
-/** Characters of a field that a form is begun again with. */
-const MAX_TYPED = 500;
+/** Units of UTF-16 of a field that a form is begun again with: 500 characters have up to two each. */
+const MAX_TYPED = 1_000;
 
 function sendError(sessions: Sessions): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {

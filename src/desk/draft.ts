@@ -56,8 +56,9 @@ const fieldsSchema = z.object({
   why: z
     .string()
     .min(1, 'Say why: the merchant can read it, and so can anybody who looks at the payment later.')
-    .max(500, 'Say it in at most 500 characters.')
-    .regex(/^[^\p{Cc}]*$/u, 'Write it in one line, without control characters.'),
+    // As the API takes it, which counts characters and not units of UTF-16: what it would refuse is still in the form.
+    .refine((why) => [...why].length <= 500, 'Say it in at most 500 characters.')
+    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, 'Write it in one line, without control characters.'),
 });
 
 const transIdSchema = z

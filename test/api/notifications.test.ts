@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { TryOutcome } from '../../src/activities/merchant.js';
+import { resendNotification } from '../../src/api/routes/notifications.js';
 import { KEYS } from '../support/api-under-test.js';
 import { eventually, link, recordingMerchant, useStack } from '../support/payment-stack.js';
 
@@ -245,5 +247,14 @@ describe('the notifications that are due', () => {
 
   it('are for operators alone', async () => {
     expect((await stack.api.ask('GET', '/v1/notifications/due', { key: KEYS.shop })).status).toBe(403);
+  });
+});
+
+describe("the settings guide's scopes", () => {
+  it('may have notifications sent again as the API takes them', async () => {
+    const guide = await readFile(new URL('../../docs/settings.md', import.meta.url), 'utf8');
+    const scopes = [...guide.matchAll(/^\| `([a-z]+)` \| (.*) \|$/gm)];
+    const may = scopes.filter(([, , allows = '']) => /notif.*again/.test(allows));
+    expect(may.map(([, name]) => name)).toEqual(resendNotification.scopes);
   });
 });

@@ -435,6 +435,25 @@ describe('sanaga list', () => {
     expect((await sanaga(server, 'list', '--csv', '--json')).code).toBe(2);
   });
 
+  it('exports the data unchanged, with characters that nobody sees', async () => {
+    const metadata = { '\ud800': 'x', '\udbff': 'y', family: '👨\u200d👩\u200d👧', mark: '\u202e' };
+    const server = await serve(() => page({ ...paid, metadata, externalId: 'a\u200db' }));
+    const { stdout } = await sanaga(server, 'list', '--csv');
+    const [, row = ''] = stdout.trimEnd().split('\r\n');
+    expect(row).toContain(',a\u200db,');
+    const cell = row.slice(row.indexOf('"{') + 1, -1).replaceAll('""', '"');
+    expect(JSON.parse(cell)).toEqual(metadata);
+    const shown = (await sanaga(server, 'list', '--json')).stdout;
+    expect(JSON.parse(shown).metadata).toEqual(metadata);
+  });
+
+  it('shows each pair of metadata to a person, whatever its name is made of', async () => {
+    const server = await serve(() => [200, { ...paid, metadata: { '\ud800': 'x', '\udbff': 'y' } }]);
+    const { stdout } = await sanaga(server, 'get', 'pay_1');
+    expect(stdout).toMatch(/metadata\.\\ud800 +x/);
+    expect(stdout).toMatch(/metadata\.\\udbff +y/);
+  });
+
   it("says which of a payment's ids it is to be found by, when it is not its own", async () => {
     const { code, stderr } = await sanaga(undefined, 'get', 'order-1001');
     expect(code).toBe(2);
@@ -512,6 +531,10 @@ describe('sanaga events', () => {
       },
     ];
     const server = await serve(() => [200, { data }]);
+    expect(await sanaga(server, 'events', 'pay_1', '--since', '2026-11-14')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--since is for all events'),
+    });
     const { stdout } = await sanaga(server, 'events', 'pay_1');
     expect(stdout).toContain('2026-11-21 09:20:32  merchant  The payment was ordered\n');
     expect(server.seen[0]?.path).toBe('/v1/payments/pay_1/events');

@@ -460,3 +460,84 @@ describe("a client's number", () => {
     },
   );
 });
+
+describe('what a caller gets wrong before anything is sent', () => {
+  const seen: string[] = [];
+  const client = new Sanaga({
+    baseUrl: 'http://127.0.0.1',
+    apiKey: 'sk_test',
+    fetch: async (address) => {
+      seen.push(String(address));
+      throw new Error('was sent');
+    },
+  });
+  const circular: Record<string, unknown> = {};
+  circular.self = circular;
+  const bare = Object.create(null);
+  // biome-ignore lint/suspicious/noExplicitAny: what a caller without types can give
+  const wrong = (value: unknown) => value as any;
+  const link = (given: object) => client.collections.create(wrong({ method: 'link', amount: 500, ...given }));
+
+  it.each([
+    ['amount', () => link({ amount: 500n })],
+    ['amount', () => link({ amount: Number.NaN })],
+    ['externalId', () => link({ externalId: () => '1' })],
+    ['externalId', () => link({ externalId: Symbol('1') })],
+    ['metadata', () => link({ metadata: circular })],
+    ['metadata', () => link({ metadata: { toJSON: () => JSON.parse('{') } })],
+    ['count', () => link({ metadata: { count: 1n } })],
+    ['params', () => client.collections.create(wrong(null))],
+    ['params', () => client.payouts.create(wrong('500'))],
+    ['options', () => client.payouts.create(wrong({}), wrong(null))],
+    ['idempotencyKey', () => client.payouts.create(wrong({}), wrong({ idempotencyKey: null }))],
+    ['idempotencyKey', () => client.payouts.create(wrong({}), wrong({ idempotencyKey: { of: 'order' } }))],
+    ['params', async () => client.payments.list(wrong(null))],
+    ['options', async () => client.payments.list({}, wrong(null))],
+    ['onUnreadable', async () => client.payments.list({}, wrong({ onUnreadable: 'id' }))],
+    ['created.gte', () => client.payments.list({ created: { gte: new Date('x') } })],
+    ['status', () => client.payments.list({ status: bare })],
+    ['params', async () => client.events.list(wrong(null))],
+    ['options', () => client.events.list({}, wrong(null))],
+    ['since', () => client.events.list({ since: new Date('x') })],
+    ['params', async () => client.payments.retrieve('pay_1', wrong(null))],
+    ['options', async () => client.payments.retrieve('pay_1', {}, wrong(null))],
+    ['signal', async () => client.payments.retrieve('pay_1', {}, wrong({ signal: {} }))],
+    ['timeoutMs', async () => client.payments.retrieve('pay_1', {}, wrong({ timeoutMs: '5' }))],
+    ['timeoutMs', async () => client.payments.retrieve('pay_1', {}, wrong({ timeoutMs: Symbol('5') }))],
+    ['wait', async () => client.payments.retrieve('pay_1', wrong({ wait: Symbol('5') }))],
+    ["payment's id", async () => client.payments.retrieve(wrong(1n))],
+    ["payment's id", async () => client.payments.retrieve(wrong(['pay_1']))],
+    ['options', () => client.payments.waitForOutcome('pay_1', wrong(null))],
+    ['signal', () => client.payments.waitForOutcome('pay_1', wrong({ signal: true }))],
+    ['decision', async () => client.payments.resolve('pay_1', wrong(null))],
+    ['review', async () => client.payments.resolve('pay_1', wrong({ action: 'fail', review: 1n, why: 'x' }))],
+    ['rejection', async () => client.payments.rejectDecision('pay_1', wrong(undefined))],
+    ['params', async () => client.balance.retrieve(wrong(undefined))],
+    ['params', async () => client.statements.list(wrong(null))],
+    ['params', async () => client.statements.retrieve('2026-11-21', wrong(null))],
+    ['day', async () => client.statements.retrieve(wrong(1n))],
+    ['notification', async () => client.notifications.resend('pay_1', wrong(Symbol('1')))],
+  ])('is a plain TypeError that names %s: %#', async (name, call) => {
+    const error = await (async (): Promise<unknown> => await call())().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(TypeError);
+    expect(error).toMatchObject({ message: expect.stringContaining(name) });
+    expect(error).not.toMatchObject({
+      message: expect.stringMatching(/undefined \(|of null|Cannot|is not a function/),
+    });
+    expect(seen).toEqual([]);
+  });
+
+  it.each([null, 'x', { baseUrl: 'http://a', apiKey: 'k', fetch: 5 }, { baseUrl: 1n, apiKey: 'k' }])(
+    'is told of the client, too: %#',
+    (options) => {
+      expect(() => new Sanaga(wrong(options))).toThrow(/^(options|fetch|baseUrl) must be/);
+    },
+  );
+
+  it('is no payment in doubt when it is a port that nothing connects to', async () => {
+    const blocked = new Sanaga({ baseUrl: 'http://127.0.0.1:1', apiKey: 'sk_test', maxRetries: 0 });
+    const error = await blocked.collections.create({ method: 'link', amount: 500 }).catch((reason) => reason);
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ sent: false });
+  });
+});

@@ -414,6 +414,13 @@ describe('a decision', () => {
     expect(text).toMatch(/<title>Error: /);
     const long = await operator.submit('/decide/match', { why: 'x'.repeat(501), transId: 'abc' });
     expect(long.text).toContain('at most 500');
+    for (const unseen of ['\u2028', '\u2029', '\u0085', '\n']) {
+      const broken = await operator.submit('/decide/match', { why: `one${unseen}two`, transId: 'abc' });
+      expect(broken.text).toContain('Write it in one line');
+      expect(broken.text).toMatch(/>one\s*.*two<\/textarea>/s);
+    }
+    const faces = await operator.submit('/decide/match', { why: '😀'.repeat(500), transId: 'abc' });
+    expect(faces.path).toContain('/confirm/');
     expect(posted()).toEqual([]);
   });
 
