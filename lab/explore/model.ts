@@ -419,6 +419,8 @@ function isSame({ payment, todo }: Situation, { payment: other, todo: otherTodo 
   return (
     payment.phase === other.phase &&
     payment.reports.open === other.reports.open &&
+    payment.reports.isNamed === other.reports.isNamed &&
+    payment.sends.isDoubtful === other.sends.isDoubtful &&
     payment.notifications === other.notifications &&
     payment.waiters.length === other.waiters.length &&
     payment.facts === other.facts

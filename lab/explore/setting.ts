@@ -352,6 +352,7 @@ const THEMES: readonly Theme[] = [
     decisions: ['resend', 'fail', 'match', 'insist'],
     requests: ['expire', 'recheck'],
     rejectsRepeated: true,
+    retryAfterMs: SECOND_MS,
   },
   {
     name: 'many polls',

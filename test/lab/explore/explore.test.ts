@@ -147,6 +147,7 @@ describe('A random story', () => {
         'handOver',
         'listed',
         'lookUp',
+        'named',
         'notification',
         'recheck',
         'refresh',

@@ -173,6 +173,7 @@ export const MUTANTS: readonly Mutant[] = [
       method: 'payout',
       troubles: new Set(['throttledPost']),
       rejectsRepeated: true,
+      retryAfterMs: 1_000,
       allowance: { troubles: 1 },
     }),
     breaks: 'failedTruth',
@@ -269,8 +270,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'nothing is sent in a review undecided',
     file: 'searching.ts',
-    find: ` && payment.phase.kind !== 'review') return { kind: 'send' };`,
-    replace: `) return { kind: 'send' };`,
+    find: '      if (isResend && isNothing) return',
+    replace: '      if (isResend && named.length === 0 && seen === undefined) return',
     setting: inDoubtAndResent,
     breaks: 'reviewSends',
     story: [/REVIEW 1/, /the provider answers again/, /list: nothing.*it is to be sent \(policy\)/],
@@ -292,8 +293,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a throttled request is looked up before it is sent again',
     file: 'sending.ts',
-    find: '  return unsent.wasThrottled === true || (doubt',
-    replace: '  return (doubt',
+    find: '  return unsent.wasThrottled === true || (isInQuestion',
+    replace: '  return (isInQuestion',
     setting: unsent,
     breaks: 'noDouble',
     story: [/throttled in the provider's own form, and was taken/, /time passes/, /the request/],
@@ -301,7 +302,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what is sent once more after a pause is looked up first',
     file: 'sending.ts',
-    find: "  return unsent.wasThrottled === true || (doubt !== undefined && order.method !== 'link');",
+    find: "  return unsent.wasThrottled === true || (isInQuestion && payment.order.method !== 'link');",
     replace: '  return unsent.wasThrottled === true;',
     setting: world({
       method: 'payout',
@@ -755,8 +756,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what surely was not sent can be withdrawn, and nothing else',
     file: 'sending.ts',
-    find: '  const isSure = doubt === undefined && isUnsent && !unsent.wasThrottled;',
-    replace: '  const isSure = doubt === undefined && (isUnsent || unsent.tries > 0);',
+    find: 'doubt === undefined && isUnsent && !unsent.wasThrottled && ',
+    replace: 'doubt === undefined && (isUnsent || unsent.tries > 0) && ',
     setting: unsent,
     breaks: 'failedTruth',
     story: [/throttled.*was taken as T1/, /somebody asks: expire: FAILED, final/],
@@ -858,8 +859,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a resend that is rejected does not fail the payment: the first request may have been taken',
     file: 'sending.ts',
-    find: "  if (doubt === undefined || payment.order.method === 'link') {",
-    replace: "  if (doubt === undefined || payment.order.id !== '') {",
+    find: "  if (isFirst || payment.order.method === 'link') return",
+    replace: "  if (isFirst || payment.order.id !== '') return",
     setting: world({
       method: 'payout',
       troubles: new Set(['ambiguous', 'rejected']),
