@@ -217,7 +217,7 @@ function doubt({ terms }: PaymentState, one: Doubt | undefined, now: number): st
 
 function unsent({ terms }: PaymentState, one: Unsent | undefined, now: number): string {
   if (one === undefined) return '';
-  return `u${one.tries}${one.hold}${one.wasThrottled ? 't' : ''}${past(one.begunAt, now, terms.sendByMs)}${past(one.since, now, 5 * MINUTE_MS)}`;
+  return `u${one.tries}${one.hold}${one.wasThrottled ? 't' : ''}${one.wasTried ? 's' : ''}${past(one.begunAt, now, terms.sendByMs)}${past(one.since, now, 5 * MINUTE_MS)}`;
 }
 
 /** Two halves of hashes, side by side in slots; a half of 0 is an empty slot. */

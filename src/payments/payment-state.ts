@@ -79,6 +79,8 @@ export interface Unsent {
   readonly hold: 'credentials' | 'throttled' | 'connection' | 'unchecked';
   /** The provider has throttled one of them: whatever came after it, the list is read before another is made. */
   readonly wasThrottled?: true | undefined;
+  /** One of them was made by this run and surely not taken: no earlier run has sent the payment. */
+  readonly wasTried?: true | undefined;
   /** When the first of them failed. */
   readonly begunAt: number;
   /** When the first failed that was not for our credentials, or since it is for these alone. */

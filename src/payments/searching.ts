@@ -45,8 +45,8 @@ type Verdict =
   /** Nothing is known yet, but for these links: a notification says that one has been paid. */
   | { readonly kind: 'lookAgain'; readonly transactions?: readonly Transaction[] };
 
-/** How long the provider may leave open what became of a link that nobody was given before a person is asked, in ms. */
-const OPEN_LINK_MS = 24 * HOUR_MS;
+/** How long the provider may leave open what ends by itself once it says more, before a person is asked, in ms. */
+const UNREAD_MS = 24 * HOUR_MS;
 
 /**
  * The verdict on a request in doubt after one more look-up.
@@ -60,8 +60,9 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
   const isLink = payment.order.method === 'link';
   if (answer.kind !== 'listed') {
     const why = `${unknown}, and the payment couldn't be looked up`;
-    // Nobody has such a link: it ends, or is made again, by itself once the provider can be read.
-    const isAsked = isLink && !doubt.isReset ? now >= doubt.since + OPEN_LINK_MS : isOver;
+    // Nobody has such a link: it ends, or is made again, by itself once the provider can be read. So does what surely wasn't sent.
+    const endsByItself = doubt.otherwise ? namedIn(payment).length === 0 : isLink && !doubt.isReset;
+    const isAsked = endsByItself ? now >= doubt.since + UNREAD_MS : isOver;
     return isAsked ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };
   }
   const listed = answer.transactions.map((one) => asKnown(payment, one));
@@ -229,7 +230,7 @@ export function onOrphanExpired(
   const shown = answer.kind === 'expired' ? [answer.transaction] : [{ transId, status: 'CREATED' as const }];
   const noted = withNoted(payment, shown);
   const why = `the provider doesn't expire ${transId}, which was made for this payment`;
-  return now < searching.doubt.since + OPEN_LINK_MS || payment.phase.kind === 'review'
+  return now < searching.doubt.since + UNREAD_MS || payment.phase.kind === 'review'
     ? pursueOn(noted, rest)
     : review(noted, { why, held: false, pursuit: rest }, now);
 }

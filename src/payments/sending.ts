@@ -148,6 +148,7 @@ function onUnsent(
     reason,
     hold,
     ...((hold === 'throttled' || before?.wasThrottled) && { wasThrottled: true }),
+    ...((hold === 'connection' || hold === 'credentials' || before?.wasTried) && { wasTried: true }),
     begunAt: before?.begunAt ?? now,
     since: isSameKind ? before.since : now,
   };
@@ -174,6 +175,10 @@ function giveUp(payment: PaymentState, waiting: Waiting, now: number): PaymentSt
   const { cause, doubt, unsent } = waiting;
   const { reason, hold } = unsent;
   const isLink = payment.order.method === 'link';
+  // Each try surely came to nothing, but for an operator who may have said so by hand: the list has the last word.
+  if (hold === 'unchecked' && doubt === undefined && unsent.wasTried && !isLink) {
+    return endIfAbsent(payment, unsentOutcome(reason), reason, now);
+  }
   // It couldn't be checked whether this run is the first: an earlier one may have sent the payment, or given away its link.
   if (hold === 'unchecked' && (isLink || doubt === undefined)) {
     return search(payment, { reason, since: doubt?.since ?? now, isReset: true }, now);
@@ -190,8 +195,12 @@ function giveUp(payment: PaymentState, waiting: Waiting, now: number): PaymentSt
 }
 
 function neverSent(payment: PaymentState, reason: string, now: number): PaymentState {
-  const outcome = { status: 'FAILED', failureCode: 'not_sent' } as const;
-  return endUnlessNamed(payment, { ...outcome, reason: `never sent to the provider: ${reason}` }, now);
+  return endUnlessNamed(payment, unsentOutcome(reason), now);
+}
+
+function unsentOutcome(reason: string) {
+  const why = `never sent to the provider: ${reason}`;
+  return { status: 'FAILED', failureCode: 'not_sent', reason: why } as const;
 }
 
 /** Ends a link that is given up as never sent, unless an earlier run may have given the merchant one: that is looked for. */

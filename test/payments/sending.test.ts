@@ -565,6 +565,23 @@ describe('sending once more', () => {
     expect(payment.listed().phase('following')).toMatchObject({ transId: own.transId });
   });
 
+  it('ends as FAILED once the list shows nothing, when its first try surely was not taken and no list was read since', () => {
+    const payment = sendWhile(opened(payoutOrder).sent(NOT_SENT), UNCHECKED);
+    expect(payment.now).toBeGreaterThanOrEqual(START + NOT_SENT_PATIENCE_MS);
+    while (payment.now < START + 20 * HOUR) payment.listing(SILENT);
+    expect([payment.payment.phase.kind, payment.notified]).toEqual(['searching', []]);
+    payment.listed();
+    expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', failureCode: 'not_sent' });
+  });
+
+  it('is followed when the list shows it at last, and left to a person when nobody can read it for a day', () => {
+    const unread = () => sendWhile(opened(payoutOrder).sent(NOT_SENT), UNCHECKED);
+    expect(unread().listed(own).phase('following')).toMatchObject({ transId: own.transId });
+    const payment = searching(unread(), (one) => one.listing(SILENT));
+    expect(payment.phase('review').held).toBe(false);
+    expect(payment.now).toBeGreaterThanOrEqual(START + 24 * HOUR);
+  });
+
   it.each(['policy', 'operator'] as const)(
     'is tried again, and at last left to a person, while the list is not read (%s)',
     (cause) => {

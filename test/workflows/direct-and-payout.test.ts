@@ -122,7 +122,7 @@ describe('a payout', () => {
     const { body } = await world.post('/v1/payouts', { amount: 900, phone: SUCCEEDS });
     await world.pass(4 * MINUTE);
     await world.untilStatus(body.id, 'SUCCESSFUL');
-    await world.ended(body.id, 'payout-throttled');
+    await world.checked(body.id, 'payout-throttled');
     expect(world.transactionsOf(body.id)).toHaveLength(1);
   });
 
@@ -133,7 +133,7 @@ describe('a payout', () => {
     const payment = await world.untilStatus(body.id, 'FAILED');
     world.sandbox.faults.clear();
     expect(payment).toMatchObject({ final: true, reason: expect.stringContaining('never sent') });
-    await world.ended(body.id, 'payout-never-sent');
+    await world.checked(body.id, 'payout-never-sent');
     expect(world.transactionsOf(body.id)).toEqual([]);
   });
 });
