@@ -261,21 +261,6 @@ const schemas = {
       },
       { when: areRead('API_KEYS', 'MERCHANTS_FILE', 'MERCHANT_WEBHOOK_URL') },
     )
-    .superRefine(
-      ({ API_KEYS, MERCHANTS_FILE, SECOND_PERSON_ABOVE }, context) => {
-        const merchants = merchantsFrom(API_KEYS, MERCHANTS_FILE);
-        const limited = merchants.find(({ limits }) => limits.secondPersonAbove !== undefined);
-        const people = decidersAmong(merchants);
-        if ((SECOND_PERSON_ABOVE === undefined && limited === undefined) || people.length > 1) return;
-        const path = SECOND_PERSON_ABOVE === undefined ? 'MERCHANTS_FILE' : 'SECOND_PERSON_ABOVE';
-        const what =
-          SECOND_PERSON_ABOVE === undefined ? `gives ${limited?.name} a secondPersonAbove, and that ` : '';
-        const has = people.length === 0 ? 'nobody has one' : `only ${people[0]} has one`;
-        const message = `${what}takes two people whose keys have the scope review, under two names: ${has}`;
-        context.addIssue({ code: 'custom', path: [path], message });
-      },
-      { when: areRead('API_KEYS', 'MERCHANTS_FILE', 'SECOND_PERSON_ABOVE') },
-    )
     .refine(({ POLL_FIRST, POLL_MAX }) => POLL_MAX >= POLL_FIRST, {
       path: ['POLL_MAX'],
       error: 'must be at least POLL_FIRST',
@@ -415,7 +400,11 @@ export type Config<P extends Part> = z.infer<(typeof schemas)[P]>;
  * @throws {ConfigError} with one line for each setting that is missing or wrong.
  * @example readConfig('worker', process.env).PROVIDER_TIMEOUT // 15000
  */
-export function readConfig<P extends Part>(part: P, env: NodeJS.ProcessEnv): Config<P> {
+export function readConfig<P extends Part>(
+  part: P,
+  env: NodeJS.ProcessEnv,
+  onGap: (gap: string) => void = refuseGap,
+): Config<P> {
   const schema: z.ZodType = schemas[part];
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const { given, mistakes } = withSecretFiles(set, settingNames(part));
@@ -424,8 +413,10 @@ export function readConfig<P extends Part>(part: P, env: NodeJS.ProcessEnv): Con
   if (read.success && mistakes.length === 0) {
     const config = read.data as Config<P>;
     const examples = exampleSecrets({ settings: given, keys: keysIn(config) }, namesOfSecrets(part));
-    if (examples.length === 0) return config;
-    throw new ConfigError(examples.join('\n'));
+    if (examples.length > 0) throw new ConfigError(examples.join('\n'));
+    const gap = secondPersonGap(config);
+    if (gap !== undefined) onGap(gap);
+    return config;
   }
   const lines = (read.error?.issues ?? [])
     .filter(({ path: [name] }) => !unread.includes(String(name)))
@@ -436,6 +427,26 @@ export function readConfig<P extends Part>(part: P, env: NodeJS.ProcessEnv): Con
         : `${name} ${issue.message}`;
     });
   throw new ConfigError([...mistakes.map(({ line }) => line), ...lines].join('\n'));
+}
+
+function refuseGap(gap: string): never {
+  throw new ConfigError(gap);
+}
+
+/** Why nobody could complete a decision that takes two people, if so. */
+function secondPersonGap(config: Config<Part>): string | undefined {
+  if (!('PORT' in config)) return undefined;
+  const { API_KEYS, MERCHANTS_FILE, SECOND_PERSON_ABOVE } = config;
+  const merchants = merchantsFrom(API_KEYS, MERCHANTS_FILE);
+  const limited = merchants.find(({ limits }) => limits.secondPersonAbove !== undefined);
+  const people = decidersAmong(merchants);
+  if ((SECOND_PERSON_ABOVE === undefined && limited === undefined) || people.length > 1) return undefined;
+  const what =
+    SECOND_PERSON_ABOVE === undefined
+      ? `MERCHANTS_FILE gives ${limited?.name} a secondPersonAbove, and that `
+      : 'SECOND_PERSON_ABOVE ';
+  const has = people.length === 0 ? 'nobody has one' : `only ${people[0]} has one`;
+  return `${what}takes two people whose keys have the scope review, under two names: ${has}`;
 }
 
 function namesOfSecrets(part: Part): readonly string[] {

@@ -70,7 +70,13 @@ await runProcess(async (stop) => {
   });
   reloadOnHangUp(
     logger,
-    () => merchantsOf(readConfig('api', process.env)),
+    () =>
+      merchantsOf(
+        readConfig('api', process.env, (gap) => {
+          // No reason to leave a key valid that was removed.
+          logger.error({ gap }, 'the merchants were read again, but nobody can complete some decisions now');
+        }),
+      ),
     (merchants) => {
       replaceMerchants(merchants);
       logger.info({ merchants: merchants.map(({ name }) => name) }, 'the merchants were read again');

@@ -493,6 +493,18 @@ describe('several merchants', () => {
       mistakes('api', { ...limit, API_KEYS: `${one},bob:secret-four-that-is-long-enough:review` }),
     ).toEqual([]);
   });
+
+  it('are read again even if nobody is the second person any more: a key that was removed is to end', () => {
+    const gaps: string[] = [];
+    const env = {
+      ...api,
+      SECOND_PERSON_ABOVE: '500000',
+      API_KEYS: 'ann:secret-one-that-is-long-enough:review',
+    };
+    const merchants = merchantsOf(readConfig('api', env, (gap) => gaps.push(gap)));
+    expect(merchants.map(({ name }) => name)).toEqual(['ann']);
+    expect(gaps).toEqual([expect.stringContaining('only ann has one')]);
+  });
 });
 
 describe('the secrets of .env.example', () => {
