@@ -100,12 +100,25 @@ export function toJson(body: Buffer): unknown {
 function parseJson(body: Buffer): unknown {
   if (body.length === 0) throw new ApiError('malformed_json', 'The body is empty: send a JSON object.');
   try {
-    return JSON.parse(decodeUtf8(body));
+    return JSON.parse(decodeUtf8(body), unrounded);
   } catch (error) {
     throw error instanceof ApiError
       ? error
       : new ApiError('malformed_json', `The body is not valid JSON${whereBroken(error)}.`);
   }
+}
+
+/** Keeps a number that isn't whole from becoming so by being rounded: it is no number for any field then. */
+function unrounded(_: string, value: unknown, number?: { readonly source?: string }): unknown {
+  return Number.isInteger(value) && !isWhole(number?.source ?? '') ? Number.NaN : value;
+}
+
+/** @param source a number as JSON has it, such as `5e3` */
+function isWhole(source: string): boolean {
+  const [, whole = '', fraction = '', exponent = '0'] =
+    /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(source) ?? [];
+  const digits = (whole + fraction).replace(/0+$/, '');
+  return digits === '' || digits.length <= whole.length + Number(exponent);
 }
 
 function decodeUtf8(body: Buffer): string {

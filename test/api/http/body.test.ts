@@ -55,6 +55,21 @@ describe('a request', () => {
     expect(answer.body.errors).toEqual([{ field: 'amount', message: 'must not be given more than once' }]);
   });
 
+  it.each(['4999.99999999999999999999', '5000.00000000000001', '50000000000000000001e-16', '1e-400'])(
+    'whose amount would only be whole once it is rounded is refused: %s',
+    async (amount) => {
+      const body = `{"amount": ${amount}, "phone": "677000000"}`;
+      const answer = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body });
+      expect([answer.status, answer.body.errors]).toMatchObject([400, [{ field: 'amount' }]]);
+    },
+  );
+
+  it.each(['5000.0', '5e3', '50000E-1', '0.5e+4'])('may write a whole amount as %s', async (amount) => {
+    const body = `{"amount": ${amount}, "phone": "1"}`;
+    const { body: answer } = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body });
+    expect(answer.errors).toMatchObject([{ field: 'phone' }]);
+  });
+
   it('with two Idempotency-Key headers is refused', async () => {
     const headers = new Headers({ authorization: `Bearer ${KEYS.shop}`, 'content-type': 'application/json' });
     const body = JSON.stringify({ amount: 500, phone: '677000000' });
