@@ -7,6 +7,9 @@ import { matchedNotification, unmatchedNotification } from './schemas.js';
 /** How many notifications are kept, the latest. */
 const KEPT = 200;
 
+/** How many of them may be ones that can't be read: those push out no other. */
+const KEPT_UNREAD = 50;
+
 /** Events of history after which a new run takes over. */
 const HISTORY_LIMIT = 1_500;
 
@@ -22,7 +25,7 @@ export function keepUnmatched(kept: readonly UnmatchedNotification[] = []): Prom
 async function keep(kept: readonly UnmatchedNotification[]): Promise<void> {
   let latest = readInput(list(unmatchedNotification), kept);
   onSignal(unmatchedSignal, unmatchedNotification, (notification) => {
-    latest = [...latest, notification].slice(-KEPT);
+    latest = withLatest(latest, notification);
   });
   onSignal(matchedSignal, matchedNotification, ({ at, transId, externalId }) => {
     latest = latest.filter(
@@ -34,4 +37,16 @@ async function keep(kept: readonly UnmatchedNotification[]): Promise<void> {
     () => workflowInfo().historyLength >= HISTORY_LIMIT || workflowInfo().continueAsNewSuggested,
   );
   await continueAsNew<typeof keepUnmatched>(latest);
+}
+
+/** One that can't be read is kept once, however often it comes. */
+function withLatest(
+  kept: readonly UnmatchedNotification[],
+  latest: UnmatchedNotification,
+): readonly UnmatchedNotification[] {
+  if (latest.unread === undefined) return [...kept, latest].slice(-KEPT);
+  const others = kept.filter(({ unread }) => unread !== latest.unread);
+  const unread = others.filter((one) => one.unread !== undefined);
+  const oldest = unread.length >= KEPT_UNREAD ? unread[0] : undefined;
+  return [...others.filter((one) => one !== oldest), latest].slice(-KEPT);
 }

@@ -103,8 +103,28 @@ describe('a flood of notifications', () => {
     const before = (await unmatched()).length;
     expect(await flood(65, { transId: 'T3', externalId: 'order-17' })).toHaveLength(5);
     expect(await flood(1, { transId: 'T4', externalId: `col_${'1'.repeat(32)}` })).toHaveLength(1);
-    // One of those that were refused is kept, too.
-    expect((await unmatched()).length).toBe(before + 61);
+    // Of those that were refused, one of each kind is kept, too.
+    expect((await unmatched()).length).toBe(before + 62);
+  });
+
+  it("that can't be read neither keeps out one that names a transaction, nor is kept more than once", async () => {
+    const api = await stack.startMore();
+    const send = (body: string | object) => api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body });
+    const before = (await unmatched()).length;
+    for (let times = 0; times < 61; times++) await send('PING');
+    expect((await send('PING')).status).toBe(429);
+    expect((await send({ transId: 'T5', status: 'SUCCESSFUL' })).status).toBe(200);
+    const kept = await unmatched();
+    expect(kept).toHaveLength(before + 2);
+    expect(kept[0]).toMatchObject({ transId: 'T5' });
+  });
+
+  it('that names many transactions keeps out no other for good: those beyond the limit are kept, too', async () => {
+    const api = await stack.startMore();
+    const send = (body: object) => api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body });
+    await send(Array.from({ length: 60 }, (_, index) => ({ transId: `X${index}`, status: 'SUCCESSFUL' })));
+    expect((await send({ transId: 'T6', status: 'SUCCESSFUL' })).status).toBe(429);
+    expect((await unmatched())[0]).toMatchObject({ transId: 'T6', status: 'SUCCESSFUL' });
   });
 
   it('with a wrong token is told nothing of all this', async () => {

@@ -18,6 +18,9 @@ import { type ApiContext, type ApiRequest, publicRoute } from '../route.js';
 /** Key of the limit that all unmatched notifications share. No payment or transaction can have this key. */
 const UNMATCHED = ' ';
 
+/** And the one of all that can't be read, so that those keep out no other. */
+const UNREAD = '  ';
+
 /** Characters that are kept of a notification that can't be read. */
 const MAX_UNREAD = 1_000;
 
@@ -110,7 +113,7 @@ async function take(request: ApiRequest, context: ApiContext): Promise<void> {
 
 /** Keeps a notification that can't be read, for an operator. */
 async function keepUnread(request: ApiRequest, context: ApiContext, text: string): Promise<void> {
-  context.limits.hints.pass(UNMATCHED);
+  context.limits.hints.pass(UNREAD);
   await keepUnmatched(context, { at: new Date().toISOString(), unread: beginningOf(text) });
   count(request, context, 'malformed');
 }
@@ -134,15 +137,26 @@ async function takeOne(request: ApiRequest, context: ApiContext, named: Named): 
     // Temporal has no such payment. One of long ago may be meant: an operator has to see it, and the provider may not repeat it.
     if (code !== 'records_unavailable') throw error;
   }
-  context.limits.hints.pass(UNMATCHED);
+  try {
+    context.limits.hints.pass(UNMATCHED);
+  } catch (error) {
+    const kept = await keepRefused(context, named);
+    if (kept !== undefined) awaitPayment(context, named, kept);
+    throw error;
+  }
   const unmatched = toUnmatched(named);
   await keepUnmatched(context, unmatched);
+  awaitPayment(context, named, unmatched);
+  return 'unmatched';
+}
+
+/** Gives a notification that is kept to its payment once that is known. */
+function awaitPayment(context: ApiContext, named: Named, kept: UnmatchedNotification): void {
   context.early.add(async () => {
     if ((await give(context, named)) === 'unknown') return false;
-    await dropMatched(context, unmatched);
+    await dropMatched(context, kept);
     return true;
   });
-  return 'unmatched';
 }
 
 /**
@@ -169,14 +183,16 @@ async function give(
   return await deliverHint(context, id, hint);
 }
 
-/** Keeps a notification that a payment's limit has refused, for an operator, unless it is kept already. */
-async function keepRefused(context: ApiContext, named: Named): Promise<void> {
+/** Keeps a notification that a limit has refused, for an operator, unless it is kept already. */
+async function keepRefused(context: ApiContext, named: Named): Promise<UnmatchedNotification | undefined> {
   const { kept } = context.limits;
   const { transId = '', status = '', paymentId = '', externalId = '' } = named;
-  const refused = { transId, status, payment: paymentId || externalId };
-  if (!kept.take(refused, Date.now())) return;
+  const refused = { transId, status, payment: paymentId || externalId || transId };
+  if (!kept.take(refused, Date.now())) return undefined;
+  const unmatched = toUnmatched(named);
   try {
-    await keepUnmatched(context, toUnmatched(named));
+    await keepUnmatched(context, unmatched);
+    return unmatched;
   } catch (error) {
     kept.giveBack(refused);
     throw error;
