@@ -537,10 +537,11 @@ export const dueDeliveryListSchema = z
   .object({
     data: described(
       z.array(dueDeliverySchema),
-      'Of this page, oldest first; the newest payments are on the first page',
+      'Those of the payment that was created first at the beginning, over all pages',
     ),
-    checked: described(z.int(), 'How many payments were asked for this page'),
-    unread: described(z.int(), 'How many of them could not answer in time'),
+    total: described(z.int(), 'How many payments may have one, on all pages'),
+    checked: described(z.int(), 'How many of them were asked for this page'),
+    unread: described(z.int(), 'How many of those could not answer in time'),
     nextCursor: described(
       z.string().optional(),
       'Pass it as `cursor` to ask more payments that may have one; the last page has none',

@@ -129,16 +129,16 @@ ${number < pages && html`<a class="button plain" href="${address(number + 1)}" r
 export async function deliveriesPage(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const cursor = visit.query('cursor');
-  const { data, checked, unread, nextCursor } = requireValue(await api.due({ cursor: cursor || undefined }));
+  const { data, total, checked, unread, nextCursor } = requireValue(
+    await api.due({ cursor: cursor || undefined }),
+  );
   const isPart = cursor !== '' || nextCursor !== undefined;
   const incomplete = [
     unread > 0 && `${counted(unread, 'payment', 'payments')} could not answer in time.`,
-    nextCursor !== undefined &&
-      'Older payments may have some, too, and were not asked yet: see the end of this page.',
   ].filter((text) => text !== false);
   const main = html`
 <div class="title"><h1>Deliveries to merchants that are due</h1>
-<p>${counted(data.length, 'notification', 'notifications')} of ${counted(checked, 'running payment', 'running payments')} ${data.length === 1 ? 'is' : 'are'} not acknowledged yet.${isPart && ' Other pages may have more: the newest payments are on the first.'} The oldest of this page first. Each is tried for 72 hours; one that was given up is on its payment's page.</p></div>
+<p>${counted(total, 'running payment', 'running payments')} may have some${isPart && `, and ${count(checked)} of them ${checked === 1 ? 'was' : 'were'} asked for this page`}: ${counted(data.length, 'notification', 'notifications')} ${data.length === 1 ? 'is' : 'are'} not acknowledged yet. Those of the oldest payment first. Each is tried for 72 hours; one that was given up is on its payment's page.</p></div>
 ${noticeBox(takeNotice(session, 'deliveries'))}
 ${incomplete.length > 0 && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${incomplete.join(' ')}</p></div>`}
 ${
@@ -154,8 +154,8 @@ ${notificationOf(session, payment.id, notification, { cursor })}</li>`,
 ${
   isPart &&
   html`<nav class="pages" aria-label="Pages">
-${cursor !== '' && html`<a class="button plain" href="${deliveriesAddress()}">Newest payments</a>`}
-${nextCursor && html`<a class="button plain" href="${deliveriesAddress(nextCursor)}" rel="next">Ask older payments</a>`}</nav>`
+${cursor !== '' && html`<a class="button plain" href="${deliveriesAddress()}">Oldest payments</a>`}
+${nextCursor && html`<a class="button plain" href="${deliveriesAddress(nextCursor)}" rel="next">Ask newer payments</a>`}</nav>`
 }`;
   return { page: page({ title: 'Deliveries that are due', session, place: 'deliveries', main }) };
 }

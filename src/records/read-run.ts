@@ -67,10 +67,7 @@ export function runsOf(ids: readonly PaymentId[]): string {
  * Open runs of whose payments merchants were to be notified of something: the first time gives each a {@link attributes.final}, if need
  * be false, which it keeps, whatever its status becomes. The index doesn't know what has yet to be delivered.
  */
-export const OPEN_AND_TOLD = `ExecutionStatus = "Running" AND ${attributes.final.name} IS NOT NULL`;
-
-/** Open runs of payments of which a merchant may have been notified. */
-export const TOLD_PAYMENTS = `${PAYMENTS} AND ${OPEN_AND_TOLD}`;
+export const TOLD_PAYMENTS = `${PAYMENTS} AND ExecutionStatus = "Running" AND ${attributes.final.name} IS NOT NULL`;
 
 /** The runs that a query finds, a call's worth at a time. */
 export async function* listRuns(

@@ -205,7 +205,7 @@ describe('the notifications that are due', () => {
     await resend(payment.id);
   });
 
-  it('are listed of so many payments at a time, each once', async () => {
+  it('are listed of so many payments at a time, each once, the oldest first, with how many there are', async () => {
     answer = { kind: 'failed', reason: 'answered 500' };
     const made: string[] = [];
     for (let number = 0; number < 3; number++) {
@@ -216,20 +216,24 @@ describe('the notifications that are due', () => {
     }
     const idsOf = (data: readonly Due[]) =>
       data.map(({ payment }) => payment.id).filter((id) => made.includes(id));
-    await eventually(
+    const all = await eventually(
       () => due(),
       ({ body }) => idsOf(body.data).length === 3,
     );
+    expect(idsOf(all.body.data)).toEqual(made);
+    const { total } = all.body;
+    expect(total).toBe(all.body.checked);
 
     const found: string[] = [];
     let cursor: string | undefined;
     do {
       const { body } = await due(`?limit=1${cursor === undefined ? '' : `&cursor=${cursor}`}`);
       expect(body.checked).toBeLessThanOrEqual(1);
+      expect(body.total).toBe(total);
       found.push(...idsOf(body.data));
       cursor = body.nextCursor;
     } while (cursor !== undefined);
-    expect(found.sort()).toEqual(made.sort());
+    expect(found).toEqual(made);
 
     answer = { kind: 'delivered' };
     for (const id of made) await resend(id);

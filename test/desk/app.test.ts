@@ -51,9 +51,9 @@ describe('the deliveries', () => {
     const { text: following } = await operator.get(next.replaceAll('&#39;', "'"));
     const asked = api.asked.filter((one) => one.path === '/v1/notifications/due');
     expect(asked.map(({ query }) => new URLSearchParams(query).get('cursor'))).toEqual([null, HOSTILE]);
-    expect(text).toContain('Older payments may have some, too, and were not asked yet');
-    expect(text).not.toContain('Newest payments');
-    expect(following).toContain('<a class="button plain" href="/desk/deliveries">Newest payments</a>');
+    expect(text).toContain('1,234 running payments may have some, and 3 of them were asked for this page');
+    expect(text).not.toContain('Oldest payments');
+    expect(following).toContain('<a class="button plain" href="/desk/deliveries">Oldest payments</a>');
   });
 });
 

@@ -174,6 +174,7 @@ function answers({ text }: Texts) {
           notification,
         },
       ],
+      total: 1_234,
       checked: 3,
       unread: 1,
       nextCursor: text,

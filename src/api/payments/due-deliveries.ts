@@ -2,10 +2,12 @@ import PQueue from 'p-queue';
 import { type PaymentNotification, withNextTries } from '../../payments/notification.js';
 import type { PaymentStatus } from '../../payments/payment.js';
 import type { PaymentId, PaymentKind } from '../../payments/payment-id.js';
+import { TOLD_PAYMENTS } from '../../records/read-run.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { notificationsQuery } from '../../workflows/messages.js';
 import { askRunning, findPayment, type ReadContext } from './find-payment.js';
-import { listInTemporal, type Place } from './list-payments.js';
+import type { Place } from './list-payments.js';
+import { countPayments, listOldestFirst } from './oldest-first.js';
 
 /** A notification that its merchant has yet to acknowledge, with its payment as the index has it. */
 export interface DueDelivery {
@@ -20,8 +22,10 @@ export interface DueDelivery {
 }
 
 export interface DueDeliveries {
-  /** Oldest first. */
+  /** Those of the payment that was created first at the beginning. */
   readonly due: readonly DueDelivery[];
+  /** Payments that may have one, on all pages. */
+  readonly total: number;
   /** Payments that were asked. */
   readonly checked: number;
   /** Those of them that could not answer in time. */
@@ -37,8 +41,8 @@ const CONCURRENCY = 10;
 const ANSWER_LIMIT_MS = 2_000;
 
 /**
- * The notifications that merchants have yet to acknowledge. Temporal's index doesn't know them, since to write each delivery
- * there would cost every payment an event: so the payments that may have one are asked.
+ * The notifications that merchants have yet to acknowledge, of the payments that were created first. Temporal's index doesn't know
+ * them, since to write each delivery there would cost every payment an event: so the payments that may have one are asked.
  *
  * @param limit payments to ask; each is a call to a worker
  * @param after `last` of the page before
@@ -49,16 +53,17 @@ export async function findDueDeliveries(
   limit: number,
   after: Place | undefined,
 ): Promise<DueDeliveries> {
-  const { entries, end } = await listInTemporal(context, { mayHaveDeliveries: true }, limit, after);
+  const total = await countPayments(context.client, TOLD_PAYMENTS);
+  const { payments, hasMore } = await listOldestFirst(context.client, TOLD_PAYMENTS, limit, after);
   const queue = new PQueue({ concurrency: CONCURRENCY });
   const ask = ({ id }: Place) => dueOf(context, id).catch(() => undefined);
-  const answers = await queue.addAll(entries.map((entry) => () => ask(entry)));
-  const due = answers.flatMap((answer) => answer ?? []);
+  const answers = await queue.addAll(payments.map((payment) => () => ask(payment)));
   return {
-    due: due.sort((one, other) => one.notification.at - other.notification.at),
-    checked: entries.length,
+    due: answers.flatMap((answer) => answer ?? []),
+    total,
+    checked: payments.length,
     unread: answers.filter((answer) => answer === undefined).length,
-    last: end,
+    last: hasMore ? payments.at(-1) : undefined,
   };
 }
 

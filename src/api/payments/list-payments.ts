@@ -235,7 +235,7 @@ function summarised(payment: Payment, createdAt: number): PaymentSummary {
  * @param after the last place of the page before
  * @throws {ApiError} `temporarily_unavailable`.
  */
-export async function listInTemporal(
+async function listInTemporal(
   { client }: { readonly client: Client },
   filter: PaymentFilter,
   pageSize: number,

@@ -2,7 +2,6 @@ import { status as grpc } from '@grpc/grpc-js';
 import type { Client } from '@temporalio/client';
 import type { PaymentStatus } from '../../payments/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId } from '../../payments/payment-id.js';
-import { OPEN_AND_TOLD } from '../../records/read-run.js';
 import { grpcErrorOf } from '../../temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { WORKFLOW_TYPES } from '../../workflows/messages.js';
@@ -23,8 +22,6 @@ export interface PaymentFilter {
   readonly transId?: string | undefined;
   readonly createdFrom?: number | undefined;
   readonly createdBefore?: number | undefined;
-  /** Only payments that run, and may have a notification to deliver. */
-  readonly mayHaveDeliveries?: true | undefined;
 }
 
 /** Payments of one transaction that are read at once. */
@@ -81,7 +78,6 @@ export function visibilityQuery(filter: PaymentFilter): string {
     ...equals(attributes.transId.name, transId),
     ...(createdFrom === undefined ? [] : [`${createdAt.name} >= ${createdFrom}`]),
     ...(createdBefore === undefined ? [] : [`${createdAt.name} < ${createdBefore}`]),
-    ...(filter.mayHaveDeliveries === undefined ? [] : [OPEN_AND_TOLD]),
   ].join(' AND ');
 }
 

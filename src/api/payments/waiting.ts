@@ -1,14 +1,12 @@
-import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { Gauge, type Registry } from 'prom-client';
-import { type PaymentId, parsePaymentId } from '../../payments/payment-id.js';
+import type { PaymentId } from '../../payments/payment-id.js';
 import { HOUR_MS } from '../../payments/time.js';
 import { TOLD_PAYMENTS } from '../../records/read-run.js';
-import { pagesOf } from '../../temporal/list-workflows.js';
-import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { shareAnswers } from '../shared-answers.js';
 import { dueOf } from './due-deliveries.js';
 import { currentState, findPayment, type ReadContext } from './find-payment.js';
-import { callTemporal } from './temporal-calls.js';
+import type { Place } from './list-payments.js';
+import { countPayments, listOldestFirst } from './oldest-first.js';
 import { OPEN_REVIEWS, unfinishedQuery } from './visibility.js';
 
 /** For how long what was read is shown again, in ms, however often Prometheus asks. */
@@ -23,11 +21,7 @@ const ANSWER_LIMIT_MS = 1_500;
 /** A payment that has no outcome after this time is overdue, in ms: a link may be paid for a day. */
 const UNFINISHED_AFTER_MS = 25 * HOUR_MS;
 
-/** Payments that one call to Temporal lists, and that are listed at most; the count has no limit. */
-const LISTED_AT_ONCE = 250;
-const MAX_LISTED = 10_000;
-
-/** Payments that are asked since when they have waited: of those that are listed, the ones that were created first. */
+/** Payments that are asked since when they have waited: the ones that were created first. */
 const MAX_DATED = 200;
 
 /** How long an answer holds, in ms: what a payment waits for may end between two readings, and something else begin. */
@@ -48,13 +42,6 @@ interface Wait {
   since(id: PaymentId): Promise<number | undefined>;
 }
 
-/** A payment that may wait, as the index has it. */
-interface Listed {
-  readonly id: PaymentId;
-  /** ms since the epoch. */
-  readonly createdAt: number;
-}
-
 /**
  * Adds gauges of what payments wait for to a registry: a decision, a merchant who takes a notification, an outcome. Temporal's
  * index counts them, and payments say since when. What can't be found out is `NaN`, which is no number, and not 0.
@@ -65,10 +52,7 @@ export function measureWaiting(registry: Registry, context: ReadContext): void {
   const due = new WaitingReader(context, { query: TOLD_PAYMENTS, since: (id) => owed(context, id) });
   const unfinished = shareAnswers(
     () =>
-      callTemporal(context.client, () =>
-        context.client.workflow.count(unfinishedQuery(Date.now() - UNFINISHED_AFTER_MS)),
-      ).then(
-        ({ count }) => count,
+      countPayments(context.client, unfinishedQuery(Date.now() - UNFINISHED_AFTER_MS)).catch(
         () => Number.NaN,
       ),
     REUSED_MS,
@@ -143,21 +127,21 @@ class WaitingReader {
   async #readNow(): Promise<Waiting> {
     const deadline = Date.now() + READING_LIMIT_MS;
     const { client } = this.context;
-    const { count } = await callTemporal(client, () => client.workflow.count(this.wait.query));
-    const listed = count === 0 ? [] : await this.#list();
-    const ids = new Set(listed.map(({ id }) => id));
+    const count = await countPayments(client, this.wait.query);
+    const { payments, hasMore } = await listOldestFirst(client, this.wait.query, MAX_DATED);
+    const ids = new Set(payments.map(({ id }) => id));
     for (const id of this.#since.keys()) if (!ids.has(id)) this.#since.delete(id);
-    return { count, oldest: listed.length === 0 ? undefined : await this.#oldest(listed, deadline) };
+    return { count, oldest: await this.#oldest(payments, hasMore, deadline) };
   }
 
   /**
    * Since when the oldest has waited; `NaN` when none could be asked, `undefined` when those that were asked don't wait. No payment waits
    * before it was created: they are asked in that order, until those that are left were created after a time that is known.
    */
-  async #oldest(listed: readonly Listed[], deadline: number): Promise<number | undefined> {
+  async #oldest(payments: readonly Place[], hasMore: boolean, deadline: number): Promise<number | undefined> {
     let oldest: number | undefined;
-    let isUnread = listed.length > MAX_DATED;
-    for (const { id, createdAt } of listed.slice(0, MAX_DATED)) {
+    let isUnread = hasMore;
+    for (const { id, createdAt } of payments) {
       if (oldest !== undefined && createdAt > oldest) break;
       const known = this.#since.get(id);
       const isFresh = known !== undefined && Date.now() - known.readAt < DATED_MS;
@@ -168,24 +152,6 @@ class WaitingReader {
       else if (read.at !== undefined) oldest = Math.min(oldest ?? read.at, read.at);
     }
     return oldest ?? (isUnread ? Number.NaN : undefined);
-  }
-
-  /** The payments that may wait, those created first at the beginning. Temporal lists the newest first, and in no other order. */
-  async #list(): Promise<Listed[]> {
-    const { client } = this.context;
-    const listed: Listed[] = [];
-    const request = { query: this.wait.query, pageSize: LISTED_AT_ONCE };
-    for await (const { executions } of pagesOf(client, request, (list) => callTemporal(client, list))) {
-      for (const { execution, searchAttributes } of executions) {
-        const id = parsePaymentId(execution?.workflowId);
-        const createdAt = decodeTypedSearchAttributes(searchAttributes?.indexedFields).get(
-          attributes.createdAt,
-        );
-        if (id !== undefined) listed.push({ id, createdAt: createdAt ?? 0 });
-      }
-      if (listed.length >= MAX_LISTED) break;
-    }
-    return listed.sort((one, other) => one.createdAt - other.createdAt);
   }
 
   /** Asks a payment since when it has waited. When it doesn't answer, it is asked again the next time. */

@@ -113,12 +113,12 @@ export const listDueDeliveries = authenticatedRoute({
   path: '/v1/notifications/due',
   summary: 'Notifications that merchants have not acknowledged yet',
   description:
-    'For operators. Payments are asked that are final, or have been in REVIEW or FAILED, and whose workflow still runs, the newest first. A page can be empty although others follow: the last one has no `nextCursor`.',
+    'For operators. Payments are asked that are final, or have been in REVIEW or FAILED, and whose workflow still runs, those created first at the beginning. A page can be empty although others follow: the last one has no `nextCursor`.',
   operationId: 'listDueNotifications',
   tag: 'Operations',
   responses: {
     200: {
-      description: 'The notifications of a page of payments, oldest first.',
+      description: 'The notifications of a page of payments.',
       schema: dueDeliveryListSchema,
     },
   },
