@@ -1,7 +1,8 @@
 import { isForced } from '../../src/payments/decision.js';
 import type { Step } from '../../src/payments/machine.js';
+import { isDisputed } from '../../src/payments/matching.js';
 import type { TransId } from '../../src/payments/payment-id.js';
-import { type PaymentState, transIdOf } from '../../src/payments/payment-state.js';
+import { namedIn, type PaymentState, transIdOf } from '../../src/payments/payment-state.js';
 import type { PaymentEvent } from '../../src/payments/transitions.js';
 import { deliveryViolations, type Violation } from './invariants.js';
 import { SEND_PATIENCE_MS, withNotifications, withReplies, withRequest } from './requests.js';
@@ -19,6 +20,7 @@ export const EMPTY_BOOK: Book = {
   isNamed: false,
   named: [],
   reportedPaid: [],
+  disputed: [],
   isSearched: true,
   shown: [],
   quietUntil: 0,
@@ -41,7 +43,10 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   const violations: Violation[] = [];
   const shown = shownBy(before, event);
   let book: Book = { ...before.book, shown: shown.all, quietUntil: quietAfter(before.book, event, now) };
+  // So it is when a notification names the payment, and this run has given nobody its link.
+  const isNamedLink = step.payment.sends.isReset === true && namedIn(before.payment).length > 0;
   const isMaybeReset =
+    isNamedLink ||
     (event.kind === 'resetChecked' && event.mayBeReset) ||
     (event.kind === 'sent' && event.outcome.kind === 'unchecked');
   if (isMaybeReset) book = { ...book, mayBeReset: true };
@@ -104,13 +109,26 @@ function withNamed(
   if (isSaid && named.includes(event.transId)) named = named.filter((one) => one !== event.transId);
   if (event.kind === 'listed' && event.answer.kind === 'listed' && named.length > 0) named = [];
   const isUnnamed = isLeftUnnamed(situation, event, after) ? true : undefined;
+  const isDecided = payment.phase.kind === 'deciding' && !['deciding', 'review'].includes(after.phase.kind);
+  const seen = transactionsIn(event).filter((one) => isDisputed(payment.order, one));
+  const isNew = seen.some(({ transId }) => !before.disputed.includes(transId));
+  const disputed = isNew
+    ? [...new Set([...before.disputed, ...seen.map(({ transId }) => transId)])]
+    : before.disputed;
+  const isInDispute = !isDecided && (isNew || book.isDisputed) ? true : undefined;
   const isEnded = !before.final && after.phase.kind === 'ended' && after.phase.status !== 'SUCCESSFUL';
   const isByItself = payment.phase.kind !== 'deciding';
   const [other] = [...named.filter((one) => one !== transIdOf(after)), ...(isUnnamed ? ['the payment'] : [])];
+  if (isEnded && isByItself && isInDispute)
+    violations.push({ invariant: 'failedNamed', what: 'a transaction names the payment, and another' });
   if (isEnded && isByItself && other !== undefined)
     violations.push({ invariant: 'failedNamed', what: `a notification names ${other}` });
-  const isSame = named === book.named && isUnnamed === book.isUnnamed;
-  return isSame ? book : { ...book, named, isUnnamed };
+  const isSame =
+    named === book.named &&
+    isUnnamed === book.isUnnamed &&
+    isInDispute === book.isDisputed &&
+    disputed === book.disputed;
+  return isSame ? book : { ...book, named, isUnnamed, isDisputed: isInDispute, disputed };
 }
 
 /** Whether a notification has named the payment alone, and no transaction is known that it may be about. */

@@ -13,14 +13,14 @@ export const INVARIANTS = {
   noDouble:
     'no money is sent while a transaction of the payment exists that can move or has moved it, unless an operator has insisted',
   readFirst:
-    'a request is made again only right after the list was read, and not when a notification has named a transaction since, nor after one that names the payment alone while the provider shows none and nobody has decided',
+    'a request is made again only right after the list was read, and not when a notification has named a transaction since, nor after one that names the payment alone while the provider shows none and nobody has decided; never while one is shown that names the payment and another',
   inFlight: 'nothing ends, decides or sends the payment while its request is in flight',
   failedTruth:
     'FAILED and EXPIRED are said only when no transaction of the payment can move money, or has moved it',
   failedShown:
     'FAILED and EXPIRED are not said, even by force, once the provider has shown a transaction as SUCCESSFUL, unless it has shown since that it has moved no money',
   failedNamed:
-    'FAILED and EXPIRED are not said by themselves while a notification names another transaction, before the provider was asked about it or its list was read, nor while one names the payment alone and the provider shows none',
+    'FAILED and EXPIRED are not said by themselves while a notification names another transaction, before the provider was asked about it or its list was read, nor while one names the payment alone and the provider shows none, or one is shown that names the payment and another',
   expiredShown: 'no link is expired that the provider has shown to be paid',
   expiredReported: 'no link is expired for half an hour after the first notification that calls it paid',
   succeededTruth: "SUCCESSFUL is said only when the payment's own transaction is SUCCESSFUL",
@@ -297,6 +297,8 @@ export function sendViolations(
   const isTriedAgain = isRepeated || (phase.kind === 'sending' && phase.unsent !== undefined);
   if (isTriedAgain && book.isUnnamed)
     violations.push({ invariant: 'readFirst', what: 'a notification has named the payment' });
+  if (book.isDisputed)
+    violations.push({ invariant: 'readFirst', what: 'a transaction names the payment, and another' });
   const moving = provider.transactions.find((one) => canMove(payment.order, one));
   if (moving !== undefined && book.insisted === undefined) {
     violations.push({

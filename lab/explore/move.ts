@@ -90,6 +90,8 @@ export interface ListMove {
         readonly kind: 'listed';
         readonly without: readonly TransId[];
         readonly isBare: boolean;
+        /** It also shows one that names this payment, and another. */
+        readonly isDisputed?: true | undefined;
         /** It is shown with the status that it had before. */
         readonly older?: TransId | undefined;
       }

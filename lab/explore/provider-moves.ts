@@ -280,6 +280,7 @@ function listMoves(situation: Situation, setting: Setting): Move[] {
   if (may('fieldsLeftOut') && visible.length > 0) moves.push(costly(move({ ...all, isBare: true })));
   const listed = visible.filter(({ isListed }) => isListed).map(({ transId }) => transId);
   if (may('flappingList') && listed.length > 1) moves.push(costly(move({ ...all, without: listed })));
+  if (may('disputedList')) moves.push(costly(move({ ...all, isDisputed: true })));
   if (may('refusedList')) moves.push(costly(move({ kind: 'refused' })));
   return [...moves, ...noAnswers(may, ['all']).map((answer) => costly(move(answer)))];
 }

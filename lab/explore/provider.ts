@@ -3,7 +3,7 @@ import type { TransId } from '../../src/payments/payment-id.js';
 import type { ProviderStatus, Transaction } from '../../src/payments/transaction.js';
 import { type AnswerEvent, LISTED_AFTER_MS } from '../../src/payments/transitions.js';
 import type { ExpiryMove, ListMove, NoAnswer, PostMove, StatusMove } from './move.js';
-import { AMOUNT, type Foreign, orderOf, type Setting, WRONG_AMOUNT } from './setting.js';
+import { AMOUNT, FOREIGN, type Foreign, orderOf, type Setting, WRONG_AMOUNT } from './setting.js';
 import {
   type OwnTransaction,
   type Provider,
@@ -138,10 +138,13 @@ export function answerList(before: Situation, { answer, truth }: ListMove, setti
         situation: { ...before, provider: { ...provider, transactions } },
         event: event({
           kind: 'listed',
-          transactions: shown.map((one) => {
-            const status = one.transId === answer.older ? (one.before ?? one.status) : one.status;
-            return asShown({ ...one, status }, answer.isBare, setting);
-          }),
+          transactions: [
+            ...shown.map((one) => {
+              const status = one.transId === answer.older ? (one.before ?? one.status) : one.status;
+              return asShown({ ...one, status }, answer.isBare, setting);
+            }),
+            ...(answer.isDisputed ? [{ ...DISPUTED, ...namesOf('both', setting) }] : []),
+          ],
         }),
       };
     }
@@ -151,6 +154,8 @@ export function answerList(before: Situation, { answer, truth }: ListMove, setti
       return noAnswer({ ...before, provider }, answer, setting, event);
   }
 }
+
+const DISPUTED = { transId: FOREIGN.both as TransId, status: 'SUCCESSFUL' } as const;
 
 /** A request to expire a link. */
 export function answerExpiry(

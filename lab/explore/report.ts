@@ -243,7 +243,7 @@ function listWords({ answer }: Extract<Move, { kind: 'list' }>, { provider, now 
     .map(({ transId }) => transId);
   const without = answer.without.length === 0 ? '' : `, and ${answer.without.join(' and ')} no more`;
   const older = answer.older === undefined ? '' : `, ${answer.older} with its status of before`;
-  return `${shown.length === 0 ? 'nothing' : shown.join(' and ')}${older}${answer.isBare ? ', with fields left out' : ''}${without}`;
+  return `${shown.length === 0 ? 'nothing' : shown.join(' and ')}${answer.isDisputed ? ', and one that also names another' : ''}${older}${answer.isBare ? ', with fields left out' : ''}${without}`;
 }
 
 type Answer = Extract<Move, { kind: 'status' | 'list' | 'expire' }>['answer'];

@@ -24,6 +24,7 @@ export const TROUBLES = [
   'throttled',
   'flappingList',
   'refusedList',
+  'disputedList',
   'expiryLost',
   'turn',
   'triesAgain',

@@ -1,4 +1,5 @@
 import type { Step } from '../../src/payments/machine.js';
+import { isDisputed } from '../../src/payments/matching.js';
 import { type PaymentState, transIdOf } from '../../src/payments/payment-state.js';
 import type { ProviderStatus, Transaction } from '../../src/payments/transaction.js';
 import type { PaymentEvent } from '../../src/payments/transitions.js';
@@ -17,12 +18,16 @@ interface ShownNow {
 
 /** What is known of the payment's transactions after an event. */
 export function shownBy({ book, payment, provider }: Situation, event: PaymentEvent): ShownNow {
+  const disputed = transactionsIn(event)
+    .filter((one) => isDisputed(payment.order, one))
+    .map(({ transId }) => transId);
   const ownId = transIdOf(payment);
   const isAside = payment.phase.kind === 'deciding';
   let all = heardOf(book.shown, event);
   let news = false;
   let isKnown = true;
   for (const { transId, status: said, amount, externalId } of transactionsIn(event)) {
+    if (disputed.includes(transId) && !book.disputed.includes(transId)) isKnown = false;
     if (transactionOf(provider, transId) === undefined) continue;
     const known = all.find((one) => one.transId === transId);
     // A link that somebody has tried to pay isn't CREATED again: that is an old answer.

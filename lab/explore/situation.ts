@@ -127,6 +127,9 @@ export interface Book {
    * list was not read since.
    */
   readonly isUnnamed?: true | undefined;
+  /** Those that were shown to name the payment, and another; and whether one was since the last decision. */
+  readonly disputed: readonly TransId[];
+  readonly isDisputed?: true | undefined;
   /** Those of the payment that a notification has called SUCCESSFUL, when the first did, until the provider has shown it, too. */
   readonly reportedPaid: readonly { readonly transId: TransId; readonly at: number }[];
   /** The list was read since the last request that may have been taken. */

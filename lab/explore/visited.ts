@@ -52,7 +52,7 @@ export function encode(situation: Situation): string {
     const { what, by, review } = book.proposed;
     text += `p${what},${by},${payment.reviews - review}`;
   }
-  text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed, book.isNamed, book.isSearched, book.isThrottled ?? false, book.mayBeReset ?? false, book.lookedAt === now, book.isUnnamed ?? false)}${book.named.join()}${paidText(now, book.reportedPaid)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
+  text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed, book.isNamed, book.isSearched, book.isThrottled ?? false, book.mayBeReset ?? false, book.lookedAt === now, book.isUnnamed ?? false, book.isDisputed ?? false)}${book.disputed.join()}${book.named.join()}${paidText(now, book.reportedPaid)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
   text += `${book.orphans.join()}${past(book.refusedSince ?? now, now, HOUR_MS)}${past(book.unsentSince ?? now, now, 5 * MINUTE_MS)}`;
   if (book.toAsk !== undefined) text += `a${book.toAsk.transId}${past(book.toAsk.since, now, HOUR_MS)}`;
   if (recorded !== undefined && left.troubles > 0 && !recorded.isFresh) {

@@ -138,8 +138,9 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
 /** The payment's transactions, and those that name no payment: these come last, so that the limit drops them first. */
 function ownFirst(paymentId: PaymentId, listed: readonly Transaction[]): readonly Transaction[] {
   const named = listed.filter((one) => ownerOf(paymentId, one) === 'payment');
+  const disputed = listed.filter((one) => ownerOf(paymentId, one) === 'disputed');
   const unnamed = listed.filter((one) => ownerOf(paymentId, one) === 'unsaid');
-  return [...named, ...unnamed].slice(0, MAX_LISTED).map(withoutLongTexts);
+  return [...named, ...disputed, ...unnamed].slice(0, MAX_LISTED).map(withoutLongTexts);
 }
 
 /** Why a request was not sent: the provider's list, which has to show nothing, was not read. */

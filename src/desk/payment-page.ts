@@ -248,7 +248,7 @@ function statusOf(payment: Payment, status: NonNullable<ProviderView['status']>)
 function transactionOf(payment: Payment, transaction: Transaction): Html {
   const { transId, status, externalId, userId, transType } = transaction;
   const isOtherAmount = transaction.amount !== undefined && transaction.amount !== payment.amount;
-  const isAnothers = ownerOf(payment.id, transaction) === 'another';
+  const isAnothers = ['another', 'disputed'].includes(ownerOf(payment.id, transaction));
   const names = [...new Set([externalId, userId].filter((one) => one !== undefined))].join(', ');
   const type = payment.kind === 'payout' ? 'Payout' : 'Collection';
   const isOtherType = transType !== undefined && transType !== type;

@@ -1,4 +1,4 @@
-import { disagreement, ownAmong, ownerOf } from './matching.js';
+import { disagreement, mayBeOwn, ownAmong } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
 import { type Check, type Ended, namedIn, type PaymentState, transIdOf } from './payment-state.js';
@@ -152,7 +152,7 @@ export function contradicted(
 ): PaymentState {
   const wrong = disagreement(payment.order, transaction);
   if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
-  if (ownerOf(payment.order.id, transaction) === 'another') return payment;
+  if (!mayBeOwn(payment.order, transaction)) return payment;
   const { transId } = transaction;
   // An old answer says nothing new.
   const status = withShown(payment, transId, transaction.status).shown?.status ?? transaction.status;

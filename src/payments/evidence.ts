@@ -1,4 +1,4 @@
-import { differenceOf } from './matching.js';
+import { differenceOf, disagreement, isDisputed } from './matching.js';
 import type { TransId } from './payment-id.js';
 import {
   isKnown,
@@ -11,7 +11,7 @@ import {
   UNNAMED,
 } from './payment-state.js';
 import type { Transaction } from './transaction.js';
-import { matchedTransId } from './transitions.js';
+import { holdForReview, inDoubt, matchedTransId } from './transitions.js';
 
 /*
  * What operators decide on. A decision names the number of the review that it was made on: any change of what the provider
@@ -48,7 +48,7 @@ function withDifference(payment: PaymentState, transaction: Transaction): Paymen
 }
 
 function isLeftOut(transaction: Transaction, { field }: KnownDifference): boolean {
-  return field === 'externalId'
+  return field === 'externalId' || field === 'names'
     ? transaction.externalId === undefined && transaction.userId === undefined
     : transaction[field] === undefined;
 }
@@ -56,6 +56,24 @@ function isLeftOut(transaction: Transaction, { field }: KnownDifference): boolea
 /** How the provider has last shown a transaction to differ from the order. */
 export function knownDifference({ differences }: PaymentState, transId: TransId | undefined) {
   return differences?.find((one) => one.transId === transId);
+}
+
+/**
+ * Has a person look at a transaction that names the payment and another, when the provider first shows it, whatever the payment would
+ * have gone on to: nothing is sent, and nothing final told. A decision that is being checked is told of it instead.
+ */
+export function withDisputes(
+  before: PaymentState,
+  after: PaymentState,
+  shown: readonly Transaction[],
+  now: number,
+): PaymentState {
+  const disputed = shown.find(
+    (one) => isDisputed(after.order, one) && knownDifference(before, one.transId)?.field !== 'names',
+  );
+  const isHeld = after.phase.kind === 'review' && after.phase.held;
+  if (disputed === undefined || isHeld || after.phase.kind === 'deciding') return after;
+  return holdForReview(inDoubt(after), disagreement(after.order, disputed) ?? '', now);
 }
 
 /** A review with the same number has that of another once its evidence has changed. What one of two has decided on it is void. */

@@ -1,7 +1,7 @@
 import { nextAsked, onCheckedList, onCheckedStatus, recheck } from './ended.js';
-import { renumbered, withDifferences } from './evidence.js';
+import { renumbered, withDifferences, withDisputes } from './evidence.js';
 import { onExpired, onStatus, startClosing } from './following.js';
-import { ownerOf } from './matching.js';
+import { mayBeOwn } from './matching.js';
 import { afterTry, newDelivery, nextDue, withDelivery, withNotification } from './notification.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
 import type { PaymentEventType } from './payment.js';
@@ -100,7 +100,7 @@ export interface Step {
  */
 export function step(payment: PaymentState, event: PaymentEvent, now: number): Step {
   const { payment: changed, replies = [] } = apply(noted(payment, event, now), event, now);
-  const shown = withStatuses(changed, event);
+  const shown = withDisputes(payment, withStatuses(changed, event), shownBy(event), now);
   const asked = withPaidReportsAsked(shown, polled(shown.phase)?.transId, now);
   const moved = renumbered(payment, inTime(asked, now));
   const notified = eventOf(payment, moved);
@@ -145,7 +145,7 @@ function noted(payment: PaymentState, event: PaymentEvent, now: number): Payment
 /** What the provider shows of the payment's transactions is remembered, in every phase. */
 function withStatuses(payment: PaymentState, event: PaymentEvent): PaymentState {
   return shownBy(event)
-    .filter((one) => isKnown(payment, one.transId) && ownerOf(payment.order.id, one) !== 'another')
+    .filter((one) => isKnown(payment, one.transId) && mayBeOwn(payment.order, one))
     .reduce(
       (known, one) =>
         one.transId === transIdOf(known) ? withShown(known, one.transId, one.status) : withOther(known, one),

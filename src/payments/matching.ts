@@ -1,5 +1,6 @@
 import { CURRENCY } from './limits.js';
 import type { PaymentOrder } from './order.js';
+import type { KnownDifference } from './payment-state.js';
 import { PROVIDER_STATUSES, type Transaction, type TransType } from './transaction.js';
 
 /** The provider's word for the direction of an order. */
@@ -9,20 +10,22 @@ export function transTypeOf(order: Pick<PaymentOrder, 'kind'>): TransType {
 
 /**
  * Whose a transaction is by the provider's word. It is sent the payment's id as externalId and as userId, and may leave out
- * either: one that names anybody else in one of them is another's, whatever the other says.
+ * either. One that names the payment in one and another in the other is disputed: nothing goes by it before a person has judged it,
+ * and no list that shows it shows nothing.
  */
 export function ownerOf(
   id: string,
   { externalId, userId }: Pick<Transaction, 'externalId' | 'userId'>,
-): 'payment' | 'another' | 'unsaid' {
+): 'payment' | 'another' | 'disputed' | 'unsaid' {
   const named = [externalId, userId].filter((one) => one !== undefined);
   if (named.length === 0) return 'unsaid';
-  return named.every((one) => one === id) ? 'payment' : 'another';
+  if (named.every((one) => one === id)) return 'payment';
+  return named.includes(id) ? 'disputed' : 'another';
 }
 
 /** How a transaction differs from what was ordered: the field, and in words for a person. */
 interface Difference {
-  readonly field: 'externalId' | 'amount' | 'transType' | 'status';
+  readonly field: KnownDifference['field'];
   readonly words: string;
   /** Of a transaction of another amount; XAF. */
   readonly amount?: number;
@@ -31,10 +34,10 @@ interface Difference {
 /** `undefined` when it doesn't differ. What the provider leaves out can't: it promises no field but the id and the status. */
 export function differenceOf(order: PaymentOrder, transaction: Transaction): Difference | undefined {
   const { transId, amount, externalId, userId, transType, status } = transaction;
-  if (ownerOf(order.id, transaction) === 'another') {
+  if (!mayBeOwn(order, transaction)) {
     const named = externalId === undefined || externalId === order.id ? userId : externalId;
     return {
-      field: 'externalId',
+      field: isDisputed(order, transaction) ? 'names' : 'externalId',
       words: `transaction ${transId} was made for ${named}, not for ${order.id}`,
     };
   }
@@ -66,6 +69,17 @@ function possibleStatuses(order: PaymentOrder): readonly string[] {
     : PROVIDER_STATUSES.filter((status) => status !== 'EXPIRED');
 }
 
+/** Whether a transaction names nobody but the payment. */
+export function mayBeOwn(order: PaymentOrder, transaction: Transaction): boolean {
+  const owner = ownerOf(order.id, transaction);
+  return owner === 'payment' || owner === 'unsaid';
+}
+
+/** Whether a transaction names the payment, and another. */
+export function isDisputed(order: PaymentOrder, transaction: Transaction): boolean {
+  return ownerOf(order.id, transaction) === 'disputed';
+}
+
 /** What the provider's list says of the payment that it was asked for. */
 export type LookUpResult =
   | { readonly kind: 'absent' }
@@ -81,6 +95,8 @@ export type LookUpResult =
  */
 export function findOwn(order: PaymentOrder, transactions: readonly Transaction[]): LookUpResult {
   const own = ownAmong(order, transactions);
+  const disputed = transactions.find((one) => isDisputed(order, one));
+  if (disputed !== undefined) return { kind: 'mismatch', reason: disagreement(order, disputed) ?? '' };
   const [first] = own;
   if (first === undefined) return { kind: 'absent' };
   if (own.length > 1) {
@@ -95,7 +111,6 @@ export function findOwn(order: PaymentOrder, transactions: readonly Transaction[
 export function ownAmong(order: PaymentOrder, transactions: readonly Transaction[]): Transaction[] {
   return transactions.filter(
     (one, index) =>
-      ownerOf(order.id, one) !== 'another' &&
-      transactions.findIndex(({ transId }) => transId === one.transId) === index,
+      mayBeOwn(order, one) && transactions.findIndex(({ transId }) => transId === one.transId) === index,
   );
 }

@@ -319,7 +319,7 @@ export interface ShownTransaction {
 /** How the provider has shown a transaction to differ from the order: in which field, and in words for a person. */
 export interface KnownDifference {
   readonly transId: TransId;
-  readonly field: 'externalId' | 'amount' | 'transType' | 'status';
+  readonly field: 'externalId' | 'names' | 'amount' | 'transType' | 'status';
   readonly words: string;
   /** Of a transaction of another amount; XAF. */
   readonly amount?: number | undefined;

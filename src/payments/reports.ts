@@ -199,7 +199,7 @@ export function onReportStatus(
   switch (answer.kind) {
     case 'found': {
       const owner = ownerIn(payment, answer.transaction);
-      if (owner === 'another') return withOpen(asked, others);
+      if (owner === 'another' || owner === 'disputed') return withOpen(asked, others);
       const again = withOpen(asked, [...others, ...notKnownYet(report, now)]);
       if (owner === 'unsaid' || agrees(payment, answer.transaction, now)) return again;
       const isBehind = reportedPaidUntil(payment, transId, now) !== undefined;
@@ -225,7 +225,7 @@ function agrees(payment: PaymentState, transaction: Transaction, now: number): b
 }
 
 /** Whose transaction it is according to the provider; the notification itself proves nothing. */
-function ownerIn(payment: PaymentState, transaction: Transaction): 'payment' | 'another' | 'unsaid' {
+function ownerIn(payment: PaymentState, transaction: Transaction): ReturnType<typeof ownerOf> {
   return isOfPayment(payment, transaction) ? 'payment' : ownerOf(payment.order.id, transaction);
 }
 

@@ -2,7 +2,7 @@ import { allOf, type Objection, overrules, type Resolution, type Resolved } from
 import { unprovenBy } from './ended.js';
 import { knownDifference } from './evidence.js';
 import { applyTransaction } from './following.js';
-import { findOwn, ownAmong, ownerOf } from './matching.js';
+import { findOwn, mayBeOwn, ownAmong } from './matching.js';
 import type { ListAnswer, StatusAnswer } from './outcome.js';
 import { allReportedPaid, ownReportedPaid, reportedPaidUntil } from './paid-reports.js';
 import type { TransId } from './payment-id.js';
@@ -266,8 +266,7 @@ export function onStatusWhileDeciding(
   if (answer.kind !== 'found') return withoutStatus(payment, deciding, transId, answer, now);
   const { status } = answer.transaction;
   if (decision.action === 'match') return match(payment, deciding, answer.transaction, now);
-  if (ownerOf(payment.order.id, answer.transaction) === 'another')
-    return disowned(payment, deciding, transId);
+  if (!mayBeOwn(payment.order, answer.transaction)) return disowned(payment, deciding, transId);
   if (isOver(payment, status)) {
     return asks(payment, { ...deciding, next: 'list', alive: [], isUnanswered: false });
   }
@@ -356,7 +355,7 @@ export function onListedWhileDeciding(
   }
   const own = ownAmong(payment.order, answer.transactions);
   if (decision.action === 'resend') {
-    const finding = findOwn(payment.order, own);
+    const finding = findOwn(payment.order, answer.transactions);
     const [known] = payment.others;
     if (finding.kind === 'absent') {
       return known === undefined
@@ -373,6 +372,15 @@ export function onListedWhileDeciding(
       now,
     );
   }
+  const disputed = payment.differences?.find(({ field }) => field === 'names');
+  if (disputed !== undefined && !overrules(force, 'different_transaction'))
+    return backNoting(
+      payment,
+      deciding,
+      overrulable(disputed.words, resolution, 'different_transaction'),
+      own,
+      now,
+    );
   const moving = own.filter(({ status }) => !isOver(payment, status));
   const shown = moving.map(({ transId, status }) => `${transId} (${status})`).join(', ');
   const alive = [...new Set([...deciding.alive, ...moving.map(({ transId }) => transId)])];
@@ -518,7 +526,8 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
   // What was shown of it counts, though the answer leaves that out.
   const difference = knownDifference(payment, transId);
   const wrong = difference?.words;
-  if (difference?.field === 'externalId') return back(payment, deciding, difference.words);
+  if (difference?.field === 'externalId' || difference?.field === 'names')
+    return back(payment, deciding, difference.words);
   const { before } = deciding;
   if (wrong !== undefined && before !== undefined && before !== wrong) {
     return back(payment, deciding, `it has changed since this was decided: ${wrong}; decide again`);

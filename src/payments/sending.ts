@@ -126,7 +126,7 @@ function onAmbiguous(
   { reason, isReset, shown = [] }: Extract<InitiationOutcome, { readonly kind: 'ambiguous' }>,
   now: number,
 ): PaymentState {
-  const known = shown.length === 0 ? payment : withOthers(payment, shown);
+  const known = shown.length === 0 ? payment : withOthers(payment, ownAmong(payment.order, shown));
   const since = doubt !== undefined && payment.order.method === 'link' ? doubt.since : now;
   const lookUps = payment.order.method === 'link' ? payment.sends.count : 0;
   // What is shown right before it is sent keeps it from being sent: a decision to send it wasn't carried out.

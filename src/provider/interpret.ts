@@ -178,7 +178,13 @@ export function interpretExpiry(answer: ProviderAnswer, transId: string): Expiry
  * @param paymentId the payment whose transactions were requested
  */
 export function interpretList(answer: ProviderAnswer, paymentId: string): ListAnswer {
-  return readList(answer, toTransaction, (element) => namesAnother(element, paymentId));
+  const list = readList(answer, toTransaction, (element) => namesAnother(element, paymentId));
+  if (list.kind !== 'listed') return list;
+  // It goes by another question than was asked: what it leaves out proves nothing.
+  const isOfOthers = list.transactions.some(
+    ({ externalId, userId = paymentId }) => userId !== paymentId && externalId !== paymentId,
+  );
+  return isOfOthers ? UNREADABLE : list;
 }
 
 /** Reads the answer of `GET /search`, as {@link interpretList} does. No element is left out. */

@@ -346,7 +346,7 @@ const endedState = object<EndedPaymentState>({
     list(
       object<KnownDifference>({
         transId,
-        field: oneOf(['externalId', 'amount', 'transType', 'status']),
+        field: oneOf(['externalId', 'names', 'amount', 'transType', 'status']),
         words: text,
         amount: optional(number),
       }),

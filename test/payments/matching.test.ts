@@ -14,12 +14,13 @@ describe.each(orders)('a transaction of the payment $id', (order) => {
     ['another externalId', { externalId: 'pay_other', userId: undefined }, 'another'],
     ['another userId', { externalId: undefined, userId: 'pay_other' }, 'another'],
     ['two other names', { externalId: 'pay_other', userId: 'pay_other' }, 'another'],
-    ['its externalId, and another userId', { externalId: order.id, userId: 'pay_other' }, 'another'],
-    ['another externalId, and its userId', { externalId: 'pay_other', userId: order.id }, 'another'],
+    ['its externalId, and another userId', { externalId: order.id, userId: 'pay_other' }, 'disputed'],
+    ['another externalId, and its userId', { externalId: 'pay_other', userId: order.id }, 'disputed'],
   ] as const)('that the provider gives %s is counted accordingly', (_, names, whose) => {
+    const isOwn: boolean = whose === 'payment' || whose === 'unsaid';
     expect(ownerOf(order.id, { ...own, ...names })).toBe(whose);
-    expect(ownAmong(order, [{ ...own, ...names }])).toHaveLength(whose === 'another' ? 0 : 1);
-    expect(disagreement(order, { ...own, ...names }) !== undefined).toBe(whose === 'another');
+    expect(ownAmong(order, [{ ...own, ...names }])).toHaveLength(isOwn ? 1 : 0);
+    expect(disagreement(order, { ...own, ...names }) === undefined).toBe(isOwn);
   });
 
   it('is found in the list of the payment’s own id, even when it names nothing', () => {

@@ -105,6 +105,42 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
     expect(payment.found('PENDING').payment.reports.isNamed).toBeUndefined();
   });
 
+  describe.each([
+    ['its userId is another’s', { userId: 'C-4711' }],
+    ['its externalId is another’s', { externalId: 'C-4711', userId: order.id }],
+  ])('of which the list shows a transaction that names the payment, and another: %s', (_, names) => {
+    const disputed = { ...own, ...names };
+
+    it('is put before a person at once, and neither followed nor sent again', () => {
+      const payment = ambiguous(order, { ambiguousPolicy: 'resend' }).listed(disputed);
+      expect(payment.phase('review')).toMatchObject({ held: true, why: expect.stringContaining('C-4711') });
+      expect(payment.later(HOUR).resend({ force: true }).reply).toMatchObject({ kind: 'refused' });
+    });
+
+    it('is FAILED only by a person who insists, and then stays so, though the list goes on to show it', () => {
+      const payment = ambiguous(order).listed(disputed).later(HOUR).fail().listed();
+      expect(payment.reply).toMatchObject({ kind: 'refused', force: ['different_transaction'] });
+      payment.fail({ force: ['different_transaction'] }).listed(disputed);
+      expect(payment.status).toBe('FAILED');
+      while (payment.wants.kind !== 'end') payment.listed(disputed);
+      expect(payment.status).toBe('FAILED');
+    });
+
+    it('is not sent when that is shown right before', () => {
+      const payment = opened(order).sent({ kind: 'ambiguous', reason: 'not sent', shown: [disputed] });
+      expect(payment.phase('review').held).toBe(true);
+      expect(payment.payment.others).toEqual([]);
+    });
+
+    it('is not FAILED when that is shown before its end, or right after it', () => {
+      const verified = ambiguous(order).listed(own).found('FAILED');
+      verified.listed({ ...disputed, transId: transId('T2') });
+      expect(verified.notified).toEqual(['payment.review']);
+      const ended = absent(order).after(HOUR).fail().listed().listed(disputed);
+      expect(ended.status).toBe('REVIEW');
+    });
+  });
+
   it('is not sent again under the policy resend while a notification names a transaction for it', () => {
     const payment = ambiguous(order, { ambiguousPolicy: 'resend' }).hint('T7');
     while (payment.status === 'CREATED') {

@@ -432,8 +432,8 @@ describe('a list', () => {
   });
 
   it.each<[string, object, 'listed' | 'unavailable']>([
-    ['another payment as its user alone', { userId: 'col_2' }, 'listed'],
-    ['another payment as its user beside this one', { externalId: 'col_1', userId: 'col_2' }, 'listed'],
+    ['another payment alone', { externalId: 'col_2' }, 'listed'],
+    ['another payment as its user beside this one', { externalId: 'col_1', userId: 'col_2' }, 'unavailable'],
     ['another payment to a phone', { userId: 'col_2_direct' }, 'listed'],
     ['this payment as its user alone', { userId: 'col_1' }, 'unavailable'],
     ['this payment as one to a phone', { userId: 'col_1_direct' }, 'unavailable'],
@@ -441,6 +441,12 @@ describe('a list', () => {
   ])('judges an element that can not be read, and names %s, by both names', async (_, names, kind) => {
     const server = await serveHttp(json(200, [{ transId: 'T2', status: 'REVERSED', ...names }]));
     expect(await clientOf(server.url).transactionsOf('col_1', false)).toMatchObject({ kind });
+  });
+
+  it('is unavailable when it shows transactions of other users: what it leaves out proves nothing', async () => {
+    const others = { ...transaction, transId: 'T2', externalId: 'col_2', userId: 'col_2' };
+    const server = await serveHttp(json(200, [others]));
+    expect(await clientOf(server.url).transactionsOf('col_1', false)).toMatchObject({ kind: 'unavailable' });
   });
 
   it('of a search is unavailable as a whole when any element can not be read', async () => {

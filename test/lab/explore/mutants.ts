@@ -138,6 +138,20 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/says that the payment is SUCCESSFUL/],
   },
   {
+    rule: 'a transaction that names the payment and another is not taken for none',
+    file: 'matching.ts',
+    find: "  return ownerOf(order.id, transaction) === 'disputed';\n",
+    replace: '  return order.id === transaction.transId;\n',
+    setting: world({
+      method: 'payout',
+      terms: { ambiguousPolicy: 'resend' },
+      troubles: new Set(['ambiguous', 'disputedList']),
+      allowance: { troubles: 2 },
+    }),
+    breaks: 'readFirst',
+    story: [/one that also names another/, /the request \(policy\)/],
+  },
+  {
     rule: 'a notification that names an ended payment alone has its list read',
     file: 'reports.ts',
     find: 'inPhase(inDoubt(known), listedSoon(phase, now))',
@@ -894,9 +908,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: "an operator can't match another payment's transaction, not even with force",
     file: 'review.ts',
-    find: "  const wrong = difference?.words;\n  if (difference?.field === 'externalId') return",
+    find: "if (difference?.field === 'externalId' || difference?.field === 'names')",
     replace:
-      "  const wrong = difference?.words;\n  if (difference?.field === 'externalId' && deciding.resolution.force === false) return",
+      "if (difference !== undefined && difference.field !== 'amount' && deciding.resolution.force === false)",
     setting: liars,
     breaks: 'succeededTruth',
     story: [/match [OPB] \(forced\)/, /another payment's/],
@@ -1088,7 +1102,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what the provider has shown before the first request is not sent when the list leaves it out',
     file: 'sending.ts',
-    find: '  const known = shown.length === 0 ? payment : withOthers(payment, shown);\n',
+    find: '  const known = shown.length === 0 ? payment : withOthers(payment, ownAmong(payment.order, shown));\n',
     replace: '  const known = payment;\n',
     setting: sentBefore,
     breaks: 'noDouble',
@@ -1254,7 +1268,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a listed transaction that names no payment is the one that was asked for',
     file: 'matching.ts',
-    find: `      ownerOf(order.id, one) !== 'another' &&`,
+    find: '      mayBeOwn(order, one) &&',
     replace: `      ownerOf(order.id, one) === 'payment' &&`,
     setting: world({
       method: 'payout',
