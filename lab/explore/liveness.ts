@@ -147,8 +147,10 @@ export class Liveness {
     const requests = situation.book.open.length;
     situation = this.#model.apply(situation, decision).situation;
     // Where it takes two people, there is a second one.
-    if (situation.payment.phase.kind === 'review' && this.#setting.terms.secondPersonAbove !== undefined)
-      situation = this.#model.apply(situation, { ...decision, by: 'second' }).situation;
+    if (situation.payment.phase.kind === 'review' && this.#setting.terms.secondPersonAbove !== undefined) {
+      const review = situation.payment.reviews;
+      situation = this.#model.apply(situation, { ...decision, review, by: 'second' }).situation;
+    }
     for (let steps = 0; steps < MAX_STEPS; steps += 1) {
       if (situation.payment.phase.kind !== 'deciding') break;
       const move =
