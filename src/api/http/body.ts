@@ -88,19 +88,26 @@ export async function readJson(request: Request, response: Response): Promise<un
 
 /** A body as JSON, without fields that are given twice or can't be used. @throws {ApiError} as {@link readJson}. */
 export function toJson(body: Buffer): unknown {
-  const parsed = parseJson(body);
-  const repeated = repeatedFields(body.toString());
+  const text = readableJson(body);
+  const repeated = repeatedFields(text);
   if (repeated.length > 0) throw invalidRequest(repeated.map((field) => ({ field, message: REPEATED })));
+  const parsed: unknown = JSON.parse(text, unrounded);
   const unusable = unusableFields(parsed).slice(0, MAX_ERRORS);
   if (unusable.length > 0) throw invalidRequest(unusable.map((field) => ({ field, message: UNUSABLE })));
   return parsed;
 }
 
-/** @throws {ApiError} `malformed_json`, without what was sent: it may be personal. */
-function parseJson(body: Buffer): unknown {
+/**
+ * The text of a body that is JSON. It may be nested so deeply that a reviver would overflow the stack.
+ *
+ * @throws {ApiError} `malformed_json`, without what was sent: it may be personal.
+ */
+function readableJson(body: Buffer): string {
   if (body.length === 0) throw new ApiError('malformed_json', 'The body is empty: send a JSON object.');
   try {
-    return JSON.parse(decodeUtf8(body), unrounded);
+    const text = decodeUtf8(body);
+    JSON.parse(text);
+    return text;
   } catch (error) {
     throw error instanceof ApiError
       ? error
