@@ -328,6 +328,14 @@ export async function waitUntilFinal(
   return outcome ?? (await readPayment(context, (await findPayment(context, found.id)) ?? found));
 }
 
+/** A look that may be repeated: a query that comes just as its workflow ends can be lost. */
+async function unlessUnavailable(look: Promise<PaymentResult>): Promise<PaymentResult | undefined> {
+  return await look.catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'temporarily_unavailable') return undefined;
+    throw error;
+  });
+}
+
 async function awaitOutcome(
   context: ReadContext,
   found: PaymentInTemporal,
@@ -341,8 +349,8 @@ async function awaitOutcome(
       );
       if (answer === undefined) return undefined;
       // The one who sends the update gets the answer that it was completed with, which may be out of date.
-      const now = await latestState(context, found);
-      if (now.payment.final) return now;
+      const now = await unlessUnavailable(latestState(context, found));
+      if (now?.payment.final) return now;
       const pauseMs = answer.value.payment.final ? REOPENED_PAUSE_MS : NEXT_RUN_PAUSE_MS;
       await pause(pauseMs, undefined, { signal }).catch(() => undefined);
     } catch (error) {
