@@ -84,14 +84,14 @@ const ways: readonly {
   readonly word: MerchantNotification['type'];
 }[] = [
   {
-    name: 'a payout that was withdrawn while the provider could not be reached',
+    name: 'a payout that was withdrawn while the provider refused the credentials',
     async ordered() {
-      await world.refuseConnections(true);
+      world.sandbox.faults.add({ fault: 'wrongCredentials', endpoint: 'payout', rate: 1 });
       return (await world.post('/v1/payouts', { amount: 900, phone: '670000000' })).body;
     },
     ask: (id) =>
       handle(id).executeUpdate(expireUpdate, { args: [{ by: { role: 'merchant', name: 'shop' } }] }),
-    turn: () => world.refuseConnections(false),
+    turn: () => world.sandbox.faults.clear(),
     word: 'payment.failed',
   },
   {
