@@ -7,6 +7,12 @@ import type { InitiationOutcome } from '../payments/outcome.js';
 const CHECK_LIMIT_MS = 3_000;
 
 /**
+ * How far apart a server may read its clock for an activity and for its first attempt, in ms. Another attempt comes a second later at
+ * the earliest.
+ */
+const ONE_MOMENT_MS = 100;
+
+/**
  * The longest that a payment's first request can be delayed, in ms: the upper bound of the setting SEND_BY. Any request
  * after that is a repetition, decided after a look-up of what had been sent before.
  */
@@ -64,7 +70,7 @@ export async function unlessReset(
  */
 function isFirstAttempt(): boolean {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
-  return attempt === 1 && currentAttemptScheduledTimestampMs === scheduledTimestampMs;
+  return attempt === 1 && currentAttemptScheduledTimestampMs - scheduledTimestampMs < ONE_MOMENT_MS;
 }
 
 /**

@@ -3,6 +3,11 @@ import { fileURLToPath } from 'node:url';
 
 import { defaultPayloadConverter } from '@temporalio/common';
 import { type History, historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import {
+  type PaymentInput,
+  type PayoutLimitInput,
+  payoutLimitWorkflowId,
+} from '../../src/workflows/messages.js';
 
 /** One history for each scenario, saved from the tests and replayed on every run. */
 const FOLDER = fileURLToPath(new URL('../histories/', import.meta.url));
@@ -16,7 +21,7 @@ export async function saveHistory(scenario: string, history: History): Promise<v
   await writeFile(`${FOLDER}${scenario}.json`, `${json}\n`);
 }
 
-/** Each under the id that its workflow had, which a payment's is to have, and the name of its scenario. */
+/** Each under the id that its workflow had, and the name of its scenario. */
 export async function savedHistories(): Promise<
   { scenario: string; workflowId: string; history: History }[]
 > {
@@ -25,13 +30,18 @@ export async function savedHistories(): Promise<
     files.map(async (name) => {
       const scenario = name.replace(/\.json$/, '');
       const history = historyFromJSON(JSON.parse(await readFile(`${FOLDER}${name}`, 'utf8')));
-      return { scenario, workflowId: paymentIdIn(history) ?? scenario, history };
+      return { scenario, workflowId: workflowIdIn(history) ?? scenario, history };
     }),
   );
 }
 
-function paymentIdIn({ events }: History): string | undefined {
+function workflowIdIn({ events }: History): string | undefined {
   const [input] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
   if (!input) return undefined;
-  return defaultPayloadConverter.fromPayload<{ readonly order?: { readonly id: string } }>(input).order?.id;
+  const { order, merchant, day, until } =
+    defaultPayloadConverter.fromPayload<Partial<PayoutLimitInput & PaymentInput>>(input);
+  if (order !== undefined) return order.id;
+  return merchant !== undefined && day !== undefined && until !== undefined
+    ? payoutLimitWorkflowId(merchant, day)
+    : undefined;
 }
