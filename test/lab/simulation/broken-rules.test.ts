@@ -16,7 +16,7 @@ const PAYMENTS = 20;
  * `2506/0` for its own.
  */
 const DOUBLED = 2506;
-const REJECTED = 34;
+const REJECTED = 3;
 
 let begin: () => void;
 const begun = new Promise<void>((resolve) => {
