@@ -64,7 +64,8 @@ async function settingsToCheck(options: DoctorOptions): Promise<Checked> {
       throw new UsageError(`--settings: ${file} can't be read: ${reasonOf(error)}`);
     });
     const env = { ...parseEnv(read), ...process.env };
-    return { env, of: `the settings in ${file}, and in the environment`, ...apiOf(env, options) };
+    const running = await findStart();
+    return { env, of: `the settings in ${file}, and in the environment`, ...apiOf(env, options, running) };
   }
   if (!Object.entries(process.env).some(([name, value]) => name.startsWith('PROVIDER_') && value)) {
     throw new UsageError(
@@ -76,9 +77,15 @@ async function settingsToCheck(options: DoctorOptions): Promise<Checked> {
   return { env: process.env, of, ...apiOf(process.env, options) };
 }
 
-function apiOf({ SANAGA_URL, SANAGA_API_KEY }: NodeJS.ProcessEnv, { url, apiKey }: DoctorOptions) {
-  const address = url ?? SANAGA_URL?.trim();
-  const key = apiKey ?? SANAGA_API_KEY?.trim();
+/** @param running whose API is meant where none is named */
+function apiOf(
+  { SANAGA_URL, SANAGA_API_KEY }: NodeJS.ProcessEnv,
+  { url, apiKey }: DoctorOptions,
+  running?: Awaited<ReturnType<typeof findStart>>,
+) {
+  const named = url ?? SANAGA_URL?.trim();
+  const address = named || running?.apiUrl;
+  const key = apiKey ?? (SANAGA_API_KEY?.trim() || (named ? undefined : running?.secrets.apiKey));
   return { target: { ...(address && { url: address }), ...(key && { apiKey: key }) }, isForListen: false };
 }
 
