@@ -124,8 +124,10 @@ function unrounded(_: string, value: unknown, number?: { readonly source?: strin
 function isWhole(source: string): boolean {
   const [, whole = '', fraction = '', exponent = '0'] =
     /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(source) ?? [];
-  const digits = (whole + fraction).replace(/0+$/, '');
-  return digits === '' || digits.length <= whole.length + Number(exponent);
+  const digits = whole + fraction;
+  let significant = digits.length;
+  while (digits[significant - 1] === '0') significant -= 1;
+  return significant === 0 || significant <= whole.length + Number(exponent);
 }
 
 function decodeUtf8(body: Buffer): string {
