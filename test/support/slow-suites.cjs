@@ -5,6 +5,8 @@
 module.exports = [
   'lab/explore/mutants',
   'workflows/temporal-actions',
+  'hostile-requests',
+  'workflows/operators-actions',
   'workflows/activity-actions',
   'lab/simulation/broken-rules',
   'workflows/ambiguity',
@@ -41,10 +43,8 @@ module.exports = [
   'bench/bench',
   'records/recorder',
   'browser/reference',
-  'workflows/operators-actions',
   'workflows/lost-worker',
   'provider/breaker',
   'api/absent-workers',
   'hostile-text',
-  'hostile-requests',
 ];
