@@ -265,7 +265,10 @@ function refusePersonalIds(order: PaymentOrder): void {
   const { email = '' } = order;
   const [mailbox = ''] = email.split('@');
   const isPhone = (id: string) => (phone !== '' && id.includes(phone)) || MOBILE_NUMBER.test(id);
-  const isEmail = (id: string) => email !== '' && (id === bare(mailbox) || id.includes(bare(email)));
+  // Of an address in another script than Latin, nothing may be left.
+  const address = bare(email);
+  const isEmail = (id: string) =>
+    id !== '' && (id === bare(mailbox) || (address !== '' && id.includes(address)));
   const isName = (id: string) => bare(name) !== '' && id === bare(name);
   const errors = (['externalId', 'userId'] as const).flatMap((field) => {
     const id = bare(order[field] ?? '');

@@ -85,6 +85,11 @@ function count({ record }: ApiRequest, { metrics }: ApiContext, result: WebhookR
 }
 
 async function take(request: ApiRequest, context: ApiContext): Promise<void> {
+  // Nobody notifies by these: one echoes a request, the other asks what may be sent.
+  if (request.method === 'TRACE' || request.method === 'OPTIONS') {
+    request.record.result = 'not_one';
+    throw methodNotAllowed('POST');
+  }
   const headers = {
     contentType: request.headers('content-type').at(0),
     contentEncoding: request.headers('content-encoding').join(','),

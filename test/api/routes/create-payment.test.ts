@@ -178,6 +178,11 @@ describe('the identifiers of an order', () => {
     expect(await collectionErrors({ ...direct, ...person, externalId: id, userId: id })).toHaveLength(2);
   });
 
+  it.each(['~@example.com', 'пример@пример.рф'])('may be left out beside %s', async (email) => {
+    expect(await collectionErrors({ ...link, email })).toEqual([]);
+    expect(await collectionErrors({ ...link, email, userId: 'customer-7' })).toEqual([]);
+  });
+
   it("can't be the e-mail address of a link's payer", async () => {
     expect(await collectionErrors({ ...link, email: person.email, userId: 'eloise-m' })).toHaveLength(1);
   });

@@ -70,6 +70,7 @@ describe("the provider's notification", () => {
   });
 
   it('is a POST, if there is nothing in it', async () => {
+    expect((await api.ask('OPTIONS', `${address}?transId=T1`)).status).toBe(405);
     for (const method of ['PUT', 'GET']) {
       const { status, headers } = await api.ask(method, address);
       expect([status, headers.get('allow')]).toEqual([405, 'POST']);
