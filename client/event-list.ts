@@ -1,5 +1,5 @@
-import { toTime } from './time.js';
-import { type RequestOptions, refuseNoObject, type Send } from './transport.js';
+import { refuseNoObject, toTime } from './arguments.js';
+import type { RequestOptions, Send } from './transport.js';
 import type { EventListParams, EventPage, PaymentEvent } from './types.js';
 
 /** One page when awaited; all events that are recorded by now when iterated over. */

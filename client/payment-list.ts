@@ -1,6 +1,6 @@
+import { refuseNoObject, said, toTime } from './arguments.js';
 import { ApiError, ConnectionError, IncompleteListError } from './errors.js';
-import { toTime } from './time.js';
-import { type RequestOptions, refuseNoObject, type Send, said } from './transport.js';
+import type { RequestOptions, Send } from './transport.js';
 import type { ListParams, Payment, PaymentPage, PaymentSummary } from './types.js';
 
 export interface PaymentListOptions extends RequestOptions {

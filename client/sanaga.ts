@@ -1,3 +1,4 @@
+import { refuseNoObject, refuseNoSignal, refuseWrongMs, said } from './arguments.js';
 import { ApiError, ConnectionError, UnexpectedResponseError, WaitTimeoutError } from './errors.js';
 import { type EventList, listEvents } from './event-list.js';
 import { listPayments, type PaymentList, type PaymentListOptions } from './payment-list.js';
@@ -7,11 +8,7 @@ import {
   createTransport,
   pause,
   type RequestOptions,
-  refuseNoObject,
-  refuseNoSignal,
-  refuseWrongMs,
   type Send,
-  said,
 } from './transport.js';
 import type {
   Balance,

@@ -1,3 +1,4 @@
+import { fieldOf, MAX_TIMEOUT_MS, refuseNoObject, refuseNoSignal, refuseWrongMs, said } from './arguments.js';
 import {
   ApiError,
   ConnectionError,
@@ -187,9 +188,6 @@ function fieldJson(field: string, value: unknown): string | undefined {
   }
 }
 
-/** The longest time that a timer takes; with a longer one, or NaN, it would fire at once. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-
 /** @throws {TypeError} for a time limit that is none, or a number of retries that would never end. */
 function refuseWrongNumbers({
   timeoutMs,
@@ -198,13 +196,6 @@ function refuseWrongNumbers({
   if (timeoutMs !== undefined) refuseWrongMs('timeoutMs', timeoutMs);
   if (maxRetries !== undefined && !(Number.isSafeInteger(maxRetries) && maxRetries >= 0)) {
     throw new TypeError(`maxRetries must be a whole number from 0, and not ${said(maxRetries)}`);
-  }
-}
-
-/** @throws {TypeError} for a time that no timer takes: `Infinity` and NaN would be over at once. */
-export function refuseWrongMs(name: string, ms: number): void {
-  if (typeof ms !== 'number' || !(ms >= 0 && ms <= MAX_TIMEOUT_MS)) {
-    throw new TypeError(`${name} must be a number of ms from 0 to ${MAX_TIMEOUT_MS}, and not ${said(ms)}`);
   }
 }
 
@@ -217,25 +208,6 @@ function refuseUnwritten(name: string, value: unknown): unknown {
   if (isWrong) throw new UnwrittenError(`${name} must be a number, and not ${said(value)}`);
   if (typeof value !== 'function' && typeof value !== 'symbol') return value;
   throw new UnwrittenError(`${name} must be text, a number or an object, and not ${said(value)}`);
-}
-
-/** @throws {TypeError} for what has no fields to read. */
-export function refuseNoObject(name: string, value: unknown): void {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
-  throw new TypeError(`${name} must be an object, and not ${said(value)}`);
-}
-
-/** @throws {TypeError} for a signal that nothing could be stopped by. */
-export function refuseNoSignal(signal: unknown): void {
-  if (signal === undefined || typeof fieldOf(signal, 'throwIfAborted') === 'function') return;
-  throw new TypeError(`signal must be an AbortSignal, and not ${said(signal)}`);
-}
-
-/** A caller's value in an error: each kind has words, whatever it is. */
-export function said(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (typeof value === 'function') return 'a function';
-  return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
 function readBaseUrl(baseUrl: string): string {
@@ -364,11 +336,6 @@ function toConnectionError(error: unknown, base: string): ConnectionError {
   }
   const reason = typeof code === 'string' ? code : (fieldOf(cause, 'message') ?? cause);
   return new ConnectionError(`The connection to Sanaga at ${base} failed (${String(reason)}).`, true, error);
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return (value as Partial<Record<string, unknown>>)[name];
 }
 
 /**

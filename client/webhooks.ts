@@ -1,5 +1,5 @@
+import { refuseNoObject, said } from './arguments.js';
 import { type WebhookRefusal, WebhookVerificationError } from './errors.js';
-import { refuseNoObject, said } from './transport.js';
 import type { WebhookEvent } from './types.js';
 
 /** A request's headers: those of fetch, of Node, or a plain object. */

@@ -57,16 +57,15 @@ interface Checked {
  */
 async function settingsToCheck(options: DoctorOptions): Promise<Checked> {
   const { settings: file } = options;
-  const start = file === undefined ? await findStart() : undefined;
-  if (start !== undefined) return await ofStart(start, options);
+  const start = await findStart();
   if (file !== undefined) {
     const read = await readFile(file, 'utf8').catch((error: unknown) => {
       throw new UsageError(`--settings: ${file} can't be read: ${reasonOf(error)}`);
     });
     const env = { ...parseEnv(read), ...process.env };
-    const running = await findStart();
-    return { env, of: `the settings in ${file}, and in the environment`, ...apiOf(env, options, running) };
+    return { env, of: `the settings in ${file}, and in the environment`, ...apiOf(env, options, start) };
   }
+  if (start !== undefined) return await ofStart(start, options);
   if (!Object.entries(process.env).some(([name, value]) => name.startsWith('PROVIDER_') && value)) {
     throw new UsageError(
       'there is nothing to check: no "npm start" runs in this folder, and the environment has no settings. ' +

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TypedSearchAttributes } from '@temporalio/common';
+import PQueue from 'p-queue';
 import type { Place } from '../../../src/api/payments/list-payments.js';
 import { countPayments, listOldestFirst } from '../../../src/api/payments/oldest-first.js';
 import type { PaymentId } from '../../../src/payments/payment-id.js';
@@ -24,10 +25,8 @@ describe('the open payments, oldest first, with more of them than one call lists
   beforeAll(async () => {
     server = await startDevServer({ ui: false, report: () => undefined });
     client = connectClient(server, testEncryption);
-    for (let next = 0; next < COUNT; next += 25) {
-      const numbers = Array.from({ length: 25 }, (_, index) => (COUNT - 1 - next - index) % COUNT);
-      await Promise.all(numbers.map((number) => start(number)));
-    }
+    const numbers = Array.from({ length: COUNT }, (_, index) => COUNT - 1 - index);
+    await new PQueue({ concurrency: 25 }).addAll(numbers.map((number) => () => start(number)));
     while ((await countPayments(client, TOLD_PAYMENTS)) < COUNT) {}
   }, 120_000);
   afterAll(async () => {

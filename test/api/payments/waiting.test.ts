@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TypedSearchAttributes } from '@temporalio/common';
+import PQueue from 'p-queue';
 import { Registry } from 'prom-client';
 import { Descriptions } from '../../../src/api/payments/descriptions.js';
 import { measureWaiting } from '../../../src/api/payments/waiting.js';
@@ -26,10 +27,8 @@ describe('the age of the oldest review, with more of them than one call lists', 
   beforeAll(async () => {
     server = await startDevServer({ ui: false, report: () => undefined });
     client = connectClient(server, testEncryption);
-    for (let next = 0; next < COUNT; next += 25) {
-      const numbers = Array.from({ length: 25 }, (_, index) => next + index);
-      await Promise.all(numbers.map((number) => start(number)));
-    }
+    const starts = Array.from({ length: COUNT }, (_, number) => () => start(number));
+    await new PQueue({ concurrency: 25 }).addAll(starts);
     while ((await client.workflow.count('WorkflowId STARTS_WITH "pay_"')).count < COUNT) {}
   }, 120_000);
   afterAll(async () => {
