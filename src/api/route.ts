@@ -169,8 +169,8 @@ export interface PublicRoute<Response extends ApiResponse = ApiResponse> extends
   readonly scopes?: undefined;
   /** What is described as its body, which the handler reads itself. */
   readonly rawBody?: z.ZodType;
-  /** The handler is given requests of every method, and refuses them itself. */
-  readonly takesAnyMethod?: boolean;
+  /** Other methods that the handler takes. No description shows them. */
+  readonly alsoTakes?: readonly ('get' | 'patch' | 'put')[];
   handle(request: ApiRequest, context: ApiContext): Promise<Response> | Response;
 }
 
@@ -228,8 +228,9 @@ export function mountRoutes(
     const here = routes.filter((route) => route.path === path);
     const mounted = app.route(path);
     for (const route of here) {
-      const isOfAny = route.scopes === undefined && route.takesAnyMethod;
-      mounted[isOfAny ? 'all' : route.method](toHandler(route, context, authenticator));
+      const others = route.scopes === undefined ? (route.alsoTakes ?? []) : [];
+      const handler = toHandler(route, context, authenticator);
+      for (const method of [route.method, ...others]) mounted[method](handler);
     }
     const allow = here.map(({ method }) => (method === 'get' ? 'GET, HEAD' : 'POST')).join(', ');
     mounted.all((request) => {

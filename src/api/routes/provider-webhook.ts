@@ -46,7 +46,7 @@ export const providerWebhook = publicRoute({
     'For the provider alone: the address contains a secret. A notification proves nothing, it only makes a payment ask the provider. One that cannot be read is kept for an operator.',
   operationId: 'receiveProviderNotification',
   rawBody: z.unknown().describe("The provider's transaction, or several, in any layout"),
-  takesAnyMethod: true,
+  alsoTakes: ['get', 'patch', 'put'],
   tag: 'Operations',
   responses: { 200: { description: 'It was received.', schema: z.object({ received: z.literal(true) }) } },
   problems: [
@@ -85,11 +85,6 @@ function count({ record }: ApiRequest, { metrics }: ApiContext, result: WebhookR
 }
 
 async function take(request: ApiRequest, context: ApiContext): Promise<void> {
-  // Nobody notifies by these: one echoes a request, the other asks what may be sent.
-  if (request.method === 'TRACE' || request.method === 'OPTIONS') {
-    request.record.result = 'not_one';
-    throw methodNotAllowed('POST');
-  }
   const headers = {
     contentType: request.headers('content-type').at(0),
     contentEncoding: request.headers('content-encoding').join(','),

@@ -61,7 +61,7 @@ describe("the provider's notification", () => {
     expect(await api.metrics()).toContain('result="too_large"} 1');
   });
 
-  it('is taken by any method', async () => {
+  it('is taken by POST, PUT, PATCH and GET', async () => {
     const send = async (method: string, query: string, body?: string) =>
       (await fetch(`${api.url}${address}${query}`, { method, ...(body && { body }) })).status;
     expect(await send('PUT', '', JSON.stringify(notification))).toBe(503);
@@ -70,7 +70,9 @@ describe("the provider's notification", () => {
   });
 
   it('is a POST, if there is nothing in it', async () => {
-    expect((await api.ask('OPTIONS', `${address}?transId=T1`)).status).toBe(405);
+    for (const method of ['OPTIONS', 'DELETE', 'QUERY']) {
+      expect((await api.ask(method, `${address}?transId=T1`)).status).toBe(405);
+    }
     for (const method of ['PUT', 'GET']) {
       const { status, headers } = await api.ask(method, address);
       expect([status, headers.get('allow')]).toEqual([405, 'POST']);
