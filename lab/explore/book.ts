@@ -146,16 +146,25 @@ function isLeftUnnamed(
 }
 
 /** The first notification that calls one of the payment's transactions SUCCESSFUL counts, until the provider says so, too. */
-function withPaidReport(book: Book, { provider }: Situation, event: PaymentEvent, now: number): Book {
-  if (book.reportedPaid.length === 0 && event.kind !== 'notification') return book;
+function withPaidReport(
+  book: Book,
+  { provider, payment }: Situation,
+  event: PaymentEvent,
+  now: number,
+): Book {
+  const isNotification = event.kind === 'notification' || event.kind === 'named';
+  if (book.reportedPaid.length === 0 && !isNotification) return book;
   const open = book.reportedPaid.filter(({ transId }) => !isShownPaid(book, transId));
+  // One that names the payment alone is about its only transaction.
+  const about = event.kind === 'notification' ? event.transId : transIdOf(payment);
   const isNew =
-    event.kind === 'notification' &&
+    isNotification &&
     event.status === 'SUCCESSFUL' &&
-    transactionOf(provider, event.transId) !== undefined &&
-    !isShownPaid(book, event.transId) &&
-    !open.some(({ transId }) => transId === event.transId);
-  return { ...book, reportedPaid: isNew ? [...open, { transId: event.transId, at: now }] : open };
+    about !== undefined &&
+    transactionOf(provider, about) !== undefined &&
+    !isShownPaid(book, about) &&
+    !open.some(({ transId }) => transId === about);
+  return { ...book, reportedPaid: isNew ? [...open, { transId: about, at: now }] : open };
 }
 
 function isShownPaid({ shown }: Book, transId: TransId): boolean {

@@ -27,7 +27,7 @@ export const INVARIANTS = {
   secondSeen:
     'what the provider has shown that contradicts the outcome is never forgotten without a decision made with it in view',
   toldFinal:
-    'after a final word, the merchant is next told payment.review or the same again, whatever is lost, unless somebody has reset the workflow: then FAILED and EXPIRED count as the same, a person may decide anew, and the provider may have turned what was final, or made another',
+    'after a final word, the merchant is next told payment.review or the same again, whatever is lost, unless somebody has reset the workflow: then FAILED and EXPIRED count as the same, an old answer may be told as a failed attempt, a person may decide anew, and the provider may have turned what was final, or made another',
   reviewSends: 'nothing is sent in a review without a decision',
   notified: 'the merchant is notified of each change of status, in order, and of nothing else',
   statusLimit: 'no transaction is asked about more than six times within a minute',

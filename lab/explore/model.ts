@@ -344,7 +344,7 @@ export class Model {
     const isSame = type === told.last || (provider.wasReset && isUnpaid(type) && isUnpaid(told.last));
     const isTurned = provider.transactions.some(({ hasTurned, isLater }) => hasTurned || isLater);
     const isDecided = told.isDecided || payment.resolved !== undefined;
-    const isFailedAttempt = type === 'payment.attempt_failed' && isUnpaid(told.last);
+    const isFailedAttempt = type === 'payment.attempt_failed';
     const isDecidedAnew = provider.wasReset && (isTurned || isDecided || isFailedAttempt);
     if (isFinal && !isSame && type !== 'payment.review' && !isDecidedAnew)
       this.#violate('toldFinal', `the merchant was told ${told.last}, and is told ${type} now`);

@@ -259,10 +259,11 @@ function isLookedFor(payment: PaymentState): boolean {
   return pursues(payment) && pursuitOf(payment.phase)?.kind === 'searching';
 }
 
-/** Follows the transaction of a request in doubt. A link that nobody was given is only followed if it is being paid. */
+/** Follows the transaction of a request in doubt. A link that nobody was given is only kept in mind, unless it is being paid. */
 function adopt(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
   const { transId, status } = transaction;
-  if (payment.order.method === 'link' && !canMoveMoney(payment, status)) return payment;
+  if (payment.order.method === 'link' && !canMoveMoney(payment, status))
+    return withNoted(payment, [transaction]);
   const wrong = disagreement(payment.order, transaction);
   if (wrong !== undefined) return holdForReview(withOthers(payment, [transaction]), wrong, now);
   // The list may not have been read. It is read at the end, in case the request was accepted twice.

@@ -600,11 +600,17 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
   if (moved !== undefined) {
     return back(payment, deciding, `${whyPaid(payment, moved.transId)}: match it`);
   }
-  const difference = knownDifference(payment, transIdOf(payment));
+  const ownId = transIdOf(payment);
+  const difference = knownDifference(payment, ownId);
   // A link can still be paid after FAILED.
   const unpaid = payment.order.method === 'link' ? 'EXPIRED' : 'FAILED';
+  // What has ended is kept in mind, too: an old answer may show it as it was.
+  const seen = withNoted(
+    payment,
+    own.filter(({ transId }) => transId !== ownId),
+  );
   const doubtful: PaymentState = {
-    ...inDoubt(markJudged(payment, (other) => (isOpen(payment, other) ? unpaid : other.status))),
+    ...inDoubt(markJudged(seen, (other) => (isOpen(payment, other) ? unpaid : other.status))),
     tolerated: difference?.words ?? payment.tolerated ?? deciding.review.why,
   };
   const { by, approval } = resolvedBy(deciding, now);

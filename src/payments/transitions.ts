@@ -458,9 +458,10 @@ export function noteOther(
   const latest = latestOf(payment, known, status);
   if (known?.status === latest && payment.phase.kind === 'review' && payment.phase.held) return payment;
   const noted = withOther(payment, { transId, status });
-  // After a reset, the merchant may have been given it.
   const isFailed = payment.phase.kind === 'ended' && payment.phase.failureCode === 'decided_by_operator';
-  const mayBePaid = payment.sends.isReset && !isOver(payment, latest) && (known === undefined || isFailed);
+  // After a reset, the merchant may have been given any link.
+  const mayBeGiven = payment.sends.isReset === true || payment.facts.link?.transId === transId;
+  const mayBePaid = mayBeGiven && !isOver(payment, latest) && (known === undefined || isFailed);
   if ((!canMoveMoney(payment, latest) && !mayBePaid) || known?.judged === latest) return noted;
   return holdForReview(
     inDoubt(noted),

@@ -1,5 +1,5 @@
 import { applyTransaction } from './following.js';
-import { ownAmong } from './matching.js';
+import { disagreement, ownAmong } from './matching.js';
 import type { ListAnswer } from './outcome.js';
 import type { PaymentState, Verifying } from './payment-state.js';
 import {
@@ -39,6 +39,9 @@ export function onListedWhileVerifying(
       now,
     );
   }
+  // The answer by which it ends may have left that out.
+  const wrong = followed && disagreement(payment.order, followed);
+  if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(known, wrong, now);
   // It was not final, after all.
   return isPaid ? applyTransaction(known, followed, now) : end(known, outcome, now);
 }

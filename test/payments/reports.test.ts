@@ -356,7 +356,10 @@ describe('a reported transaction', () => {
 
   it('is an ambiguous link’s only when somebody pays it', () => {
     const search = () => ambiguous(linkOrder).hint('T1').listing(SILENT);
-    expect(search().found('CREATED').payment.phase.kind).toBe('searching');
+    expect(search().found('CREATED').payment).toMatchObject({
+      phase: { kind: 'searching' },
+      others: [{ transId: 'T1', status: 'CREATED' }],
+    });
     expect(search().found('SUCCESSFUL').phase('ended')).toMatchObject({ transId: 'T1' });
   });
 

@@ -1208,6 +1208,21 @@ describe('a link that a decision has left', () => {
   });
 });
 
+describe('a link that the merchant was given, and a decision has left', () => {
+  it('comes before a person when it can be paid after a forced fail', () => {
+    const payment = taken(linkOrder).hint('T2').found('PENDING').match('T2').found('PENDING');
+    payment.found('EXPIRED').fail({ force: true }).answered(SILENT).listing(SILENT);
+    expect(payment.status).toBe('FAILED');
+    while (payment.status === 'FAILED') {
+      const { wants } = payment;
+      if (wants.kind === 'wait') payment.at(wants.until ?? 0);
+      else if (wants.kind === 'lookUp') payment.listing(SILENT);
+      else payment.found(payment.asks('askStatus').transId === 'T1' ? 'CREATED' : 'EXPIRED');
+    }
+    expect(payment.phase('review').why).toContain('T1 (CREATED)');
+  });
+});
+
 describe('what a fail has read before it expired the links', () => {
   it('is kept when the list can’t be read after that', () => {
     const L2 = transactionOf(linkOrder, { transId: transId('T2'), status: 'PENDING' });
@@ -1247,6 +1262,15 @@ describe('what a fail has read before it expired the links', () => {
     payment.expired(REFUSED).answered(answer).listing(SILENT);
     expect(payment.reply).toMatchObject(refused('the provider has shown T1 since this was decided'));
     expect(payment.status).toBe('REVIEW');
+  });
+
+  it('is remembered, so that an old answer about a link that has ended brings nothing back', () => {
+    const payment = unread()
+      .fail({ force: true })
+      .listed({ ...paying, status: 'EXPIRED' });
+    expect(payment.phase('ended').status).toBe('FAILED');
+    payment.listed({ ...paying, status: 'CREATED' });
+    expect(payment.phase('ended').status).toBe('FAILED');
   });
 
   it('is over once the provider shows that the link has ended, though it says nothing after that', () => {

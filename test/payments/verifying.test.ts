@@ -49,6 +49,15 @@ describe.each([directOrder, payoutOrder])(
       expect(payment.notified).toEqual(['payment.failed']);
     });
 
+    it('is put before a person when the list shows that it isn’t what was ordered', () => {
+      const payment = declined().listed({ ...failed, amount: 1 });
+      expect(payment.phase('review')).toMatchObject({
+        held: true,
+        why: expect.stringContaining('is of 1 XAF'),
+      });
+      expect(payment.notified).toEqual(['payment.review']);
+    });
+
     it.each(['SUCCESSFUL', 'PENDING', 'CREATED'] as const)(
       'is put before a person when the list shows another that is %s',
       (status) => {
