@@ -1,8 +1,9 @@
 import { status as grpc } from '@grpc/grpc-js';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { pino } from 'pino';
+import { type ListedRun, toRun } from '../../src/records/list-runs.js';
 import type { PaymentRecord } from '../../src/records/payment-record.js';
-import { type ListedRun, readRun, toRun } from '../../src/records/read-run.js';
+import { readRun } from '../../src/records/read-run.js';
 import { Records } from '../../src/records/records.js';
 import type { Encryption } from '../../src/temporal/encryption.js';
 import { freePort } from '../../stack/processes/ports.js';

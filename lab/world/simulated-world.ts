@@ -10,7 +10,7 @@ import { createApp } from '../../src/api/app.js';
 import type { PaymentTerms } from '../../src/payments/order.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/payments/time.js';
 import { connectClient } from '../../src/temporal/connection.js';
-import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
+import { startTimeSkippingEnvironment, withEmptyIndex } from '../../stack/temporal/time-skipping.js';
 import { CREDENTIALS, MERCHANTS, WEBHOOK_TOKEN } from './credentials.js';
 import { LocalServer } from './local-server.js';
 import { TemporalWire, WorkerSuccession } from './orphaned-tasks.js';
@@ -124,6 +124,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
     encryptionWith(encryptionKey),
     { interceptors: { workflow: [quickTaskTimeout, unlockingTime(env.connection)] } },
   );
+  withEmptyIndex(temporal.connection);
   const records = await startSimulatedRecords(encryptionWith(encryptionKey));
   const app = createApp({
     client: temporal,

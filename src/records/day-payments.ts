@@ -2,8 +2,8 @@ import type { Client } from '@temporalio/client';
 import type { PaymentId } from '../payments/payment-id.js';
 import type { DayPayment } from '../payments/reconciliation.js';
 import { endOfDay, startOf } from '../payments/time.js';
+import { createdBetween, listRuns, runsOf } from './list-runs.js';
 import type { PaymentRun } from './payment-record.js';
-import { createdBetween, listRuns, runsOf } from './read-run.js';
 import type { Records } from './records.js';
 
 /** Payments by the day that they were created on, as Temporal's index has them and, where it has forgotten them, the records. */
@@ -43,7 +43,7 @@ export async function paymentsOfDay(
   const latest = new Map<PaymentId, RunOfDay>();
   // One more tells that there are more.
   const held = max + 1;
-  for await (const runs of listRuns(client, createdBetween(from, before))) {
+  for await (const { runs } of listRuns(client, createdBetween(from, before))) {
     onProgress();
     for (const run of runs) keepLatest(latest, toRunOfDay(run));
     forgetLater(latest, held);
@@ -83,7 +83,8 @@ export async function paymentsWith(
   for (let first = 0; first < ids.length; first += IDS_PER_QUERY) {
     const some = ids.slice(first, first + IDS_PER_QUERY);
     const latest = new Map<PaymentId, PaymentRun>();
-    for await (const runs of listRuns(client, runsOf(some))) for (const run of runs) keepLatest(latest, run);
+    for await (const { runs } of listRuns(client, runsOf(some)))
+      for (const run of runs) keepLatest(latest, run);
     const forgotten = some.filter((id) => !latest.has(id));
     for (const run of await records.runsOf(forgotten)) latest.set(run.id, orphanedIfOpen(run));
     found.push(...[...latest.values()].map(toDayPayment));

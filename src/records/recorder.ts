@@ -6,15 +6,9 @@ import type { PaymentId } from '../payments/payment-id.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../payments/time.js';
 import { endingWith } from '../temporal/connection.js';
 import { RecordsUnavailableError } from './database.js';
+import { called, endedBetween, type ListedRun, listRuns, TOLD_PAYMENTS } from './list-runs.js';
 import type { PaymentRecord } from './payment-record.js';
-import {
-  endedBetween,
-  isTemporalAway,
-  type ListedRun,
-  listRuns,
-  readRun,
-  TOLD_PAYMENTS,
-} from './read-run.js';
+import { isTemporalAway, readRun } from './read-run.js';
 import type { Records } from './records.js';
 
 /** When the recorder does what, in ms. Tests have it do so more often. */
@@ -213,7 +207,8 @@ class Recorder {
   /** Records the runs that a query finds. @returns how many these are; `undefined` when it was interrupted */
   async #recordAll(query: string, now: number, stop: AbortSignal): Promise<number | undefined> {
     let count = 0;
-    for await (const runs of listRuns(this.#client, query, stop)) {
+    const listed = listRuns(this.#client, query, (list) => called(this.#client, stop, list));
+    for await (const { runs } of listed) {
       count += runs.length;
       const missing = await this.#records.missing(runs, now - this.#pace.againMs);
       for (let first = 0; first < missing.length; first += BATCH) {

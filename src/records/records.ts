@@ -44,6 +44,8 @@ export interface RecordFilter {
   readonly createdBefore?: number | undefined;
   /** The last payment of the page before. */
   readonly after?: { readonly createdAt: number; readonly id: PaymentId } | undefined;
+  /** By their creation, then by their ids; `newest first` by default. */
+  readonly order?: 'newest first' | 'oldest first' | undefined;
 }
 
 /** Which events to list. */
@@ -154,6 +156,7 @@ export class Records {
   /** Payments, newest first, then by id. */
   async list(filter: RecordFilter, limit: number): Promise<PaymentRecord[]> {
     const { owner, status, kind, externalId, userId, createdFrom, createdBefore, after } = filter;
+    const [beyond, direction] = filter.order === 'oldest first' ? ['>', 'ASC'] : ['<', 'DESC'];
     const where = new Conditions();
     where.add('merchant = ?', owner);
     where.add('status = ?', status);
@@ -169,9 +172,9 @@ export class Records {
     if (after !== undefined) {
       const time = where.value(new Date(after.createdAt));
       // The first condition is the second's, too; an index can begin where it says.
-      where.add(`created_at <= ${time} AND (created_at < ${time} OR id > ?)`, after.id);
+      where.add(`created_at ${beyond}= ${time} AND (created_at ${beyond} ${time} OR id > ?)`, after.id);
     }
-    const text = `SELECT * FROM payments ${where} ORDER BY created_at DESC, id LIMIT ${where.value(limit)}`;
+    const text = `SELECT * FROM payments ${where} ORDER BY created_at ${direction}, id LIMIT ${where.value(limit)}`;
     const rows = await this.database.query(text, where.values);
     return await Promise.all(rows.map((row) => this.#toRecord(row)));
   }

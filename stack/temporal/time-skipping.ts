@@ -1,5 +1,6 @@
 import { Connection } from '@temporalio/client';
 import { InternalConnectionOptionsSymbol } from '@temporalio/client/lib/connection.js';
+import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { DEFAULT_NAMESPACE, lazyConnection, retryUntilClosed } from '../../src/temporal/connection.js';
@@ -42,6 +43,16 @@ export async function startTimeSkippingEnvironment({
     await server.kill();
     throw error;
   }
+}
+
+/**
+ * The connection, which answers that no workflow is found: the test server has no index to ask. What is listed and not found there is
+ * tried on a real server.
+ */
+export function withEmptyIndex(connection: Connection): Connection {
+  const nothing = proto.temporal.api.workflowservice.v1.ListWorkflowExecutionsResponse.create();
+  connection.workflowService.listWorkflowExecutions = async () => nothing;
+  return connection;
 }
 
 /**
@@ -108,7 +119,7 @@ class TimeSkippingEnvironment extends TestWorkflowEnvironment {
     });
     return new TimeSkippingEnvironment(
       address,
-      connection,
+      withEmptyIndex(connection),
       await NativeConnection.connect(options),
       stopServer,
     );

@@ -35,7 +35,7 @@ import { createPaymentWorker, type PaymentWorker } from '../../src/worker/paymen
 import type { PaymentSinks } from '../../src/workflows/metrics.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';
-import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
+import { startTimeSkippingEnvironment, withEmptyIndex } from '../../stack/temporal/time-skipping.js';
 import { saveHistory } from '../workflows/saved-histories.js';
 import { stillBeginning } from './api-under-test.js';
 import { workflowBundle } from './bundle-workflows.js';
@@ -517,7 +517,7 @@ async function realEnvironment({ serverMetricsPort: metricsPort, databaseFile }:
 
 /** A connection of the API's own, on which each call, and each time that it is tried again, is told of. */
 async function observedConnection(
-  { address }: TestWorkflowEnvironment,
+  { address, supportsTimeSkipping }: TestWorkflowEnvironment,
   onCall: WorldOptions['onApiCall'],
 ): Promise<Connection | undefined> {
   if (onCall === undefined) return undefined;
@@ -525,7 +525,8 @@ async function observedConnection(
     onCall(options.method_definition.path.split('/').at(-1) ?? '');
     return new InterceptingCall(nextCall(options));
   };
-  return await Connection.connect({ address, interceptors: [...retryUntilClosed(), observe] });
+  const connection = await Connection.connect({ address, interceptors: [...retryUntilClosed(), observe] });
+  return supportsTimeSkipping ? withEmptyIndex(connection) : connection;
 }
 
 function providerClients(

@@ -2,12 +2,12 @@ import PQueue from 'p-queue';
 import { type PaymentNotification, withNextTries } from '../../payments/notification.js';
 import type { PaymentStatus } from '../../payments/payment.js';
 import type { PaymentId, PaymentKind } from '../../payments/payment-id.js';
-import { TOLD_PAYMENTS } from '../../records/read-run.js';
+import { type ListedRun, TOLD_PAYMENTS } from '../../records/list-runs.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { notificationsQuery } from '../../workflows/messages.js';
 import { askRunning, findPayment, type ReadContext } from './find-payment.js';
-import type { Place } from './list-payments.js';
 import { countPayments, listOldestFirst } from './oldest-first.js';
+import type { Place } from './places.js';
 
 /** A notification that its merchant has yet to acknowledge, with its payment as the index has it. */
 export interface DueDelivery {
@@ -54,16 +54,16 @@ export async function findDueDeliveries(
   after: Place | undefined,
 ): Promise<DueDeliveries> {
   const total = await countPayments(context.client, TOLD_PAYMENTS);
-  const { payments, hasMore } = await listOldestFirst(context.client, TOLD_PAYMENTS, limit, after);
+  const { runs, last } = await listOldestFirst(context.client, TOLD_PAYMENTS, limit, after);
   const queue = new PQueue({ concurrency: CONCURRENCY });
-  const ask = ({ id }: Place) => dueOf(context, id).catch(() => undefined);
-  const answers = await queue.addAll(payments.map((payment) => () => ask(payment)));
+  const ask = ({ id }: ListedRun) => dueOf(context, id).catch(() => undefined);
+  const answers = await queue.addAll(runs.map((run) => () => ask(run)));
   return {
     due: answers.flatMap((answer) => answer ?? []),
     total,
-    checked: payments.length,
+    checked: runs.length,
     unread: answers.filter((answer) => answer === undefined).length,
-    last: hasMore ? payments.at(-1) : undefined,
+    last,
   };
 }
 

@@ -1,18 +1,15 @@
 import type { Client } from '@temporalio/client';
-import type { TypedSearchAttributes } from '@temporalio/common';
-import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import type proto from '@temporalio/proto';
 import { CURRENCY } from '../../payments/limits.js';
 import type { Payment, PaymentSummary, RecordedSummary } from '../../payments/payment.js';
-import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '../../payments/payment-id.js';
+import type { PaymentId } from '../../payments/payment-id.js';
 import { RecordsUnavailableError } from '../../records/database.js';
+import { type ListedRun, listRuns } from '../../records/list-runs.js';
 import { orphaned, type PaymentRecord } from '../../records/payment-record.js';
-import { outcomeOf } from '../../records/read-run.js';
-import { pagesOf } from '../../temporal/list-workflows.js';
-import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { noRecords } from '../http/problem.js';
 import { memoSchema } from './find-payment.js';
+import { listOldestFirst } from './oldest-first.js';
+import { compareNewest, compareOldest, type Place } from './places.js';
 import { askRecords, isOver, type RecordsContext } from './recorded-payments.js';
 import { callTemporal } from './temporal-calls.js';
 import { type PaymentFilter, queryByIds, visibilityQuery } from './visibility.js';
@@ -23,10 +20,12 @@ interface ListFilter extends PaymentFilter {
   readonly financialTransId?: string | undefined;
 }
 
-/** A payment's place in a list, newest first: by its creation (ms since the epoch), then by its id. */
-export interface Place {
-  readonly createdAt: number;
-  readonly id: PaymentId;
+/** Which part of a list to read. */
+export interface ListPart {
+  readonly pageSize: number;
+  /** `last` of the page before. */
+  readonly after: Place | undefined;
+  readonly order: 'newest first' | 'oldest first';
 }
 
 /** A payment of a list, with its owner. */
@@ -46,6 +45,8 @@ export interface Page {
   readonly isIncomplete: boolean;
 }
 
+const COMPARE = { 'newest first': compareNewest, 'oldest first': compareOldest } as const;
+
 /** A run of a payment's workflow in Temporal's index. */
 interface Run extends Entry {
   /** ms since the epoch. */
@@ -56,30 +57,27 @@ interface Run extends Entry {
 /** Runs that one call to Temporal gives: enough for a page, and as many again for payments with several runs. */
 const runsPerCall = (pageSize: number): number => Math.max(50, 2 * (pageSize + 1));
 
-/** Runs that one call to Temporal gives where all are read. */
-const RUNS_PER_CALL = 250;
-
 /** How much wider than the last window the next one is. */
 const SPAN_FACTOR = 8;
 
 /**
- * Payments in Temporal and, where it has forgotten them, in the records; newest first.
+ * Payments in Temporal and, where it has forgotten them, in the records.
  *
- * @throws {ApiError} `temporarily_unavailable`; `recordOfunavailable` or `no_records` for what only the records know.
+ * @throws {ApiError} `temporarily_unavailable`; `records_unavailable` or `no_records` for what only the records know.
  */
 export async function listPayments(
   context: { readonly client: Client } & RecordsContext,
   { financialTransId, ...filter }: ListFilter,
-  pageSize: number,
-  after: Place | undefined,
+  part: ListPart,
 ): Promise<Page> {
+  const { pageSize } = part;
   if (financialTransId !== undefined) {
-    return toPage(await listByReference(context, financialTransId, filter, pageSize, after), pageSize, false);
+    return toPage(await listByReference(context, financialTransId, filter, part), pageSize, false);
   }
-  const inTemporal = await listInTemporal(context, filter, pageSize, after);
+  const inTemporal = await listInTemporal(context, filter, part);
   if (context.records === undefined) return toPage(inTemporal, pageSize, false);
   try {
-    return toPage(await withRecorded(context, inTemporal, filter, pageSize, after), pageSize, false);
+    return toPage(await withRecorded(context, inTemporal, filter, part), pageSize, false);
   } catch (error) {
     if (!(error instanceof RecordsUnavailableError)) throw error;
     return toPage(inTemporal, pageSize, true);
@@ -107,10 +105,10 @@ async function withRecorded(
   { client, records }: { readonly client: Client } & RecordsContext,
   inTemporal: Entries,
   filter: PaymentFilter,
-  pageSize: number,
-  after: Place | undefined,
+  { pageSize, after, order }: ListPart,
 ): Promise<Entries> {
-  const recorded = (await records?.list({ ...filter, after }, pageSize)) ?? [];
+  const compare = COMPARE[order];
+  const recorded = (await records?.list({ ...filter, after, order }, pageSize)) ?? [];
   const old = recorded.map(toEntry);
   const ends: (Place | undefined)[] = [inTemporal.end, old.length === pageSize ? old.at(-1) : undefined];
   const [end] = ends.filter((place) => place !== undefined).sort(compare);
@@ -147,12 +145,11 @@ async function listByReference(
   { client, records }: { readonly client: Client } & RecordsContext,
   financialTransId: string,
   filter: PaymentFilter,
-  pageSize: number,
-  after: Place | undefined,
+  { pageSize, after, order }: ListPart,
 ): Promise<Entries> {
   if (records === undefined) throw noRecords(REFERENCES);
   const { owner, createdFrom, createdBefore } = filter;
-  const wanted = { financialTransId, owner, createdFrom, createdBefore, after };
+  const wanted = { financialTransId, owner, createdFrom, createdBefore, after, order };
   const recorded = await askRecords(() => records.list(wanted, pageSize), REFERENCES_UNREAD);
   const latest = latestOfEach(
     await allRuns(
@@ -226,24 +223,23 @@ function summarised(payment: Payment, createdAt: number): PaymentSummary {
 }
 
 /**
- * Payments as Temporal's index has them, newest first. The index follows each change within moments: it is good enough
+ * Payments as Temporal's index has them. The index follows each change within moments: it is good enough
  * to look through, and to choose what to read by itself.
  *
- * A page usually takes a call or two to Temporal, however many payments are on it, and one more with a filter for what can
+ * A page of the newest usually takes a call or two to Temporal, however many payments are on it, and one more with a filter for what can
  * change: an earlier run of a payment that was reopened or reset may still have what is looked for.
  *
- * @param after the last place of the page before
  * @throws {ApiError} `temporarily_unavailable`.
  */
 async function listInTemporal(
   { client }: { readonly client: Client },
   filter: PaymentFilter,
-  pageSize: number,
-  after: Place | undefined,
+  { pageSize, after, order }: ListPart,
 ): Promise<Entries> {
   const page: Run[] = [];
-  for await (const runs of newestFirst(client, filter, pageSize, after)) {
-    for (const run of await latestRuns(client, filter, runs)) {
+  const read = order === 'newest first' ? newestFirst : oldestFirst;
+  for await (const runs of read(client, filter, pageSize, after)) {
+    for (const run of (await latestRuns(client, filter, runs)).sort(COMPARE[order])) {
       if (page.length === pageSize) return { entries: page, end: page.at(-1) };
       page.push(run);
     }
@@ -267,7 +263,7 @@ function toPage({ entries, end }: Entries, pageSize: number, isIncomplete: boole
   };
 }
 
-/** The payments whose latest run is what the filter wants, in order. */
+/** The payments whose latest run is what the filter wants. */
 async function latestRuns(client: Client, filter: PaymentFilter, runs: readonly Run[]): Promise<Run[]> {
   const latest = latestOfEach(runs);
   // All runs of a payment agree in everything else.
@@ -275,7 +271,7 @@ async function latestRuns(client: Client, filter: PaymentFilter, runs: readonly 
     const ended = [...latest.values()].filter(({ isOpen }) => !isOpen).map(({ id }) => id);
     for (const [id, run] of latestOfEach(await allRuns(client, ended))) latest.set(id, run);
   }
-  return [...latest.values()].filter(({ summary }) => fits(summary, filter)).sort(compare);
+  return [...latest.values()].filter(({ summary }) => fits(summary, filter));
 }
 
 function latestOfEach(runs: readonly Run[]): Map<PaymentId, Run> {
@@ -310,6 +306,22 @@ function fits(
   );
 }
 
+/** Runs that a filter finds, in batches, one of each payment: those of a later batch were created after those of an earlier one. */
+async function* oldestFirst(
+  client: Client,
+  filter: PaymentFilter,
+  pageSize: number,
+  after: Place | undefined,
+): AsyncGenerator<readonly Run[]> {
+  let place = after;
+  do {
+    const { runs, last } = await listOldestFirst(client, visibilityQuery(filter), pageSize + 1, place);
+    const read = await Promise.all(runs.map((run) => toRun(client, run)));
+    yield read.filter((run) => isOwn(run, filter));
+    place = last;
+  } while (place !== undefined);
+}
+
 /**
  * The runs that a filter finds, in batches: those of a later batch were created before those of an earlier one. All runs
  * of a payment have its time of creation, so they come in one batch.
@@ -335,7 +347,7 @@ async function* newestFirst(
       from: Math.max(floor, end - spanMs),
       before,
     });
-    yield runs.filter((run) => isOwn(run, filter) && (after === undefined || isAfter(run, after)));
+    yield runs.filter((run) => isOwn(run, filter) && (after === undefined || compareNewest(run, after) > 0));
     before = from;
     spanMs = Math.max(1, end - from) * SPAN_FACTOR;
   }
@@ -356,7 +368,10 @@ async function readWindow(
     if (isAll) return { runs, from };
     // From the last of a page and one more on, a page is certain. Half of the window at least is left out, lest it take many calls where
     // those that began last were created first. So many within one ms come by themselves.
-    from = Math.max([...runs].sort(compare)[pageSize]?.createdAt ?? 0, from + Math.ceil((end - from) / 2));
+    from = Math.max(
+      [...runs].sort(compareNewest)[pageSize]?.createdAt ?? 0,
+      from + Math.ceil((end - from) / 2),
+    );
     if (window.before !== undefined) from = Math.min(from, window.before - 1);
   }
 }
@@ -372,64 +387,50 @@ async function readRuns(
   limit?: number,
 ): Promise<{ readonly runs: Run[]; readonly isAll: boolean }> {
   const runs: Run[] = [];
-  let read = 0;
-  const request = { query, pageSize: limit ?? RUNS_PER_CALL };
-  for await (const page of pagesOf(client, request, (list) => callTemporal(client, list))) {
-    for (const info of page.executions) runs.push(...(await toRun(client, info)));
-    read += page.executions.length;
-    if (limit !== undefined && read >= limit) return { runs, isAll: page.isLast };
+  const pages = listRuns(client, query, (list) => callTemporal(client, list), limit);
+  for await (const page of pages) {
+    for (const run of page.runs) runs.push(await toRun(client, run));
+    if (limit !== undefined && runs.length >= limit) return { runs, isAll: page.isLast };
   }
   return { runs, isAll: true };
 }
 
-type RunInfo = proto.temporal.api.workflow.v1.IWorkflowExecutionInfo;
-
-/** A run in the index; none for a workflow that isn't a payment's. */
-async function toRun(client: Client, info: RunInfo): Promise<Run[]> {
-  const id = parsePaymentId(info.execution?.workflowId);
-  const indexed = decodeTypedSearchAttributes(info.searchAttributes?.indexedFields);
-  const createdAt = indexed.get(attributes.createdAt);
-  if (id === undefined || createdAt === undefined) return [];
-  const run: Run = {
-    id,
-    createdAt,
-    merchant: indexed.get(attributes.merchant),
-    startedAt: Number(info.startTime?.seconds ?? 0) * 1_000 + (info.startTime?.nanos ?? 0) / 1e6,
-    isOpen: outcomeOf(info, indexed).isOpen,
-  };
-  return [{ ...run, summary: await summaryOf(client, run, indexed, info) }];
+/** A run in the index. */
+async function toRun(client: Client, run: ListedRun): Promise<Run> {
+  const { id, merchant, startedAt, closedAt, indexed } = run;
+  const { createdAt } = indexed;
+  const summary = await summaryOf(client, run);
+  return { id, createdAt, merchant, startedAt, isOpen: closedAt === undefined, summary };
 }
 
 /** What a list shows of a run; `undefined` when its memo can't be decoded, or isn't a payment's. */
 async function summaryOf(
   client: Client,
-  { id, createdAt }: Run,
-  indexed: TypedSearchAttributes,
-  info: RunInfo,
+  { id, indexed, memo: stored }: ListedRun,
 ): Promise<PaymentSummary | undefined> {
   const { namespace, loadedDataConverter } = client.options;
   const context = { type: 'workflow', namespace, workflowId: id } as const;
-  const decoded = await decodeMapFromPayloads(loadedDataConverter, info.memo?.fields, context).catch(
+  const decoded = await decodeMapFromPayloads(loadedDataConverter, stored?.fields, context).catch(
     () => undefined,
   );
   const memo = memoSchema.safeParse(decoded);
-  const amount = indexed.get(attributes.amount);
-  if (amount === undefined || !memo.success) return undefined;
-  const { status, final, amountPaid } = outcomeOf(info, indexed);
+  if (!memo.success) return undefined;
+  const { kind, status, final, amount, amountPaid, transId, externalId, userId, createdAt } = indexed;
+  const { method, metadata = {} } = memo.data;
   return {
     id,
     object: 'payment',
-    kind: indexed.get(attributes.kind) as PaymentKind,
-    method: memo.data.method,
+    kind,
+    method,
     status,
     final,
     amount,
     amountPaid,
     currency: CURRENCY,
-    transId: indexed.get(attributes.transId) as TransId | undefined,
-    externalId: indexed.get(attributes.externalId),
-    userId: indexed.get(attributes.userId),
-    metadata: memo.data.metadata ?? {},
+    transId,
+    externalId,
+    userId,
+    metadata,
     createdAt: new Date(createdAt).toISOString(),
   };
 }
@@ -442,16 +443,4 @@ function isOwn({ merchant }: Run, { owner }: PaymentFilter): boolean {
 function earliest(one: number | undefined, other: number | undefined): number | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return Math.min(one, other);
-}
-
-/** Whether a payment comes after another one in a list. */
-export function isAfter(one: Place, other: Place): boolean {
-  return compare(one, other) > 0;
-}
-
-/** Orders places, newest first. */
-export function compare(one: Place, other: Place): number {
-  if (one.createdAt !== other.createdAt) return other.createdAt - one.createdAt;
-  if (one.id === other.id) return 0;
-  return one.id < other.id ? -1 : 1;
 }

@@ -1,11 +1,9 @@
 import type { Client } from '@temporalio/client';
-import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import type { PaymentId } from '../../payments/payment-id.js';
-import { parsePaymentId } from '../../payments/payment-id.js';
 import { DAY_MS } from '../../payments/time.js';
-import { pagesOf } from '../../temporal/list-workflows.js';
+import { type ListedRun, listRuns } from '../../records/list-runs.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
-import type { Place } from './list-payments.js';
+import { compareOldest, type Place } from './places.js';
 import { callTemporal } from './temporal-calls.js';
 
 /** Runs that one call to Temporal gives. */
@@ -13,9 +11,10 @@ const LISTED_AT_ONCE = 250;
 
 /** Payments in the order of their creation, then of their ids. */
 export interface OldestFirst {
-  readonly payments: readonly Place[];
-  /** There are more after the last of these. */
-  readonly hasMore: boolean;
+  /** One run of each. */
+  readonly runs: readonly ListedRun[];
+  /** The place of the last of them, when there are more. */
+  readonly last?: Place | undefined;
 }
 
 /** How many runs of payments Temporal's index has that a query finds. */
@@ -24,10 +23,9 @@ export async function countPayments(client: Client, query: string): Promise<numb
 }
 
 /**
- * Open payments in Temporal's index, those created first at the beginning. Temporal lists the newest first, and in no other order;
- * but it counts. So a time is looked for before which there are enough of them, and few more.
+ * Payments in Temporal's index, those created first at the beginning. Temporal lists the newest first, and in no other order; but it
+ * counts. So a time is looked for before which there are enough of them, and few more.
  *
- * @param query finds one run of each
  * @param after the last payment of the page before
  * @throws {ApiError} `temporarily_unavailable`.
  */
@@ -44,15 +42,17 @@ export async function listOldestFirst(
   const since = created(`>= ${from}`);
   const before = await timeAfter(client, since, from, limit);
   const later = await readAll(client, before === undefined ? since : `${since} AND ${createdBefore(before)}`);
-  const payments = [...rest, ...later];
-  return { payments: payments.slice(0, limit), hasMore: before !== undefined || payments.length > limit };
+  const all = [...rest, ...later];
+  const runs = all.slice(0, limit);
+  const end = before !== undefined || all.length > limit ? runs.at(-1) : undefined;
+  return { runs, last: end && placeOf(end) };
 }
 
 const createdBefore = (time: number): string => `${attributes.createdAt.name} < ${time}`;
 
 /**
- * A time (ms since the epoch) before which more than `limit` of the payments were created, and hardly more than a call lists;
- * `undefined` when there aren't that many.
+ * A time (ms since the epoch) before which more than `limit` of the runs were created, and hardly more than a call lists; `undefined` when
+ * there aren't that many.
  */
 async function timeAfter(
   client: Client,
@@ -73,18 +73,13 @@ async function timeAfter(
 }
 
 /** All payments that a query finds, in order. */
-async function readAll(client: Client, query: string): Promise<Place[]> {
-  const found = new Map<PaymentId, Place>();
-  const request = { query, pageSize: LISTED_AT_ONCE };
-  for await (const { executions } of pagesOf(client, request, (list) => callTemporal(client, list))) {
-    for (const { execution, searchAttributes } of executions) {
-      const id = parsePaymentId(execution?.workflowId);
-      const indexed = decodeTypedSearchAttributes(searchAttributes?.indexedFields);
-      const createdAt = indexed.get(attributes.createdAt);
-      if (id !== undefined && createdAt !== undefined) found.set(id, { id, createdAt });
-    }
-  }
-  return [...found.values()].sort(
-    (one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1),
-  );
+async function readAll(client: Client, query: string): Promise<ListedRun[]> {
+  const found = new Map<PaymentId, ListedRun>();
+  for await (const { runs } of listRuns(client, query, (list) => callTemporal(client, list)))
+    for (const run of runs) found.set(run.id, run);
+  return [...found.values()].sort((one, other) => compareOldest(placeOf(one), placeOf(other)));
+}
+
+function placeOf({ id, indexed }: ListedRun): Place {
+  return { id, createdAt: indexed.createdAt };
 }

@@ -1,8 +1,6 @@
-import { status as grpc } from '@grpc/grpc-js';
 import type { Client } from '@temporalio/client';
 import type { PaymentStatus } from '../../payments/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId } from '../../payments/payment-id.js';
-import { grpcErrorOf } from '../../temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../../temporal/search-attributes.js';
 import { WORKFLOW_TYPES } from '../../workflows/messages.js';
 import { askRecords, type RecordsContext } from './recorded-payments.js';
@@ -133,15 +131,10 @@ async function indexedWith({ client }: TransactionContext, transId: string): Pro
   if (!isQueryable(transId)) return [];
   return await callTemporal(client, async () => {
     const ids = new Set<PaymentId>();
-    try {
-      const request = { query: visibilityQuery({ transId }), pageSize: MAX_HOLDERS };
-      for await (const { workflowId } of client.workflow.list(request)) {
-        const id = parsePaymentId(workflowId);
-        if (id !== undefined) ids.add(id);
-      }
-    } catch (error) {
-      // A server without visibility can't be asked. This is never the only safeguard.
-      if (grpcErrorOf(error)?.code !== grpc.UNIMPLEMENTED) throw error;
+    const request = { query: visibilityQuery({ transId }), pageSize: MAX_HOLDERS };
+    for await (const { workflowId } of client.workflow.list(request)) {
+      const id = parsePaymentId(workflowId);
+      if (id !== undefined) ids.add(id);
     }
     return [...ids];
   });

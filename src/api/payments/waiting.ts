@@ -1,11 +1,10 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { PaymentId } from '../../payments/payment-id.js';
 import { HOUR_MS } from '../../payments/time.js';
-import { TOLD_PAYMENTS } from '../../records/read-run.js';
+import { type ListedRun, TOLD_PAYMENTS } from '../../records/list-runs.js';
 import { shareAnswers } from '../shared-answers.js';
 import { dueOf } from './due-deliveries.js';
 import { currentState, findPayment, type ReadContext } from './find-payment.js';
-import type { Place } from './list-payments.js';
 import { countPayments, listOldestFirst } from './oldest-first.js';
 import { OPEN_REVIEWS, unfinishedQuery } from './visibility.js';
 
@@ -128,21 +127,21 @@ class WaitingReader {
     const deadline = Date.now() + READING_LIMIT_MS;
     const { client } = this.context;
     const count = await countPayments(client, this.wait.query);
-    const { payments, hasMore } = await listOldestFirst(client, this.wait.query, MAX_DATED);
-    const ids = new Set(payments.map(({ id }) => id));
+    const { runs, last } = await listOldestFirst(client, this.wait.query, MAX_DATED);
+    const ids = new Set(runs.map(({ id }) => id));
     for (const id of this.#since.keys()) if (!ids.has(id)) this.#since.delete(id);
-    return { count, oldest: await this.#oldest(payments, hasMore, deadline) };
+    return { count, oldest: await this.#oldest(runs, last !== undefined, deadline) };
   }
 
   /**
    * Since when the oldest has waited; `NaN` when none could be asked, `undefined` when those that were asked don't wait. No payment waits
    * before it was created: they are asked in that order, until those that are left were created after a time that is known.
    */
-  async #oldest(payments: readonly Place[], hasMore: boolean, deadline: number): Promise<number | undefined> {
+  async #oldest(runs: readonly ListedRun[], hasMore: boolean, deadline: number): Promise<number | undefined> {
     let oldest: number | undefined;
     let isUnread = hasMore;
-    for (const { id, createdAt } of payments) {
-      if (oldest !== undefined && createdAt > oldest) break;
+    for (const { id, indexed } of runs) {
+      if (oldest !== undefined && indexed.createdAt > oldest) break;
       const known = this.#since.get(id);
       const isFresh = known !== undefined && Date.now() - known.readAt < DATED_MS;
       // One that can't answer doesn't keep the others from it. Without a worker, none does until the time is over.

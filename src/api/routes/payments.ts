@@ -11,7 +11,8 @@ import { isOperator } from '../http/auth.js';
 import { onlyFor, variantError } from '../http/body.js';
 import { notChecked, recordsUnavailable } from '../http/problem.js';
 import { currentState, type FoundPayment, readPayment, waitUntilFinal } from '../payments/find-payment.js';
-import { listPayments as list, type Place } from '../payments/list-payments.js';
+import { listPayments as list } from '../payments/list-payments.js';
+import type { Place } from '../payments/places.js';
 import { recheckPayment } from '../payments/reopen-payment.js';
 import { failureTypeOf } from '../payments/temporal-calls.js';
 import { updatePayment } from '../payments/update-payment.js';
@@ -203,7 +204,11 @@ export const listPayments = authenticatedRoute({
       ...wanted
     } = query;
     const filter = { ...wanted, owner: ownerOf(caller, merchant), createdFrom, createdBefore };
-    const { payments, unreadable, last, isIncomplete } = await list(context, filter, pageSize, after);
+    const { payments, unreadable, last, isIncomplete } = await list(context, filter, {
+      pageSize,
+      after,
+      order: 'newest first',
+    });
     const nextCursor = last && toCursor(last);
     const headers = {
       Vary: 'Accept',

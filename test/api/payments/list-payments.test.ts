@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { compare, isAfter, listPayments, type Place } from '../../../src/api/payments/list-payments.js';
+import { type ListPart, listPayments } from '../../../src/api/payments/list-payments.js';
+import { compareNewest, compareOldest, type Place } from '../../../src/api/payments/places.js';
 import type { PaymentFilter } from '../../../src/api/payments/visibility.js';
 import type { PaymentSummary } from '../../../src/payments/payment.js';
 import type { PaymentId } from '../../../src/payments/payment-id.js';
@@ -21,7 +22,7 @@ const times = [
 ];
 const all = times
   .map((createdAt, index): Place => ({ createdAt, id: `col_${index}` as PaymentId }))
-  .sort(compare);
+  .sort(compareNewest);
 
 describe('payments, newest first', () => {
   let server: DevServer;
@@ -79,10 +80,19 @@ describe('payments, newest first', () => {
   const idsOf = (places: readonly Pick<Place, 'id'>[]) => places.map(({ id }) => id);
 
   /** Every page, one after the other. */
-  async function walk(filter: PaymentFilter, pageSize: number, from?: Place): Promise<PaymentSummary[]> {
+  async function walk(
+    filter: PaymentFilter,
+    pageSize: number,
+    from?: Place,
+    order: ListPart['order'] = 'newest first',
+  ): Promise<PaymentSummary[]> {
     const payments: PaymentSummary[] = [];
     for (let after = from; ; ) {
-      const { payments: page, unreadable, last } = await listPayments({ client }, filter, pageSize, after);
+      const {
+        payments: page,
+        unreadable,
+        last,
+      } = await listPayments({ client }, filter, { pageSize, after, order });
       expect(page.length).toBeLessThanOrEqual(pageSize);
       expect(unreadable).toEqual([]);
       payments.push(...page.map(({ payment }) => payment));
@@ -92,18 +102,31 @@ describe('payments, newest first', () => {
     }
   }
 
+  const newest = (filter: PaymentFilter, pageSize: number, after?: Place) =>
+    listPayments({ client }, filter, { pageSize, after, order: 'newest first' });
+
   it.each([100, 250])('come in order, each once, however many and however close: %i a page', async (size) => {
     expect(idsOf(await walk({}, size))).toEqual(idsOf(all));
+  });
+
+  it.each([100, 250])('come oldest first, too, each once: %i a page', async (size) => {
+    const inOrder = [...all].sort(compareOldest);
+    expect(idsOf(await walk({}, size, undefined, 'oldest first'))).toEqual(idsOf(inOrder));
+    // The latest run of those that were opened again.
+    const successful = inOrder.filter(({ id }) => idsOf(all.slice(120, 140)).includes(id));
+    expect(idsOf(await walk({ status: 'SUCCESSFUL' }, size, undefined, 'oldest first'))).toEqual(
+      idsOf(successful),
+    );
   });
 
   it('cost a call or two for a page of 100, and a third at most when they are many and have a status', async () => {
     for (const after of [undefined, all[99]]) {
       calls = 0;
-      expect((await listPayments({ client }, { owner: 'shop' }, 100, after)).payments).toHaveLength(100);
+      expect((await newest({ owner: 'shop' }, 100, after)).payments).toHaveLength(100);
       expect(calls).toBeLessThanOrEqual(2);
     }
     calls = 0;
-    await listPayments({ client }, { owner: 'shop', status: 'PENDING' }, 100, undefined);
+    await newest({ owner: 'shop', status: 'PENDING' }, 100);
     expect(calls).toBeLessThanOrEqual(3);
   });
 
@@ -157,7 +180,7 @@ describe('payments, newest first', () => {
     calls = 0;
     // Until a time that starting them all doesn't move: how often that is halved depends on how far away it is.
     const filter = { owner: 'late', createdBefore: now + 1 };
-    const { payments } = await listPayments({ client }, filter, 20, undefined);
+    const { payments } = await newest(filter, 20);
     expect(payments.map(({ payment }) => payment.id)).toEqual(idsOf(late.slice(0, 20)));
     expect(calls).toBeLessThanOrEqual(8);
     expect(idsOf(await walk({ owner: 'late' }, 20))).toEqual(idsOf(late));
@@ -173,13 +196,13 @@ describe('the places of a list', () => {
 
   it('are in order, the newest first, and by id at the same moment', () => {
     const places = [place(1, 'col_b'), place(2, 'pay_a'), place(1, 'col_a'), place(3, 'col_c')];
-    const ids = [...places].sort(compare).map(({ createdAt, id }) => `${createdAt} ${id}`);
+    const ids = [...places].sort(compareNewest).map(({ createdAt, id }) => `${createdAt} ${id}`);
     expect(ids).toEqual(['3 col_c', '2 pay_a', '1 col_a', '1 col_b']);
   });
 
-  it('are not after themselves', () => {
-    expect(isAfter(place(1, 'col_a'), place(1, 'col_a'))).toBe(false);
-    expect(isAfter(place(1, 'col_b'), place(1, 'col_a'))).toBe(true);
-    expect(isAfter(place(2, 'col_b'), place(1, 'col_a'))).toBe(false);
+  it('are in order, the oldest first, and by id at the same moment', () => {
+    const places = [place(1, 'col_b'), place(2, 'pay_a'), place(1, 'col_a'), place(3, 'col_c')];
+    const ids = [...places].sort(compareOldest).map(({ createdAt, id }) => `${createdAt} ${id}`);
+    expect(ids).toEqual(['1 col_a', '1 col_b', '2 pay_a', '3 col_c']);
   });
 });

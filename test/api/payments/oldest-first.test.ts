@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TypedSearchAttributes } from '@temporalio/common';
 import PQueue from 'p-queue';
-import type { Place } from '../../../src/api/payments/list-payments.js';
 import { countPayments, listOldestFirst } from '../../../src/api/payments/oldest-first.js';
+import type { Place } from '../../../src/api/payments/places.js';
 import type { PaymentId } from '../../../src/payments/payment-id.js';
-import { TOLD_PAYMENTS } from '../../../src/records/read-run.js';
+import { TOLD_PAYMENTS } from '../../../src/records/list-runs.js';
 import { connectClient } from '../../../src/temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../../../src/temporal/search-attributes.js';
 import { type DevServer, startDevServer } from '../../../stack/temporal/start-dev-server.js';
@@ -40,18 +40,20 @@ describe('the open payments, oldest first, with more of them than one call lists
       taskQueue: 'nobody',
       typedSearchAttributes: new TypedSearchAttributes([
         { key: attributes.createdAt, value: createdAt(number) },
+        { key: attributes.merchant, value: 'shop' },
+        { key: attributes.amount, value: 500 },
         { key: attributes.final, value: true },
       ]),
     });
   }
 
   async function allPages(limit: number) {
-    const pages: (readonly Place[])[] = [];
+    const pages: (readonly { readonly id: PaymentId }[])[] = [];
     let after: Place | undefined;
     do {
-      const { payments, hasMore } = await listOldestFirst(client, TOLD_PAYMENTS, limit, after);
-      pages.push(payments);
-      after = hasMore ? payments.at(-1) : undefined;
+      const { runs, last } = await listOldestFirst(client, TOLD_PAYMENTS, limit, after);
+      pages.push(runs);
+      after = last;
     } while (after !== undefined);
     return pages;
   }

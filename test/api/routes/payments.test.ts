@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Place } from '../../../src/api/payments/list-payments.js';
+import type { Place } from '../../../src/api/payments/places.js';
 import type { Route } from '../../../src/api/route.js';
 import { listEvents } from '../../../src/api/routes/events.js';
 import { listPayments, readCursor, toCursor } from '../../../src/api/routes/payments.js';
