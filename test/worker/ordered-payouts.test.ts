@@ -1,6 +1,7 @@
 import { status as grpc } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment, type TestWorkflowEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { ApiError } from '../../src/api/http/problem.js';
 import { findByTransId } from '../../src/api/payments/visibility.js';
 import { connectClient } from '../../src/temporal/connection.js';
@@ -23,7 +24,10 @@ describe('an index that cannot be asked', () => {
   });
 
   it("is not taken for a day without payouts: a merchant's limit would begin anew", async () => {
-    const activity = new MockActivityEnvironment(undefined, { client });
+    const activity = new MockActivityEnvironment(undefined, {
+      client,
+      logger: new DefaultLogger('ERROR', () => undefined),
+    });
     await expect(activity.run(orderedPayouts, 'shop', '2026-11-21')).rejects.toMatchObject({
       code: grpc.UNIMPLEMENTED,
     });
