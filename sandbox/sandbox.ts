@@ -102,8 +102,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   });
   const app = express();
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, app);
-  const linkTo = (token: string) =>
-    `${options.publicUrl?.replace(/(?<!\/)\/+$/, '') ?? addressOf()}/pay/${token}`;
+  const linkTo = (token: string) => `${options.publicUrl ?? addressOf()}/pay/${token}`;
   const addressOf = () => urlOf(server.address());
 
   app.disable('x-powered-by');

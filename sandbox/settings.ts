@@ -59,7 +59,7 @@ const schema = z.object({
   HOST: text.default('127.0.0.1'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   SANDBOX_PORT: port.default(4000),
-  SANDBOX_PUBLIC_URL: httpUrl.optional(),
+  SANDBOX_PUBLIC_URL: httpUrl.transform((address) => address.replace(/(?<!\/)\/+$/, '')).optional(),
   SANDBOX_WEBHOOK_URL: httpUrl.optional(),
   SANDBOX_WEBHOOK_DELAY: duration('100ms'),
   SANDBOX_SETTLE_DELAY: duration('1s'),

@@ -78,8 +78,10 @@ const port = (fallback: number) =>
     .transform(Number)
     .refine((value) => value <= 65_535, 'must be a port, from 0 to 65535');
 
-/** An address that paths are appended to. */
-const baseUrl = httpUrl.refine((address) => !/[?#]/.test(address), 'must not have a query or a fragment');
+/** An address that paths are appended to, without slashes at its end. */
+const baseUrl = httpUrl
+  .refine((address) => !/[?#]/.test(address), 'must not have a query or a fragment')
+  .transform((address) => address.replace(/(?<!\/)\/+$/, ''));
 
 const text = z.string().min(1, 'must not be empty');
 
@@ -158,7 +160,7 @@ const metricsAddress = z
 /** Where Temporal is (address, namespace, TLS, API key) is read by `@temporalio/envconfig`: see temporal/connection.ts. */
 const temporal = {
   TEMPORAL_TASK_QUEUE: text.default('payments'),
-  TEMPORAL_UI_URL: httpUrl.optional(),
+  TEMPORAL_UI_URL: baseUrl.optional(),
 };
 
 /** Traces, off without an endpoint. OpenTelemetry's exporter reads further settings itself, such as headers. */

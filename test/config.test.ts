@@ -65,6 +65,17 @@ describe('the settings', () => {
     });
   });
 
+  it('take the slashes off the end of an address that paths are appended to', () => {
+    const settings = { DESK_URL: 'https://desk.example/pay//', TEMPORAL_UI_URL: 'http://127.0.0.1:8080/' };
+    expect(
+      readConfig('api', { ...api, ...settings, PROVIDER_PAYOUT_URL: 'https://a.example' }),
+    ).toMatchObject({
+      DESK_URL: 'https://desk.example/pay',
+      TEMPORAL_UI_URL: 'http://127.0.0.1:8080',
+      PROVIDER_PAYOUT_URL: 'https://a.example',
+    });
+  });
+
   it('take an empty setting for one that is not set', () => {
     expect(readConfig('api', { ...api, PORT: '' }).PORT).toBe(3_000);
   });

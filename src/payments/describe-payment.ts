@@ -134,9 +134,7 @@ function decided({ action, by, why, approval }: PaymentResolution): string {
 
 /** The payment's page on the desk. */
 function deskOf({ order, terms }: PaymentState): string | undefined {
-  return terms.deskUrl === undefined
-    ? undefined
-    : `${terms.deskUrl.replace(/(?<!\/)\/+$/, '')}/desk/payments/${order.id}`;
+  return terms.deskUrl === undefined ? undefined : `${terms.deskUrl}/desk/payments/${order.id}`;
 }
 
 function describeWait(

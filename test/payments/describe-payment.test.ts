@@ -14,7 +14,7 @@ import { absent, backoff, opened, paid, type Scenario, taken, UNAUTHORIZED } fro
 
 /** What would be a link in Markdown. */
 const EVIL = '[pay](http://evil.example) www.evil.example pay@evil.example\u202e';
-const DESK = { deskUrl: 'https://desk.example/' };
+const DESK = { deskUrl: 'https://desk.example' };
 
 const lines = ({ payment }: Scenario): string[] => describePayment(payment).trimEnd().split('\n');
 

@@ -59,7 +59,7 @@ describe('the sandbox', () => {
   });
 
   it('links to the public address when it has one, and else to its own', async () => {
-    const there = await startSandbox({ publicUrl: 'https://pay.example.com/shop/' });
+    const there = await startSandbox({ publicUrl: 'https://pay.example.com/shop' });
     const here = await startSandbox();
     const linkOf = async (running: typeof here) =>
       textOf(await running.post('/initiate-pay', { amount: 100 }), 'link');

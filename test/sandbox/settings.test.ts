@@ -31,6 +31,12 @@ describe("the sandbox's settings", () => {
     });
   });
 
+  it('take the slashes off the end of the public address', () => {
+    expect(readSettings({ ...credentials, SANDBOX_PUBLIC_URL: 'https://pay.example/shop//' })).toMatchObject({
+      SANDBOX_PUBLIC_URL: 'https://pay.example/shop',
+    });
+  });
+
   it('take an empty setting for one that is not set', () => {
     expect(readSettings({ ...credentials, SANDBOX_JOURNAL: '', SANDBOX_PORT: '' })).toMatchObject({
       SANDBOX_PORT: 4000,

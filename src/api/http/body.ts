@@ -88,31 +88,26 @@ export async function readJson(request: Request, response: Response): Promise<un
 
 /** A body as JSON, without fields that are given twice or can't be used. @throws {ApiError} as {@link readJson}. */
 export function toJson(body: Buffer): unknown {
-  const text = readableJson(body);
-  const repeated = repeatedFields(text);
-  if (repeated.length > 0) throw invalidRequest(repeated.map((field) => ({ field, message: REPEATED })));
-  const parsed: unknown = JSON.parse(text, unrounded);
-  const unusable = unusableFields(parsed).slice(0, MAX_ERRORS);
-  if (unusable.length > 0) throw invalidRequest(unusable.map((field) => ({ field, message: UNUSABLE })));
+  if (body.length === 0) throw new ApiError('malformed_json', 'The body is empty: send a JSON object.');
+  const text = decodeUtf8(body);
+  limitDepth(text);
+  const parsed = parse(text);
+  refuse(repeatedFields(text), REPEATED);
+  refuse(unusableFields(parsed).slice(0, MAX_ERRORS), UNUSABLE);
   return parsed;
 }
 
-/**
- * The text of a body that is JSON. It may be nested so deeply that a reviver would overflow the stack.
- *
- * @throws {ApiError} `malformed_json`, without what was sent: it may be personal.
- */
-function readableJson(body: Buffer): string {
-  if (body.length === 0) throw new ApiError('malformed_json', 'The body is empty: send a JSON object.');
+/** @throws {ApiError} `malformed_json`, without what was sent: it may be personal. */
+function parse(text: string): unknown {
   try {
-    const text = decodeUtf8(body);
-    JSON.parse(text);
-    return text;
+    return JSON.parse(text, unrounded);
   } catch (error) {
-    throw error instanceof ApiError
-      ? error
-      : new ApiError('malformed_json', `The body is not valid JSON${whereBroken(error)}.`);
+    throw new ApiError('malformed_json', `The body is not valid JSON${whereBroken(error)}.`);
   }
+}
+
+function refuse(fields: readonly string[], message: string): void {
+  if (fields.length > 0) throw invalidRequest(fields.map((field) => ({ field, message })));
 }
 
 /** Keeps a number that isn't whole from becoming so by being rounded: it is no number for any field then. */
@@ -162,6 +157,21 @@ function unusableFields(value: unknown, path = ''): string[] {
 /** Strings, which may contain any other token, and the punctuation that structures JSON. One that never ends is read once. */
 const TOKENS = /"(?:[^"\\]|\\.)*"?|[{}[\]:]/g;
 
+/**
+ * Refuses what a reviver would overflow the stack with.
+ *
+ * @param text JSON, or what may be taken for it
+ * @throws {ApiError} `invalid_request` when it is nested too deeply.
+ */
+export function limitDepth(text: string): void {
+  let depth = 0;
+  for (const [token] of text.matchAll(TOKENS)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    if (depth > MAX_DEPTH) refuse(['body'], `must have at most ${MAX_DEPTH} levels`);
+  }
+}
+
 /** An object or an array whose end has not been reached. */
 interface OpenValue {
   /** Path of its fields, with a dot at the end; empty for the body's own. */
@@ -177,7 +187,6 @@ interface OpenValue {
  * are many. JSON.parse silently takes the last one.
  *
  * @param json text that JSON.parse has accepted
- * @throws {ApiError} `invalid_request` when it is nested too deeply.
  * @example repeatedFields('{"amount": 500, "\\u0061mount": 600}') // ['amount']
  */
 export function repeatedFields(json: string): string[] {
@@ -187,9 +196,6 @@ export function repeatedFields(json: string): string[] {
   for (const [token] of json.matchAll(TOKENS)) {
     const within = open.at(-1);
     if (token === '{' || token === '[') {
-      if (open.length === MAX_DEPTH) {
-        throw invalidRequest([{ field: 'body', message: `must have at most ${MAX_DEPTH} levels` }]);
-      }
       const path = within?.next ?? '';
       open.push({ path, names: new Set(), next: path });
     } else if (token === '}' || token === ']') {

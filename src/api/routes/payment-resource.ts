@@ -64,7 +64,7 @@ export function viewerOf({ ui }: Pick<ApiContext, 'ui'>, caller: Caller, owner: 
   if (!isOperator(caller)) return forMerchant;
   const { url, namespace } = ui;
   if (url === undefined) return (payment) => ({ ...payment, merchant: owner });
-  const base = `${url.replace(/(?<!\/)\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}`;
+  const base = `${url}/namespaces/${encodeURIComponent(namespace)}`;
   return (payment) => ({
     ...payment,
     merchant: owner,

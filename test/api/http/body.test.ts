@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { repeatedFields } from '../../../src/api/http/body.js';
+import { limitDepth, repeatedFields, toJson } from '../../../src/api/http/body.js';
 import { KEYS, useApi } from '../../support/api-under-test.js';
 
 describe('fields that are given twice', () => {
@@ -34,14 +34,31 @@ describe('fields that are given twice', () => {
     expect(repeatedFields(`{${[...names, ...names].join(',')}}`)).toHaveLength(20);
   });
 
-  it('are not looked for in a body of more than 16 levels', () => {
-    const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}[]${'}'.repeat(levels - 1)}`;
-    expect(repeatedFields(nested(16))).toEqual([]);
-    expect(() => repeatedFields(nested(17))).toThrow('body must have at most 16 levels');
-  });
-
   it('are none in what JSON.stringify writes', () => {
     fc.assert(fc.property(fc.json({ maxDepth: 10 }), (json) => repeatedFields(json).length === 0));
+  });
+});
+
+describe('a body', () => {
+  const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}[]${'}'.repeat(levels - 1)}`;
+
+  it('may have 16 levels, and no more', () => {
+    expect(toJson(Buffer.from(nested(16)))).toEqual(JSON.parse(nested(16)));
+    expect(() => toJson(Buffer.from(nested(17)))).toThrow('body must have at most 16 levels');
+  });
+
+  it('is refused without being read when it is nested more deeply than a stack is long', () => {
+    for (const open of ['[', '{"a":', '["]",']) {
+      expect(() => toJson(Buffer.from(open.repeat(60_000 / open.length)))).toThrow('at most 16 levels');
+    }
+  });
+
+  it('has as many levels as its brackets have outside of its texts', () => {
+    const deepest = fc.letrec<{ json: unknown }>((tie) => ({
+      json: fc.oneof({ maxDepth: 15 }, fc.string(), fc.array(tie('json')), fc.object({ maxDepth: 0 })),
+    })).json;
+    fc.assert(fc.property(deepest, (value) => limitDepth(JSON.stringify(value))));
+    expect(() => limitDepth(JSON.stringify(['['.repeat(99), '\\"[[[[[[[[[[[[[[[[[[']))).not.toThrow();
   });
 });
 
