@@ -28,6 +28,7 @@ module.exports = [
   'workflows/query-guard',
   'e2e/processes',
   'workflows/history',
+  'workflows/killed-worker',
   'worker/workflow-threads',
   'statements/making',
   'workflows/provider-trouble',
