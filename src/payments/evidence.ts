@@ -11,7 +11,7 @@ import {
   UNNAMED,
 } from './payment-state.js';
 import type { Transaction } from './transaction.js';
-import { holdForReview, inDoubt, matchedTransId } from './transitions.js';
+import { holdForReview, inDoubt, inPhase, matchedTransId } from './transitions.js';
 
 /*
  * What operators decide on. A decision names the number of the review that it was made on: any change of what the provider
@@ -60,7 +60,8 @@ export function knownDifference({ differences }: PaymentState, transId: TransId 
 
 /**
  * Has a person look at a transaction that names the payment and another, when the provider first shows it, whatever the payment would
- * have gone on to: nothing is sent, and nothing final told. A decision that is being checked is told of it instead.
+ * have gone on to: nothing is sent, and nothing final told. A decision that is being checked goes on; if it is refused, its review is
+ * held.
  */
 export function withDisputes(
   before: PaymentState,
@@ -71,9 +72,13 @@ export function withDisputes(
   const disputed = shown.find(
     (one) => isDisputed(after.order, one) && knownDifference(before, one.transId)?.field !== 'names',
   );
-  const isHeld = after.phase.kind === 'review' && after.phase.held;
-  if (disputed === undefined || isHeld || after.phase.kind === 'deciding') return after;
-  return holdForReview(inDoubt(after), disagreement(after.order, disputed) ?? '', now);
+  const { phase } = after;
+  const isHeld = phase.kind === 'review' && phase.held;
+  if (disputed === undefined || isHeld) return after;
+  const why = disagreement(after.order, disputed) ?? '';
+  return phase.kind === 'deciding'
+    ? inPhase(inDoubt(after), { ...phase, review: { ...phase.review, held: true, why } })
+    : holdForReview(inDoubt(after), why, now);
 }
 
 /** A review with the same number has that of another once its evidence has changed. What one of two has decided on it is void. */

@@ -1273,6 +1273,14 @@ describe('what a fail has read before it expired the links', () => {
     expect(payment.phase('ended').status).toBe('FAILED');
   });
 
+  it('holds the review when it names the payment and another, though the decision is refused for something else', () => {
+    const disputed = { ...paying, transId: transId('T9'), userId: 'pay_2' };
+    const payment = unread().fail({ force: true }).listed(paying, disputed).hint('T8');
+    payment.listed(paying);
+    expect(payment.reply).toMatchObject(refused('a notification has named T8'));
+    expect(payment.phase('review')).toMatchObject({ held: true, why: expect.stringContaining('T9') });
+  });
+
   it('is over once the provider shows that the link has ended, though it says nothing after that', () => {
     const ended = { kind: 'expired', transaction: { ...paying, status: 'EXPIRED' } } as const;
     const payment = unread().fail({ force: true }).listed(paying).expired(ended).listing(SILENT);
