@@ -1,4 +1,4 @@
-import { differenceOf, disagreement, isDisputed } from './matching.js';
+import { differenceOf, disagreement, isDisputed, ownAmong } from './matching.js';
 import type { TransId } from './payment-id.js';
 import {
   isKnown,
@@ -11,7 +11,7 @@ import {
   UNNAMED,
 } from './payment-state.js';
 import type { Transaction } from './transaction.js';
-import { holdForReview, inDoubt, inPhase, matchedTransId } from './transitions.js';
+import { holdForReview, inPhase, matchedTransId, withOthers } from './transitions.js';
 
 /*
  * What operators decide on. A decision names the number of the review that it was made on: any change of what the provider
@@ -76,9 +76,12 @@ export function withDisputes(
   const isHeld = phase.kind === 'review' && phase.held;
   if (disputed === undefined || isHeld) return after;
   const why = disagreement(after.order, disputed) ?? '';
+  const ownId = transIdOf(after);
+  const others = ownAmong(after.order, shown).filter(({ transId }) => transId !== ownId);
+  const noted = withOthers(after, others);
   return phase.kind === 'deciding'
-    ? inPhase(inDoubt(after), { ...phase, review: { ...phase.review, held: true, why } })
-    : holdForReview(inDoubt(after), why, now);
+    ? inPhase(noted, { ...phase, review: { ...phase.review, held: true, why } })
+    : holdForReview(noted, why, now);
 }
 
 /** A review with the same number has that of another once its evidence has changed. What one of two has decided on it is void. */

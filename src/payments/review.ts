@@ -356,7 +356,7 @@ export function onListedWhileDeciding(
   const own = ownAmong(payment.order, answer.transactions);
   if (decision.action === 'resend') {
     const finding = findOwn(payment.order, answer.transactions);
-    const [known] = payment.others;
+    const known = shownBefore(payment);
     if (finding.kind === 'absent') {
       return known === undefined
         ? resend(payment, deciding, now)
@@ -402,6 +402,12 @@ export function onListedWhileDeciding(
   return asks(noted, { ...deciding, next: 'expire', alive, moving: [...deciding.moving, ...alive] });
 }
 
+/** What the provider has shown: nothing is sent beside it. A link that has ended stands in nobody's way. */
+function shownBefore(payment: PaymentState): OtherTransaction | undefined {
+  const { others, order } = payment;
+  return others.find(({ status }) => order.method !== 'link' || !isOver(payment, status));
+}
+
 /**
  * A `resend` where the provider refuses to list the payment. That may be its word that it has none, or that something is wrong
  * with the question: by itself it proves nothing. An operator who has looked elsewhere may insist, but not before the list would
@@ -409,7 +415,7 @@ export function onListedWhileDeciding(
  */
 function unlisted(payment: PaymentState, deciding: Deciding, message: string, now: number): Change {
   const { resolution } = deciding;
-  const [known] = payment.others;
+  const known = shownBefore(payment);
   if (known !== undefined) return back(payment, deciding, `${missing(known)}, or match it`);
   const [named] = allNamedIn(payment, now);
   if (named !== undefined) return back(payment, deciding, `a notification names ${named} for this payment`);

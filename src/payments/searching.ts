@@ -225,10 +225,15 @@ export function onOrphanExpired(
     answer.kind === 'refused' || (answer.kind === 'expired' && !isOver(payment, answer.transaction.status));
   if (!isAlive) {
     const orphans = clearing.orphans.filter((orphan) => orphan !== transId);
-    return clear(payment, searching, orphans, clearing.next);
+    return clear(withEnded(payment, transId, answer), searching, orphans, clearing.next);
   }
-  const shown = answer.kind === 'expired' ? [answer.transaction] : [{ transId, status: 'CREATED' as const }];
-  const noted = withNoted(payment, shown);
+  // The list may leave them out from now on, those that were to be expired after it, too.
+  const left = clearing.orphans.map((orphan) =>
+    orphan === transId && answer.kind === 'expired'
+      ? answer.transaction
+      : { transId: orphan, status: 'CREATED' as const },
+  );
+  const noted = withNoted(payment, left);
   const why = `the provider doesn't expire ${transId}, which was made for this payment`;
   return now < searching.doubt.since + UNREAD_MS || payment.phase.kind === 'review'
     ? pursueOn(noted, rest)
@@ -290,6 +295,14 @@ export function searchAfterReset(payment: PaymentState, before: string, now: num
   const doubt = { reason, since: now, isReset: true } as const;
   const nextAt = now + lookUpDelay(payment, doubt, 0, now);
   return pursueOn(withEarlierRun(payment, doubt), { kind: 'searching', doubt, lookUps: 0, nextAt });
+}
+
+/** An orphan that is kept in mind has ended, if the provider says so. */
+function withEnded(payment: PaymentState, transId: TransId, { kind }: ExpiryAnswer): PaymentState {
+  const isKnown = payment.others.some((other) => other.transId === transId);
+  return isKnown && (kind === 'expired' || kind === 'alreadyExpired')
+    ? withNoted(payment, [{ transId, status: 'EXPIRED' }])
+    : payment;
 }
 
 function clear(

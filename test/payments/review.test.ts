@@ -1223,6 +1223,16 @@ describe('a link that the merchant was given, and a decision has left', () => {
   });
 });
 
+describe('a link that was listed beside a disputed transaction', () => {
+  it('is not forgotten when another link is matched', () => {
+    const [L1, L2] = [transactionOf(linkOrder), transactionOf(linkOrder, { transId: transId('T2') })];
+    const disputed = { ...L1, transId: transId('T9'), userId: 'pay_2' };
+    const payment = ambiguous(linkOrder).listed(L1, L2, disputed).match('T1').found('CREATED');
+    payment.request('expire').found('CREATED').expired().found('EXPIRED');
+    expect(payment.phase('review').why).toContain('T2 (CREATED)');
+  });
+});
+
 describe('what a fail has read before it expired the links', () => {
   it('is kept when the list can’t be read after that', () => {
     const L2 = transactionOf(linkOrder, { transId: transId('T2'), status: 'PENDING' });

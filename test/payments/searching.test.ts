@@ -289,6 +289,16 @@ describe('an ambiguous link', () => {
     expect(payment.listed({ ...orphan, status: 'SUCCESSFUL' }).phase('following').transId).toBe('T1');
   });
 
+  it('is expired with all that were listed beside it, though the list leaves them out after that', () => {
+    const second = { ...orphan, transId: transId('T2') };
+    const payment = ambiguous(linkOrder).listed(orphan, second);
+    payment.expired({ kind: 'refused', message: 'no', statusCode: 400 }).listed();
+    expect(payment.asks('expire').transId).toBe('T1');
+    payment.expired();
+    expect(payment.asks('expire').transId).toBe('T2');
+    expect(payment.expired().todo.kind).toBe('send');
+  });
+
   it('is never FAILED while the provider refuses to expire it: a person is asked after a day', () => {
     const payment = ambiguous(linkOrder);
     while (payment.status === 'CREATED') {

@@ -21,6 +21,9 @@ const UNMATCHED = ' ';
 /** And the one of all that can't be read, so that those keep out no other. */
 const UNREAD = '  ';
 
+/** Bodies that say nothing. */
+const NOTHING = new Set(['', 'null', 'true', 'false', '0', '""', '[]', '{}']);
+
 /** Characters that are kept of a notification that can't be read. */
 const MAX_UNREAD = 1_000;
 
@@ -91,7 +94,7 @@ async function take(request: ApiRequest, context: ApiContext): Promise<void> {
   };
   const { named, text } = await readNotification(await request.readBytes(), headers, MAX_BODY_BYTES);
   const found = named.length > 0 ? named : readQuery(request.address);
-  if (found.length === 0 && request.method !== 'POST' && text === '') {
+  if (found.length === 0 && request.method !== 'POST' && NOTHING.has(text.trim())) {
     // Somebody looks whether there is anything here.
     request.record.result = 'not_one';
     throw methodNotAllowed('POST');

@@ -73,8 +73,8 @@ describe("the provider's notification", () => {
     for (const method of ['OPTIONS', 'DELETE', 'QUERY']) {
       expect((await api.ask(method, `${address}?transId=T1`)).status).toBe(405);
     }
-    for (const method of ['PUT', 'GET']) {
-      const { status, headers } = await api.ask(method, address);
+    for (const [method, body] of [['PUT'], ['GET'], ['PUT', null], ['PATCH', {}]] as const) {
+      const { status, headers } = await api.ask(method, address, { body });
       expect([status, headers.get('allow')]).toEqual([405, 'POST']);
     }
     const { status, headers } = await api.ask('GET', `${address}wrong?transId=T1`);
