@@ -28,6 +28,8 @@ import type {
   StatementList,
   StatementListParams,
   TimelineEntry,
+  UnacknowledgedPage,
+  UnacknowledgedParams,
   UnmatchedNotification,
 } from './types.js';
 
@@ -268,6 +270,33 @@ class Notifications {
       throw new TypeError(`not the number of a notification: ${said(number)}`);
     const path = `${pathOf('payments', paymentId)}/notifications/${number}/resend`;
     return askPayment(this.#send, { method: 'POST', path, changes: 'once', paymentId }, options);
+  }
+
+  /** For operators: notifications that merchants have not acknowledged yet, of a hundred payments at a time, the oldest first. */
+  listDue(params: UnacknowledgedParams = {}, options?: RequestOptions): Promise<UnacknowledgedPage> {
+    return this.#listUnacknowledged('due', params, options);
+  }
+
+  /** For operators: notifications that were given up, and not sent again, of a hundred payments at a time, the oldest first. */
+  listAbandoned(params: UnacknowledgedParams = {}, options?: RequestOptions): Promise<UnacknowledgedPage> {
+    return this.#listUnacknowledged('abandoned', params, options);
+  }
+
+  async #listUnacknowledged(
+    which: 'due' | 'abandoned',
+    params: UnacknowledgedParams,
+    options: RequestOptions | undefined,
+  ): Promise<UnacknowledgedPage> {
+    refuseNoObject('params', params);
+    const { limit, cursor } = params;
+    const request = {
+      method: 'GET',
+      path: `/v1/notifications/${which}`,
+      query: { limit, cursor },
+      changes: 'nothing',
+      expects: ['data', 'total', 'unread'],
+    } as const;
+    return (await this.#send<UnacknowledgedPage>(request, options)).body;
   }
 
   /** For operators: the provider's notifications that match no payment, newest first. */

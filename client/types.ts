@@ -325,6 +325,35 @@ export interface NotificationDelivery {
   readonly lastError?: string;
 }
 
+/** A notification that its merchant has not acknowledged, with its payment as lists show it. */
+export interface UnacknowledgedNotification {
+  readonly payment: Pick<PaymentSummary, 'id' | 'kind' | 'status' | 'amount' | 'amountPaid' | 'currency'> & {
+    readonly merchant: string;
+  };
+  readonly notification: Notification;
+}
+
+export interface UnacknowledgedParams {
+  /** Payments to ask: 1 to 100; 100 by default. */
+  readonly limit?: number;
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** The notifications of some of the payments that may have one. */
+export interface UnacknowledgedPage {
+  /** Those of the payment that was created first at the beginning, over all pages. */
+  readonly data: readonly UnacknowledgedNotification[];
+  /** Payments that may have one, on all pages. */
+  readonly total: number;
+  /** Payments that were asked for this page. */
+  readonly checked: number;
+  /** Those of them that could not answer in time: their notifications are missing. */
+  readonly unread: number;
+  /** Missing on the last page. */
+  readonly nextCursor?: string;
+}
+
 /** A notification as it arrives at your webhook address. */
 export interface WebhookEvent {
   /** The header `webhook-id`: the same each time that this notification is sent. */

@@ -50,6 +50,7 @@ done <<'ATTRIBUTES'
 Merchant Keyword
 PaymentStatus Keyword
 PaymentFinal Bool
+NotificationGivenUp Bool
 PaymentKind Keyword
 ExternalId Keyword
 UserId Keyword

@@ -1,14 +1,21 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Notification, NotificationDelivery } from '../../client/index.js';
-import { describePayment, note, paint, print, printJson, table, timeOf } from '../output.js';
+import type {
+  Notification,
+  NotificationDelivery,
+  Sanaga,
+  UnacknowledgedNotification,
+  UnacknowledgedPage,
+  UnacknowledgedParams,
+} from '../../client/index.js';
+import { amountOf, describePayment, note, paint, print, printJson, table, timeOf } from '../output.js';
 import { EXIT, untilDone } from '../run.js';
 import { clientFor, paymentId, type TargetOptions, withTarget } from '../target.js';
 
-/** The command `notifications`, which lists what a merchant was notified of, with a subcommand that sends one again. */
+/** The command `notifications`, which lists those of a payment, with subcommands for operators' lists, and one that sends one again. */
 export function addNotificationsCommand(program: Command): void {
   const notifications = program
     .command('notifications')
-    .summary('list the notifications of a payment, and send one again')
+    .summary('list notifications to merchants, and send one again')
     .description(
       'Lists what was sent to your webhook address about a payment, or is to be sent, and what became of it: oldest first.',
     )
@@ -24,6 +31,17 @@ Examples:
 Exit code: 0 when they were read.`,
     )
     .action((id: string, options: TargetOptions) => untilDone((stop) => list(id, options, stop), options));
+
+  addUnacknowledged(notifications, 'due', {
+    summary: 'list what merchants have not acknowledged yet (operators)',
+    none: 'No notification is due.',
+    read: (sanaga, params, signal) => sanaga.notifications.listDue(params, { signal }),
+  });
+  addUnacknowledged(notifications, 'given-up', {
+    summary: 'list what was given up after 72 hours, and not sent again (operators)',
+    none: 'No notification was given up, or each was sent again.',
+    read: (sanaga, params, signal) => sanaga.notifications.listAbandoned(params, { signal }),
+  });
 
   const resend = notifications
     .command('resend')
@@ -46,6 +64,71 @@ Exit code: 0 when it is on its way, which "sanaga notifications" shows.`,
       const options = command.optsWithGlobals<TargetOptions>();
       return untilDone((stop) => sendAgain(id, number, options, stop), options);
     });
+}
+
+interface UnacknowledgedList {
+  readonly summary: string;
+  readonly none: string;
+  readonly read: (
+    sanaga: Sanaga,
+    params: UnacknowledgedParams,
+    signal: AbortSignal,
+  ) => Promise<UnacknowledgedPage>;
+}
+
+/** A subcommand that lists notifications that merchants have not acknowledged, of all pages. */
+function addUnacknowledged(
+  notifications: Command,
+  name: string,
+  { summary, none, read }: UnacknowledgedList,
+): void {
+  const command = notifications
+    .command(name)
+    .summary(summary)
+    .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}: those of the oldest payment first.`);
+  withTarget(command)
+    .addHelpText(
+      'after',
+      `
+Exit code: 0 when the list is empty, 1 when it isn't, and 3 when some of it can't
+be read.`,
+    )
+    .action((_: object, given: Command) => {
+      const options = given.optsWithGlobals<TargetOptions>();
+      return untilDone(async (stop) => {
+        const sanaga = await clientFor(options);
+        const found: UnacknowledgedNotification[] = [];
+        let unread = 0;
+        let cursor: string | undefined;
+        do {
+          const page = await read(sanaga, cursor === undefined ? {} : { cursor }, stop);
+          found.push(...page.data);
+          unread += page.unread;
+          cursor = page.nextCursor;
+        } while (cursor !== undefined);
+        if (options.json) found.forEach(printJson);
+        else if (found.length > 0) print(unacknowledgedTable(found));
+        else if (unread === 0) note(none);
+        if (unread > 0) note(`Not complete: ${unread} of the payments could not answer in time.`);
+        else if (found.length > 0) note('To send one again: sanaga notifications resend <payment> <No.>');
+        if (unread > 0) return EXIT.unknown;
+        return found.length > 0 ? EXIT.failed : EXIT.ok;
+      }, options);
+    });
+}
+
+function unacknowledgedTable(found: readonly UnacknowledgedNotification[]): string {
+  const head = ['Happened (Douala)', 'Payment', 'Merchant', 'Amount', 'No.', 'Type', 'Delivery'];
+  const rows = found.map(({ payment, notification: { number, at, type, delivery } }) => [
+    timeOf(at),
+    payment.id,
+    payment.merchant,
+    amountOf(payment),
+    String(number),
+    type,
+    describeDelivery(delivery),
+  ]);
+  return table(head, rows, ['Amount', 'No.']);
 }
 
 async function list(given: string, options: TargetOptions, stop: AbortSignal): Promise<number> {

@@ -1,5 +1,6 @@
 import type { Beginning } from '../../src/payments/beginning.js';
 import { objectionTo, type Step, step } from '../../src/payments/machine.js';
+import { hasGivenUp } from '../../src/payments/notification.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/payment-state.js';
 import { sentIf } from '../../src/payments/sending.js';
 import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/timeline.js';
@@ -143,6 +144,9 @@ export class ExpectedPayment {
         : []),
     ];
     if (attributes.length > 0) this.#acts.push(['searchAttributes', Object.fromEntries(attributes)]);
+    const isGivenUp = hasGivenUp(payment.notifications);
+    if (isGivenUp !== hasGivenUp(before.notifications))
+      this.#acts.push(['searchAttributes', { NotificationGivenUp: isGivenUp || null }]);
     this.#acts.push(...replies.map(replyAct));
     if (todo.kind !== 'deliver') return;
     this.#acts.push(activityAct(payment, todo, now));

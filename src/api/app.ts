@@ -24,7 +24,12 @@ import { type ApiContext, type ApiProviders, mountRoutes, type Route } from './r
 import { createCollection, expireCollection } from './routes/collections.js';
 import { getErrors, getOpenApi, getReference, getReferenceScript } from './routes/documentation.js';
 import { listEvents } from './routes/events.js';
-import { listDueDeliveries, listNotifications, resendNotification } from './routes/notifications.js';
+import {
+  listAbandonedNotifications,
+  listDueNotifications,
+  listNotifications,
+  resendNotification,
+} from './routes/notifications.js';
 import {
   getBalance,
   getKey,
@@ -38,6 +43,7 @@ import { getPayment, listPayments, refreshPayment, resolvePayment } from './rout
 import { cancelPayout, createPayout } from './routes/payouts.js';
 import { getProviderRecords } from './routes/provider-records.js';
 import { providerWebhook } from './routes/provider-webhook.js';
+import { listReviews } from './routes/reviews.js';
 import { getStatement, listStatements, makeStatement, measureStatements } from './routes/statements.js';
 import { getTimeline } from './routes/timeline.js';
 
@@ -51,6 +57,7 @@ export const routes: readonly Route[] = [
   cancelPayout,
   refreshPayment,
   resolvePayment,
+  listReviews,
   getTimeline,
   listEvents,
   getProviderRecords,
@@ -63,7 +70,8 @@ export const routes: readonly Route[] = [
   getKey,
   providerWebhook,
   listUnmatched,
-  listDueDeliveries,
+  listDueNotifications,
+  listAbandonedNotifications,
   healthz,
   readyz,
   getOpenApi,

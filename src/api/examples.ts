@@ -158,6 +158,17 @@ const nextCursor = Buffer.from(JSON.stringify([Date.parse(inIndex.createdAt), in
 
 const created = { 200: paidExample, 201: examplePayment, 202: examplePayment };
 
+/** A payment of which its merchant has not acknowledged a notification. */
+const unacknowledged = {
+  id: examplePayment.id,
+  merchant: 'shop',
+  kind: 'collection',
+  status: 'SUCCESSFUL',
+  amount: 5_000,
+  amountPaid: 5_000,
+  currency: CURRENCY,
+};
+
 /** By the operation's name and the status. */
 const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
   createCollection: created,
@@ -166,6 +177,14 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
     200: {
       data: [payoutInIndex, { ...inIndex, ...moved, medium, updatedAt }],
       unreadable: [],
+      nextCursor,
+    },
+  },
+  listReviews: {
+    200: {
+      data: [{ ...payoutInIndex, status: 'REVIEW', final: false }],
+      unreadable: [],
+      total: 21,
       nextCursor,
     },
   },
@@ -261,15 +280,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
     200: {
       data: [
         {
-          payment: {
-            id: examplePayment.id,
-            merchant: 'shop',
-            kind: 'collection',
-            status: 'SUCCESSFUL',
-            amount: 5_000,
-            amountPaid: 5_000,
-            currency: CURRENCY,
-          },
+          payment: unacknowledged,
           notification: {
             ...notification,
             delivery: {
@@ -284,6 +295,27 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
       ],
       total: 42,
       checked: 42,
+      unread: 0,
+    },
+  },
+  listAbandonedNotifications: {
+    200: {
+      data: [
+        {
+          payment: unacknowledged,
+          notification: {
+            ...notification,
+            delivery: {
+              status: 'abandoned',
+              at: '2026-11-24T08:20:40.713Z',
+              lastTriedAt: '2026-11-24T08:20:40.713Z',
+              lastError: 'answered 503',
+            },
+          },
+        },
+      ],
+      total: 1,
+      checked: 1,
       unread: 0,
     },
   },

@@ -312,6 +312,20 @@ export const paymentPageSchema = z
   })
   .meta({ id: 'PaymentPage' });
 
+export const reviewPageSchema = paymentPageSchema
+  .extend({
+    data: described(z.array(summarySchema), 'Oldest first, over all pages'),
+    unreadable: described(
+      z.array(unreadableSchema),
+      "The payments of this page that can't be read at the moment. They may or may not be in REVIEW",
+    ),
+    total: described(
+      z.int(),
+      'How many payments Temporal has in REVIEW, on all pages; one whose workflow was reset may count twice',
+    ),
+  })
+  .meta({ id: 'ReviewPage' });
+
 /** One shape for all of them: a generated client can't read a variant that it doesn't know. */
 const deliverySchema = z
   .object({
@@ -321,7 +335,7 @@ const deliverySchema = z
         '- `due`: the next attempt is not before `at`',
         '- `delivered`: you acknowledged it at `at`',
         '- `no_address`: no webhook address was set when it was to be sent, at `at`',
-        '- `abandoned`: Sanaga gave up at `at`, after 72 hours',
+        "- `abandoned`: Sanaga gave up at `at`, after 72 hours, or because the payment's workflow was stopped",
       ].join('\n'),
     ),
     at: time,
@@ -515,7 +529,7 @@ export const keySchema = z
   })
   .meta({ id: 'Key', description: 'An API key, without its secret' });
 
-const dueDeliverySchema = z
+const unacknowledgedSchema = z
   .object({
     payment: z.object({
       id: paymentId,
@@ -529,14 +543,14 @@ const dueDeliverySchema = z
     notification: notificationSchema,
   })
   .meta({
-    id: 'OverdueNotification',
-    description: 'A notification that a merchant has not acknowledged yet',
+    id: 'UnacknowledgedNotification',
+    description: 'A notification that a merchant has not acknowledged',
   });
 
-export const dueDeliveryListSchema = z
+export const unacknowledgedListSchema = z
   .object({
     data: described(
-      z.array(dueDeliverySchema),
+      z.array(unacknowledgedSchema),
       'Those of the payment that was created first at the beginning, over all pages',
     ),
     total: described(z.int(), 'How many payments may have one, on all pages'),
@@ -547,7 +561,7 @@ export const dueDeliveryListSchema = z
       'Pass it as `cursor` to ask more payments that may have one; the last page has none',
     ),
   })
-  .meta({ id: 'OverdueNotificationList' });
+  .meta({ id: 'UnacknowledgedNotificationList' });
 
 const noAnswerFields = {
   asOf: described(time, 'When the provider was asked'),

@@ -2,7 +2,6 @@ import got, { type Got, RequestError } from 'got';
 import type { z } from 'zod';
 import { DESK_AGENT } from '../api/http/browser.js';
 import {
-  dueDeliveryListSchema,
   keySchema,
   notificationListSchema,
   type Problem,
@@ -10,10 +9,12 @@ import {
   paymentSchema,
   problemSchema,
   providerRecordsSchema,
+  reviewPageSchema,
   statementListSchema,
   statementRequestSchema,
   statementSchema,
   timelineSchema,
+  unacknowledgedListSchema,
   unmatchedListSchema,
 } from '../api/resources.js';
 import type { Force } from '../payments/decision.js';
@@ -38,7 +39,7 @@ export type Timeline = z.output<typeof timelineSchema>;
 export type Notifications = z.output<typeof notificationListSchema>;
 export type ProviderView = z.output<typeof providerRecordsSchema>;
 export type Unmatched = z.output<typeof unmatchedListSchema>;
-export type DueDeliveries = z.output<typeof dueDeliveryListSchema>;
+export type Unacknowledged = z.output<typeof unacknowledgedListSchema>;
 export type StatementList = z.output<typeof statementListSchema>;
 /** Without its payments, which pages don't show: a busy day has tens of thousands. */
 const statementWithoutPayments = statementSchema.omit({ payments: true });
@@ -66,6 +67,9 @@ export interface ListQuery {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
 }
+
+/** Which payments in REVIEW to list. */
+export type ReviewQuery = Pick<ListQuery, 'merchant' | 'kind' | 'limit' | 'cursor'>;
 
 /** Which statements to list. */
 export interface StatementQuery {
@@ -96,6 +100,7 @@ const TIMEOUT_MS = 75_000;
 export interface OperatorApi {
   key(): Promise<Answer<z.output<typeof keySchema>>>;
   list(query: ListQuery): Promise<Answer<PaymentPage>>;
+  reviews(query: ReviewQuery): Promise<Answer<z.output<typeof reviewPageSchema>>>;
   payment(id: string): Promise<Answer<Payment>>;
   timeline(id: string): Promise<Answer<Timeline>>;
   notifications(id: string): Promise<Answer<Notifications>>;
@@ -104,7 +109,8 @@ export interface OperatorApi {
   resolve(id: string, decision: DecisionRequest): Promise<Answer<Payment>>;
   resend(id: string, number: string): Promise<Answer<Payment>>;
   unmatched(): Promise<Answer<Unmatched>>;
-  due(query: PageQuery): Promise<Answer<DueDeliveries>>;
+  /** Notifications that are still tried, or were given up. */
+  unacknowledged(which: 'due' | 'abandoned', query: PageQuery): Promise<Answer<Unacknowledged>>;
   statements(query: StatementQuery): Promise<Answer<StatementList>>;
   statement(date: string, query: VersionQuery): Promise<Answer<Statement>>;
   /** A statement as the API has written it, to be passed on as it is. */
@@ -137,6 +143,7 @@ export function apiAt(url: string): ConnectApi {
     return {
       key: () => read('v1/key', keySchema),
       list: (query) => read('v1/payments', paymentPageSchema, query),
+      reviews: (query) => read('v1/reviews', reviewPageSchema, query),
       payment: (id) => read(of(id), paymentSchema),
       timeline: (id) => read(of(id, '/events'), timelineSchema),
       notifications: (id) => read(of(id, '/notifications'), notificationListSchema),
@@ -146,7 +153,7 @@ export function apiAt(url: string): ConnectApi {
       resend: (id, number) =>
         post(of(id, `/notifications/${encodeURIComponent(number)}/resend`), paymentSchema),
       unmatched: () => read('v1/notifications/unmatched', unmatchedListSchema),
-      due: (query) => read('v1/notifications/due', dueDeliveryListSchema, query),
+      unacknowledged: (which, query) => read(`v1/notifications/${which}`, unacknowledgedListSchema, query),
       statements: (query) => read('v1/statements', statementListSchema, query),
       statement: (date, query) => read(ofDay(date), statementWithoutPayments, query),
       statementFile: (date, format, query) => askFile(caller, ofDay(date), FORMATS[format], query),

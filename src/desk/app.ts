@@ -33,7 +33,8 @@ type Handler = (visit: Visit) => Promise<PageReply>;
 /** The pages, by their addresses. */
 const PAGES: readonly (readonly [method: 'get' | 'post', path: string, handle: Handler])[] = [
   ['get', '/desk', reviewQueue],
-  ['get', '/desk/deliveries', deliveriesPage],
+  ['get', '/desk/deliveries', deliveriesPage('due')],
+  ['get', '/desk/deliveries/given-up', deliveriesPage('abandoned')],
   ['get', '/desk/unmatched', unmatchedPage],
   ['get', '/desk/statements', statementsPage],
   ['post', '/desk/statements', makeStatement],

@@ -2,13 +2,14 @@ import { type Content, type Html, html } from '../api/http/html.js';
 import { parsePaymentId } from '../payments/payment-id.js';
 import type { OperatorApi, Payment, PaymentPage, Unmatched } from './api-client.js';
 import { facts, noticeBox, page } from './page.js';
-import { notificationOf, proposedWords } from './payment-page.js';
+import { type Notification, notificationOf, proposedWords } from './payment-page.js';
 import { type PageReply, type Part, partOf, requireValue, takeNotice, type Visit } from './visit.js';
 import {
   age,
   badge,
   count,
   counted,
+  type DeliveriesOf,
   deliveriesAddress,
   nameOf,
   paymentAddress,
@@ -22,10 +23,6 @@ type Summary = PaymentPage['data'][number];
 /** Payments on one page of the queue. Each is read by itself, for why it is there. */
 const PAGE_SIZE = 20;
 
-/** Payments that one call of the API lists, and that the queue is made of at most. */
-const LISTED_AT_ONCE = 100;
-const MAX_LISTED = 1_000;
-
 /** What the API means by `incomplete`. */
 const INCOMPLETE = "The records can't be read at the moment: payments that Temporal has deleted are missing.";
 
@@ -33,22 +30,32 @@ const INCOMPLETE = "The records can't be read at the moment: payments that Tempo
 export async function reviewQueue(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const filter = { merchant: visit.query('merchant').trim(), kind: visit.query('kind') };
+  const cursor = visit.query('cursor');
   const begun = Date.now();
-  const { payments, unreadable, isCutOff, isIncomplete } = await allInReview(api, filter);
-  const pages = Math.max(1, Math.ceil(payments.length / PAGE_SIZE));
-  const number = Math.min(pages, Math.max(1, Number.parseInt(visit.query('page'), 10) || 1));
-  const shown = payments.slice((number - 1) * PAGE_SIZE, number * PAGE_SIZE);
-  const read = await Promise.all(shown.map(({ id }) => partOf(api.payment(id))));
+  const { data, total, unreadable, incomplete, nextCursor } = requireValue(
+    await api.reviews({
+      merchant: filter.merchant || undefined,
+      kind: filter.kind || undefined,
+      limit: PAGE_SIZE,
+      cursor: cursor || undefined,
+    }),
+  );
+  const read = await Promise.all(data.map(({ id }) => partOf(api.payment(id))));
+  const isPart = cursor !== '' || nextCursor !== undefined;
   const main = html`
 <div class="title"><h1>Payments in REVIEW</h1>
-<p>${counted(payments.length, 'payment needs', 'payments need')} a person's decision. Oldest first, listed ${time(begun)}; the index can lag behind by a moment.</p></div>
-${isCutOff && html`<div class="notice" role="alert"><p>There are more than ${count(MAX_LISTED)}. These are the newest of them: narrow the list by merchant or kind to see older ones.</p></div>`}
-${isIncomplete && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${INCOMPLETE}</p></div>`}
+<p>${counted(total, 'payment needs', 'payments need')} a person's decision${isPart && `; ${count(data.length)} of them are on this page`}. Oldest first, listed ${time(begun)}; the index can lag behind by a moment.</p></div>
+${incomplete && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${INCOMPLETE}</p></div>`}
 ${filterForm(filter)}
 ${unreadable.length > 0 && unreadableBox(unreadable)}
-${payments.length === 0 ? html`<div class="card"><p>${isIncomplete ? 'Nothing is known to be in REVIEW.' : 'Nothing is in REVIEW.'}</p></div>` : html`<ol class="list">${shown.map((summary, index) => html`<li class="item">${queued(summary, read[index])}</li>`)}</ol>`}
-${pages > 1 && pager(number, pages, filter)}`;
+${data.length === 0 ? html`<div class="card"><p>${nothingInReview(isPart, incomplete)}</p></div>` : html`<ol class="list">${data.map((summary, index) => html`<li class="item">${queued(summary, read[index])}</li>`)}</ol>`}
+${pager({ isFirst: cursor === '', first: queueAddress(filter), next: nextCursor && queueAddress(filter, nextCursor) })}`;
   return { page: page({ title: 'Payments in REVIEW', session, place: 'review', main }) };
+}
+
+function nothingInReview(isPart: boolean, incomplete = false): string {
+  if (isPart) return 'None of these is in REVIEW any more.';
+  return incomplete ? 'Nothing is known to be in REVIEW.' : 'Nothing is in REVIEW.';
 }
 
 interface QueueFilter {
@@ -56,28 +63,10 @@ interface QueueFilter {
   readonly kind: string;
 }
 
-/** The API lists the newest first: all are listed, and turned round. */
-async function allInReview(api: OperatorApi, { merchant, kind }: QueueFilter) {
-  const payments: Summary[] = [];
-  const unreadable: PaymentPage['unreadable'] = [];
-  let cursor: string | undefined;
-  let isIncomplete = false;
-  do {
-    const next = requireValue(
-      await api.list({
-        status: 'REVIEW',
-        merchant: merchant || undefined,
-        kind: kind || undefined,
-        limit: LISTED_AT_ONCE,
-        cursor,
-      }),
-    );
-    payments.push(...next.data);
-    unreadable.push(...next.unreadable);
-    isIncomplete ||= next.incomplete ?? false;
-    cursor = next.nextCursor;
-  } while (cursor !== undefined && payments.length < MAX_LISTED);
-  return { payments: payments.reverse(), unreadable, isCutOff: cursor !== undefined, isIncomplete };
+function queueAddress({ merchant, kind }: QueueFilter, cursor?: string): string {
+  const wanted = Object.entries({ merchant, kind, cursor }).filter(([, value]) => value);
+  const query = new URLSearchParams(wanted as [string, string][]).toString();
+  return query === '' ? '/desk' : `/desk?${query}`;
 }
 
 function queued(summary: Summary, part: Part<Payment> | undefined): Html {
@@ -117,47 +106,72 @@ function unreadableBox(unreadable: PaymentPage['unreadable']): Html {
 <ul>${unreadable.map(({ id }) => html`<li><a href="${paymentAddress(id)}">${id}</a></li>`)}</ul></div>`;
 }
 
-function pager(number: number, pages: number, { merchant, kind }: QueueFilter): Html {
-  const address = (to: number) => `/desk?${new URLSearchParams({ merchant, kind, page: String(to) })}`;
-  return html`<nav class="pages" aria-label="Pages">
-${number > 1 && html`<a class="button plain" href="${address(number - 1)}" rel="prev">Older</a>`}
-<span>Page ${number} of ${pages}</span>
-${number < pages && html`<a class="button plain" href="${address(number + 1)}" rel="next">Newer</a>`}</nav>`;
-}
+/** What the two pages of notifications that merchants have not acknowledged say. */
+const UNACKNOWLEDGED = {
+  due: {
+    title: 'Deliveries that are due',
+    may: 'Those of the oldest payment first. Each is tried for 72 hours, and then given up.',
+    none: 'No delivery is due.',
+    other: 'Deliveries that were given up',
+  },
+  abandoned: {
+    title: 'Deliveries that were given up',
+    may: 'Those of the oldest payment first, for as long as Temporal keeps it. Nobody sends them unless you do: find out why the merchant did not take them, and send them again.',
+    none: 'No delivery was given up, or each was sent again.',
+    other: 'Deliveries that are due',
+  },
+} as const;
 
-/** GET /desk/deliveries: what merchants have not acknowledged yet, of a hundred payments at a time. */
-export async function deliveriesPage(visit: Visit): Promise<PageReply> {
-  const { session, api } = visit;
-  const cursor = visit.query('cursor');
-  const { data, total, checked, unread, nextCursor } = requireValue(
-    await api.due({ cursor: cursor || undefined }),
-  );
-  const isPart = cursor !== '' || nextCursor !== undefined;
-  const incomplete = [
-    unread > 0 && `${counted(unread, 'payment', 'payments')} could not answer in time.`,
-  ].filter((text) => text !== false);
-  const main = html`
-<div class="title"><h1>Deliveries to merchants that are due</h1>
-<p>${counted(total, 'running payment', 'running payments')} may have some${isPart && `, and ${count(checked)} of them ${checked === 1 ? 'was' : 'were'} asked for this page`}: ${counted(data.length, 'notification', 'notifications')} ${data.length === 1 ? 'is' : 'are'} not acknowledged yet. Those of the oldest payment first. Each is tried for 72 hours; one that was given up is on its payment's page.</p></div>
-${noticeBox(takeNotice(session, 'deliveries'))}
-${incomplete.length > 0 && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${incomplete.join(' ')}</p></div>`}
+/** GET /desk/deliveries and /desk/deliveries/given-up: what merchants have not acknowledged, of a hundred payments at a time. */
+export const deliveriesPage =
+  (which: DeliveriesOf) =>
+  async (visit: Visit): Promise<PageReply> => {
+    const { session, api } = visit;
+    const cursor = visit.query('cursor');
+    const { data, total, checked, unread, nextCursor } = requireValue(
+      await api.unacknowledged(which, { cursor: cursor || undefined }),
+    );
+    const words = UNACKNOWLEDGED[which];
+    const isPart = cursor !== '' || nextCursor !== undefined;
+    const main = html`
+<div class="title"><h1>${words.title}</h1>
+<p>${counted(total, 'payment', 'payments')} may have some${isPart && `, and ${count(checked)} of them ${checked === 1 ? 'was' : 'were'} asked for this page`}: ${counted(data.length, 'notification', 'notifications')} of them ${data.length === 1 ? 'is' : 'are'} here. ${words.may}</p>
+<p><a href="${deliveriesAddress(which === 'due' ? 'abandoned' : 'due')}">${words.other}</a></p></div>
+${noticeBox(takeNotice(session, which))}
+${unread > 0 && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${counted(unread, 'payment', 'payments')} could not answer in time.</p></div>`}
 ${
   data.length === 0
-    ? html`<div class="card"><p>${isPart ? 'No delivery of these payments is due.' : 'No delivery is due.'}</p></div>`
+    ? html`<div class="card"><p>${isPart ? 'These payments have none.' : words.none}</p></div>`
     : html`<ol class="list">${data.map(
         ({ payment, notification }) => html`<li class="item">
 <div class="title-line"><h2><a href="${paymentAddress(payment.id)}">${nameOf(payment)}</a></h2>${badge(payment.status)}</div>
-<div class="meta"><span>Merchant <strong>${payment.merchant}</strong></span><span>Due for ${age(notification.at)}</span><span><code>${payment.id}</code></span></div>
-${notificationOf(session, payment.id, notification, { cursor })}</li>`,
+<div class="meta"><span>Merchant <strong>${payment.merchant}</strong></span><span>${AGES[which](notification)}</span><span><code>${payment.id}</code></span></div>
+${notificationOf(session, payment.id, notification, { which, cursor })}</li>`,
       )}</ol>`
 }
-${
-  isPart &&
-  html`<nav class="pages" aria-label="Pages">
-${cursor !== '' && html`<a class="button plain" href="${deliveriesAddress()}">Oldest payments</a>`}
-${nextCursor && html`<a class="button plain" href="${deliveriesAddress(nextCursor)}" rel="next">Ask newer payments</a>`}</nav>`
-}`;
-  return { page: page({ title: 'Deliveries that are due', session, place: 'deliveries', main }) };
+${pager({ isFirst: cursor === '', first: deliveriesAddress(which), next: nextCursor && deliveriesAddress(which, nextCursor) })}`;
+    return { page: page({ title: words.title, session, place: 'deliveries', main }) };
+  };
+
+const AGES: Readonly<Record<DeliveriesOf, (notification: Notification) => string>> = {
+  due: ({ at }) => `Due for ${age(at)}`,
+  abandoned: ({ delivery }) => `Given up ${age(delivery.at)} ago`,
+};
+
+/** The way through a list whose pages are found by cursors: none leads back but to the first. */
+function pager({
+  isFirst,
+  first,
+  next,
+}: {
+  readonly isFirst: boolean;
+  readonly first: string;
+  readonly next: string | undefined;
+}): Html | undefined {
+  if (isFirst && next === undefined) return undefined;
+  return html`<nav class="pages" aria-label="Pages">
+${!isFirst && html`<a class="button plain" href="${first}">Oldest payments</a>`}
+${next && html`<a class="button plain" href="${next}" rel="next">Newer payments</a>`}</nav>`;
 }
 
 /** GET /desk/unmatched: the provider's notifications that match no payment. */

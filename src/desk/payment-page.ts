@@ -20,6 +20,7 @@ import {
   amount,
   amountOf,
   badge,
+  type DeliveriesOf,
   deliveriesAddress,
   duration,
   forcedWords,
@@ -31,7 +32,7 @@ import {
 } from './words.js';
 
 type TimelineEntry = Timeline['data'][number];
-type Notification = Notifications['data'][number];
+export type Notification = Notifications['data'][number];
 type Transaction = ProviderView['list']['transactions'][number];
 
 interface Shown {
@@ -82,16 +83,16 @@ export async function resendNotification(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const [id, number] = [visit.param('id'), visit.param('number')];
   const answer = await api.resend(id, number);
-  const isBack = visit.field('from') === 'deliveries';
-  const cursor = visit.field('cursor');
+  const from = visit.field('from');
+  const list = from === 'due' || from === 'abandoned' ? from : undefined;
   leaveNotice(
     session,
-    isBack ? 'deliveries' : id,
+    list ?? id,
     answer.kind === 'ok'
       ? { kind: 'done', text: `Notification ${number} of ${id} is being sent again.` }
       : { kind: answer.problem.status >= 500 ? 'unknown' : 'refused', text: answer.problem.detail },
   );
-  return { to: isBack ? deliveriesAddress(cursor) : paymentAddress(id) };
+  return { to: list === undefined ? paymentAddress(id) : deliveriesAddress(list, visit.field('cursor')) };
 }
 
 function render(session: Session, shown: Shown, notice: Notice | undefined): string {
@@ -357,6 +358,7 @@ function deliveries(session: Session, payment: Payment, notifications: Part<Noti
 
 /** The page of deliveries that a notification is shown on. */
 interface DeliveriesPage {
+  readonly which: DeliveriesOf;
   /** Where it begins; empty for the first page. */
   readonly cursor: string;
 }
@@ -372,7 +374,7 @@ export function notificationOf(
   return html`<h3>${number}. ${type}</h3>
 <p class="quiet">${time(at)}</p><p>${deliveryWords(delivery)}</p>
 <form method="post" action="${action}">${csrfField(session.csrf)}
-${from && html`<input type="hidden" name="from" value="deliveries"><input type="hidden" name="cursor" value="${from.cursor}">`}
+${from && html`<input type="hidden" name="from" value="${from.which}"><input type="hidden" name="cursor" value="${from.cursor}">`}
 <div class="actions"><button class="button plain">Send it again<span class="unseen"> notification ${number} of ${payment}</span></button></div></form>`;
 }
 
@@ -394,7 +396,7 @@ function deliveryWords(delivery: Notification['delivery']): Html {
     case 'no_address':
       return html`Not sent: the merchant has no address for it.`;
     case 'abandoned':
-      return html`<span class="differs">Given up</span> ${time(delivery.at)}, after 72 hours: ${delivery.lastError ?? 'without a reason'}.`;
+      return html`<span class="differs">Given up</span> ${time(delivery.at)}, ${delivery.lastError === undefined ? 'without a try' : html`after the last try failed: ${delivery.lastError}`}.`;
   }
 }
 

@@ -102,9 +102,13 @@ export function counted(many: number, one: string, several = `${one}s`): string 
   return `${count(many)} ${many === 1 ? one : several}`;
 }
 
+/** Which deliveries a page has: those that are still tried, or those that were given up. */
+export type DeliveriesOf = 'due' | 'abandoned';
+
 /** The address of the page of deliveries that begins at a cursor. */
-export function deliveriesAddress(cursor = ''): string {
-  return cursor === '' ? '/desk/deliveries' : `/desk/deliveries?cursor=${encodeURIComponent(cursor)}`;
+export function deliveriesAddress(which: DeliveriesOf, cursor = ''): string {
+  const path = which === 'due' ? '/desk/deliveries' : '/desk/deliveries/given-up';
+  return cursor === '' ? path : `${path}?cursor=${encodeURIComponent(cursor)}`;
 }
 
 /** The address of a payment's page. */

@@ -31,7 +31,12 @@ export type Delivery =
   /** There was no address to deliver it to. */
   | { readonly kind: 'noAddress'; readonly at: number }
   /** Nobody took it for three days. It can be sent again by hand, as can one that had no address. */
-  | { readonly kind: 'abandoned'; readonly at: number; readonly lastError?: string | undefined };
+  | {
+      readonly kind: 'abandoned';
+      readonly at: number;
+      readonly lastTriedAt?: number | undefined;
+      readonly lastError?: string | undefined;
+    };
 
 /** How one try ended. */
 export type DeliveryOutcome =
@@ -76,7 +81,7 @@ export function afterTry(due: Due, outcome: DeliveryOutcome, payment: PaymentId,
   const tries = due.tries + 1;
   const since = due.since ?? now;
   const lastAt = since + DELIVERY_PATIENCE_MS;
-  if (now >= lastAt) return { kind: 'abandoned', at: now, lastError };
+  if (now >= lastAt) return { kind: 'abandoned', at: now, lastTriedAt: now, lastError };
   const at = Math.min(now + Math.max(pauseAfter(tries, payment), retryAfterMs), lastAt);
   return { kind: 'due', at, tries, since, lastTriedAt: now, lastError, ...(takenBy && { takenBy }) };
 }
@@ -141,6 +146,11 @@ export function withNextTries(
     earliest = Math.max(earliest, one.delivery.at);
     return { ...one, delivery: { ...one.delivery, at: earliest } };
   });
+}
+
+/** Whether one was given up, and nobody has sent it again. */
+export function hasGivenUp(notifications: readonly PaymentNotification[]): boolean {
+  return notifications.some(({ delivery }) => delivery.kind === 'abandoned');
 }
 
 /** The notifications with another state of one of them; `undefined` when there is none of that number. */

@@ -73,6 +73,14 @@ export function runsOf(ids: readonly PaymentId[]): string {
 export const TOLD_PAYMENTS = `${PAYMENTS} AND ExecutionStatus = "Running" AND ${attributes.final.name} IS NOT NULL`;
 
 /**
+ * Runs of payments with a notification that nobody sends any more: it was given up, or its payment's workflow was stopped. An earlier run
+ * of a payment that was opened again says what was so then.
+ */
+export const UNDELIVERED_PAYMENTS =
+  `${PAYMENTS} AND ExecutionStatus != "ContinuedAsNew" AND (${attributes.givenUp.name} = true OR ` +
+  `(ExecutionStatus IN ("Terminated", "Canceled", "Failed", "TimedOut") AND ${attributes.final.name} IS NOT NULL))`;
+
+/**
  * The runs that a query finds, a call's worth at a time.
  *
  * @param call makes each call to Temporal; by default it may take ten seconds

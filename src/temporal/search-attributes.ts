@@ -12,6 +12,8 @@ export const paymentSearchAttributes = {
   status: defineSearchAttributeKey('PaymentStatus', SearchAttributeType.KEYWORD),
   /** Whether the status is final, which FAILED alone doesn't tell of a link. Absent as long as it never was. */
   final: defineSearchAttributeKey('PaymentFinal', SearchAttributeType.BOOL),
+  /** Whether a notification of the payment's was given up, and not sent again. Absent as long as none is. */
+  givenUp: defineSearchAttributeKey('NotificationGivenUp', SearchAttributeType.BOOL),
   kind: defineSearchAttributeKey('PaymentKind', SearchAttributeType.KEYWORD),
   externalId: defineSearchAttributeKey('ExternalId', SearchAttributeType.KEYWORD),
   userId: defineSearchAttributeKey('UserId', SearchAttributeType.KEYWORD),

@@ -14,7 +14,7 @@ import {
 import type { MerchantNotification } from '../activities/merchant.js';
 import { describePayment } from '../payments/describe-payment.js';
 import { lookableAt, looked, objectionTo, step, waitsForBudget } from '../payments/machine.js';
-import { type DeliveryOutcome, notificationId } from '../payments/notification.js';
+import { type DeliveryOutcome, hasGivenUp, notificationId } from '../payments/notification.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/outcome.js';
 import type { TransId } from '../payments/payment-id.js';
 import {
@@ -375,6 +375,9 @@ class Interpreter {
           : []),
       ]);
     }
+    const isGivenUp = hasGivenUp(this.payment.notifications);
+    if (isGivenUp !== hasGivenUp(before.notifications))
+      upsertSearchAttributes([{ key: paymentSearchAttributes.givenUp, value: isGivenUp || null }]);
     this.announce(before);
     setCurrentDetails(describePayment(this.payment));
   }

@@ -312,6 +312,7 @@ const delivery = union<'kind', Delivery>('kind', {
   abandoned: object<DeliveryOf<'abandoned'>>({
     kind: oneOf(['abandoned']),
     at: number,
+    lastTriedAt: optional(number),
     lastError: optional(text),
   }),
 });

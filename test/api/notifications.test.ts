@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { TryOutcome } from '../../src/activities/merchant.js';
+import { workflowOptions } from '../../src/api/payments/workflow-start.js';
 import { resendNotification } from '../../src/api/routes/notifications.js';
+import type { EndedPayment, PaymentInput } from '../../src/workflows/messages.js';
 import { KEYS } from '../support/api-under-test.js';
 import { eventually, link, recordingMerchant, useStack } from '../support/payment-stack.js';
 
@@ -218,11 +220,11 @@ describe('the notifications that are due', () => {
       data.map(({ payment }) => payment.id).filter((id) => made.includes(id));
     const all = await eventually(
       () => due(),
-      ({ body }) => idsOf(body.data).length === 3,
+      // The index is counted before it is listed.
+      ({ body }) => idsOf(body.data).length === 3 && body.total === body.checked,
     );
     expect(idsOf(all.body.data)).toEqual(made);
     const { total } = all.body;
-    expect(total).toBe(all.body.checked);
 
     const found: string[] = [];
     let cursor: string | undefined;
@@ -251,6 +253,94 @@ describe('the notifications that are due', () => {
 
   it('are for operators alone', async () => {
     expect((await stack.api.ask('GET', '/v1/notifications/due', { key: KEYS.shop })).status).toBe(403);
+  });
+});
+
+describe('the notifications that were given up', () => {
+  const HOUR = 3_600_000;
+  const givenUp = (query = '') =>
+    stack.api.ask('GET', `/v1/notifications/abandoned${query}`, { key: KEYS.operator });
+  const idsOf = ({ body }: Awaited<ReturnType<typeof givenUp>>): string[] =>
+    body.data.map(({ payment }: { payment: { id: string } }) => payment.id);
+  const untilListed = (...ids: string[]) =>
+    eventually(givenUp, (one) => ids.every((id) => idsOf(one).includes(id)));
+  const untilNotListed = (id: string) => eventually(givenUp, (one) => !idsOf(one).includes(id));
+
+  /** A payment of which the last try of three days has failed. */
+  async function aged(): Promise<string> {
+    answer = { kind: 'delivered' };
+    const { id } = await stack.paid();
+    const { client } = stack.api;
+    const { state, timeline } = await client.workflow
+      .getHandle<(input: PaymentInput) => Promise<EndedPayment>>(id)
+      .result();
+    const now = Date.now();
+    const delivery = { kind: 'due', at: now, tries: 9, since: now - 72 * HOUR } as const;
+    const carried = { ...state, notifications: state.notifications.map((one) => ({ ...one, delivery })) };
+    const { order, terms, createdAt } = carried;
+    const input = { order, terms, fingerprint: 'f', requestId: 'r', carried, timeline };
+    answer = { kind: 'failed', reason: 'answered 500' };
+    const start = { input, owner: 'shop', taskQueue: 'payments', createdAt, payment: carried };
+    await client.workflow.start('reopenPayment', {
+      ...workflowOptions(start),
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    });
+    await client.workflow.getHandle(id).result();
+    return id;
+  }
+
+  it('are listed for operators, the oldest payment first, with how many there are, until they are sent again', async () => {
+    const made = [await aged(), await aged()];
+    const { body } = await untilListed(...made);
+    expect(idsOf({ ...(await givenUp()) }).filter((id) => made.includes(id))).toEqual(made);
+    expect(body).toMatchObject({ total: 2, checked: 2, unread: 0 });
+    expect(body.data[0]).toMatchObject({
+      payment: { merchant: 'shop', kind: 'collection', status: 'SUCCESSFUL', amount: 500 },
+      notification: {
+        type: 'payment.succeeded',
+        delivery: { status: 'abandoned', lastTriedAt: expect.any(String), lastError: 'answered 500' },
+      },
+    });
+    const first = await givenUp('?limit=1');
+    const second = await givenUp(`?limit=1&cursor=${first.body.nextCursor}`);
+    expect([...idsOf(first), ...idsOf(second)]).toEqual(made);
+    expect(second.body).not.toHaveProperty('nextCursor');
+
+    answer = { kind: 'delivered' };
+    for (const id of made) {
+      await resend(id);
+      await untilNotListed(id);
+    }
+    expect((await stack.api.ask('GET', '/v1/notifications/abandoned', { key: KEYS.shop })).status).toBe(403);
+  });
+
+  it('stay listed, once, when their payment is opened again for something else', async () => {
+    const id = await aged();
+    await untilListed(id);
+    const { status } = await stack.post(`/v1/payments/${id}/refresh`, undefined, undefined, KEYS.operator);
+    expect(status).toBe(200);
+    await stack.api.client.workflow.getHandle(id).result();
+    // By now its earlier run isn't the only one that the index has.
+    const all = await eventually(givenUp, ({ body }) => body.total >= 2);
+    expect(idsOf(all).filter((one) => one === id)).toEqual([id]);
+    answer = { kind: 'delivered' };
+    await resend(id);
+    await untilNotListed(id);
+  });
+
+  it('are those, too, that were due when the workflow of their payment was stopped', async () => {
+    answer = { kind: 'failed', reason: 'answered 500' };
+    const payment = await stack.begun('/v1/collections', link);
+    await stack.visit(payment, 'pay');
+    await stack.hint(payment);
+    await eventually(
+      () => list(payment.id),
+      ({ body }) => (body.data[0]?.delivery.tries ?? 0) > 0,
+    );
+    await stack.api.client.workflow.getHandle(payment.id).terminate();
+    await untilListed(payment.id);
+    const { body } = await list(payment.id);
+    expect(body.data).toMatchObject([{ delivery: { status: 'abandoned', lastError: 'answered 500' } }]);
   });
 });
 

@@ -610,6 +610,58 @@ describe('sanaga notifications', () => {
     });
   });
 
+  const unacknowledged = (id: string, delivery: object) => ({
+    payment: {
+      id,
+      merchant: 'shop',
+      kind: 'payout',
+      status: 'SUCCESSFUL',
+      amount: 5_000,
+      amountPaid: 4_000,
+      currency: 'XAF',
+    },
+    notification: notification(1, delivery),
+  });
+
+  it.each([
+    ['due', 'due', { status: 'due', tries: 2, lastError: 'answered 500' }, '; failed attempts: 2, the last:'],
+    ['given-up', 'abandoned', { status: 'abandoned', lastError: 'answered 500' }, ':'],
+  ])(
+    'lists those of all merchants that are %s, of all pages, and what to do',
+    async (name, path, delivery, why) => {
+      const rest = { total: 2, checked: 1, unread: 0 };
+      const server = await serve((_, count) =>
+        count === 1
+          ? [200, { data: [unacknowledged('pay_1', delivery)], ...rest, nextCursor: 'more' }]
+          : [200, { data: [unacknowledged('pay_2', delivery)], ...rest }],
+      );
+      const { code, stdout, stderr } = await sanaga(server, 'notifications', name);
+      expect(server.seen.map((one) => one.path)).toEqual([
+        `/v1/notifications/${path}`,
+        `/v1/notifications/${path}?cursor=more`,
+      ]);
+      const [head, first, second] = stdout.split('\n');
+      expect(head).toMatch(/^Happened \(Douala\) +Payment +Merchant +Amount +No\. +Type +Delivery$/);
+      expect(first).toMatch(/ pay_1 +shop +4,000 XAF \(ordered: 5,000 XAF\) +1 +payment\.succeeded /);
+      expect(first).toContain(`${why} answered 500`);
+      expect(second).toContain(' pay_2 ');
+      expect(stderr).toBe('To send one again: sanaga notifications resend <payment> <No.>\n');
+      expect(code).toBe(1);
+    },
+  );
+
+  it.each(['due', 'given-up'])('says that none is %s, and when it is not known', async (name) => {
+    const none = { data: [], total: 0, checked: 0, unread: 0 };
+    expect(await sanaga(await serve(() => [200, none]), 'notifications', name)).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringMatching(/^No notification (is due|was given up)/),
+    });
+    expect(
+      await sanaga(await serve(() => [200, { ...none, unread: 3 }]), 'notifications', name),
+    ).toMatchObject({ code: 3, stderr: 'Not complete: 3 of the payments could not answer in time.\n' });
+  });
+
   it('sends one again', async () => {
     const server = await serve(() => [202, paid]);
     const { code, stderr } = await sanaga(server, 'notifications', 'resend', 'pay_1', '2');

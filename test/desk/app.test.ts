@@ -8,8 +8,9 @@ const HOSTILE = `"'><script>alert(1)</script><img src=x onerror=alert(2)></texta
 /** Every page that an operator can be shown. */
 const PAGES = [
   '/desk',
-  '/desk?page=2&merchant=shop&kind=payout',
+  '/desk?cursor=abc&merchant=shop&kind=payout',
   '/desk/deliveries',
+  '/desk/deliveries/given-up',
   '/desk/unmatched',
   '/desk/statements',
   '/desk/statements/2026-11-21',
@@ -45,16 +46,29 @@ const posted = () => api.asked.filter(({ method }) => method === 'POST');
 const page = `/desk/payments/${ID}`;
 
 describe('the deliveries', () => {
-  it('of further payments are asked for where the last page ended', async () => {
-    const { text } = await operator.get('/desk/deliveries');
+  it.each([
+    ['due', '/desk/deliveries'],
+    ['abandoned', '/desk/deliveries/given-up'],
+  ])('that are %s are asked for where the last page ended', async (which, path) => {
+    const { text } = await operator.get(path);
     const [, next = ''] = /href="([^"]+)" rel="next"/.exec(text) ?? [];
     const { text: following } = await operator.get(next.replaceAll('&#39;', "'"));
-    const asked = api.asked.filter((one) => one.path === '/v1/notifications/due');
+    const asked = api.asked.filter((one) => one.path === `/v1/notifications/${which}`);
     expect(asked.map(({ query }) => new URLSearchParams(query).get('cursor'))).toEqual([null, HOSTILE]);
-    expect(text).toContain('1,234 running payments may have some, and 3 of them were asked for this page');
+    expect(text).toContain('1,234 payments may have some, and 3 of them were asked for this page');
     expect(text).not.toContain('Oldest payments');
-    expect(following).toContain('<a class="button plain" href="/desk/deliveries">Oldest payments</a>');
+    expect(following).toContain(`<a class="button plain" href="${path}">Oldest payments</a>`);
   });
+
+  it.each(['/desk/deliveries', '/desk/deliveries/given-up'])(
+    'lead back to their list when one is sent again: %s',
+    async (path) => {
+      await operator.get(path);
+      const sent = await operator.submit('/notifications/1');
+      expect(sent.path).toBe(path);
+      expect(sent.text).toContain('is being sent again');
+    },
+  );
 });
 
 describe('every page', () => {
@@ -509,32 +523,36 @@ describe('a decision', () => {
   });
 });
 
-describe('a long queue', () => {
-  const listed = () => api.asked.filter(({ path }) => path === '/v1/payments').length;
-
-  it('is turned round, shown 20 to a page, and says when older ones are not on it', async () => {
-    const [one] = api.known.list.data;
-    const data = Array.from({ length: 100 }, (_, index) => ({ ...one, externalId: `order-${index}` }));
-    api.instead.set('/v1/payments', { status: 200, body: { data, unreadable: [], nextCursor: 'more' } });
-    const { text } = await operator.get('/desk');
-    expect(listed()).toBe(10);
-    expect(text).toContain('There are more than 1,000');
-    expect(text).toContain('Page 1 of 50');
+describe('the queue', () => {
+  it('is asked for 20 at a time, the oldest first, and says how many there are', async () => {
+    const [one] = api.known.reviews.data;
+    const data = Array.from({ length: 20 }, (_, index) => ({ ...one, externalId: `order-${index}` }));
+    const body = { data, unreadable: [], total: 1_234, nextCursor: 'more' };
+    api.instead.set('/v1/reviews', { status: 200, body });
+    const { text } = await operator.get('/desk?merchant=shop');
+    expect(text).toContain('1,234 payments need');
+    expect(text).toContain('20 of them are on this page');
     expect(text.match(/<li class="item">/g)).toHaveLength(20);
-    expect(text.indexOf('order-99')).toBeLessThan(text.indexOf('order-98'));
-    expect(text).not.toContain('order-0<');
-    const last = await operator.get('/desk?page=9999');
-    expect(last.text).toContain('Page 50 of 50');
-    expect(last.text).toContain('order-0<');
+    expect(text.indexOf('order-0<')).toBeLessThan(text.indexOf('order-1<'));
+    expect(text).not.toContain('Oldest payments');
+    const [, next = ''] = /href="([^"]+)" rel="next"/.exec(text) ?? [];
+    const { text: following } = await operator.get(next.replaceAll('&amp;', '&'));
+    expect(following).toContain('href="/desk?merchant=shop">Oldest payments</a>');
+    expect(api.asked.filter(({ path }) => path === '/v1/reviews').map(({ query }) => query)).toEqual([
+      '?merchant=shop&limit=20',
+      '?merchant=shop&limit=20&cursor=more',
+    ]);
   });
 
   it('that is empty says so', async () => {
-    api.instead.set('/v1/payments', { status: 200, body: { data: [], unreadable: [] } });
+    api.instead.set('/v1/reviews', { status: 200, body: { data: [], unreadable: [], total: 0 } });
     expect((await operator.get('/desk')).text).toContain('Nothing is in REVIEW');
   });
 
   it('without what Temporal has deleted says so, and so does a search', async () => {
-    api.instead.set('/v1/payments', { status: 200, body: { data: [], unreadable: [], incomplete: true } });
+    const body = { data: [], unreadable: [], incomplete: true };
+    api.instead.set('/v1/payments', { status: 200, body });
+    api.instead.set('/v1/reviews', { status: 200, body: { ...body, total: 0 } });
     for (const path of ['/desk', '/desk/search?q=order-1']) {
       const { text } = await operator.get(path);
       expect(text).toContain('Not complete');

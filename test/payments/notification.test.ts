@@ -92,7 +92,8 @@ describe('the delivery of a notification', () => {
     expect(Math.max(...pauses)).toBeLessThanOrEqual(12 * HOUR);
     expect(times.at(-1)).toBe(72 * HOUR);
     expect(DELIVERY_PATIENCE_MS).toBe(72 * HOUR);
-    expect(last).toEqual({ kind: 'abandoned', at: START + 72 * HOUR, lastError: FAILED.reason });
+    const at = START + 72 * HOUR;
+    expect(last).toEqual({ kind: 'abandoned', at, lastTriedAt: at, lastError: FAILED.reason });
   });
 
   it('has its three days from its own first try, however late that is', () => {

@@ -3,16 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';
 import {
-  dueDeliveryListSchema,
   keySchema,
   notificationListSchema,
   paymentPageSchema,
   paymentSchema,
   providerRecordsSchema,
+  reviewPageSchema,
   statementListSchema,
   statementRequestSchema,
   statementSchema,
   timelineSchema,
+  unacknowledgedListSchema,
   unmatchedListSchema,
 } from '../../src/api/resources.js';
 
@@ -93,6 +94,11 @@ function answers({ text }: Texts) {
     key: keySchema.parse({ object: 'key', name: text, scopes: ['review'] }),
     payment: paymentSchema.parse(payment),
     list: paymentPageSchema.parse({ data: [summary], unreadable: [{ id: ID, merchant: text }] }),
+    reviews: reviewPageSchema.parse({
+      data: [summary],
+      unreadable: [{ id: ID, merchant: text }],
+      total: 1,
+    }),
     timeline: timelineSchema.parse({
       data: [
         { at: AT, type: 'created', source: 'merchant', summary: text },
@@ -160,26 +166,38 @@ function answers({ text }: Texts) {
     }),
     csv: `record,date,note\r\npayment,2026-11-21,"Café, ${text}"\r\n`,
     made: statementRequestSchema.parse({ object: 'statement_request', date: '2026-11-21', version: 3 }),
-    due: dueDeliveryListSchema.parse({
-      data: [
-        {
-          payment: {
-            id: ID,
-            merchant: text,
-            kind: 'payout',
-            status: 'REVIEW',
-            amount: 5_000,
-            currency: 'XAF',
-          },
-          notification,
-        },
-      ],
-      total: 1_234,
-      checked: 3,
-      unread: 1,
-      nextCursor: text,
+    due: unacknowledged(text, notification),
+    abandoned: unacknowledged(text, {
+      ...notification,
+      delivery: { status: 'abandoned', at: AT, lastTriedAt: AT, lastError: text },
     }),
   };
+}
+
+/** A page of notifications that are not acknowledged. */
+function unacknowledged(
+  text: string,
+  notification: z.input<typeof unacknowledgedListSchema>['data'][number]['notification'],
+) {
+  return unacknowledgedListSchema.parse({
+    data: [
+      {
+        payment: {
+          id: ID,
+          merchant: text,
+          kind: 'payout',
+          status: 'REVIEW',
+          amount: 5_000,
+          currency: 'XAF',
+        },
+        notification,
+      },
+    ],
+    total: 1_234,
+    checked: 3,
+    unread: 1,
+    nextCursor: text,
+  });
 }
 
 /** One service in a statement, with something in each field. */
@@ -228,6 +246,8 @@ export async function startStubApi(texts: Texts) {
     if (path === '/v1/payments') return known.list;
     if (path === '/v1/notifications/unmatched') return known.unmatched;
     if (path === '/v1/notifications/due') return known.due;
+    if (path === '/v1/notifications/abandoned') return known.abandoned;
+    if (path === '/v1/reviews') return known.reviews;
     if (path === '/v1/statements') return method === 'POST' ? known.made : known.statements;
     if (path.startsWith('/v1/statements/')) return accept === 'text/csv' ? known.csv : known.statement;
     if (path.endsWith('/events')) return known.timeline;

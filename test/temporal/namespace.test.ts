@@ -44,6 +44,7 @@ const allAttributes = [
   ['Merchant', 'Keyword'],
   ['PaymentStatus', 'Keyword'],
   ['PaymentFinal', 'Bool'],
+  ['NotificationGivenUp', 'Bool'],
   ['PaymentKind', 'Keyword'],
   ['ExternalId', 'Keyword'],
   ['UserId', 'Keyword'],

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { MerchantNotification, TryOutcome } from '../../src/activities/merchant.js';
 import type { Payment } from '../../src/payments/payment.js';
+import { paymentSearchAttributes } from '../../src/temporal/search-attributes.js';
 import { DAY, HOUR, MINUTE } from '../support/orders.js';
 import { PaymentWorld } from '../support/payment-world.js';
 
@@ -116,13 +117,18 @@ describe('telling the merchant', () => {
     expect(status).toBe(201);
   });
 
-  it('is given up after three days, and can be asked for again', async () => {
+  it('is given up after three days, as the index then knows, and can be asked for again', async () => {
     answer = () => down;
     const payment = await link();
+    const isGivenUp = async () => {
+      const { typedSearchAttributes } = await world.client.workflow.getHandle(payment.id).describe();
+      return typedSearchAttributes.get(paymentSearchAttributes.givenUp);
+    };
     await world.visit(payment, 'pay');
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     await world.pass(3 * DAY + HOUR);
     await world.ended(payment.id, 'merchant-never-notified');
+    expect(await isGivenUp()).toBe(true);
     const before = notificationsOf(payment).length;
     expect(before).toBeLessThan(20);
 
@@ -130,6 +136,7 @@ describe('telling the merchant', () => {
     const again = await world.post(`/v1/payments/${payment.id}/notifications/1/resend`, {});
     expect(again.status).toBe(202);
     await world.ended(payment.id, 'merchant-notified-again');
+    expect(await isGivenUp()).toBeUndefined();
     expect(notificationsOf(payment)).toHaveLength(before + 1);
     expect(notificationsOf(payment).at(-1)).toMatchObject({
       id: `evt_${payment.id}_succeeded_1`,

@@ -33,7 +33,7 @@ export function isQueryable(value: string): boolean {
   return PLAIN.test(value);
 }
 
-/** Payments whose workflow an operator stopped, or that failed. */
+/** Payments whose workflow an operator stopped, or that failed: without an outcome, they are in REVIEW. */
 const STOPPED = `ExecutionStatus IN ("Terminated", "Canceled", "Failed", "TimedOut")`;
 
 /** By whether the status is final: the attribute is absent as long as it never was. */
@@ -67,7 +67,7 @@ export function visibilityQuery(filter: PaymentFilter): string {
     PAYMENTS,
     ...equals(merchant.name, owner),
     ...(status === 'REVIEW'
-      ? [`(${equals(attributes.status.name, status)[0]} OR ${STOPPED})`]
+      ? [`(${equals(attributes.status.name, status)[0]} OR (${STOPPED} AND ${FINAL.false}))`]
       : equals(attributes.status.name, status)),
     ...(filter.final === undefined ? [] : [FINAL[`${filter.final}`]]),
     ...equals(attributes.kind.name, kind),

@@ -3,9 +3,9 @@ import type { PaymentId } from '../../payments/payment-id.js';
 import { HOUR_MS } from '../../payments/time.js';
 import { type ListedRun, TOLD_PAYMENTS } from '../../records/list-runs.js';
 import { shareAnswers } from '../shared-answers.js';
-import { dueOf } from './due-deliveries.js';
 import { currentState, findPayment, type ReadContext } from './find-payment.js';
 import { countPayments, listOldestFirst } from './oldest-first.js';
+import { unacknowledgedOf } from './unacknowledged.js';
 import { OPEN_REVIEWS, unfinishedQuery } from './visibility.js';
 
 /** For how long what was read is shown again, in ms, however often Prometheus asks. */
@@ -105,7 +105,7 @@ async function inReview(context: ReadContext, id: PaymentId): Promise<number | u
 
 /** Since when a payment's merchant has not taken a notification. */
 async function owed(context: ReadContext, id: PaymentId): Promise<number | undefined> {
-  const [first] = await dueOf(context, id, ANSWER_LIMIT_MS);
+  const [first] = await unacknowledgedOf(context, id, 'due', ANSWER_LIMIT_MS);
   return first?.notification.at;
 }
 

@@ -1,6 +1,7 @@
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { linesOf, markdown, xaf } from '../../payments/describe-payment.js';
+import { hasGivenUp } from '../../payments/notification.js';
 import type { PaymentOrder } from '../../payments/order.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../payments/payment-state.js';
 import { amountPaidOf } from '../../payments/to-payment.js';
@@ -84,6 +85,9 @@ function searchAttributes(
     { key: attributes.status, value: payment === undefined ? 'CREATED' : statusOf(payment) },
     // The workflow sets it when it changes, and a payment that is opened again may never change.
     ...(payment !== undefined && isFinalPayment(payment) ? [{ key: attributes.final, value: true }] : []),
+    ...(payment !== undefined && hasGivenUp(payment.notifications)
+      ? [{ key: attributes.givenUp, value: true }]
+      : []),
     { key: attributes.kind, value: kind },
     { key: attributes.amount, value: amount },
     ...(amountPaid === undefined ? [] : [{ key: attributes.amountPaid, value: amountPaid }]),

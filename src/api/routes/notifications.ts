@@ -9,29 +9,16 @@ import {
 import type { PaymentId } from '../../payments/payment-id.js';
 import { isoTime } from '../../payments/time.js';
 import type { Actor } from '../../payments/transitions.js';
-import {
-  notificationsQuery,
-  OF_ENDED,
-  type PaymentResult,
-  resendNotificationUpdate,
-} from '../../workflows/messages.js';
+import { type PaymentResult, resendNotificationUpdate } from '../../workflows/messages.js';
 import { noSuchNotification, temporarilyUnavailable } from '../http/problem.js';
-import { findDueDeliveries } from '../payments/due-deliveries.js';
-import {
-  askRunning,
-  type FoundPayment,
-  isDormant,
-  stateAtStart,
-  wasNeverBegun,
-} from '../payments/find-payment.js';
-import { recordedContent } from '../payments/recorded-payments.js';
-import { endedState, updateOrReopen } from '../payments/reopen-payment.js';
-import { callTemporal, failureTypeOf, type WaitResult } from '../payments/temporal-calls.js';
+import { updateOrReopen } from '../payments/reopen-payment.js';
+import { failureTypeOf, type WaitResult } from '../payments/temporal-calls.js';
+import { listUnacknowledged, readNotifications, type Unacknowledging } from '../payments/unacknowledged.js';
 import {
   type DeliveryResource,
-  dueDeliveryListSchema,
   notificationListSchema,
   paymentSchema,
+  unacknowledgedListSchema,
 } from '../resources.js';
 import { type ApiContext, authenticatedRoute } from '../route.js';
 import { actorOf, ownPayment, viewerOf } from './payment-resource.js';
@@ -54,25 +41,6 @@ export const listNotifications = authenticatedRoute({
   },
 });
 
-/** Oldest first. @throws {ApiError} `temporarily_unavailable`. */
-async function readNotifications(
-  context: ApiContext,
-  found: FoundPayment,
-): Promise<readonly PaymentNotification[]> {
-  if (found.kind === 'recorded') return recordedContent(found).state.notifications;
-  const query = () => found.handle.query(notificationsQuery);
-  if (isDormant(found)) return (await stateAtStart(context, found)).state.notifications;
-  if (found.running) return await askRunning(context, found, query);
-  const ended = await endedState(context, found);
-  if (ended !== undefined) return ended.state.notifications;
-  try {
-    return await callTemporal(context.client, () => found.handle.query(notificationsQuery, OF_ENDED));
-  } catch (error) {
-    if (!wasNeverBegun(error)) throw error;
-    return (await stateAtStart(context, found)).state.notifications;
-  }
-}
-
 /** `at` is when the event occurred. */
 function view(payment: PaymentId, notification: PaymentNotification) {
   const { number, type, at, delivery } = notification;
@@ -92,50 +60,70 @@ function viewDelivery(delivery: Delivery): DeliveryResource {
         status: 'due',
         at,
         tries: delivery.tries,
-        ...(delivery.lastTriedAt !== undefined && { lastTriedAt: isoTime(delivery.lastTriedAt) }),
-        lastError: delivery.lastError,
+        ...lastTry(delivery),
       };
     case 'delivered':
       return { status: 'delivered', at };
     case 'noAddress':
       return { status: 'no_address', at };
     case 'abandoned':
-      return { status: 'abandoned', at, lastTriedAt: at, lastError: delivery.lastError };
+      return { status: 'abandoned', at, ...lastTry(delivery) };
   }
+}
+
+function lastTry({ lastTriedAt, lastError }: Extract<Delivery, { kind: 'due' | 'abandoned' }>) {
+  return { ...(lastTriedAt !== undefined && { lastTriedAt: isoTime(lastTriedAt) }), lastError };
 }
 
 /** Payments that one request asks at most. */
 const MAX_ASKED = 100;
 
-/** So that an operator sees which merchants aren't reached. No index has it: the payments themselves are asked. */
-export const listDueDeliveries = authenticatedRoute({
-  method: 'get',
-  path: '/v1/notifications/due',
+/** A list of notifications that merchants have not acknowledged. */
+function unacknowledgedRoute(
+  which: Unacknowledging,
+  path: string,
+  described: { readonly summary: string; readonly description: string; readonly operationId: string },
+) {
+  return authenticatedRoute({
+    method: 'get',
+    path,
+    ...described,
+    description: `For operators. ${described.description} They are asked, those created first at the beginning. A page can be empty although others follow: the last one has no \`nextCursor\`.`,
+    tag: 'Operations',
+    responses: {
+      200: { description: 'The notifications of a page of payments.', schema: unacknowledgedListSchema },
+    },
+    problems: ['temporarily_unavailable'],
+    scopes: ['review'],
+    query: z.strictObject({
+      limit: wholeNumber({ min: 1, max: MAX_ASKED, fallback: MAX_ASKED }).describe('Payments to ask'),
+      cursor: cursorOf(readCursor).optional().describe('The `nextCursor` of the previous page, unchanged'),
+    }),
+    async handle({ query: { limit, cursor: after } }, context) {
+      const { data, last, ...rest } = await listUnacknowledged(context, which, limit, after);
+      const shown = data.map(({ notification, ...payment }) => ({
+        payment: { ...payment, currency: CURRENCY } as const,
+        notification: view(payment.id, notification),
+      }));
+      return { status: 200, json: { data: shown, ...rest, ...(last && { nextCursor: toCursor(last) }) } };
+    },
+  });
+}
+
+/** So that an operator sees which merchants aren't reached. */
+export const listDueNotifications = unacknowledgedRoute('due', '/v1/notifications/due', {
   summary: 'Notifications that merchants have not acknowledged yet',
   description:
-    'For operators. Payments are asked that are final, or have been in REVIEW or FAILED, and whose workflow still runs, those created first at the beginning. A page can be empty although others follow: the last one has no `nextCursor`.',
+    'Payments may have one that are final, or have been in REVIEW or FAILED, and whose workflow still runs.',
   operationId: 'listDueNotifications',
-  tag: 'Operations',
-  responses: {
-    200: {
-      description: 'The notifications of a page of payments.',
-      schema: dueDeliveryListSchema,
-    },
-  },
-  problems: ['temporarily_unavailable'],
-  scopes: ['review'],
-  query: z.strictObject({
-    limit: wholeNumber({ min: 1, max: MAX_ASKED, fallback: MAX_ASKED }).describe('Payments to ask'),
-    cursor: cursorOf(readCursor).optional().describe('The `nextCursor` of the previous page, unchanged'),
-  }),
-  async handle({ query: { limit, cursor: after } }, context) {
-    const { due, last, ...rest } = await findDueDeliveries(context, limit, after);
-    const data = due.map(({ notification, ...payment }) => ({
-      payment: { ...payment, currency: CURRENCY } as const,
-      notification: view(payment.id, notification),
-    }));
-    return { status: 200, json: { data, ...rest, ...(last && { nextCursor: toCursor(last) }) } };
-  },
+});
+
+/** So that an operator sees which merchants were not told, and tells them. */
+export const listAbandonedNotifications = unacknowledgedRoute('abandoned', '/v1/notifications/abandoned', {
+  summary: 'Notifications that were given up, and not sent again',
+  description:
+    'Payments may have one of which a notification was given up after 72 hours, or whose workflow was stopped, for as long as Temporal keeps them.',
+  operationId: 'listAbandonedNotifications',
 });
 
 /** Responds with 202 once the delivery is due; the list of notifications shows its progress. */

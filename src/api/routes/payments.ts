@@ -80,7 +80,7 @@ export const time = z
 
 const PAGE_SIZE = { max: 100, default: 20 } as const;
 
-const limit = wholeNumber({ min: 1, max: PAGE_SIZE.max, fallback: PAGE_SIZE.default }).describe(
+export const limit = wholeNumber({ min: 1, max: PAGE_SIZE.max, fallback: PAGE_SIZE.default }).describe(
   'Payments per page',
 );
 

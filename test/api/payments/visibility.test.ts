@@ -48,9 +48,9 @@ describe('a query for payments', () => {
     expect(queryByIds(ids)).toBe(`${payments} AND WorkflowId IN ("col_1", "pay_2")`);
   });
 
-  it('finds stopped payments among those to review', () => {
+  it('finds stopped payments without an outcome among those to review', () => {
     expect(visibilityQuery({ status: 'REVIEW' })).toBe(
-      `${payments} AND (PaymentStatus = "REVIEW" OR ExecutionStatus IN ("Terminated", "Canceled", "Failed", "TimedOut"))`,
+      `${payments} AND (PaymentStatus = "REVIEW" OR (ExecutionStatus IN ("Terminated", "Canceled", "Failed", "TimedOut") AND (PaymentFinal IS NULL OR PaymentFinal = false)))`,
     );
   });
 

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { PAYMENT_KINDS } from '../../payments/payment-id.js';
+import { listPayments } from '../payments/list-payments.js';
+import { countPayments } from '../payments/oldest-first.js';
+import { visibilityQuery } from '../payments/visibility.js';
+import { reviewPageSchema } from '../resources.js';
+import { authenticatedRoute } from '../route.js';
+import { viewerOf } from './payment-resource.js';
+import { cursorOf, limit, merchantName, readCursor, toCursor } from './payments.js';
+
+/** So that an operator decides first what has waited longest. */
+export const listReviews = authenticatedRoute({
+  method: 'get',
+  path: '/v1/reviews',
+  summary: 'Payments in REVIEW, oldest first',
+  description:
+    'For operators. They are as the index has them, which can lag behind by a moment: read a payment itself before you decide on it. A page can be shorter than `limit` although others follow: the last one has no `nextCursor`.',
+  operationId: 'listReviews',
+  tag: 'Operations',
+  responses: { 200: { description: 'A page of payments.', schema: reviewPageSchema } },
+  problems: ['temporarily_unavailable'],
+  scopes: ['review'],
+  query: z.strictObject({
+    merchant: merchantName.optional().describe('The payments of one merchant'),
+    kind: z.enum(PAYMENT_KINDS).optional(),
+    limit,
+    cursor: cursorOf(readCursor).optional().describe('The `nextCursor` of the previous page, unchanged'),
+  }),
+  async handle({ query, caller }, context) {
+    const { merchant: owner, kind, limit: pageSize, cursor: after } = query;
+    const filter = { status: 'REVIEW', owner, kind } as const;
+    const [total, page] = await Promise.all([
+      countPayments(context.client, visibilityQuery(filter)),
+      listPayments(context, filter, { pageSize, after, order: 'oldest first' }),
+    ]);
+    const view = (of: string) => viewerOf(context, caller, of);
+    return {
+      status: 200,
+      json: {
+        data: page.payments.map(({ payment, owner: of }) => view(of)(payment)),
+        unreadable: page.unreadable.map(({ id, owner: of }) => view(of)({ id })),
+        total,
+        ...(page.last && { nextCursor: toCursor(page.last) }),
+        ...(page.isIncomplete && { incomplete: true as const }),
+      },
+    };
+  },
+});
