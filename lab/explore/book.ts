@@ -179,15 +179,16 @@ function withToAsk(
   now: number,
   violations: Violation[],
 ): Book {
-  // Under review, a person decides, and the list is read after that.
-  const toAsk = before.final ? book.toAsk : book.toAsk && { ...book.toAsk, since: now };
+  const { toAsk } = book;
   if (event.kind === 'status' && event.transId === toAsk?.transId) return { ...book, toAsk: undefined };
   if (event.kind === 'listed') return { ...book, toAsk: undefined };
+  // Under review, a person decides, and the list is read after that.
+  if (!before.final) return book.final && toAsk ? { ...book, toAsk: { ...toAsk, since: now } } : book;
   const isLate = toAsk !== undefined && now > toAsk.since + ASKED_WITHIN_MS && now > book.quietUntil;
   if (isLate && book.final) {
     violations.push({ invariant: 'confirmed', what: `${toAsk.transId} was not asked about for too long` });
   }
-  if (event.kind !== 'notification' || !before.final || event.status === before.status) return book;
+  if (event.kind !== 'notification' || event.status === before.status) return book;
   const isOwn = transactionOf(provider, event.transId) !== undefined;
   return isOwn && toAsk === undefined ? { ...book, toAsk: { transId: event.transId, since: now } } : book;
 }
