@@ -16,6 +16,7 @@ import {
   inPhase,
   isOver,
   LISTED_AFTER_MS,
+  latestOf,
   lookUpDelay,
   mayBePaid,
   pursueOn,
@@ -105,11 +106,12 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
   }
 }
 
-/** A transaction that was paid once is shown by an old answer when it isn't now. */
+/** A transaction that was paid once, or has ended, is shown by an old answer when it isn't so now. */
 function asKnown(payment: PaymentState, transaction: Transaction): Transaction {
   const { transId, status } = transaction;
-  const isOld = hasBeenPaid(payment, transId) && !isOver(payment, status);
-  return isOld ? { ...transaction, status: 'SUCCESSFUL' } : transaction;
+  const isPaid = hasBeenPaid(payment, transId) && !isOver(payment, status);
+  const known = payment.others.find((other) => other.transId === transId);
+  return { ...transaction, status: isPaid ? 'SUCCESSFUL' : latestOf(payment, known, status) };
 }
 
 /** What the provider has shown before, and doesn't list now: it is there all the same. */
@@ -297,10 +299,9 @@ export function searchAfterReset(payment: PaymentState, before: string, now: num
   return pursueOn(withEarlierRun(payment, doubt), { kind: 'searching', doubt, lookUps: 0, nextAt });
 }
 
-/** An orphan that is kept in mind has ended, if the provider says so. */
+/** That an orphan has ended is kept in mind, if the provider says so: an old answer may show it as it was. */
 function withEnded(payment: PaymentState, transId: TransId, { kind }: ExpiryAnswer): PaymentState {
-  const isKnown = payment.others.some((other) => other.transId === transId);
-  return isKnown && (kind === 'expired' || kind === 'alreadyExpired')
+  return kind === 'expired' || kind === 'alreadyExpired'
     ? withNoted(payment, [{ transId, status: 'EXPIRED' }])
     : payment;
 }

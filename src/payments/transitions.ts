@@ -494,7 +494,7 @@ function remembered(payment: PaymentState, others: readonly OtherTransaction[]):
  * What is known of a further transaction after an answer that may be an old one. Nothing but being over comes after SUCCESSFUL, and
  * a link that somebody has tried to pay isn't CREATED again.
  */
-function latestOf(
+export function latestOf(
   payment: PaymentState,
   known: Pick<OtherTransaction, 'status'> | undefined,
   status: ProviderStatus,

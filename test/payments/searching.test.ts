@@ -289,6 +289,13 @@ describe('an ambiguous link', () => {
     expect(payment.listed({ ...orphan, status: 'SUCCESSFUL' }).phase('following').transId).toBe('T1');
   });
 
+  it('has ended once it was expired, though an old list shows it as it was', () => {
+    const payment = ambiguous(linkOrder).listed(orphan).expired();
+    payment.sent({ kind: 'ambiguous', reason: 'reset' }).listed(orphan);
+    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'EXPIRED' }]);
+    expect(payment.todo.kind).toBe('send');
+  });
+
   it('is expired with all that were listed beside it, though the list leaves them out after that', () => {
     const second = { ...orphan, transId: transId('T2') };
     const payment = ambiguous(linkOrder).listed(orphan, second);
