@@ -7,7 +7,7 @@ import { keptSecrets, keptShopPassword, keptWebhookSecret } from '../processes/s
 import { findRunning } from './state-folder.js';
 
 /** The example shop runs from its source, as it would at a merchant's. */
-const PROGRAM = 'examples/shop/main.ts';
+const PROGRAM = 'examples/shop/start.js';
 
 const STOP_LIMIT_MS = 1_500;
 
