@@ -91,7 +91,7 @@ module.exports = {
       'provider-knows-the-domain-alone',
       "The client turns the provider's answers into the domain's words. What is done about them is not its business.",
       { path: '^src/provider/' },
-      { path: '^src/', pathNot: '^src/(provider|payments)/' },
+      { path: '^src/', pathNot: ['^src/(provider|payments)/', '^src/exact-json\\.ts$'] },
     ),
     forbid(
       'api-is-a-front-door',
@@ -101,7 +101,7 @@ module.exports = {
         path: '^src/',
         pathNot: [
           '^src/(api|payments|provider|records|temporal|workflows)/',
-          '^src/(config|logger|merchants|tracing|visible-text)\\.ts$',
+          '^src/(config|exact-json|logger|merchants|tracing|visible-text)\\.ts$',
         ],
       },
     ),
@@ -166,7 +166,7 @@ module.exports = {
       { path: '^src/(config|merchants|encryption-keys|example-secrets)\\.ts$' },
       {
         path: '^src/',
-        pathNot: ['^src/payments/', '^src/(merchants|encryption-keys|example-secrets)\\.ts$'],
+        pathNot: ['^src/payments/', '^src/(merchants|encryption-keys|example-secrets|exact-json)\\.ts$'],
       },
     ),
     forbid(
@@ -190,7 +190,7 @@ module.exports = {
           '^src/api/resources\\.ts$',
           '^src/api/http/(browser|html|request-limits|request-log|server)\\.ts$',
           '^src/payments/',
-          '^src/(config|logger|process)\\.ts$',
+          '^src/(config|logger|process|visible-text)\\.ts$',
         ],
       },
     ),

@@ -56,7 +56,8 @@ export function operatorApi(context: OperatorContext): Router {
     response.status(204).end();
   });
   router.delete('/faults/:id', (request, response) => {
-    if (!faults.remove(Number(request.params.id))) throw new ApiError(404, 'id: no such active fault');
+    const id = count.safeParse(request.params.id);
+    if (!id.success || !faults.remove(id.data)) throw new ApiError(404, 'id: no such active fault');
     response.status(204).end();
   });
   return router;

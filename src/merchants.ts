@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { parseExactly, repeatedFields, TooDeepError } from './exact-json.js';
 import { MINIMUM_AMOUNT } from './payments/limits.js';
 import { PAYMENT_EVENT_TYPES, type PaymentEventType } from './payments/payment.js';
 
@@ -243,8 +244,11 @@ export const merchantsFile = z
     }
     let json: unknown;
     try {
-      json = JSON.parse(content);
+      json = parseExactly(content);
+      const [repeated] = repeatedFields(content);
+      if (repeated !== undefined) return refuse(`${repeated} must not be given more than once`);
     } catch (error) {
+      if (error instanceof TooDeepError) return refuse(`the content ${error.message}`);
       return refuse(`is not valid JSON${positionIn(error)}`);
     }
     const read = merchantsSchema.safeParse(json);

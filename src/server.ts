@@ -46,7 +46,7 @@ await runProcess(async (stop) => {
   const providers = createProviderServices(config, { onCall: providerMetrics(registry) }, tracing);
   const records = openRecords(config, encryption, logger);
   const shutdown = new Shutdown();
-  const { app, replaceMerchants } = createApi({
+  const { app, replaceMerchants, onUnparsed } = createApi({
     client,
     taskQueue: config.TEMPORAL_TASK_QUEUE,
     namespace: target.namespace,
@@ -95,6 +95,7 @@ await runProcess(async (stop) => {
       host: config.HOST,
       port: config.PORT,
       shutdown,
+      onUnparsed,
       trustedProxies: config.TRUSTED_PROXIES,
     });
     logger.info({ host: config.HOST, port: serving.port, temporal: target.address }, 'API is listening');

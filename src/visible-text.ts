@@ -29,3 +29,10 @@ export function visibleJson(value: unknown): string {
     }).join(''),
   );
 }
+
+/**
+ * Text of one line that is read as it is written: without controls, ends of lines, and marks that turn the direction of what stands beside
+ * them. What joins characters, as in emoji, may be in it.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it refuses
+export const PLAIN_LINE = /^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/;

@@ -29,6 +29,9 @@ const shop = {
   keys: [{ sha256: digest('a'), scopes: ['collections', 'payouts', 'read'] }],
 };
 
+const withLimits = (limits: string) =>
+  JSON.stringify({ merchants: [shop] }).replace('"name"', `"limits": {${limits}}, "name"`);
+
 describe("the merchants' file", () => {
   it('describes each merchant: keys, webhooks and limits', async () => {
     const { data } = await read({
@@ -121,6 +124,12 @@ describe("the merchants' file", () => {
     ['[]', /^the content must be of type object$/],
     ['{"merchants": []}', /^merchants must have at least one merchant$/],
     ['{}', /^merchants is required$/],
+    [withLimits('"maxPayout": 500, "maxPayout": 500000'), /maxPayout must not be given more than once$/],
+    [withLimits('"maxPayout": 499.99999999999999999999'), /maxPayout must be a whole number of XAF$/],
+    [withLimits('"maxPayout": 1e400'), /maxPayout must be/],
+    [withLimits('"maxPayout": "500"'), /maxPayout must be a whole number of XAF$/],
+    [withLimits('"maxPayout": -0'), /maxPayout must be at least 100 XAF$/],
+    ['['.repeat(20) + ']'.repeat(20), /^the content must have at most 16 levels$/],
   ])('is refused when it is %s', async (content, message) => {
     const mistakes = await mistakesIn(content);
     expect(mistakes).toEqual([expect.stringMatching(message)]);

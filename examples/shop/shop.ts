@@ -107,7 +107,7 @@ export function createShop({ store, payments, shopUrl, webhookSecret, ownerPassw
 
   app.post('/admin/orders/:id/refund', async (request, response) => {
     const order = orderOf(request);
-    const mistake = await payments.refund(order, Number(fieldsOf(request).amount));
+    const mistake = await payments.refund(order, wholeNumber(fieldsOf(request).amount));
     if (mistake === undefined) response.redirect(303, `/admin/orders/${order.id}`);
     else response.status(422).send(ownersPage(order, mistake));
   });
@@ -167,6 +167,11 @@ function placeOrder(store: Store, id: string, wanted: Pick<Order, 'item' | 'amou
 }
 
 /** A form's fields; one that is missing is empty. */
+/** Digits alone: `Number` would also read `1e3` and `0x10`, which nobody means to pay. */
+function wholeNumber(text: string): number {
+  return /^\s*\d{1,9}\s*$/.test(text) ? Number(text) : Number.NaN;
+}
+
 function fieldsOf({ body }: Request): Record<'id' | 'item' | 'phone' | 'amount', string> {
   const field = (name: string) => {
     const value: unknown = body?.[name];

@@ -13,8 +13,13 @@ const escapes: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
+/** What nobody sees, or what turns the direction of a text, so that a merchant's message would read as something else. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
 const escapeText = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
+  text
+    .replace(UNSEEN, (character) => (character === '\n' || character === '\t' ? character : '\ufffd'))
+    .replace(/[&<>"']/g, (character) => escapes[character] ?? '');
 
 const render = (part: Part): string => {
   if (part instanceof Html) return part.text;

@@ -36,7 +36,12 @@ const valuesSchema = z
   .catch(noValues);
 const actionSchema = z.union([
   z.object({ action: z.enum(['pay', 'decline']) }),
-  z.object({ withdraw: z.coerce.number().int().positive() }),
+  z.object({
+    withdraw: z
+      .string()
+      .regex(/^[1-9]\d{0,8}$/)
+      .transform(Number),
+  }),
 ]);
 
 type Reading =

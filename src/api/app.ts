@@ -10,7 +10,7 @@ import { notFound, sendProblem } from './http/problem.js';
 import { type RequestAllowance, RequestLimits } from './http/request-limits.js';
 import { logRequests, recordOf } from './http/request-log.js';
 import { traceRequests } from './http/request-traces.js';
-import { Shutdown } from './http/server.js';
+import { Shutdown, type UnparsedRequest } from './http/server.js';
 import { describeApi, statusesOf } from './openapi.js';
 import { Descriptions } from './payments/descriptions.js';
 import { EarlyNotifications } from './payments/early-notifications.js';
@@ -42,7 +42,7 @@ import {
 import { getPayment, listPayments, refreshPayment, resolvePayment } from './routes/payments.js';
 import { cancelPayout, createPayout } from './routes/payouts.js';
 import { getProviderRecords } from './routes/provider-records.js';
-import { providerWebhook } from './routes/provider-webhook.js';
+import { countUnparsed, providerWebhook } from './routes/provider-webhook.js';
 import { listReviews } from './routes/reviews.js';
 import { getStatement, listStatements, makeStatement, measureStatements } from './routes/statements.js';
 import { getTimeline } from './routes/timeline.js';
@@ -108,6 +108,8 @@ export interface Api {
   readonly app: Express;
   /** Serves these merchants from now on, and no others. Requests under way are not disturbed. */
   replaceMerchants(merchants: readonly Merchant[]): void;
+  /** Takes note of a request that could not be parsed. */
+  onUnparsed(request: UnparsedRequest): void;
 }
 
 const UNLIMITED: RequestAllowance = {
@@ -184,7 +186,11 @@ export function createApi({
     throw notFound(path);
   });
   app.use(sendProblem);
-  return { app, replaceMerchants: (next) => authenticator.replace(next) };
+  return {
+    app,
+    replaceMerchants: (next) => authenticator.replace(next),
+    onUnparsed: (request) => countUnparsed(request, context),
+  };
 }
 
 /** Few ask for the document, and making it takes longer than the rest of the API's start. */

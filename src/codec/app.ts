@@ -26,6 +26,9 @@ export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** Payloads in one request. */
 export const MAX_PAYLOADS = 10_000;
 
+/** Names in the metadata of one: ours have two or three. To read each takes far longer than to read the body. */
+const MAX_NAMES = 20;
+
 /** Attempts without valid credentials within a minute, after which an address is refused. */
 export const MAX_FAILURES_PER_MINUTE = 20;
 
@@ -219,12 +222,19 @@ const bodySchema = z.object({
   payloads: z
     .array(
       z.object({
-        metadata: z.record(z.string(), bytes).nullable().default(null),
+        metadata: z
+          .unknown()
+          .refine(hasFewNames, { abort: true })
+          .pipe(z.record(z.string(), bytes).nullable().default(null)),
         data: bytes.nullable().default(null),
       }),
     )
     .max(MAX_PAYLOADS),
 });
+
+function hasFewNames(metadata: unknown): boolean {
+  return typeof metadata !== 'object' || Object.keys(metadata ?? {}).length <= MAX_NAMES;
+}
 
 /** @throws {MalformedError} */
 function toPayloads(body: unknown): Payload[] {
@@ -254,7 +264,10 @@ function sendError(logger: Logger): ErrorRequestHandler {
       return send(422, error.message);
     }
     if (error instanceof MalformedError) {
-      return send(400, `The body must be {"payloads": […]}, with at most ${MAX_PAYLOADS} of them.`);
+      return send(
+        400,
+        `The body must be {"payloads": […]}, with at most ${MAX_PAYLOADS} of them, and ${MAX_NAMES} names in the metadata of each.`,
+      );
     }
     const status = bodyErrorStatus(error);
     if (status === 413) return send(413, `A body may have at most ${MAX_BODY_BYTES} bytes.`);

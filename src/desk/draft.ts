@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { randomToken } from '../api/http/browser.js';
 import type { Objection } from '../payments/decision.js';
+import { PLAIN_LINE } from '../visible-text.js';
 import type { DecisionRequest } from './api-client.js';
 
 /** The decisions, in the order in which pages show them. */
@@ -58,7 +59,7 @@ const fieldsSchema = z.object({
     .min(1, 'Say why: the merchant can read it, and so can anybody who looks at the payment later.')
     // As the API takes it, which counts characters and not units of UTF-16: what it would refuse is still in the form.
     .refine((why) => [...why].length <= 500, 'Say it in at most 500 characters.')
-    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, 'Write it in one line, without control characters.'),
+    .regex(PLAIN_LINE, 'Write it in one line, without control characters.'),
 });
 
 const transIdSchema = z

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
+import { isWhole } from '../exact-json.js';
 
 /*
  * Bodies of the provider's, its answers and its notifications, as any sender may write them that keeps to RFC 9110 and RFC 8259, or
@@ -57,11 +58,13 @@ async function without(bytes: Uint8Array, decoders: readonly Decompress[], max: 
 }
 
 /**
- * A body as text. A byte order mark says in which charset, and so do the zeros of UTF-16. Otherwise it is UTF-8, as JSON has to be, or
+ * A body as text. A byte order mark says in which charset, and so do the zeros of UTF-16 and UTF-32. Otherwise it is UTF-8, as JSON has to be, or
  * else what its header says, or Latin-1: names may be garbled then, and all that is ASCII isn't.
  */
 export function textOf(bytes: Uint8Array, { contentType = '' }: BodyHeaders): string {
-  const [first, second, third] = bytes;
+  const [first, second, third, fourth] = bytes;
+  if (first === 0 && second === 0) return utf32(bytes, false);
+  if (third === 0 && fourth === 0) return utf32(bytes, true);
   if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
   if (first === 0 && second !== 0) return new TextDecoder('utf-16be').decode(bytes);
@@ -77,12 +80,25 @@ export function textOf(bytes: Uint8Array, { contentType = '' }: BodyHeaders): st
   return new TextDecoder('latin1').decode(bytes);
 }
 
+/** TextDecoder knows no UTF-32. What isn't a character is replaced, as it does. */
+function utf32(bytes: Uint8Array, isLittleEndian: boolean): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const characters = Array.from({ length: Math.floor(bytes.length / 4) }, (_, index) => {
+    const point = view.getUint32(index * 4, isLittleEndian);
+    return point > 0x10ffff ? '\ufffd' : String.fromCodePoint(point);
+  });
+  return characters
+    .join('')
+    .toWellFormed()
+    .replace(/^\ufeff/, '');
+}
+
 /** Strings, in which nothing is replaced, and what some write for a number that is none. */
 const NO_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|-?\b(?:NaN|Infinity)\b/gs;
 
 /**
- * The value that JSON stands for; `undefined` when it is none. An integer too large for a number is the text of its digits; NaN and
- * Infinity, which aren't JSON, are `null`.
+ * The value that JSON stands for; `undefined` when it is none. An integer too large for a number, and a number that only rounding makes
+ * whole, is its text; NaN and Infinity, which aren't JSON, are `null`.
  */
 export function parseJson(text: string): unknown {
   const json = text.replace(/^\ufeff/, '');
@@ -106,6 +122,8 @@ function parsed(json: string): unknown {
 
 /** @param context the source text of a number, which TypeScript's library doesn't know of yet */
 function withAllDigits(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
-  const isRounded = typeof value === 'number' && !Number.isSafeInteger(value);
-  return isRounded && /^-?\d+$/.test(context?.source ?? '') ? context?.source : value;
+  if (typeof value !== 'number') return value;
+  const { source = '' } = context ?? {};
+  const isRounded = Number.isSafeInteger(value) ? !isWhole(source) : /^-?\d+$/.test(source);
+  return isRounded ? source : value;
 }

@@ -222,7 +222,8 @@ export function interpretBalance(answer: ProviderAnswer): BalanceAnswer {
   if (answer.kind === 'refused') return answer;
   if (answer.kind !== 'succeeded') return noAnswer(answer);
   const balance = balanceSchema.safeParse(answer.body);
-  return balance.success ? { kind: 'balance', ...balance.data } : UNREADABLE;
+  if (!balance.success) return UNREADABLE;
+  return { kind: 'balance', ...balance.data, service: providerText(balance.data.service) };
 }
 
 type Read = { readonly kind: 'read'; readonly transaction: Transaction } | NoAnswer;

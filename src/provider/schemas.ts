@@ -113,9 +113,9 @@ const optional = <Schema extends z.ZodType>(schema: Schema) =>
     .preprocess((value) => (value === '' ? undefined : value), schema.nullish())
     .transform((value) => value ?? undefined);
 
-/** An identifier is text, and the same if it is sent as a number, or with spaces around it. */
+/** An identifier is text, and the same if it is sent as a number, or with spaces around it. Of a character, it has no half. */
 function asText(value: unknown): unknown {
-  return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : value;
+  return typeof value === 'string' || typeof value === 'number' ? String(value).trim().toWellFormed() : value;
 }
 
 /** A whole number, which may be sent as text, or with a fraction of nothing. */
@@ -140,7 +140,7 @@ const incidental = <Schema extends z.ZodType>(schema: Schema) => optional(schema
 
 /** An identifier that was sent with the request, none of which is longer. An empty one counts as left out. */
 const identifying = optional(z.preprocess(asText, z.string())).transform(
-  (value) => value?.slice(0, 200) || undefined,
+  (value) => value?.slice(0, 200).toWellFormed() || undefined,
 );
 
 /** The Transaction resource: the answer to status and expire, the elements of lists and searches, and the webhook's body. */

@@ -39,14 +39,20 @@ async function keep(kept: readonly UnmatchedNotification[]): Promise<void> {
   await continueAsNew<typeof keepUnmatched>(latest);
 }
 
-/** One that can't be read is kept once, however often it comes. */
+/** One that says the same as another is kept once, however often it comes: as it came last. */
 function withLatest(
   kept: readonly UnmatchedNotification[],
   latest: UnmatchedNotification,
 ): readonly UnmatchedNotification[] {
-  if (latest.unread === undefined) return [...kept, latest].slice(-KEPT);
-  const others = kept.filter(({ unread }) => unread !== latest.unread);
+  const others = kept.filter((one) => !saysTheSame(one, latest));
+  if (latest.unread === undefined) return [...others, latest].slice(-KEPT);
   const unread = others.filter((one) => one.unread !== undefined);
   const oldest = unread.length >= KEPT_UNREAD ? unread[0] : undefined;
   return [...others.filter((one) => one !== oldest), latest].slice(-KEPT);
+}
+
+function saysTheSame(one: UnmatchedNotification, other: UnmatchedNotification): boolean {
+  return (['unread', 'transId', 'status', 'externalId'] as const).every(
+    (field) => one[field] === other[field],
+  );
 }

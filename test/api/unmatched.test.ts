@@ -35,7 +35,7 @@ describe('a notification that matches no payment', () => {
     const kept = await unmatched();
     const at = expect.stringMatching(/^\d{4}-.*Z$/);
     expect(kept).toEqual([
-      { at, transId: 'T1', status: 'SUCCESSFUL' },
+      // Two of them say the same, without what isn't kept.
       { at, transId: 'T1', status: 'SUCCESSFUL' },
       { at, transId: 'T1', status: 'SUCCESSFUL', externalId: 'order-17' },
       { at, transId: 'T1', status: 'SUCCESSFUL', externalId: unknown },
@@ -74,11 +74,16 @@ describe('a flood of notifications', () => {
     fresh = await stack.startMore();
   });
 
-  const flood = async (count: number, body: object, address = `/webhooks/provider/${WEBHOOK_TOKEN}`) => {
+  const flood = async (
+    count: number,
+    body: object | ((number: number) => object),
+    address = `/webhooks/provider/${WEBHOOK_TOKEN}`,
+  ) => {
     const answers = await Promise.all(
-      Array.from({ length: count }, () =>
-        fresh.ask('POST', address, { body: { status: 'SUCCESSFUL', ...body } }),
-      ),
+      Array.from({ length: count }, (_, number) => {
+        const said = typeof body === 'function' ? body(number) : body;
+        return fresh.ask('POST', address, { body: { status: 'SUCCESSFUL', ...said } });
+      }),
     );
     return answers.filter(({ status }) => status === 429);
   };
@@ -101,10 +106,25 @@ describe('a flood of notifications', () => {
 
   it('for payments that nobody knows keeps 60 a minute of them', async () => {
     const before = (await unmatched()).length;
-    expect(await flood(65, { transId: 'T3', externalId: 'order-17' })).toHaveLength(5);
+    const made = (number: number) => ({ transId: `M${number}`, externalId: 'order-17' });
+    expect(await flood(75, made)).toHaveLength(15);
     expect(await flood(1, { transId: 'T4', externalId: `col_${'1'.repeat(32)}` })).toHaveLength(1);
-    // Of those that were refused, one of each kind is kept, too.
-    expect((await unmatched()).length).toBe(before + 62);
+    // Of those that were refused, ten of each payment are kept, too.
+    expect((await unmatched()).length).toBe(before + 60 + 10 + 1);
+  });
+
+  it('that say the same are kept once, as they came last', async () => {
+    const api = await stack.startMore();
+    const body = { transId: 'T3', status: 'SUCCESSFUL', externalId: 'order-18' };
+    const send = () => api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body });
+    const before = (await unmatched()).length;
+    await send();
+    const [first] = await unmatched();
+    for (let times = 0; times < 20; times++) await send();
+    const kept = await unmatched();
+    expect(kept).toHaveLength(before + 1);
+    expect(kept[0]).toMatchObject(body);
+    expect(Date.parse(kept[0].at)).toBeGreaterThan(Date.parse(first.at));
   });
 
   it("that can't be read neither keeps out one that names a transaction, nor is kept more than once", async () => {

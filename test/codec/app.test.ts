@@ -146,6 +146,21 @@ describe('the codec server', () => {
     expect(many.status).toBe(400);
   });
 
+  it.each<[string, number]>([
+    ['one payload', 1],
+    ['ten thousand', MAX_PAYLOADS],
+  ])('refuses 300,000 names in the metadata of %s before it reads them', async (_, payloads) => {
+    const names = Array.from({ length: 300_000 / payloads }, (_, n) => [`n${n}`, 'AA']);
+    const body = JSON.stringify({
+      payloads: Array(payloads).fill({ metadata: Object.fromEntries(names) }),
+    });
+    const before = process.cpuUsage();
+    const { status } = await decode(body, bearer(KEYS.operator));
+    const { user, system } = process.cpuUsage(before);
+    expect(status).toBe(400);
+    expect((user + system) / 1_000).toBeLessThan(1_200);
+  });
+
   it('is kept by no cache, and shown in no frame', async () => {
     const { headers } = await ask('/');
     expect(headers.get('cache-control')).toBe('no-store');

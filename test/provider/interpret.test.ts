@@ -251,6 +251,39 @@ describe('a refusal that writes the person of the request in another form', () =
   });
 });
 
+describe('a number in an answer', () => {
+  const statusWith = async (amount: string) => {
+    const body = `{"transId": "T1", "status": "PENDING", "amount": ${amount}}`;
+    const server = await serveHttp(text(200, body));
+    return await clientOf(server.url).paymentStatus('T1');
+  };
+
+  it.each(['5000', '5000.0', '5e3', '"5000"', '" 5000 "', '"5000.00"'])(
+    'is read as 5,000: %s',
+    async (amount) => {
+      expect(await statusWith(amount)).toMatchObject({ kind: 'found', transaction: { amount: 5_000 } });
+    },
+  );
+
+  it.each([
+    ...['4999.99999999999999999999', '5000.00000000000001', '5000.5', '1e400', '99999999999999999999'],
+    ...[
+      '"5e3"',
+      '"0x1388"',
+      '"5_000"',
+      '"5,000"',
+      '"5 000"',
+      '"٥٠٠٠"',
+      '"５０００"',
+      '"+5000"',
+      '"5000 XAF"',
+    ],
+    ...['"5000.5"', '"5000."', '"9999999999999999"', '[5000]', 'true'],
+  ])('that is not plainly whole makes the answer unreadable: %s', async (amount) => {
+    expect(await statusWith(amount)).toMatchObject({ kind: 'unavailable' });
+  });
+});
+
 const seen = { method: '', path: '', headers: {}, body: '' };
 
 /** Answers every request on a socket with the same bytes, and leaves the connection open. */

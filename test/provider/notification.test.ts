@@ -15,6 +15,16 @@ const transaction = {
 const json = JSON.stringify(transaction);
 const named = { transId: 'T1', status: 'SUCCESSFUL', paymentId: id, externalId: id };
 
+/** Little-endian. */
+const utf32 = (text: string) =>
+  Buffer.concat(
+    [...text].map((character) => {
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32LE(character.codePointAt(0) ?? 0);
+      return bytes;
+    }),
+  );
+
 const read = async (body: string | Uint8Array, headers: BodyHeaders = {}) =>
   (await readNotification(typeof body === 'string' ? Buffer.from(body) : body, headers, 64 * 1024)).named;
 
@@ -87,6 +97,10 @@ describe('a notification in any form', () => {
     ['with a charset that nobody knows', json, { contentType: 'application/json; charset=klingon' }],
     ['in UTF-16', Buffer.from(json, 'utf16le'), {}],
     ['in UTF-16 behind its mark', Buffer.from(`\ufeff${json}`, 'utf16le'), {}],
+    ['in UTF-32', utf32(json), {}],
+    ['in UTF-32 behind its mark', utf32(`\ufeff${json}`), {}],
+    ['in UTF-32 in the other order', utf32(json).swap32(), {}],
+    ['in UTF-32 in the other order behind its mark', utf32(`\ufeff${json}`).swap32(), {}],
     ['in UTF-16 in the other order', Buffer.from(`\ufeff${json}`, 'utf16le').swap16(), {}],
     ['in gzip', gzipSync(json), { contentEncoding: 'gzip' }],
     ['in gzip by its old name', gzipSync(json), { contentEncoding: 'X-GZIP' }],

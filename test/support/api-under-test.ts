@@ -133,7 +133,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     initiatePay: async () => ({ kind: 'notSent', reason: 'not there' }) as const,
     expirePay: notThere,
   };
-  const { app, replaceMerchants } = createApi({
+  const { app, replaceMerchants, onUnparsed } = createApi({
     client,
     taskQueue: 'payments',
     namespace,
@@ -149,7 +149,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     registry,
     ...given,
   });
-  const serving = await serve(app, { host: '127.0.0.1', port: 0, shutdown });
+  const serving = await serve(app, { host: '127.0.0.1', port: 0, shutdown, onUnparsed });
   const url = `http://127.0.0.1:${serving.port}`;
 
   async function ask(method: string, path: string, asked: Asked = {}): Promise<Answered> {

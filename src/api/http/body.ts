@@ -1,27 +1,21 @@
 import express, { type Request, type Response } from 'express';
 import { z } from 'zod';
+import { parseExactly, repeatedFields, shortened, TooDeepError } from '../../exact-json.js';
 import { ApiError, type FieldError, invalidRequest } from './problem.js';
 
 /** The largest body that is accepted, in bytes. */
 export const MAX_BODY_BYTES = 64 * 1024;
 
-/**
- * Objects and arrays within each other, the body itself included; those of the API have two. To name a field that is
- * thousands of levels deep takes so long that a few such bodies would hold up everybody's requests.
- */
-const MAX_DEPTH = 16;
-
 /** Errors that one response lists; a hostile request could cause thousands. */
 const MAX_ERRORS = 20;
-
-/** Characters of a field's name that an error repeats. */
-const MAX_NAME_LENGTH = 60;
 
 const NULL = 'must not be null: give it a value or, if it is optional, leave it out';
 
 const REPEATED = 'must not be given more than once';
 
 const UNUSABLE = "has a name that can't be used: choose another";
+
+const BROKEN = 'has half of a character: a text was cut between the two parts of it';
 
 const rawParser = express.raw({ type: () => true, limit: MAX_BODY_BYTES });
 
@@ -86,43 +80,33 @@ export async function readJson(request: Request, response: Response): Promise<un
   return toJson(await readBody(request, response));
 }
 
-/** A body as JSON, without fields that are given twice or can't be used. @throws {ApiError} as {@link readJson}. */
+/**
+ * A body as JSON, without fields that are given twice or can't be used, and without halves of characters, which many programs can't read
+ * in what they are answered. @throws {ApiError} as {@link readJson}.
+ */
 export function toJson(body: Buffer): unknown {
   if (body.length === 0) throw new ApiError('malformed_json', 'The body is empty: send a JSON object.');
   const text = decodeUtf8(body);
-  limitDepth(text);
   const parsed = parse(text);
-  refuse(repeatedFields(text), REPEATED);
-  refuse(unusableFields(parsed).slice(0, MAX_ERRORS), UNUSABLE);
+  refuse(repeatedFields(text).map((field) => ({ field, message: REPEATED })));
+  refuse(unusableFields(parsed).slice(0, MAX_ERRORS));
   return parsed;
 }
 
-/** @throws {ApiError} `malformed_json`, without what was sent: it may be personal. */
+/**
+ * @throws {ApiError} `malformed_json`, without what was sent: it may be personal; `invalid_request` when it is nested too deeply.
+ */
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text, unrounded);
+    return parseExactly(text);
   } catch (error) {
+    if (error instanceof TooDeepError) throw invalidRequest([{ field: 'body', message: error.message }]);
     throw new ApiError('malformed_json', `The body is not valid JSON${whereBroken(error)}.`);
   }
 }
 
-function refuse(fields: readonly string[], message: string): void {
-  if (fields.length > 0) throw invalidRequest(fields.map((field) => ({ field, message })));
-}
-
-/** Keeps a number that isn't whole from becoming so by being rounded: it is no number for any field then. */
-function unrounded(_: string, value: unknown, number?: { readonly source?: string }): unknown {
-  return Number.isInteger(value) && !isWhole(number?.source ?? '') ? Number.NaN : value;
-}
-
-/** @param source a number as JSON has it, such as `5e3` */
-function isWhole(source: string): boolean {
-  const [, whole = '', fraction = '', exponent = '0'] =
-    /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(source) ?? [];
-  const digits = whole + fraction;
-  let significant = digits.length;
-  while (digits[significant - 1] === '0') significant -= 1;
-  return significant === 0 || significant <= whole.length + Number(exponent);
+function refuse(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalidRequest(errors);
 }
 
 function decodeUtf8(body: Buffer): string {
@@ -142,77 +126,20 @@ function whereBroken(error: unknown): string {
 }
 
 /**
- * The fields named `__proto__`, each by its path: the schemas would drop them without a word.
+ * The fields that can't be used, each by its path: those named `__proto__`, which the schemas would drop without a word, and those with
+ * half of a character in their name or their text.
  *
- * @param value of at most {@link MAX_DEPTH} levels
+ * @param value of few levels: as {@link parseExactly} takes it
  */
-function unusableFields(value: unknown, path = ''): string[] {
+function unusableFields(value: unknown, path = ''): FieldError[] {
+  if (typeof value === 'string')
+    return value.isWellFormed() ? [] : [{ field: path || 'body', message: BROKEN }];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, below]) => {
-    const field = path + name.slice(0, MAX_NAME_LENGTH);
-    return name === '__proto__' ? [field] : unusableFields(below, `${field}.`);
+    const field = path === '' ? shortened(name) : `${path}.${shortened(name)}`;
+    if (name === '__proto__') return [{ field, message: UNUSABLE }];
+    return name.isWellFormed() ? unusableFields(below, field) : [{ field, message: BROKEN }];
   });
-}
-
-/** Strings, which may contain any other token, and the punctuation that structures JSON. One that never ends is read once. */
-const TOKENS = /"(?:[^"\\]|\\.)*"?|[{}[\]:]/g;
-
-/**
- * Refuses what a reviver would overflow the stack with.
- *
- * @param text JSON, or what may be taken for it
- * @throws {ApiError} `invalid_request` when it is nested too deeply.
- */
-export function limitDepth(text: string): void {
-  let depth = 0;
-  for (const [token] of text.matchAll(TOKENS)) {
-    if (token === '{' || token === '[') depth += 1;
-    else if (token === '}' || token === ']') depth -= 1;
-    if (depth > MAX_DEPTH) refuse(['body'], `must have at most ${MAX_DEPTH} levels`);
-  }
-}
-
-/** An object or an array whose end has not been reached. */
-interface OpenValue {
-  /** Path of its fields, with a dot at the end; empty for the body's own. */
-  readonly path: string;
-  /** Names of its fields so far; none in an array. */
-  readonly names: Set<string>;
-  /** Path of the fields of the next object within it. */
-  next: string;
-}
-
-/**
- * The fields that an object has more than once, each by its path, such as `metadata.colour`; the first of them, if there
- * are many. JSON.parse silently takes the last one.
- *
- * @param json text that JSON.parse has accepted
- * @example repeatedFields('{"amount": 500, "\\u0061mount": 600}') // ['amount']
- */
-export function repeatedFields(json: string): string[] {
-  const repeated = new Set<string>();
-  const open: OpenValue[] = [];
-  let last = '';
-  for (const [token] of json.matchAll(TOKENS)) {
-    const within = open.at(-1);
-    if (token === '{' || token === '[') {
-      const path = within?.next ?? '';
-      open.push({ path, names: new Set(), next: path });
-    } else if (token === '}' || token === ']') {
-      open.pop();
-    } else if (token !== ':') {
-      last = token;
-    } else if (within !== undefined) {
-      // Compared without escapes: any character of a name can be written as one.
-      const name = String(JSON.parse(last));
-      const field = within.path + name.slice(0, MAX_NAME_LENGTH);
-      if (within.names.has(name)) repeated.add(field);
-      if (repeated.size === MAX_ERRORS) break;
-      within.names.add(name);
-      within.next = `${field}.`;
-    }
-  }
-  return [...repeated];
 }
 
 /**
@@ -239,9 +166,7 @@ export function validateQuery<T>(schema: z.ZodType<T>, query: Readonly<Record<st
   const repeated = Object.keys(query).filter((name) => Array.isArray(query[name]));
   if (repeated.length === 0) return validate(schema, query, 'query');
   throw invalidRequest(
-    repeated
-      .slice(0, MAX_ERRORS)
-      .map((name) => ({ field: name.slice(0, MAX_NAME_LENGTH), message: REPEATED })),
+    repeated.slice(0, MAX_ERRORS).map((name) => ({ field: shortened(name), message: REPEATED })),
   );
 }
 
@@ -290,7 +215,7 @@ function fieldsOf(schema: z.ZodType): string[] {
 
 /** The name that was probably meant: the same but for case, `_` and `-`, or with a slip or two. */
 function nearest(given: string, known: readonly string[]): string | undefined {
-  const plain = (name: string) => name.slice(0, MAX_NAME_LENGTH).toLowerCase().replace(/[_-]/g, '');
+  const plain = (name: string) => shortened(name).toLowerCase().replace(/[_-]/g, '');
   const [closest] = known
     .map((name) => ({ name, slips: distance(plain(given), plain(name)) }))
     .filter(({ name, slips }) => slips <= Math.min(2, Math.floor(name.length / 3)))
@@ -313,7 +238,7 @@ function distance(one: string, other: string): number {
 }
 
 function nameOf(path: readonly PropertyKey[], whole: string): string {
-  return path.length === 0 ? whole : path.map((part) => String(part).slice(0, MAX_NAME_LENGTH)).join('.');
+  return path.length === 0 ? whole : path.map((part) => shortened(String(part))).join('.');
 }
 
 /** A field of another variant of the body, which this one refuses. */

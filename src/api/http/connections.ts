@@ -39,6 +39,12 @@ export class Connections {
     server.on('request', (request, response) => this.#take(request, response));
   }
 
+  /** Whether an answer may still be written on a connection: none, where half of another has gone out. */
+  isAnswerable(socket: Socket): boolean {
+    const [first] = this.#pipelines.get(socket) ?? [];
+    return socket.writable && first?.[1].headersSent !== true;
+  }
+
   #admit(socket: Socket): void {
     const address = networkOf(socket.remoteAddress ?? '');
     const own = this.#open.get(address) ?? new Set();

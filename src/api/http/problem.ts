@@ -409,11 +409,11 @@ export const tooManyWaits = (max: number): ApiError =>
   );
 
 /** @param waitMs ms until the address may try again */
-export const tooManyAttempts = (waitMs: number): ApiError =>
+export const tooManyAttempts = (waitMs: number, headers: Readonly<Record<string, string>> = {}): ApiError =>
   new ApiError(
     'too_many_attempts',
     'Too many requests without a valid API key came from this address. Try again after the time in Retry-After.',
-    { headers: retryAfter(waitMs) },
+    { headers: { ...retryAfter(waitMs), ...headers } },
   );
 
 /** When a repeated request is likely to succeed, in ms. */

@@ -30,6 +30,12 @@ const MAX_TURN_WAIT_MS = 10_000;
 /** When a wrong key is refused by an address that has tried too many, in ms. */
 export const REFUSED_AFTER_MS = 1_000;
 
+/**
+ * Wrong keys of an address that wait for that at a time. Further ones are refused at once, and cost their connection: a flood of guesses
+ * would otherwise hold as many connections as the address may have.
+ */
+const MAX_HELD = 50;
+
 /** A request of a key that is in progress. */
 export interface Admission {
   /** What is left for the key, as draft-ietf-httpapi-ratelimit-headers-10 says it. */
@@ -43,6 +49,7 @@ export class RequestLimits {
   readonly #failures: RateLimiterMemory;
   readonly #inProgress = new Counts();
   readonly #waiting = new Counts();
+  readonly #held = new Counts();
   readonly #turns = new Map<string, PQueue>();
 
   constructor(private readonly allowance: RequestAllowance) {
@@ -61,9 +68,13 @@ export class RequestLimits {
     try {
       return authenticate();
     } catch (failure) {
-      const { consumedPoints, msBeforeNext } = await this.#failures.penalty(networkOf(address));
+      const network = networkOf(address);
+      const { consumedPoints, msBeforeNext } = await this.#failures.penalty(network);
       if (consumedPoints <= this.allowance.failures) throw failure;
+      const leave = this.#held.enter(network, MAX_HELD);
+      if (leave === undefined) throw tooManyAttempts(msBeforeNext, { Connection: 'close' });
       await pause(this.allowance.refusedAfterMs ?? REFUSED_AFTER_MS);
+      leave();
       throw tooManyAttempts(msBeforeNext);
     }
   }

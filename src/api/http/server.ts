@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { Connections } from './connections.js';
 
 /** How long a request that changes something may still wait for its outcome after the shutdown has begun. */
@@ -23,6 +23,18 @@ const SILENT_MS = 90_000;
 
 /** Longer than the minute for which load balancers usually keep an idle connection: they should end it. */
 const KEEP_ALIVE_MS = 65_000;
+
+/** What Node's parser says of a request that it refuses. */
+interface ParserError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+}
+
+/** The statuses of requests that aren't just wrong. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
 
 /** Waits on behalf of callers, which can be ended early. */
 class Waits {
@@ -82,12 +94,23 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+/** A request that Node's parser has refused, so that no app sees it. */
+export interface UnparsedRequest {
+  /** Node's name for what is wrong, such as `HPE_INVALID_METHOD`. */
+  readonly code: string | undefined;
+  /** The bytes in which it is; none where they never came. */
+  readonly packet: Buffer;
+  readonly address: string | undefined;
+}
+
 interface ServeOptions {
   readonly host: string;
   readonly port: number;
   readonly shutdown: Shutdown;
   /** ms for which requests in flight may go on after {@link RunningServer.stop}. */
   readonly graceMs?: number;
+  /** Told of each request that can't be parsed. */
+  readonly onUnparsed?: (request: UnparsedRequest) => void;
   /** Proxies before the server, whose connections have no share as those of one address do. */
   readonly trustedProxies?: number;
   /** Connections at a time; {@link MAX_CONNECTIONS} by default. */
@@ -102,7 +125,7 @@ interface ServeOptions {
  * @throws {Error} of the system when the address is in use.
  */
 export async function serve(app: RequestListener, options: ServeOptions): Promise<RunningServer> {
-  const { host, port, shutdown, graceMs = 8_000, trustedProxies = 0 } = options;
+  const { host, port, shutdown, graceMs = 8_000, trustedProxies = 0, onUnparsed } = options;
   const { maxConnections: max = MAX_CONNECTIONS } = options;
   const { maxOfAddress: ofAddress = trustedProxies > 0 ? max : MAX_OF_ADDRESS } = options;
   const server = createServer({
@@ -111,7 +134,22 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: CHECKED_EVERY_MS,
   });
-  new Connections(app, { max, ofAddress }).watch(server);
+  const connections = new Connections(app, { max, ofAddress });
+  connections.watch(server);
+  server.on('clientError', (error: ParserError, socket: Socket) => {
+    onUnparsed?.({
+      code: error.code,
+      packet: error.rawPacket ?? Buffer.alloc(0),
+      address: socket.remoteAddress,
+    });
+    // As Node would, without a listener.
+    if (connections.isAnswerable(socket)) {
+      socket.write(
+        `HTTP/1.1 ${REFUSALS[error.code ?? ''] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`,
+      );
+    }
+    socket.destroy();
+  });
   server.timeout = SILENT_MS;
   const listening = await listen(server, host, port);
   let stopped: Promise<void> | undefined;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { DirectOrder, LinkOrder } from '../../payments/order.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/payment-id.js';
 import { phoneMediumSchema } from '../../provider/schemas.js';
+import { PLAIN_LINE } from '../../visible-text.js';
 import { onlyFor, variantError } from '../http/body.js';
 import { otherKind } from '../http/problem.js';
 import { endPayment, isWithdrawn } from '../payments/update-payment.js';
@@ -14,6 +15,7 @@ import {
   creationProblems,
   creationResponses,
   idempotencyKey,
+  NOT_PLAIN,
   name,
   orderFields,
   phone,
@@ -51,6 +53,7 @@ const WEB_ADDRESS = 'must be an http or https address without a user name';
 const redirectUrl = z
   .string()
   .max(MAX_ADDRESS_LENGTH, { error: `must have at most ${MAX_ADDRESS_LENGTH} characters`, abort: true })
+  .regex(PLAIN_LINE, { error: NOT_PLAIN, abort: true })
   .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#\\@]+(?:[/?#][^\s]*)?$/, { error: WEB_ADDRESS, abort: true })
   // Last: the parser takes seconds for a long host of marks.
   .refine((address) => URL.canParse(address), WEB_ADDRESS)

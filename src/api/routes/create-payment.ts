@@ -7,6 +7,7 @@ import type { PaymentOrder } from '../../payments/order.js';
 import type { PaymentId, PaymentKind } from '../../payments/payment-id.js';
 import { MAX_EMAIL_LENGTH, nineDigits, readEmail } from '../../provider/contact.js';
 import { MAX_METADATA_BYTES } from '../../temporal/limits.js';
+import { PLAIN_LINE } from '../../visible-text.js';
 import type { Caller } from '../http/auth.js';
 import { ApiError, invalidRequest } from '../http/problem.js';
 import { refuseBeyondLimits } from '../payments/payout-limits.js';
@@ -22,6 +23,9 @@ const MAX_TEXT_LENGTH = 200;
 
 const MAX_METADATA = { pairs: 50, name: 40, value: 500 } as const;
 
+/** What is said of text that isn't {@link PLAIN_LINE}. */
+export const NOT_PLAIN = 'must not contain line breaks or other control characters';
+
 /**
  * Text of one line, without spaces at its ends. Characters are counted as people do, and JSON Schema does, not in
  * units of UTF-16.
@@ -29,11 +33,7 @@ const MAX_METADATA = { pairs: 50, name: 40, value: 500 } as const;
 export const textOf = (maxLength: number) =>
   z
     .string()
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it refuses
-    .regex(/^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/, {
-      error: 'must not contain line breaks or other control characters',
-      abort: true,
-    })
+    .regex(PLAIN_LINE, { error: NOT_PLAIN, abort: true })
     .regex(/[^\s\ufeff]/, { error: 'must not be empty', abort: true })
     .trim()
     .refine((given) => [...given].length <= maxLength, `must have at most ${maxLength} characters`)

@@ -6,6 +6,7 @@ import { sameSecret } from '../http/auth.js';
 import { MAX_BODY_BYTES } from '../http/body.js';
 import type { WebhookResult } from '../http/metrics.js';
 import { ApiError, methodNotAllowed, notFound } from '../http/problem.js';
+import type { UnparsedRequest } from '../http/server.js';
 import {
   deliverHint,
   dropMatched,
@@ -87,6 +88,25 @@ function count({ record }: ApiRequest, { metrics }: ApiContext, result: WebhookR
   metrics.countWebhook(result);
 }
 
+/** The first line of a request to the webhook's address, whatever else stands before it in what was read at once. */
+const REQUEST_LINE =
+  /^[^\s/]{1,30} {1,3}(?:https?:\/\/[^\s/]{1,300})?\/webhooks\/provider\/([\w-]{1,200})(?![\w-])/im;
+
+/**
+ * Counts a notification that isn't even HTTP, as far as its address can be read. Nothing of it is kept: it may be anything. The
+ * provider hears 400, and may repeat it.
+ */
+export function countUnparsed(
+  { code, packet, address }: UnparsedRequest,
+  { logger, metrics, webhookToken }: Pick<ApiContext, 'logger' | 'metrics' | 'webhookToken'>,
+): void {
+  const [, token] = REQUEST_LINE.exec(packet.toString('latin1')) ?? [];
+  if (token === undefined) return;
+  const result = sameSecret(token, webhookToken) ? 'malformed' : 'wrong_token';
+  metrics.countWebhook(result);
+  logger.warn({ code, caller: address, result }, 'a notification could not be read as HTTP');
+}
+
 async function take(request: ApiRequest, context: ApiContext): Promise<void> {
   const headers = {
     contentType: request.headers('content-type').at(0),
@@ -122,10 +142,10 @@ async function keepUnread(request: ApiRequest, context: ApiContext, text: string
 }
 
 function beginningOf(text: string): string {
-  const beginning = text.slice(0, MAX_UNREAD);
+  const beginning = text.slice(0, MAX_UNREAD).toWellFormed();
   const isShort = Buffer.byteLength(JSON.stringify(beginning)) <= MAX_UNREAD_BYTES;
   // No character has more than six bytes as JSON.
-  return isShort ? beginning : beginning.slice(0, MAX_UNREAD_BYTES / 6);
+  return isShort ? beginning : beginning.slice(0, MAX_UNREAD_BYTES / 6).toWellFormed();
 }
 
 async function takeOne(request: ApiRequest, context: ApiContext, named: Named): Promise<WebhookResult> {

@@ -1,7 +1,8 @@
 import { request } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { limitDepth, repeatedFields, toJson } from '../../../src/api/http/body.js';
+import { toJson } from '../../../src/api/http/body.js';
+import { parseExactly, repeatedFields } from '../../../src/exact-json.js';
 import { KEYS, useApi } from '../../support/api-under-test.js';
 
 describe('fields that are given twice', () => {
@@ -57,8 +58,8 @@ describe('a body', () => {
     const deepest = fc.letrec<{ json: unknown }>((tie) => ({
       json: fc.oneof({ maxDepth: 15 }, fc.string(), fc.array(tie('json')), fc.object({ maxDepth: 0 })),
     })).json;
-    fc.assert(fc.property(deepest, (value) => limitDepth(JSON.stringify(value))));
-    expect(() => limitDepth(JSON.stringify(['['.repeat(99), '\\"[[[[[[[[[[[[[[[[[[']))).not.toThrow();
+    fc.assert(fc.property(deepest, (value) => void parseExactly(JSON.stringify(value))));
+    expect(() => parseExactly(JSON.stringify(['['.repeat(99), '\\"[[[[[[[[[[[[[[[[[[']))).not.toThrow();
   });
 });
 
@@ -85,6 +86,23 @@ describe('a request', () => {
     const body = `{"amount": ${amount}, "phone": "1"}`;
     const { body: answer } = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body });
     expect(answer.errors).toMatchObject([{ field: 'phone' }]);
+  });
+
+  it.each([
+    ['message', String.raw`{"amount": 500, "phone": "677000000", "message": "Flowers \ud83d"}`],
+    ['metadata.cart', String.raw`{"amount": 500, "phone": "677000000", "metadata": {"cart": "\udc90 17"}}`],
+    [
+      'metadata.�',
+      String.raw`{"amount": 500, "phone": "677000000", "metadata": {"\ud83d": "x", "ok": "💐"}}`,
+    ],
+    [
+      `metadata.${'a'.repeat(59)}�`,
+      `{"metadata": {"${'a'.repeat(59)}💐": 1}, "amount": 500, "phone": "677000000"}`,
+    ],
+  ])('with half of a character is refused, and so is told in whole ones: %s', async (field, body) => {
+    const { status, body: answer, text } = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body });
+    expect([status, answer.errors]).toMatchObject([400, [{ field }]]);
+    expect(text).not.toMatch(/\\ud[89a-f]/i);
   });
 
   it('with two Idempotency-Key headers is refused', async () => {

@@ -154,6 +154,16 @@ describe('requests without a valid API key', () => {
     expect(performance.now() - begun).toBeGreaterThan(900);
   });
 
+  it('hold few connections, however many are sent at once', async () => {
+    await start();
+    await times(6, () => ask('guess'));
+    const answers = await times(200, () => ask('guess'));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
+    const closed = answers.filter(({ headers }) => headers.get('connection') === 'close');
+    expect(closed.length).toBeGreaterThanOrEqual(150);
+    expect((await ask(KEYS.shop)).status).toBe(400);
+  });
+
   it('count for the address of the connection when no proxy is trusted', async () => {
     await start();
     const guess = (number: number) => ask(`guess-${number}`, from(`192.0.2.${number}`));

@@ -1,12 +1,13 @@
 import { get, type RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { Shutdown, serve } from '../../../src/api/http/server.js';
+import { Shutdown, serve, type UnparsedRequest } from '../../../src/api/http/server.js';
 
 interface Limits {
   readonly maxConnections?: number;
   readonly maxOfAddress?: number;
   readonly trustedProxies?: number;
+  readonly onUnparsed?: (request: UnparsedRequest) => void;
 }
 
 async function start(app: RequestListener, graceMs?: number, more: Limits = {}) {
@@ -123,6 +124,34 @@ describe('a server', () => {
     socket.write(`${Array.from({ length: 9 }, (_, index) => asked(`/${index}`)).join('')}GET ${last}`);
     expect((await answers).match(/\/\d;/g)).toEqual(Array.from({ length: 10 }, (_, index) => `/${index};`));
     expect(together).toEqual(Array(10).fill(1));
+    await server.stop();
+  });
+
+  it.each([
+    ['400 Bad Request', 'HPE_INVALID_METHOD', 'NONSENSE / HTTP/1.1\r\n\r\n'],
+    ['400 Bad Request', 'HPE_INVALID_HEADER_TOKEN', 'GET / HTTP/1.1\r\nHost: x\r\nA B: c\r\n\r\n'],
+    ['431 Request Header', 'HPE_HEADER_OVERFLOW', `GET / HTTP/1.1\r\nA: ${'b'.repeat(20_000)}\r\n\r\n`],
+  ])('answers %s to what is no request, ends the connection, and says so: %s', async (status, code, sent) => {
+    const unparsed: UnparsedRequest[] = [];
+    const server = await start(() => undefined, undefined, {
+      onUnparsed: (request) => void unparsed.push(request),
+    });
+    const socket = connect(server.port, '127.0.0.1').on('error', () => undefined);
+    const answers = textOf(socket);
+    socket.write(sent);
+    expect(await answers).toContain(`HTTP/1.1 ${status}`);
+    expect(unparsed).toMatchObject([{ code, address: '127.0.0.1' }]);
+    expect(unparsed[0]?.packet.toString('latin1')).toContain(sent.slice(0, 20));
+    await server.stop();
+  });
+
+  it('writes nothing into the middle of an answer', async () => {
+    const server = await start((_, response) => void response.write('half'));
+    const socket = connect(server.port, '127.0.0.1').on('error', () => undefined);
+    const answers = textOf(socket);
+    socket.write(asked('/'));
+    socket.once('data', () => socket.write('NONSENSE\r\n\r\n'));
+    expect(await answers).not.toContain('400');
     await server.stop();
   });
 

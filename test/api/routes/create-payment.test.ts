@@ -117,14 +117,14 @@ describe('an order', () => {
     expect(await payoutErrors({ ...payout, message: '💐'.repeat(200) })).toEqual([]);
   });
 
-  it.each(['two\nlines', 'nul\u0000', 'bell\u0007', 'del\u007f', 'separated\u2028'])(
-    'is refused with %p as its message, which a phone could not show',
-    async (message) => {
-      expect(await payoutErrors({ ...payout, message })).toEqual([
-        { field: 'message', message: 'must not contain line breaks or other control characters' },
-      ]);
-    },
-  );
+  it.each([
+    ...['two\nlines', 'nul\u0000', 'bell\u0007', 'del\u007f', 'separated\u2028'],
+    ...['turned \u202e000,5', 'apart\u2066', 'marked\u200e', 'in Arabic\u061c'],
+  ])('is refused with %p as its message, which a phone would not show as it is', async (message) => {
+    expect(await payoutErrors({ ...payout, message })).toEqual([
+      { field: 'message', message: 'must not contain line breaks or other control characters' },
+    ]);
+  });
 
   it('has metadata of at most 50 pairs of text', async () => {
     const pairs = (count: number) =>
@@ -275,6 +275,8 @@ describe('a collection', () => {
     'https://jane:secret@shop.example',
     'https://shop.example@evil.example/',
     'https://shop.example/a b',
+    'https://shop.example/\u202egpj.exe',
+    'https://shop.example/\u0001',
     '',
   ])('refuses to send the payer to %p', async (redirectUrl) => {
     expect(await collectionErrors({ ...link, redirectUrl })).toMatchObject([{ field: 'redirectUrl' }]);

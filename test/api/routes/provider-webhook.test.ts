@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import { useApi, WEBHOOK_TOKEN } from '../../support/api-under-test.js';
 
@@ -80,5 +83,50 @@ describe("the provider's notification", () => {
     const { status, headers } = await api.ask('GET', `${address}wrong?transId=T1`);
     expect([status, headers.get('allow')]).toEqual([405, 'POST']);
     expect(await api.metrics()).toContain('result="malformed"} 0');
+  });
+});
+
+describe('a notification that is no HTTP', () => {
+  const api = useApi();
+  const send = async (bytes: string) => {
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1').on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.end(bytes);
+    return await text(socket);
+  };
+  const counted = async (result: string) =>
+    Number(
+      new RegExp(`sanaga_provider_webhooks_total{result="${result}"} (\\d+)`).exec(await api.metrics())?.[1],
+    );
+
+  it.each([
+    ['a header with a space in its name', `POST ${address} HTTP/1.1\r\nHost: x\r\nA B: c\r\n\r\n{}`],
+    ['a method that nobody knows', `NOTIFY-ME ${address} HTTP/1.1\r\nHost: x\r\n\r\n{}`],
+    ['another version', `POST ${address} HTTP/9.9\r\nHost: x\r\n\r\n{}`],
+    [
+      'two lengths',
+      `POST ${address} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
+    ],
+    ['headers of 20 kB', `POST ${address} HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n{}`],
+    ['a whole address', `post  http://sanaga.example${address} HTTP/1.1\r\nHost: x\r\n\r\n{}`],
+  ])('is counted as unread, and logged without its address: %s', async (_, bytes) => {
+    const before = await counted('malformed');
+    expect(await send(bytes)).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect(await counted('malformed')).toBe(before + 1);
+    const line = JSON.parse(api.lines.findLast((one) => one.includes('read as HTTP')) ?? '{}');
+    expect(line).toMatchObject({
+      caller: '127.0.0.1',
+      result: 'malformed',
+      code: expect.stringMatching(/^HPE_/),
+    });
+    expect(JSON.stringify(line)).not.toContain(WEBHOOK_TOKEN);
+  });
+
+  it('to another address, or with a wrong token, raises no alarm of unread ones', async () => {
+    const [before, wrong] = [await counted('malformed'), await counted('wrong_token')];
+    for (const path of ['/v1/payments', `${address}x`, '/webhooks/provider/', '/']) {
+      await send(`POST ${path} HTTP/1.1\r\nHost: x\r\nA B: c\r\n\r\n{}`);
+    }
+    expect([await counted('malformed'), await counted('wrong_token')]).toEqual([before, wrong + 1]);
   });
 });

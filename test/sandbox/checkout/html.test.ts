@@ -8,6 +8,10 @@ describe('html', () => {
     );
   });
 
+  it('shows what nobody would see, and what would turn the text round', () => {
+    expect(html`${'a\u202Eb\u0000c\u200Bd\ne'}`.text).toBe('a\uFFFDb\uFFFDc\uFFFDd\ne');
+  });
+
   it('puts markup in as it stands, and lists one after another', () => {
     expect(html`<ul>${['<', '>'].map((text) => html`<li>${text}</li>`)}</ul>`.text).toBe(
       '<ul><li>&lt;</li><li>&gt;</li></ul>',
