@@ -1,6 +1,7 @@
 /*
  * Runs the tests, and says as its last line how they went: `N passed, N failed`. What it is given goes to jest: with `--slow`, the
- * slow suites alone; with the name of a suite or a folder, all that bear it; otherwise all but the slow ones.
+ * slow suites alone; with `--all`, every suite, those of `npm run test:installed` too; with the name of a suite or a folder, all that
+ * bear it; otherwise all but the slow ones.
  */
 import './supported-node.js';
 
@@ -48,6 +49,10 @@ try {
 
 /** @returns what jest is given to run the suites that are meant */
 function suitesOf(words) {
+  if (words.includes('--all')) {
+    const all = ['**/*.test.ts', '**/test/{docs,e2e}/*.check.ts'].map((suites) => `--testMatch=${suites}`);
+    return [...words.filter((word) => word !== '--all'), ...all];
+  }
   if (words.includes('--slow')) {
     const slow = SLOW.map((suite) => `--testMatch=**/test/${suite}.test.ts`);
     return [...words.filter((word) => word !== '--slow'), ...slow];

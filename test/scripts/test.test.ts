@@ -57,16 +57,22 @@ describe('npm test', () => {
     expect(await run('no-such-suite')).toEqual({ lastLine: '0 passed, 1 failed', code: 1 });
   });
 
-  it('leaves the slow suites to test:slow, unless one is named', async () => {
+  it('leaves the slow suites to test:slow, unless one is named, or all are meant', async () => {
     const [slow] = SLOW;
     await mkdir(join(folder, 'test', dirname(String(slow))), { recursive: true });
     await suite('good', "test('one', () => {}); test('two', () => {});");
     await writeFile(join(folder, `test/${slow}.test.ts`), "test('three', () => {});");
-    const all = await Promise.all([run(), run('--slow'), run(String(slow))]);
+    await mkdir(join(folder, 'test/docs'), { recursive: true });
+    await writeFile(
+      join(folder, 'test/docs/one.check.ts'),
+      "test('four', () => {}); test('five', () => {});",
+    );
+    const all = await Promise.all([run(), run('--slow'), run(String(slow)), run('--all')]);
     expect(all.map(({ lastLine }) => lastLine)).toEqual([
       '2 passed, 0 failed',
       '1 passed, 0 failed',
       '1 passed, 0 failed',
+      '3 passed, 0 failed',
     ]);
   });
 

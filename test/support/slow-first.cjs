@@ -5,6 +5,7 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 const ORDER = [
+  'e2e/fuzz',
   ...require('./slow-suites.cjs'),
   // Of the others, those that take 20 seconds or more beside others.
   'e2e/payments',
@@ -24,7 +25,9 @@ const ORDER = [
 ];
 
 const rank = ({ path }) => {
-  const place = ORDER.findIndex((suite) => path.endsWith(`/test/${suite}.test.ts`));
+  const place = ORDER.findIndex(
+    (suite) => /\.(test|check)\.ts$/.test(path) && path.includes(`/test/${suite}.`),
+  );
   return place === -1 ? ORDER.length : place;
 };
 
