@@ -212,10 +212,10 @@ function encodePursuit(payment: PaymentState, pursuit: Pursuit, now: number): st
 
 function doubt({ terms }: PaymentState, one: Doubt | undefined, now: number): string {
   if (one === undefined) return '';
-  return `?${numberOf(one.reason)}${one.isReset ? 'R' : ''}${one.otherwise?.failureCode ?? ''}${past(one.since, now, terms.ambiguousGraceMs)}`;
+  return `?${numberOf(one.reason)}${one.isReset ? 'R' : ''}${one.otherwise?.failureCode ?? ''}${unsent({ terms }, one.unsent, now)}${past(one.since, now, terms.ambiguousGraceMs)}`;
 }
 
-function unsent({ terms }: PaymentState, one: Unsent | undefined, now: number): string {
+function unsent({ terms }: Pick<PaymentState, 'terms'>, one: Unsent | undefined, now: number): string {
   if (one === undefined) return '';
   return `u${one.tries}${one.hold}${one.wasThrottled ? 't' : ''}${one.wasTried ? 's' : ''}${past(one.begunAt, now, terms.sendByMs)}${past(one.since, now, 5 * MINUTE_MS)}`;
 }

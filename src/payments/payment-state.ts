@@ -66,6 +66,8 @@ export interface Doubt {
   readonly since: number;
   /** What the payment ends as, once its list shows no transaction and no notification names one. */
   readonly otherwise?: Pick<Ended, 'status' | 'reason' | 'failureCode' | 'rejection'> | undefined;
+  /** What would be tried again, but for a notification that names a transaction. It is, once that has come to nothing. */
+  readonly unsent?: Unsent | undefined;
 }
 
 /** Attempts that sent nothing. */

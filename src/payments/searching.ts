@@ -1,7 +1,7 @@
 import { findOwn, ownAmong } from './matching.js';
 import type { ExpiryAnswer, ListAnswer } from './outcome.js';
 import type { TransId } from './payment-id.js';
-import { type Doubt, namedIn, type PaymentState, type Searching } from './payment-state.js';
+import { type Doubt, namedIn, type PaymentState, type Searching, type Unsent } from './payment-state.js';
 import { HOUR_MS } from './time.js';
 import type { Transaction } from './transaction.js';
 import {
@@ -36,6 +36,8 @@ type Verdict =
   | { readonly kind: 'send' }
   /** There is none: the payment ends as it would have, but for the doubt. */
   | { readonly kind: 'end'; readonly outcome: NonNullable<Doubt['otherwise']> }
+  /** There is none: the payment waits to be sent, as it did before. */
+  | { readonly kind: 'wait'; readonly unsent: Unsent }
   /** Put the payment under review. Unless it is held, look-ups go on. */
   | {
       readonly kind: 'review';
@@ -87,10 +89,11 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
       const named = namedIn(payment);
       const [seen] = payment.others;
       const isNothing = named.length === 0 && seen === undefined && payment.phase.kind !== 'review';
-      if (doubt.otherwise && isNothing) {
-        const isListed = now >= doubt.since + LISTED_AFTER_MS;
-        return isListed ? { kind: 'end', outcome: doubt.otherwise } : { kind: 'lookAgain' };
-      }
+      const { otherwise, unsent } = doubt;
+      const next =
+        (otherwise && ({ kind: 'end', outcome: otherwise } as const)) ??
+        (unsent && ({ kind: 'wait', unsent } as const));
+      if (next && isNothing) return now >= doubt.since + LISTED_AFTER_MS ? next : { kind: 'lookAgain' };
       if (!isOver) return { kind: 'lookAgain' };
       const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.byPolicy;
       if (isResend && isNothing) return { kind: 'send' };
@@ -188,6 +191,8 @@ export function onListed(
       return aboutToSend(payment, 'policy', searched.doubt);
     case 'end':
       return end(payment, verdict.outcome, now);
+    case 'wait':
+      return inPhase(payment, { kind: 'waiting', cause: 'order', unsent: verdict.unsent, until: now });
     case 'review':
       // Already under review: only what needs a decision is new. The reason says what is so now.
       return payment.phase.kind === 'review' && !verdict.held

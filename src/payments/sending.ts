@@ -278,7 +278,7 @@ function recall(
       now,
     );
   }
-  const inQuestion = doubt ?? (unsent && { reason: unsent.reason, since: now });
+  const inQuestion = doubt ?? (unsent && { reason: unsent.reason, since: now, unsent });
   return inQuestion === undefined ? payment : search(payment, inQuestion, now);
 }
 

@@ -239,6 +239,21 @@ describe('a payment that waits, and of which a notification says that it has a t
     },
   );
 
+  it.each([THROTTLED_SEND, NOT_SENT])(
+    'is sent once the provider says that what was named is of another payment, and shows nothing ($kind)',
+    (outcome) => {
+      const transaction = { ...own, transId: transId('T9'), externalId: 'pay_9', userId: 'pay_9' };
+      const payment = opened(payoutOrder).sent(outcome).hint('T9').listed();
+      payment.answered({ kind: 'found', transaction }).phase('searching');
+      while (payment.payment.phase.kind === 'searching') payment.listed();
+      expect(payment.now).toBeGreaterThanOrEqual(START + MINUTE);
+      if (outcome === THROTTLED_SEND) payment.listed();
+      expect(payment.todo).toEqual({ kind: 'send', cause: 'order' });
+      expect(sentIf(payment.payment)).toBe('absent');
+      expect(payment.notified).toEqual([]);
+    },
+  );
+
   it.each(tell)('is followed when the list shows it (%s)', (_, told) => {
     const payment = told(opened(directOrder).sent(NOT_SENT)).listed(transactionOf(directOrder));
     expect(payment.phase('following').transId).toBe('T1');

@@ -66,7 +66,14 @@ describe('An exploration', () => {
       decisions: new Set(['resend']),
       allowance: { troubles: 2, decisions: 2 },
     });
-    expect(exploreAll(machine, [links, inDoubt, throttled, resent], { states: 48_000 }).broken).toEqual([]);
+    const heldBack = calmSettingOf({
+      method: 'payout',
+      troubles: new Set(['throttledPost']),
+      foreign: ['others'],
+      allowance: { troubles: 1, notifications: 1 },
+    });
+    const settings = [links, inDoubt, throttled, resent, heldBack];
+    expect(exploreAll(machine, settings, { states: 60_000 }).broken).toEqual([]);
     const drawn = [...picture.matchAll(/^\s*(\w+ --> \w+)/gm)].map(([, arrow]) => arrow);
     expect([...arrows].sort()).toEqual(drawn.sort());
   });
