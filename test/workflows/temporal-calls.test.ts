@@ -1,0 +1,225 @@
+import { readFileSync } from 'node:fs';
+import { status as grpc } from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { temporal } from '@temporalio/proto';
+import { eventually } from '../support/payment-stack.js';
+import { PaymentWorld } from '../support/payment-world.js';
+
+const { operatorservice, workflowservice } = temporal.api;
+
+/** The calls of Temporal's API that do something, by the row of the operators' guide that says what. */
+const ROWS: Readonly<Record<string, readonly string[]>> = {
+  Cancel: ['RequestCancelWorkflowExecution'],
+  Terminate: ['TerminateWorkflowExecution'],
+  Delete: ['DeleteWorkflowExecution'],
+  'Reset, to any event': ['ResetWorkflowExecution'],
+  'Signal, update, query by hand': ['SignalWorkflowExecution', 'UpdateWorkflowExecution', 'QueryWorkflow'],
+  'Update options of a workflow (version)': ['UpdateWorkflowExecutionOptions'],
+  'Rate limit of a task queue (`task-queue config set`)': ['UpdateTaskQueueConfig'],
+  'Start, signal or update with start, under the id of a running payment': [
+    'SignalWithStartWorkflowExecution',
+    'ExecuteMultiOperation',
+  ],
+  'Start under the id of an ended payment': ['StartWorkflowExecution'],
+  'Update options of an activity, Reset, `fail` or `complete` of one that moves money': [
+    'UpdateActivityOptions',
+    'ResetActivity',
+    'RespondActivityTaskCompletedById',
+    'RespondActivityTaskFailedById',
+    'RespondActivityTaskCanceledById',
+    'RecordActivityTaskHeartbeatById',
+  ],
+  'Pause an activity': ['PauseActivity', 'UnpauseActivity'],
+  'Batch jobs (`--query`), `batch terminate`': ['StartBatchOperation', 'StopBatchOperation'],
+  "A worker of somebody else's on the payments' queues": [
+    'PollWorkflowTaskQueue',
+    'PollActivityTaskQueue',
+    'RespondWorkflowTaskCompleted',
+    'RespondWorkflowTaskFailed',
+    'RespondActivityTaskCompleted',
+    'RespondActivityTaskFailed',
+    'RespondActivityTaskCanceled',
+    'RespondQueryTaskCompleted',
+    'RecordActivityTaskHeartbeat',
+  ],
+  'Reset of a sticky queue, shutdown of a worker, Nexus endpoints': [
+    'ResetStickyTaskQueue',
+    'ShutdownWorker',
+    'CreateNexusEndpoint',
+    'UpdateNexusEndpoint',
+    'DeleteNexusEndpoint',
+    'PollNexusTaskQueue',
+    'RespondNexusTaskCompleted',
+    'RespondNexusTaskFailed',
+  ],
+
+  'Pause (`toggle`), update, delete or trigger the schedule `daily-statement`': [
+    'CreateSchedule',
+    'UpdateSchedule',
+    'PatchSchedule',
+    'DeleteSchedule',
+  ],
+  'Current or ramping version of a deployment (`worker deployment`)': [
+    'SetWorkerDeploymentCurrentVersion',
+    'SetWorkerDeploymentRampingVersion',
+    'SetWorkerDeploymentManager',
+    'UpdateWorkerDeploymentVersionMetadata',
+    'DeleteWorkerDeployment',
+    'DeleteWorkerDeploymentVersion',
+  ],
+  'Add or remove a search attribute': ['AddSearchAttributes', 'RemoveSearchAttributes'],
+  'Delete the namespace': ['DeleteNamespace'],
+  'Register, update or deprecate a namespace, add or remove a cluster': [
+    'RegisterNamespace',
+    'UpdateNamespace',
+    'DeprecateNamespace',
+    'AddOrUpdateRemoteCluster',
+    'RemoveRemoteCluster',
+  ],
+};
+
+/** They read, and change nothing. */
+const READ =
+  /^(Describe|List|Count|Scan|Get)|^Poll(WorkflowExecutionUpdate|WorkflowExecutionTimeSkipping|ActivityExecution|NexusOperationExecution)$/;
+
+/** What the servers that Sanaga runs on refuse, whatever is asked for: it isn't theirs yet, or any more. */
+const REFUSED = [
+  'CreateWorkerDeployment',
+  'CreateWorkerDeploymentVersion',
+  'CreateWorkflowRule',
+  'DeleteActivityExecution',
+  'DeleteNexusOperationExecution',
+  'DeleteWorkflowRule',
+  'FetchWorkerConfig',
+  'PauseActivityExecution',
+  'PauseWorkflowExecution',
+  'RecordWorkerHeartbeat',
+  'RequestCancelActivityExecution',
+  'RequestCancelNexusOperationExecution',
+  'ResetActivityExecution',
+  'SetCurrentDeployment',
+  'StartActivityExecution',
+  'StartNexusOperationExecution',
+  'TerminateActivityExecution',
+  'TerminateNexusOperationExecution',
+  'TriggerWorkflowRule',
+  'UnpauseActivityExecution',
+  'UnpauseWorkflowExecution',
+  'UpdateActivityExecutionOptions',
+  'UpdateWorkerBuildIdCompatibility',
+  'UpdateWorkerConfig',
+  'UpdateWorkerDeploymentVersionComputeConfig',
+  'UpdateWorkerVersioningRules',
+  'ValidateWorkerDeploymentVersionComputeConfig',
+];
+
+/** A service as it is when it runs: its types know it as a class. */
+const callsOf = (service: unknown) => Object.keys((service as { readonly methods: object }).methods);
+const CALLS = [
+  ...callsOf(workflowservice.v1.WorkflowService),
+  ...callsOf(operatorservice.v1.OperatorService),
+];
+
+describe('every call of Temporal’s API', () => {
+  const named = [...Object.values(ROWS).flat(), ...REFUSED];
+
+  it('only reads, is refused, or has a row in the operators’ guide', () => {
+    expect(CALLS.filter((call) => !READ.test(call) && !named.includes(call))).toEqual([]);
+  });
+
+  it('is accounted for once', () => {
+    const twice = named.filter((call, index) => named.indexOf(call) !== index || READ.test(call));
+    expect({ twice, unknown: named.filter((call) => !CALLS.includes(call)) }).toEqual({
+      twice: [],
+      unknown: [],
+    });
+  });
+
+  it('has its row', () => {
+    const guide = readFileSync('docs/operators.md', 'utf8');
+    expect(Object.keys(ROWS).filter((row) => !guide.includes(`\n| ${row}`))).toEqual([]);
+  });
+});
+
+const payout = { amount: 900, phone: '670000800' };
+
+describe('Temporal’s server', () => {
+  let world: PaymentWorld;
+  beforeAll(async () => {
+    world = await PaymentWorld.start({
+      realServer: true,
+      terms: { ambiguousGraceMs: 3_000, providerTimeoutMs: 1_000 },
+    });
+  }, 120_000);
+  afterAll(() => world.stop(), 60_000);
+
+  /** A call by its name. */
+  function call(name: string, request: object): Promise<unknown> {
+    const method = `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
+    const asked = { namespace: 'default', ...request };
+    return world.client.withDeadline(
+      Date.now() + 5_000,
+      () =>
+        (world.client.workflowService as unknown as Record<string, (asked: object) => Promise<unknown>>)[
+          method
+        ]?.(asked) ?? Promise.reject(new Error(`there is no ${name}`)),
+    );
+  }
+
+  it.each(REFUSED)('refuses %s', async (name) => {
+    const { code } = await call(name, {}).then(
+      () => ({ code: grpc.OK }),
+      (error: { readonly code: number }) => error,
+    );
+    expect([grpc.UNIMPLEMENTED, grpc.PERMISSION_DENIED]).toContain(code);
+  });
+
+  /** Begins a payout and has it settled, once it is known whether it was sent: never twice. */
+  async function comesToItsEnd(): Promise<number> {
+    const { id } = (await world.post('/v1/payouts', payout)).body;
+    await eventually(
+      async () =>
+        world.transactionsOf(id).length > 0 ||
+        (await world.get(`/v1/payments/${id}`)).body.status === 'REVIEW',
+      (is) => is,
+      60_000,
+    );
+    const sent = world.transactionsOf(id).length;
+    if (sent > 0) {
+      await world.settle(id, 'SUCCESSFUL');
+      await world.untilStatus(id, 'SUCCESSFUL');
+    }
+    return world.transactionsOf(id).length;
+  }
+
+  it.each([
+    ['PollWorkflowTaskQueue', 1],
+    ['PollActivityTaskQueue', 1],
+  ])(
+    'gives up what a strange program has taken by %s: nothing is sent twice',
+    async (name, most) => {
+      const poll = { taskQueue: { name: 'payments' }, identity: 'nobody' };
+      const taken = Promise.all(Array.from({ length: 30 }, () => call(name, poll).catch(() => undefined)));
+      expect(await comesToItsEnd()).toBeLessThanOrEqual(most);
+      await taken;
+    },
+    120_000,
+  );
+
+  it('has payments go on when a sticky queue is reset, a worker shut down by API, and a Nexus endpoint made of their queue', async () => {
+    const { id } = (await world.post('/v1/payouts', payout)).body;
+    await call('ResetStickyTaskQueue', { execution: { workflowId: id } });
+    await call('ShutdownWorker', { stickyTaskQueue: 'payments', identity: 'nobody', reason: 'tried' }).catch(
+      () => undefined,
+    );
+    const target = { worker: { namespace: 'default', taskQueue: 'payments' } };
+    const { endpoint } = await world.env.connection.operatorService.createNexusEndpoint({
+      spec: { name: 'of-payments', target },
+    });
+    await world.settle(id, 'SUCCESSFUL');
+    await world.untilStatus(id, 'SUCCESSFUL');
+    expect(await comesToItsEnd()).toBe(1);
+    const { id: made, version } = endpoint ?? {};
+    await world.env.connection.operatorService.deleteNexusEndpoint({ id: made, version } as never);
+  }, 120_000);
+});
