@@ -266,10 +266,11 @@ export function sendViolations(
 ): Violation[] {
   const violations: Violation[] = [];
   if (payment.order.method === 'link') {
-    if (book.orphans.length > 0) {
+    const orphans = book.orphans.filter((orphan) => transactionOf(provider, orphan)?.status !== 'EXPIRED');
+    if (orphans.length > 0) {
       violations.push({
         invariant: 'oneLink',
-        what: `another link is made, and ${book.orphans.join(', ')} was not expired`,
+        what: `another link is made, and ${orphans.join(', ')} was not expired`,
       });
     }
     if (!book.isSearched) {

@@ -200,7 +200,10 @@ export function onReportStatus(
     case 'found': {
       const owner = ownerIn(payment, answer.transaction);
       if (owner === 'another' || owner === 'disputed') return withOpen(asked, others);
-      const again = withOpen(asked, [...others, ...notKnownYet(report, now)]);
+      const next = notKnownYet(report, now);
+      const again = withOpen(asked, [...others, ...next]);
+      // Whose it is, the list may say.
+      if (owner === 'unsaid' && next.length === 0) return unconfirmed(again, transId, now);
       if (owner === 'unsaid' || agrees(payment, answer.transaction, now)) return again;
       const isBehind = reportedPaidUntil(payment, transId, now) !== undefined;
       return confirmed(isBehind ? again : withOpen(asked, others), answer.transaction, now);

@@ -3,6 +3,7 @@ import { disagreement, ownAmong } from './matching.js';
 import type { ListAnswer } from './outcome.js';
 import type { PaymentState, Verifying } from './payment-state.js';
 import {
+  askSoon,
   besides,
   end,
   graceEnd,
@@ -42,6 +43,10 @@ export function onListedWhileVerifying(
   // The answer by which it ends may have left that out.
   const wrong = followed && disagreement(payment.order, followed);
   if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(known, wrong, now);
+  // It has been shown as paid since, and the list leaves it out: it is asked about itself.
+  const { shown } = payment;
+  if (followed === undefined && shown?.transId === of.transId && shown.status === 'SUCCESSFUL')
+    return askSoon(pursueOn(known, of), now);
   // It was not final, after all.
   return isPaid ? applyTransaction(known, followed, now) : end(known, outcome, now);
 }

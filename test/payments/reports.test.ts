@@ -354,6 +354,17 @@ describe('a reported transaction', () => {
     expect(payment.payment.others).toEqual([{ transId: transId('T1'), status: 'SUCCESSFUL' }]);
   });
 
+  it('is looked for in the list when the provider never says whose it is', () => {
+    const payment = paid(payoutOrder).hint('T2');
+    const unsaid = { transId: transId('T2'), status: 'SUCCESSFUL' } as const;
+    while (payment.wants.kind !== 'lookUp') {
+      if (payment.wants.kind === 'wait') payment.at(payment.wants.until ?? 0);
+      else payment.answered({ kind: 'found', transaction: unsaid });
+    }
+    payment.listed(transactionOf(payoutOrder, { status: 'SUCCESSFUL' }), unsaid);
+    expect(payment.phase('review').why).toContain('T2 (SUCCESSFUL)');
+  });
+
   it('is an ambiguous link’s only when somebody pays it', () => {
     const search = () => ambiguous(linkOrder).hint('T1').listing(SILENT);
     expect(search().found('CREATED').payment).toMatchObject({

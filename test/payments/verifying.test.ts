@@ -58,6 +58,25 @@ describe.each([directOrder, payoutOrder])(
       expect(payment.notified).toEqual(['payment.review']);
     });
 
+    it('is asked about once more when it was shown as paid since, and the list leaves it out', () => {
+      const payment = unread();
+      while (payment.status !== 'REVIEW') payment.listing(SILENT);
+      payment
+        .fail()
+        .found('FAILED')
+        .hint('T2')
+        .listed({ ...second, status: 'SUCCESSFUL' });
+      expect(payment.reply).toMatchObject({ kind: 'refused' });
+      while (payment.wants.kind !== 'lookUp') {
+        if (payment.wants.kind === 'wait') payment.at(payment.wants.until ?? 0);
+        else payment.answered(SILENT);
+      }
+      expect(payment.listed().status).toBe('REVIEW');
+      expect(payment.asks('askStatus').transId).toBe('T2');
+      expect(payment.found('SUCCESSFUL').status).toBe('SUCCESSFUL');
+      expect(payment.notified).toEqual(['payment.review', 'payment.succeeded']);
+    });
+
     it.each(['SUCCESSFUL', 'PENDING', 'CREATED'] as const)(
       'is put before a person when the list shows another that is %s',
       (status) => {
