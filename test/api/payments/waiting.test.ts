@@ -45,6 +45,8 @@ describe('the age of the oldest review, with more of them than one call lists', 
       taskQueue: 'nobody',
       memo: { owner: 'shop', fingerprint: 'f', requestId: 'r' },
       typedSearchAttributes: new TypedSearchAttributes([
+        { key: attributes.merchant, value: 'shop' },
+        { key: attributes.amount, value: 500 },
         { key: attributes.createdAt, value: as.createdAt },
         { key: attributes.status, value: as.status },
         { key: attributes.final, value: false },
