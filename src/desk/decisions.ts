@@ -1,10 +1,18 @@
 import { type Html, html } from '../api/http/html.js';
 import { type Force, isForced, overrules, overrulesAllOf } from '../payments/decision.js';
 import { ApiAway, type Payment, type Proposed } from './api-client.js';
-import { ACTIONS, type Action, type Draft, findDraft, keepDraft } from './draft.js';
+import {
+  ACTIONS,
+  type Action,
+  type Draft,
+  type DraftFields,
+  type FieldErrors,
+  findDraft,
+  keepDraft,
+} from './draft.js';
 import { csrfField, errorPage, facts, noticeBox, page } from './page.js';
 import type { Session } from './sessions.js';
-import { leaveNotice, type PageReply, ProblemError, requireValue, type Visit } from './visit.js';
+import { leaveNotice, type PageReply, ProblemError, partOf, requireValue, type Visit } from './visit.js';
 import {
   amount,
   amountOf,
@@ -115,10 +123,14 @@ export async function decisionForm(visit: Visit): Promise<PageReply> {
   if (action === undefined) return notFound(session);
   const payment = requireValue(await api.payment(id));
   const draft = findDraft(session, id, visit.query('draft'));
-  const seen = draft?.fields.review ?? visit.query('review');
-  if (isOld(payment, action, seen)) return oldView(session, payment, seen);
-  const typed = { transId: visit.query('transId'), why: visit.query('why') };
-  return { page: formPage(session, payment, action, seen, draft, typed) };
+  const typed = draft?.fields ?? {
+    review: visit.query('review'),
+    transId: visit.query('transId'),
+    why: visit.query('why'),
+    shownAt: '',
+  };
+  if (isOld(payment, action, typed.review)) return await oldView(visit, payment, action, typed);
+  return { page: formPage(session, payment, action, typed, draft?.errors) };
 }
 
 /** POST /desk/payments/:id/decide/:action: keeps what was typed, and has it confirmed. */
@@ -131,6 +143,7 @@ export async function draftDecision(visit: Visit): Promise<PageReply> {
     review: visit.field('review'),
     why: visit.field('why'),
     transId: visit.field('transId'),
+    shownAt: visit.field('shownAt'),
   };
   const draft = keepDraft(session, id, action, fields);
   return draft.decision === undefined
@@ -145,8 +158,8 @@ export async function confirmation(visit: Visit): Promise<PageReply> {
   const draft = findDraft(session, id, visit.param('draft'));
   if (draft?.decision === undefined) return draftIsGone(session, id);
   const payment = requireValue(await api.payment(id));
-  const { review } = draft.fields;
-  if (isOld(payment, draft.action, review)) return oldView(session, payment, review);
+  if (isOld(payment, draft.action, draft.fields.review))
+    return await oldView(visit, payment, draft.action, draft.fields);
   if (isDecidedAlready(session, payment, draft)) return decidedAlready(session, payment);
   return { page: confirmationPage(session, payment, draft) };
 }
@@ -159,8 +172,8 @@ export async function carryOut(visit: Visit): Promise<PageReply> {
   if (draft?.decision === undefined) return draftIsGone(session, id);
   if (draft.carriedOut === undefined) {
     const payment = requireValue(await api.payment(id));
-    const { review } = draft.fields;
-    if (isOld(payment, draft.action, review)) return oldView(session, payment, review);
+    if (isOld(payment, draft.action, draft.fields.review))
+      return await oldView(visit, payment, draft.action, draft.fields);
     const force = forceIn(session, payment, draft);
     const isMeant = !isForced(force) || visit.field('force') === FORCE_WORD;
     // A form that is sent again must not do what it didn't show. All else that it showed goes by the review's number.
@@ -178,11 +191,12 @@ function overruledBy(force: Force, { refusal }: Draft): string {
 }
 
 /** @returns where to go next: the payment, or back to the confirmation when the refusal can be overruled */
-async function decide({ session, api }: Visit, draft: Draft, force: Force): Promise<string> {
-  const { payment: id, decision } = draft;
+async function decide(visit: Visit, draft: Draft, force: Force): Promise<string> {
+  const { session, api } = visit;
+  const { payment: id, decision, action, fields } = draft;
   if (decision === undefined) return paymentAddress(id);
-  const say = (kind: 'done' | 'refused' | 'unknown', text: string) => {
-    leaveNotice(session, id, { kind, text });
+  const say = (kind: 'done' | 'unknown', text: string) => {
+    leaveNotice(session, id, { kind, text, more: kind === 'done' ? undefined : typedWords(fields) });
     return paymentAddress(id);
   };
   try {
@@ -204,7 +218,8 @@ async function decide({ session, api }: Visit, draft: Draft, force: Force): Prom
       return `${paymentAddress(id)}/confirm/${draft.id}`;
     }
     if (status >= 500) return say('unknown', `${LOST_ANSWER} ${detail}`);
-    return say('refused', `${sentence(detail)} This is the payment as it is now.`);
+    await refuse(visit, id, action, fields, `${sentence(detail)} This is the payment as it is now.`);
+    return paymentAddress(id);
   } catch (error) {
     if (error instanceof ApiAway) return say('unknown', LOST_ANSWER);
     draft.carriedOut = undefined;
@@ -238,13 +253,50 @@ export function reviewNumber(payment: Payment, action: Action): number | undefin
 }
 
 /** Leads to the payment as it is now, which says why. */
-function oldView(session: Session, { id, status, review }: Payment, seen: string): PageReply {
+async function oldView(
+  visit: Visit,
+  { id, status, review }: Payment,
+  action: Action,
+  typed: DraftFields,
+): Promise<PageReply> {
   const text =
     review === undefined
       ? `The payment is ${status}, and not under review: there is nothing to decide.`
-      : `You looked at review ${seen || '(none)'}. There is new evidence since, or somebody has decided, and this is review ${review.number}: read it before you decide.`;
-  leaveNotice(session, id, { kind: 'refused', text });
+      : `You looked at review ${typed.review || '(none)'}. There is new evidence since, or somebody has decided, and this is review ${review.number}: read it before you decide.`;
+  await refuse(visit, id, action, typed, text);
   return { to: paymentAddress(id) };
+}
+
+/** Has the payment's page say that a decision was refused, what is new since its form was shown, and how to go on with what was typed. */
+async function refuse(
+  { session, api }: Visit,
+  id: string,
+  action: Action,
+  typed: DraftFields,
+  text: string,
+): Promise<void> {
+  const [payment, timeline] = await Promise.all([partOf(api.payment(id)), partOf(api.timeline(id))]);
+  const number = payment.kind === 'ok' ? reviewNumber(payment.value, action) : undefined;
+  const isTyped = typed.why.trim() !== '' || typed.transId.trim() !== '';
+  const shownAt = Number(typed.shownAt || Number.NaN);
+  const entries = timeline.kind === 'ok' ? timeline.value.data : [];
+  const news = entries.filter(({ at, lastAt = at }) => Date.parse(lastAt) > shownAt).slice(-MAX_NEWS);
+  const again =
+    isTyped && number !== undefined
+      ? keepDraft(session, id, action, { ...typed, review: String(number), shownAt: '' })
+      : undefined;
+  const more = html`${news.length > 0 && html`<p>Since you began:</p><ul>${news.map(({ at, lastAt = at, summary }) => html`<li>${time(lastAt)}: ${summary}</li>`)}</ul>`}
+${isTyped && typedWords(typed)}
+${again && html`<div class="actions"><a class="button plain" href="${paymentAddress(id)}/decide/${action}?draft=${again.id}">Go on with what you typed<span aria-hidden="true">&nbsp;…</span></a></div>`}`;
+  leaveNotice(session, id, { kind: 'refused', text, more });
+}
+
+/** Entries of the timeline that a refusal shows, the latest. */
+const MAX_NEWS = 5;
+
+/** What was typed, so that it isn't lost with its form. */
+function typedWords({ why, transId }: DraftFields): Html {
+  return html`<p class="quiet">You had typed: ${transId && html`<code>${transId}</code>. `}${why}</p>`;
 }
 
 function decidedAlready(session: Session, { id }: Payment): PageReply {
@@ -267,14 +319,11 @@ function formPage(
   session: Session,
   payment: Payment,
   action: Action,
-  review: string,
-  draft: Draft | undefined,
-  begun: { readonly transId: string; readonly why: string },
+  typed: DraftFields,
+  errors: FieldErrors = {},
 ): string {
   const { effect, refusedWhen } = DECISIONS[action];
   const name = isWithdrawal(session, payment, action) ? 'Withdraw the decision' : DECISIONS[action].name;
-  const errors = draft?.errors ?? {};
-  const typed = draft?.fields ?? begun;
   const count = Object.keys(errors).length;
   const main = html`
 <div class="title"><h1>${name}</h1><p class="quiet">${nameOf(payment)}, <code>${payment.id}</code></p></div>
@@ -286,7 +335,7 @@ ${payment.review?.secondPerson && action !== 'reject' && html`<p>${takesTwo(sess
 </div>
 <form class="card" method="post" action="${paymentAddress(payment.id)}/decide/${action}">
 ${csrfField(session.csrf)}
-<input type="hidden" name="action" value="${action}"><input type="hidden" name="review" value="${review}">
+<input type="hidden" name="action" value="${action}"><input type="hidden" name="review" value="${typed.review}"><input type="hidden" name="shownAt" value="${typed.shownAt || Date.now()}">
 ${action === 'match' && field({ name: 'transId', label: "The transaction's id", value: typed.transId, hint: "As the provider's portal or list shows it.", error: errors.transId, focus: count === 0 || errors.transId !== undefined })}
 ${field({ name: 'why', label: 'Why', value: typed.why, hint: action === 'reject' ? 'Operators see it.' : 'The merchant sees it, and so does everybody who reads the payment later. Name the ticket or the call.', error: errors.why, isLong: true, focus: action !== 'match' && count === 0 ? true : errors.why !== undefined && errors.transId === undefined })}
 <div class="actions"><button class="button">Go on to the confirmation</button><a class="button plain" href="${paymentAddress(payment.id)}">Don't decide</a></div>
@@ -439,12 +488,12 @@ function yesOf(session: Session, payment: Payment, draft: Draft): string {
 
 /** What has been done. */
 function sentenceOf(payment: Payment, { action, fields }: Draft): string {
-  const what = nameOf(payment);
+  const what = lowerCased(nameOf(payment));
   switch (action) {
     case 'match':
       return `The ${what} was matched with ${fields.transId}.`;
     case 'fail':
-      return `The ${what} was failed: no money has moved.`;
+      return `The ${what} is FAILED now: no money has moved.`;
     case 'resend':
       return `The ${what} is sent once more.`;
     case 'reject':

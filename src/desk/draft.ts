@@ -16,6 +16,8 @@ export interface DraftFields {
   readonly review: string;
   readonly why: string;
   readonly transId: string;
+  /** When the form was shown, in ms since the epoch; empty when it isn't known. */
+  readonly shownAt: string;
 }
 
 /** A decision that is being made: typed, then confirmed, and carried out once. */
@@ -75,7 +77,7 @@ export function keepDraft(
   action: Action,
   typed: DraftFields,
 ): Draft {
-  const fields = { review: typed.review, why: typed.why.trim(), transId: typed.transId.trim() };
+  const fields = { ...typed, why: typed.why.trim(), transId: typed.transId.trim() };
   const errors = errorsOf(action, fields);
   const draft: Draft = {
     id: randomToken(),

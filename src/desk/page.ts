@@ -66,7 +66,7 @@ export function noticeBox(notice: Notice | undefined): Html | undefined {
   if (notice === undefined) return undefined;
   const title = { done: 'Done', refused: 'Refused: nothing was changed', unknown: 'Not known' }[notice.kind];
   const role = notice.kind === 'done' ? 'status' : 'alert';
-  return html`<div class="notice ${notice.kind}" role="${role}"><strong>${title}</strong><p>${notice.text}</p></div>`;
+  return html`<div class="notice ${notice.kind}" role="${role}"><strong>${title}</strong><p>${notice.text}</p>${notice.more}</div>`;
 }
 
 /** What is known of something, as a list of names and values; those without a value are left out. */

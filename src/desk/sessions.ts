@@ -1,10 +1,13 @@
 import { randomToken } from '../api/http/browser.js';
+import type { Html } from '../api/http/html.js';
 import type { Draft } from './draft.js';
 
 /** What a page says once, after a redirect. */
 export interface Notice {
   readonly kind: 'done' | 'refused' | 'unknown';
   readonly text: string;
+  /** What follows the text. */
+  readonly more?: Html | undefined;
 }
 
 /** An operator who is signed in. */

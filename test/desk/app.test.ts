@@ -446,6 +446,71 @@ describe('a decision', () => {
     expect((await operator.get(page)).text).not.toContain('You looked at review 2');
   });
 
+  it('on an old review keeps what was typed, for the review that there is now', async () => {
+    const typed = `review=2&transId=T815&why=${encodeURIComponent('seen in the portal')}`;
+    const { path, text } = await operator.get(`${page}/decide/match?${typed}`);
+    expect(path).toBe(page);
+    expect(text).toContain('You had typed: <code>T815</code>. seen in the portal');
+    const [, again = ''] = /href="([^"]+)">Go on with what you typed/.exec(text) ?? [];
+    const { text: form } = await operator.get(again);
+    expect(form).toContain('name="review" value="3"');
+    expect(form).toContain('value="T815"');
+    expect(form).toContain('>seen in the portal</textarea>');
+    expect(posted()).toEqual([]);
+  });
+
+  it.each([
+    ['before it is confirmed', false],
+    ['while it is confirmed', true],
+  ])('says what is new when the review has changed %s, and keeps what was typed', async (_, isLate) => {
+    const { path } = await toConfirmation('Ticket 4711');
+    const news = {
+      at: new Date(Date.now() + 60_000).toISOString(),
+      type: 'asked',
+      source: 'provider',
+    } as const;
+    const [first] = api.known.timeline.data;
+    const data = [first, { ...news, summary: 'The provider said that T815 is SUCCESSFUL.' }];
+    api.instead.set('/events', { status: 200, body: { data } });
+    const review = { ...api.known.payment.review, number: 4 };
+    const changed = { status: 200, body: { ...api.known.payment, review } };
+    if (isLate) {
+      const detail = 'the review has changed: it is now number 4';
+      api.instead.set('/resolve', {
+        status: 409,
+        // It changes once the desk has looked.
+        get body() {
+          api.instead.set(`/v1/payments/${ID}`, changed);
+          return problem(409, 'resolution_refused', detail);
+        },
+      });
+    } else api.instead.set(`/v1/payments/${ID}`, changed);
+    const { path: at, text } = await operator.submit(path.slice(page.length));
+    expect(at).toBe(page);
+    expect(text).toContain('Refused: nothing was changed');
+    expect(text).toContain('The provider said that T815 is SUCCESSFUL.');
+    expect(text).toContain('You had typed: Ticket 4711');
+    const [, again = ''] = /href="([^"]+)">Go on with what you typed/.exec(text) ?? [];
+    const { text: form } = await operator.get(again);
+    expect(form).toContain('name="review" value="4"');
+    expect(form).toContain('>Ticket 4711</textarea>');
+  });
+
+  it('keeps what was typed on a payment that is no longer under review, and when nobody knows', async () => {
+    const { path } = await toConfirmation('Ticket 4711');
+    api.instead.set('/resolve', { status: 503, body: problem(503, 'temporarily_unavailable', 'Try again.') });
+    const unknown = await operator.submit(path.slice(page.length));
+    expect(unknown.text).toContain('You had typed: Ticket 4711');
+    api.instead.clear();
+    const { path: next } = await toConfirmation('Ticket 4712');
+    const body = { ...api.known.payment, status: 'FAILED', final: true, review: undefined };
+    api.instead.set(`/v1/payments/${ID}`, { status: 200, body });
+    const over = await operator.submit(next.slice(page.length));
+    expect(over.text).toContain('there is nothing to decide');
+    expect(over.text).toContain('You had typed: Ticket 4712');
+    expect(over.text).not.toContain('Go on with what you typed');
+  });
+
   it('that the API refuses leads to the payment, with the reason', async () => {
     const { path } = await toConfirmation();
     const detail = 'the review has changed: it is now number 4';
