@@ -266,7 +266,9 @@ async function read(sanaga: Sanaga, options: ListOptions, signal: AbortSignal) {
 }
 
 function paymentTable(payments: readonly PaymentSummary[]): string {
-  const head = ['Created (Douala)', 'Payment', 'Kind', 'Amount', 'Status', 'Your id'];
+  // An operator's list has everybody's.
+  const isOperators = payments.some(({ merchant }) => merchant !== undefined);
+  const head = ['Created (Douala)', 'Payment', 'Kind', 'Amount', 'Status', 'Order or customer'];
   const rows = payments.map((payment) => [
     timeOf(payment.createdAt),
     payment.id,
@@ -274,8 +276,9 @@ function paymentTable(payments: readonly PaymentSummary[]): string {
     amountOf(payment),
     statusOf(payment),
     payment.externalId ?? payment.userId ?? '',
+    ...(isOperators ? [payment.merchant ?? ''] : []),
   ]);
-  return table(head, rows, ['Amount']);
+  return table(isOperators ? [...head, 'Merchant'] : head, rows, ['Amount']);
 }
 
 /** How often a payment is read, and how often all of them are, in ms. */

@@ -55,7 +55,7 @@ export function addReviewCommand(program: Command): void {
     .command('review')
     .summary('list payments in REVIEW, and decide on them (operators)')
     .description(
-      'Lists the payments that an operator has to look into. The key needs the scope review to decide. Read ' +
+      'Lists the payments that an operator has to look into, oldest first. The key needs the scope review to decide. Read ' +
         'docs/operators.md before you do: a decision can move money.',
     );
   withTarget(review)
@@ -135,6 +135,8 @@ async function list(options: TargetOptions, stop: AbortSignal): Promise<number> 
   );
   const ids: string[] = [];
   for await (const { id } of all) ids.push(id);
+  // A list has the newest first; what has waited longest is decided first.
+  ids.reverse();
   // A list has neither the review nor the reason.
   const reads = new PQueue({ concurrency: MAX_READS });
   const read = ids.map((id) => async () => ({ id, payment: await readListed(sanaga, id, stop) }));
@@ -145,13 +147,22 @@ async function list(options: TargetOptions, stop: AbortSignal): Promise<number> 
   }
 
   if (options.json) payments.forEach(printJson);
-  else if (payments.length > 0) print(reviewTable(payments));
-  else note('No payment is in REVIEW.');
+  else if (payments.length > 0) {
+    print(reviewTable(payments));
+    note(NEXT);
+  } else note('No payment is in REVIEW.');
   for (const id of unreadable)
     note(`${id} may be in REVIEW, but can't be read at the moment: read it later.`);
   if (unreadable.length > 0) return EXIT.unknown;
   return payments.length > 0 ? EXIT.failed : EXIT.ok;
 }
+
+/** What to do with what is listed. */
+const NEXT = `
+Before you decide on one, look at it ("sanaga get <payment>", "sanaga events <payment>") and at the provider's portal. Then:
+  sanaga review match <payment> --number <review> --trans-id <transaction> --why <reason>   a transaction is this payment's
+  sanaga review fail <payment> --number <review> --why <reason>                             no money has moved, and none will
+  sanaga review resend <payment> --number <review> --why <reason>                           there is none: send it once more`;
 
 /** A payment of the list; `undefined` when it can't be read at the moment. */
 async function readListed(sanaga: Sanaga, id: string, signal: AbortSignal): Promise<Payment | undefined> {
@@ -164,7 +175,16 @@ async function readListed(sanaga: Sanaga, id: string, signal: AbortSignal): Prom
 }
 
 function reviewTable(payments: readonly Payment[]): string {
-  const head = ['Since (Douala)', 'Payment', 'Kind', 'Amount', 'No.', 'Decide from', 'Merchant', 'Why'];
+  const head = [
+    'Since (Douala)',
+    'Payment',
+    'Kind',
+    'Amount',
+    'Review',
+    'Decide from (Douala)',
+    'Merchant',
+    'Reason',
+  ];
   const rows = payments.map((payment) => [
     payment.review === undefined ? '' : timeOf(payment.review.since),
     payment.id,
@@ -175,7 +195,7 @@ function reviewTable(payments: readonly Payment[]): string {
     payment.merchant ?? '',
     payment.reason ?? '',
   ]);
-  return table(head, rows, ['Amount', 'No.']);
+  return table(head, rows, ['Amount', 'Review']);
 }
 
 async function decide(

@@ -108,9 +108,9 @@ function listOf(data: readonly StatementSummary[]): string {
     timeOf(madeAt),
     payments === undefined ? '' : String(payments),
     differences === undefined ? '' : String(differences),
-    complete ? '' : paint('yellow', 'incomplete'),
+    complete ? 'complete' : paint('yellow', 'incomplete'),
   ]);
-  return table(['Day', 'Version', 'Made (Douala)', 'Payments', 'Differences', ''], rows, [
+  return table(['Day', 'Version', 'Made (Douala)', 'Payments', 'Differences', 'Coverage'], rows, [
     'Payments',
     'Differences',
   ]);
@@ -118,7 +118,7 @@ function listOf(data: readonly StatementSummary[]): string {
 
 function describe(statement: Statement): string {
   const { date, version, madeAt, services, differences, complete } = statement;
-  const head = `${paint('bold', `Statement of ${date}`)}  version ${version}, made ${timeOf(madeAt)}`;
+  const head = `${paint('bold', `Statement of ${date}`)}  version ${version}, made ${timeOf(madeAt)} (Douala)`;
   return [
     complete ? head : `${head}  ${paint('yellow', 'incomplete')}`,
     ...serviceLines('Collections', services.collection),
@@ -154,7 +154,7 @@ function serviceLines(
     ...(change === undefined
       ? []
       : [
-          `  the balance changed by ${xaf(change.balance)}, the day's payments come to ${xaf(change.payments)}: ${xaf(change.rest)} are other days', withdrawals or unknown`,
+          `  the balance changed by ${xaf(change.balance)}: ${xaf(change.payments)} by the day's payments, ${xaf(change.rest)} by other days' payments, withdrawals, or what isn't known`,
         ]),
     ...coverage.gaps.map((gap) => `  ${paint('yellow', 'not covered')}: ${gap}`),
     ...(coverage.notCompared === 0

@@ -110,13 +110,13 @@ function unreadableBox(unreadable: PaymentPage['unreadable']): Html {
 const UNACKNOWLEDGED = {
   due: {
     title: 'Deliveries that are due',
-    may: 'Those of the oldest payment first. Each is tried for 72 hours, and then given up.',
+    may: 'Each is tried for 72 hours, and then given up.',
     none: 'No delivery is due.',
     other: 'Deliveries that were given up',
   },
   abandoned: {
     title: 'Deliveries that were given up',
-    may: 'Those of the oldest payment first, for as long as Temporal keeps it. Nobody sends them unless you do: find out why the merchant did not take them, and send them again.',
+    may: 'Nobody sends these unless you do: find out why the merchant did not take them, and send them again. They are listed for as long as Temporal keeps the payment.',
     none: 'No delivery was given up, or each was sent again.',
     other: 'Deliveries that are due',
   },
@@ -135,7 +135,7 @@ export const deliveriesPage =
     const isPart = cursor !== '' || nextCursor !== undefined;
     const main = html`
 <div class="title"><h1>${words.title}</h1>
-<p>${counted(total, 'payment', 'payments')} may have some${isPart && `, and ${count(checked)} of them ${checked === 1 ? 'was' : 'were'} asked for this page`}: ${counted(data.length, 'notification', 'notifications')} of them ${data.length === 1 ? 'is' : 'are'} here. ${words.may}</p>
+<p>${total > 0 && html`${counted(total, 'payment', 'payments')} may have some${isPart && `, and ${count(checked)} of them ${checked === 1 ? 'was' : 'were'} asked for this page`}. ${counted(data.length, 'notification is', 'notifications are')} listed here, the oldest payment's first. `}${words.may}</p>
 <p><a href="${deliveriesAddress(which === 'due' ? 'abandoned' : 'due')}">${words.other}</a></p></div>
 ${noticeBox(takeNotice(session, which))}
 ${unread > 0 && html`<div class="notice" role="alert"><strong>Not complete</strong><p>${counted(unread, 'payment', 'payments')} could not answer in time.</p></div>`}

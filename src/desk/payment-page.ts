@@ -260,13 +260,13 @@ ${facts([
     'Amount',
     transaction.amount === undefined
       ? 'not said'
-      : html`${amount(transaction.amount)}${isOtherAmount && differs(`ordered were ${amount(payment.amount)}`)}`,
+      : html`${amount(transaction.amount)}${isOtherAmount && differs(`the order is of ${amount(payment.amount)}`)}`,
   ],
   [
     'Made for',
     names === '' ? 'not said' : html`<code>${names}</code>${isAnothers && differs('another payment')}`,
   ],
-  ['Type', transType && html`${transType}${isOtherType && differs(`ordered was a ${type}`)}`],
+  ['Type', transType && html`${transType}${isOtherType && differs(`the order is a ${type}`)}`],
   ['Medium', transaction.medium],
   ['After fees', transaction.revenue !== undefined && amount(transaction.revenue)],
   ["Operator's reference", transaction.financialTransId],

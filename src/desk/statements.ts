@@ -113,7 +113,7 @@ export async function statementPage(visit: Visit): Promise<PageReply> {
 <div class="title"><h1>Statement of ${date}</h1>
 <p>Version ${version}, made ${time(madeAt)}. The files have every payment.</p>
 <div class="actions"><a class="button" href="${fileAddress(date, 'csv', version)}">Download CSV</a><a class="button plain" href="${fileAddress(date, 'json', version)}">Download JSON</a></div></div>
-${!complete && html`<div class="notice" role="alert"><strong>Not complete</strong><p>The provider could not be made to show everything of the day. What is missing is said below, for each service.</p></div>`}
+${!complete && html`<div class="notice" role="alert"><strong>Not complete</strong><p>The provider has not shown everything of the day: see &quot;Not covered&quot; below, for each service.</p></div>`}
 <section class="stack" aria-labelledby="differences"><h2 id="differences">${differences.length === 0 ? 'Nothing differs' : counted(differences.length, 'difference')}</h2>
 ${differences.length > shown.length && html`<p>These are the first ${count(MAX_SHOWN)}.</p>`}
 ${shown.length > 0 && html`<ol class="list">${shown.map((one) => html`<li class="item">${differing(one)}</li>`)}</ol>`}
@@ -179,19 +179,19 @@ function notThereYet(date: string, version: string): Html {
 const KINDS: Readonly<Record<Difference['kind'], string>> = {
   only_at_provider: 'Known to the provider alone',
   missing_at_provider: 'Not shown by the provider',
-  several_transactions: 'Several transactions',
-  amount_differs: 'Another amount',
-  kind_differs: 'Another kind',
-  status_differs: 'Another status',
+  several_transactions: 'Several transactions of one payment',
+  amount_differs: 'The amounts differ',
+  kind_differs: 'The kinds differ',
+  status_differs: 'The statuses differ',
   in_review: 'In REVIEW',
 };
 
 const HANDLED: Readonly<Record<Difference['handling'], string>> = {
-  checked: "It was compared with the provider's records again",
-  not_checked: "It couldn't be compared again",
+  checked: "The payment was compared with the provider's records again",
+  not_checked: "The payment couldn't be compared with the provider's records again",
   under_review: 'Nothing: the payment is in REVIEW, and a person has to decide it',
-  unmatched: 'It is among the unmatched notifications',
-  noted: 'It stands here alone',
+  unmatched: 'The transaction was put among the unmatched notifications',
+  noted: 'Nothing: it is only noted here',
 };
 
 function differing(difference: Difference): Html {
@@ -204,8 +204,8 @@ function differing(difference: Difference): Html {
 ${facts([
   ['Payment', paymentId && html`<a href="${paymentAddress(paymentId)}">${paymentId}</a>`],
   ['Merchant', merchant],
-  ['As it is here', ours],
-  ['As the provider shows it', theirs],
+  ['In Sanaga', ours],
+  ['At the provider', theirs],
   [
     'Transaction',
     transId && html`<a href="/desk/search?q=${encodeURIComponent(transId)}"><code>${transId}</code></a>`,
@@ -231,8 +231,8 @@ ${facts([
   ['Opening balance', balance(opening)],
   ['Closing balance', balance(closing)],
   ['Change of the balance', change && amount(change.balance)],
-  ["The day's payments", change && amount(change.payments)],
-  ["Other days', withdrawals or unknown", change && amount(change.rest)],
+  ["By the day's payments", change && amount(change.payments)],
+  ["By other days' payments, withdrawals, or what is not known", change && amount(change.rest)],
 ])}
 ${
   !coverage.complete &&

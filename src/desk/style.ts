@@ -120,7 +120,7 @@ textarea { min-height: 6rem; resize: vertical; }
 .pages { display: flex; flex-wrap: wrap; gap: .75rem; align-items: center; }
 footer { padding: 1rem; font-size: .875rem; text-align: center; color: var(--quiet); }
 @media (min-width: 40rem) {
-  .facts > div { grid-template-columns: 11rem minmax(0, 1fr); }
+  .facts > div { grid-template-columns: 10rem minmax(0, 1fr); }
   .timeline li { grid-template-columns: 9.5rem minmax(0, 1fr); }
   .row { grid-template-columns: repeat(3, minmax(0, 1fr)) auto; align-items: end; }
   .row.search { grid-template-columns: minmax(0, 1fr) auto; }

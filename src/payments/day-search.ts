@@ -1,4 +1,4 @@
-import { MAX_SEARCH_LIMIT } from './limits.js';
+import { MAX_SEARCH_LIMIT, xaf } from './limits.js';
 import type { TransId } from './payment-id.js';
 import { isDay } from './time.js';
 import type { PhoneMedium, ProviderStatus } from './transaction.js';
@@ -184,7 +184,7 @@ export function describeGap({ status, medium, amount, why }: Gap): string {
     status && `with the status ${status}`,
     medium &&
       (medium === 'another' ? 'with another medium than mobile money and orange money' : `by ${medium}`),
-    amount && (amount === 'another' ? "of amounts that none of the day's payments has" : `of ${amount} XAF`),
+    amount && (amount === 'another' ? "of amounts that none of the day's payments has" : `of ${xaf(amount)}`),
   ].filter(Boolean);
   return `transactions ${which.length === 0 ? 'of the day' : which.join(', ')}: ${WHY[why]}`;
 }

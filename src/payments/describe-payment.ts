@@ -1,5 +1,6 @@
 import { isForced, type Proposal } from './decision.js';
 import { undecidedUntil } from './following.js';
+import { xaf } from './limits.js';
 import { nextDue } from './notification.js';
 import type { PaymentResolution } from './payment.js';
 import {
@@ -19,11 +20,6 @@ import { needsSecondPerson } from './second-person.js';
 import { objectionToWithdrawal, patienceEnd } from './sending.js';
 import { toPayment } from './to-payment.js';
 import { graceEnd } from './transitions.js';
-
-const numbers = new Intl.NumberFormat('en');
-
-/** An amount for operators, such as `5,000 XAF`. */
-export const xaf = (amount: number) => `${numbers.format(amount)} XAF`;
 
 /** What has moved or is to move and, where that differs, what was ordered. */
 function amountOf(ordered: number, paid = ordered): string {

@@ -8,6 +8,11 @@ export const MINIMUM_AMOUNT = 100;
 /** The only currency the provider moves. */
 export const CURRENCY = 'XAF';
 
+const numbers = new Intl.NumberFormat('en');
+
+/** An amount for people, such as `5,000 XAF`. */
+export const xaf = (amount: number) => `${numbers.format(amount)} ${CURRENCY}`;
+
 /** How long a payment link can be paid, in ms: 24 hours from its creation. */
 export const PROVIDER_LINK_LIFETIME_MS = 24 * 60 * 60 * 1000;
 

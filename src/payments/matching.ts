@@ -1,4 +1,4 @@
-import { CURRENCY } from './limits.js';
+import { xaf } from './limits.js';
 import type { PaymentOrder } from './order.js';
 import type { KnownDifference } from './payment-state.js';
 import { PROVIDER_STATUSES, type Transaction, type TransType } from './transaction.js';
@@ -42,11 +42,11 @@ export function differenceOf(order: PaymentOrder, transaction: Transaction): Dif
     };
   }
   if (amount !== undefined && amount !== order.amount) {
-    const words = `transaction ${transId} is of ${amount} ${CURRENCY}, ordered were ${order.amount} ${CURRENCY}`;
+    const words = `transaction ${transId} is of ${xaf(amount)}, and the order of ${xaf(order.amount)}`;
     return { field: 'amount', words, amount };
   }
   if (transType !== undefined && transType !== transTypeOf(order)) {
-    const words = `transaction ${transId} is a ${transType}, ordered was a ${transTypeOf(order)}`;
+    const words = `transaction ${transId} is a ${transType}, and the order a ${transTypeOf(order)}`;
     return { field: 'transType', words };
   }
   if (!possibleStatuses(order).includes(status)) {

@@ -1,4 +1,4 @@
-import { CURRENCY } from './limits.js';
+import { xaf } from './limits.js';
 import { ownerOf, transTypeOf } from './matching.js';
 import type { Service } from './order.js';
 import type { PaymentStatus } from './payment.js';
@@ -165,7 +165,7 @@ function disagreements(payment: DayPayment, own: Transaction): [DifferenceKind, 
   const amount = movedBy(payment);
   const differences: [DifferenceKind, string][] = [];
   if (own.amount !== undefined && own.amount !== amount) {
-    const text = `${own.transId} is of ${own.amount} ${CURRENCY}, and the payment of ${amount} ${CURRENCY}`;
+    const text = `${own.transId} is of ${xaf(own.amount)}, and the payment of ${xaf(amount)}`;
     differences.push(['amount_differs', text]);
   }
   if (own.transType !== undefined && own.transType !== transTypeOf({ kind })) {
@@ -230,7 +230,7 @@ function toLine(payment: DayPayment, own: Transaction | undefined, compared: boo
 /** What is to be said of a transaction that no payment here knows. */
 export function findingOf({ service, transaction }: Stranger): Finding {
   const { transId, status, amount, externalId, dateInitiated } = transaction;
-  const of = amount === undefined ? '' : ` of ${amount} ${CURRENCY}`;
+  const of = amount === undefined ? '' : ` of ${xaf(amount)}`;
   const made = externalId === undefined ? 'for nobody named' : `for ${externalId}`;
   const when =
     dateInitiated === undefined ? 'on a day that the provider does not say' : `on ${dateInitiated}`;

@@ -1,5 +1,5 @@
 import { allOf, type Decision, overrulesAllOf, type Rejection, type Resolution } from './decision.js';
-import { CURRENCY } from './limits.js';
+import { xaf } from './limits.js';
 import type { Deciding, PaymentState, Review } from './payment-state.js';
 import {
   type Change,
@@ -76,10 +76,10 @@ export function objectionToOne(
   payment: PaymentState,
   { review, resolution }: Pick<Deciding, 'review' | 'resolution'>,
 ): Refusal | undefined {
-  if (!isProposal(payment, review, resolution)) return undefined;
   const above = payment.terms.secondPersonAbove;
+  if (above === undefined || !isProposal(payment, review, resolution)) return undefined;
   return resolutionRefused(
-    `the provider shows a transaction of more than ${above} ${CURRENCY}, so that a decision takes two people: read the payment again, and decide again`,
+    `the provider shows a transaction of more than ${xaf(above)}, so that a decision takes two people: read the payment again, and decide again`,
   );
 }
 

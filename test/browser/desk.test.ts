@@ -269,7 +269,7 @@ describe('the desk by keyboard alone, with scripts off', () => {
 
       await tabTo(page, page.getByRole('button', { name: 'Fail it: 700 XAF' }));
       await page.keyboard.press('Space');
-      await page.getByRole('status').getByText('was failed').waitFor();
+      await page.getByRole('status').getByText('is FAILED now').waitFor();
       expect((await stack.read(id)).body).toMatchObject({
         status: 'FAILED',
         resolution: { by: 'operator', why: 'ticket 4711' },

@@ -700,8 +700,14 @@ describe('sanaga review', () => {
     // A list has neither the review nor the reason: they are read of each payment.
     const { review: _review, reason: _reason, ...listed } = inReview;
     const server = await serve((_, count) => (count === 1 ? page(listed) : [200, inReview]));
-    const { code, stdout } = await sanaga(server, 'review');
+    const { code, stdout, stderr } = await sanaga(server, 'review');
+    expect(stdout).toMatch(
+      /^Since \(Douala\) +Payment +Kind +Amount +Review +Decide from \(Douala\) +Merchant +Reason\n/,
+    );
     expect(stdout).toMatch(/pay_1 +payout +43,000 XAF +2 +2026-11-21 10:20:32 +not found in time/);
+    expect(stderr).toContain('Before you decide on one, look at it');
+    for (const decision of ['match', 'fail', 'resend'])
+      expect(stderr).toContain(`sanaga review ${decision} <payment> --number <review>`);
     expect(server.seen.map(({ path }) => path)).toEqual([
       '/v1/payments?status=REVIEW&limit=100',
       '/v1/payments/pay_1',
@@ -710,7 +716,7 @@ describe('sanaga review', () => {
     expect((await sanaga(await serve(() => page()), 'review')).code).toBe(0);
   });
 
-  it('reads eight of them at a time, and lists them in their order', async () => {
+  it('reads eight of them at a time, and lists the oldest first', async () => {
     const ids = Array.from({ length: 20 }, (_, number) => `pay_${number}`);
     const reads: (() => void)[] = [];
     const most: number[] = [];
@@ -731,7 +737,7 @@ describe('sanaga review', () => {
     });
     const { code, stdout } = await sanaga(server, 'review', '--json');
     const listed = stdout.trimEnd().split('\n');
-    expect(listed.map((line) => JSON.parse(line).id)).toEqual(ids);
+    expect(listed.map((line) => JSON.parse(line).id)).toEqual([...ids].reverse());
     expect(most).toEqual([8, 8, 4]);
     expect(code).toBe(1);
   });

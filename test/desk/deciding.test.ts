@@ -79,7 +79,7 @@ describe('the page of a payment', () => {
     const transId = await transactionFor(id, 900);
     const { text } = await eventually(
       () => operator.get(`/desk/payments/${id}`),
-      (page) => page.text.includes('ordered were 700\u00a0XAF'),
+      (page) => page.text.includes('the order is of 700\u00a0XAF'),
     );
     expect(text).toContain(transId);
     expect(text).toContain('Sanaga sends the request to the provider.');

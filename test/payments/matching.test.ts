@@ -59,7 +59,7 @@ describe.each(orders)('a transaction of the payment $id', (order) => {
     for (const wrong of wrongs) expect(disagreement(order, { ...own, ...wrong })).toContain('T1');
     expect(findOwn(order, [{ ...own, amount: 1 }])).toEqual({
       kind: 'mismatch',
-      reason: 'transaction T1 is of 1 XAF, ordered were 5000 XAF',
+      reason: 'transaction T1 is of 1 XAF, and the order of 5,000 XAF',
     });
   });
 });

@@ -162,7 +162,7 @@ describe('a transaction that no payment knows', () => {
       kind: 'only_at_provider',
       transId: OWN,
       providerAmount: 1_000,
-      text: 'own of 1000 XAF is SUCCESSFUL, and was initiated on 2026-11-21 for invoice-9: no payment here knows it',
+      text: 'own of 1,000 XAF is SUCCESSFUL, and was initiated on 2026-11-21 for invoice-9: no payment here knows it',
     });
   });
 });

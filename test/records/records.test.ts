@@ -269,6 +269,17 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     await expect(records.list({ owner: 'lister', status: 'REVIEW' }, 10)).resolves.toEqual([]);
   });
 
+  it('list payments oldest first, too, each once over all pages', async () => {
+    const own = (name: string, at: number) => recordOf(direct(name), { merchant: 'elder' }, at);
+    await records.write([own('ob', NOON), own('oa', NOON), own('oc', NOON + 1), own('od', NOON - 1)]);
+    const filter = { owner: 'elder', order: 'oldest first' } as const;
+    const first = await records.list(filter, 2);
+    expect(first.map(({ id }) => id)).toEqual(['col_od', 'col_oa']);
+    const after = { createdAt: NOON, id: 'col_oa' as PaymentId };
+    const second = await records.list({ ...filter, after }, 10);
+    expect(second.map(({ id }) => id)).toEqual(['col_ob', 'col_oc']);
+  });
+
   it("find payments by the mobile operator's reference, also once their payer was erased", async () => {
     const erasable = { ...direct('ref-1'), phone: '677000777', email: 'ref@example.org' };
     await records.write([

@@ -386,7 +386,7 @@ describe("the API's statements", () => {
       expect(list.text).toContain(`href="/desk/statements/${DAY}"`);
       const { text } = await visitor.get(`/desk/statements/${DAY}`);
       expect(text).toContain('Known to the provider alone');
-      expect(text).toContain('Another amount');
+      expect(text).toContain('The amounts differ');
       expect(text).toContain('nobody could ask for it then');
       expect(text).toContain('Not complete');
     } finally {

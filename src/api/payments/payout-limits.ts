@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import type { MerchantLimits } from '../../merchants.js';
 import type { CountedPayout } from '../../payments/counted-payouts.js';
-import { xaf } from '../../payments/describe-payment.js';
+import { xaf } from '../../payments/limits.js';
 import type { PaymentOrder } from '../../payments/order.js';
 import { dayOf, endOfDay } from '../../payments/time.js';
 import {

@@ -1,4 +1,4 @@
-import { xaf } from '../../payments/describe-payment.js';
+import { xaf } from '../../payments/limits.js';
 import type { ChangeSource, NoAnswerWord, Occurrence } from '../../payments/timeline.js';
 
 /** What a timeline shows: what is stored of it, and what is known besides. */
@@ -75,7 +75,7 @@ function wordsFor(occurrence: ShownOccurrence): string {
     case 'asked': {
       const what = transactionIn(occurrence);
       if (occurrence.answer === 'not_asked') {
-        return `The provider was not asked for the status of ${what} again: it had just been asked as often as it may be.`;
+        return `The provider was not asked for the status of ${what} again: ${JUST_ASKED}.`;
       }
       if (occurrence.answer === 'unknown') return `The provider doesn't know ${what}.`;
       return isNoAnswer(occurrence.answer)
@@ -185,14 +185,15 @@ const SEND_FAILED = {
   unchecked: 'It could not be made sure that the payment had not been sent before: nothing was sent.',
 } as const;
 
-const NO_ANSWER: Readonly<Record<NoAnswerWord, string>> = {
+const JUST_ASKED = 'it had just been asked as often as it may be';
+
+const NO_ANSWER: Readonly<Record<Exclude<NoAnswerWord, 'not_asked'>, string>> = {
   throttled: 'asked Sanaga to slow down',
-  not_asked: 'had just been asked as often as it may be',
   credentials_refused: "refused Sanaga's credentials",
   unavailable: 'gave no answer',
 };
 
-function isNoAnswer(answer: string): answer is NoAnswerWord {
+function isNoAnswer(answer: string): answer is keyof typeof NO_ANSWER {
   return answer in NO_ANSWER;
 }
 
@@ -205,6 +206,8 @@ const DELIVERIES = {
 
 function lookUpWords({ answer, transactions = [] }: Extract<Occurrence, { type: 'looked_up' }>): string {
   if (answer === 'refused') return "The provider refused to list the payment's transactions.";
+  if (answer === 'not_asked')
+    return `The provider was not asked for the payment's transactions: ${JUST_ASKED}.`;
   if (answer !== 'listed') {
     return `The provider was asked for the payment's transactions, and ${NO_ANSWER[answer]}.`;
   }
@@ -223,6 +226,8 @@ function expiryWords(answer: Extract<Occurrence, { type: 'expiry_answered' }>['a
       return 'The provider was told to end the link, which had ended already.';
     case 'refused':
       return 'The provider was told to end the link, and refused.';
+    case 'not_asked':
+      return `The provider was not told to end the link: ${JUST_ASKED}.`;
     default:
       return `The provider was told to end the link, and ${NO_ANSWER[answer]}.`;
   }

@@ -1,6 +1,7 @@
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { linesOf, markdown, xaf } from '../../payments/describe-payment.js';
+import { linesOf, markdown } from '../../payments/describe-payment.js';
+import { xaf } from '../../payments/limits.js';
 import { hasGivenUp } from '../../payments/notification.js';
 import type { PaymentOrder } from '../../payments/order.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../payments/payment-state.js';
