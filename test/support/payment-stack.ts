@@ -86,7 +86,7 @@ async function startStack({
     const api = await startApi({
       address: server.address,
       providers,
-      temporalUiUrl: 'http://127.0.0.1:8233/',
+      temporalUiUrl: 'http://127.0.0.1:8233',
       answerWithinMs: ANSWER_WITHIN_MS,
       terms: { ...terms, providerTimeoutMs: 4_000 },
       encryption,

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { MAX_UPDATES, SharedUpdates } from '../../../src/api/payments/update-payment.js';
 import type { PaymentId } from '../../../src/payments/payment-id.js';
 import { KEYS } from '../../support/api-under-test.js';
-import { link, useStack } from '../../support/payment-stack.js';
+import { terms } from '../../support/orders.js';
+import { eventually, link, useStack } from '../../support/payment-stack.js';
 
 const one = 'col_1' as PaymentId;
 const other = 'col_2' as PaymentId;
@@ -88,4 +89,35 @@ describe('a merchant who floods a payment', () => {
     expect(answers.filter(({ status }) => status !== 200 && status !== 202)).toEqual([]);
     expect(updateIds.size).toBeLessThanOrEqual(4);
   });
+
+  it('through five API processes at once leaves room for a decision', async () => {
+    const hasty = await stack.startMore({ terms: { ...terms, ambiguousGraceMs: 500, resolveAfterMs: 0 } });
+    const id = await stack.doubtfulPayout(hasty);
+    const path = `/v1/payments/${id}`;
+    const read = () => stack.api.ask('GET', path, { key: KEYS.operator });
+    const { body } = await eventually(read, ({ body: { status } }) => status === 'REVIEW');
+    const apis = [stack.api, hasty];
+    while (apis.length < 5) apis.push(await stack.startMore());
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'transaction', delayMs: 1_000, rate: 1 });
+
+    let isOver = false;
+    const keepsAsking = async (ask: () => Promise<unknown>) => {
+      while (!isOver) await ask();
+    };
+    // Sixteen updates at a time, but that those who wait for the outcome share one: more than Temporal takes.
+    const flood = apis.flatMap((api) => [
+      keepsAsking(() => api.ask('POST', `${path}/refresh`, { key: KEYS.shop })),
+      keepsAsking(() => api.ask('POST', `${path}/refresh`, { key: KEYS.operator })),
+      keepsAsking(() => api.ask('GET', `${path}/provider`, { key: KEYS.operator })),
+      keepsAsking(() => api.ask('GET', `${path}?wait=2`, { key: KEYS.shop })),
+    ]);
+    const decision = { action: 'fail', review: body.review?.number, why: 'looked', force: true };
+    const { status } = await hasty.ask('POST', `${path}/resolve`, { key: KEYS.operator, body: decision });
+    await eventually(read, ({ body: { status: now } }) => now === 'FAILED', 60_000).finally(() => {
+      isOver = true;
+    });
+    await Promise.all(flood);
+    expect([200, 202]).toContain(status);
+    for (const api of apis.slice(1)) await api.stop();
+  }, 120_000);
 });
