@@ -205,3 +205,31 @@ describe('a version whose change is not behind patched()', () => {
     TEST_LIMIT_MS,
   );
 });
+
+describe('a version that no worker has', () => {
+  /** As `temporal worker deployment set-ramping-version` does; to none with the percentage 0. */
+  const ramp = (buildId: string, percentage: number) =>
+    world.client.workflowService.setWorkerDeploymentRampingVersion({
+      namespace: 'default',
+      deploymentName: DEPLOYMENT,
+      buildId,
+      percentage,
+      identity: 'an operator',
+    });
+
+  it(
+    'has new payments wait while it ramps up, and sent once when that is taken back',
+    async () => {
+      await world.stopWorker('3');
+      await ramp('3', 100);
+      const { body: payout } = await world.post('/v1/payouts', { amount: 900, phone: PENDING });
+      expect(world.transactionsOf(payout.id)).toEqual([]);
+      await ramp('', 0);
+      await world.untilTransaction(({ externalId }) => externalId === payout.id);
+      await world.settle(payout.id, 'SUCCESSFUL');
+      await untilPaid(payout.id);
+      expect(world.transactionsOf(payout.id)).toHaveLength(1);
+    },
+    TEST_LIMIT_MS,
+  );
+});

@@ -1,11 +1,21 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { WorkflowHandle, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
 import { scheduleStatements } from '../../src/statements/schedule.js';
-import { STATEMENT_SCHEDULE_ID, UNMATCHED_WORKFLOW } from '../../src/workflows/messages.js';
+import { dataConverterOf } from '../../src/temporal/encryption.js';
+import {
+  STATEMENT_SCHEDULE_ID,
+  STATEMENT_WORKFLOW_TYPE,
+  type StatementSteps,
+  statementsQueue,
+  UNMATCHED_WORKFLOW,
+} from '../../src/workflows/messages.js';
 import { findTemporal } from '../../stack/temporal/temporal-cli.js';
 import { eventually } from '../support/payment-stack.js';
 import { PaymentWorld } from '../support/payment-world.js';
+import { testEncryption } from '../support/test-encryption.js';
 
 let world: PaymentWorld;
 let executable: string;
@@ -480,6 +490,81 @@ describe('the schedule of statements', () => {
     expect(info.recentActions).toHaveLength(2);
     await handle().delete();
   }, 60_000);
+});
+
+describe('a statement that is being made', () => {
+  const day = '2026-11-01';
+  const done = () => Promise.resolve();
+  let isComparing = false;
+  let goOn: (() => void) | undefined;
+  let maker: Worker;
+  let making: Promise<void>;
+
+  beforeAll(async () => {
+    const activities: StatementSteps = {
+      ...{ readBalances: done, readPayments: done, searchDay: done, lookUpPayments: done, followUp: done },
+      async comparePayments() {
+        isComparing = true;
+        await new Promise<void>((resolve) => {
+          goOn = resolve;
+        });
+      },
+      publish: async () => ({ date: day, version: 1, complete: true, payments: 0, differences: 0 }),
+    };
+    const { nativeConnection: connection } = world.env;
+    const dataConverter = dataConverterOf(testEncryption);
+    const taskQueue = statementsQueue('payments');
+    maker = await Worker.create({ connection, taskQueue, activities, dataConverter });
+    making = maker.run();
+  });
+  afterAll(async () => {
+    goOn?.();
+    maker.shutdown();
+    await making;
+  });
+
+  /** Begins to make it. @returns what comes of it */
+  async function make(): Promise<WorkflowHandle> {
+    isComparing = false;
+    const options = { workflowId: `statement-${randomUUID()}`, taskQueue: 'payments', args: [{ day }] };
+    const handle = await world.client.workflow.start(STATEMENT_WORKFLOW_TYPE, options);
+    await eventually(
+      async () => isComparing,
+      (is) => is,
+    );
+    return handle;
+  }
+
+  it.each([
+    ['stopped', ['terminate', '--reason', 'tried'], 'TERMINATED'],
+    ['cancelled', ['cancel'], 'CANCELLED'],
+    ['reset', ['reset', '--type', 'FirstWorkflowTask', '--reason', 'tried'], 'TERMINATED'],
+  ] as const)('can be made again when it was %s', async (_, command, status) => {
+    const { workflowId, firstExecutionRunId } = (await make()) as WorkflowHandleWithFirstExecutionRunId;
+    expect(await temporal('workflow', ...command, '-w', workflowId)).toMatchObject({ isDone: true });
+    const first = world.client.workflow.getHandle(workflowId, firstExecutionRunId);
+    await eventually(
+      () => first.describe(),
+      (described) => described.status.name === status,
+    );
+    goOn?.();
+    const again = await make();
+    goOn?.();
+    expect(await again.result()).toMatchObject({ date: day });
+  });
+
+  it('is not made when somebody fails the step that compares, and can be made again', async () => {
+    const failed = await make();
+    const { raw } = await failed.describe();
+    const [step] = raw.pendingActivities ?? [];
+    const which = ['--activity-id', String(step?.activityId), '-w', failed.workflowId];
+    expect(await temporal('activity', 'fail', ...which, '--reason', 'tried')).toMatchObject({ isDone: true });
+    await expect(failed.result()).rejects.toThrow();
+    goOn?.();
+    const again = await make();
+    goOn?.();
+    expect(await again.result()).toMatchObject({ date: day });
+  });
 });
 
 describe('the notifications that match no payment', () => {
