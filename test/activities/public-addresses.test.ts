@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import ipaddr from 'ipaddr.js';
 import { createMerchantNotifier } from '../../src/activities/merchant.js';
 import { createHostLookup, isPublicAddress } from '../../src/activities/public-addresses.js';
 import { toPayment } from '../../src/payments/to-payment.js';
@@ -123,6 +124,86 @@ describe('a public address', () => {
     ...['nonsense', ''],
   ])('is not %s', (address) => {
     expect(isPublicAddress(address)).toBe(false);
+  });
+});
+
+/**
+ * IANA's special-purpose registries, all of their entries as of 2026, but for those that stand for an IPv4 address:
+ * https://www.iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-special-registry. And what these leave to others: multicast,
+ * and site-local addresses.
+ */
+const REGISTERED = [
+  ...[
+    '0.0.0.0/8',
+    '0.0.0.0/32',
+    '10.0.0.0/8',
+    '100.64.0.0/10',
+    '127.0.0.0/8',
+    '169.254.0.0/16',
+    '172.16.0.0/12',
+  ],
+  ...['192.0.0.0/24', '192.0.0.0/29', '192.0.0.8/32', '192.0.0.9/32', '192.0.0.10/32', '192.0.0.170/32'],
+  ...[
+    '192.0.0.171/32',
+    '192.0.2.0/24',
+    '192.31.196.0/24',
+    '192.52.193.0/24',
+    '192.88.99.0/24',
+    '192.88.99.2/32',
+  ],
+  ...[
+    '192.168.0.0/16',
+    '192.175.48.0/24',
+    '198.18.0.0/15',
+    '198.51.100.0/24',
+    '203.0.113.0/24',
+    '224.0.0.0/4',
+  ],
+  ...['240.0.0.0/4', '255.255.255.255/32'],
+  ...[
+    '::1/128',
+    '::/128',
+    '64:ff9b:1::/48',
+    '100::/64',
+    '100:0:0:1::/64',
+    '2001::/23',
+    '2001::/32',
+    '2001:1::1/128',
+  ],
+  ...['2001:1::2/128', '2001:1::3/128', '2001:2::/48', '2001:3::/32', '2001:4:112::/48', '2001:10::/28'],
+  ...[
+    '2001:20::/28',
+    '2001:30::/28',
+    '2001:db8::/32',
+    '2002::/16',
+    '2620:4f:8000::/48',
+    '3fff::/20',
+    '5f00::/16',
+  ],
+  ...['fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
+];
+
+describe("IANA's special-purpose address", () => {
+  /** The first and the last address of a block. */
+  const endsOf = (cidr: string) => {
+    const [address, bits] = ipaddr.parseCIDR(cidr);
+    const ends = [0, 0xff].map((fill) =>
+      address.toByteArray().map((byte, index) => {
+        const own = Math.min(8, Math.max(0, bits - index * 8));
+        return own === 8 ? byte : (byte & (0xff << (8 - own)) & 0xff) | (fill >> own);
+      }),
+    );
+    return ends.map((bytes) => ipaddr.fromByteArray(bytes).toString());
+  };
+
+  it.each(REGISTERED)('%s is public at neither end', (cidr) => {
+    expect(endsOf(cidr).filter(isPublicAddress)).toEqual([]);
+  });
+
+  it.each(['64:ff9b::', '::ffff:'])('%s is what its IPv4 address is', (prefix) => {
+    const four = REGISTERED.filter((cidr) => !cidr.includes(':')).flatMap(endsOf);
+    expect(four.map((address) => `${prefix}${address}`).filter(isPublicAddress)).toEqual([]);
+    expect(isPublicAddress(`${prefix}8.8.8.8`)).toBe(true);
   });
 });
 

@@ -328,6 +328,17 @@ describe('a request that Sanaga refuses as invalid', () => {
   });
 });
 
+describe("a refund's amount", () => {
+  it.each(['1e3', '0x1770', '6_000', '6,000', '6000.0', '+6000', '-6000', '٦٠٠٠', '', 'all'])(
+    'is not %p: only digits say what is paid',
+    async (amount) => {
+      const { id } = await paid();
+      expect((await refund(known(id), amount)).status).toBe(422);
+      expect(store.attempts(id)).toHaveLength(1);
+    },
+  );
+});
+
 describe('another link', () => {
   it('is not made while the first can be paid', async () => {
     const order = await place();
