@@ -18,6 +18,9 @@ export function loggingRuntime(logger: Logger): RuntimeOptions {
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
+/** A warning of each queue that is for activities alone, such as that of notifications. It is as it should be. */
+const NO_WORKFLOWS = 'No workflows registered';
+
 /** Fields that can quote what a payment was asked for: tasks with their arguments, and a workflow with its memo. */
 const UNSHOWN = ['task', 'taskEncoded', 'workflowInfo'] as const;
 
@@ -27,6 +30,7 @@ const UNSHOWN = ['task', 'taskEncoded', 'workflowInfo'] as const;
  */
 function temporalLogger(logger: Logger): DefaultLogger {
   return new DefaultLogger('INFO', ({ level, message, meta = {} }) => {
+    if (message.startsWith(NO_WORKFLOWS)) return;
     const { error, failure, workflowId = workflowOf(error), ...rest } = meta;
     for (const name of UNSHOWN) delete rest[name];
     const paymentId = parsePaymentId(workflowId);

@@ -57,6 +57,13 @@ describe("a line of Temporal's SDK in the worker's log", () => {
     });
   });
 
+  it('says nothing of a queue that is for activities alone', () => {
+    const lines: string[] = [];
+    const { logger } = loggingRuntime(pino({}, { write: (line) => lines.push(line) }));
+    logger?.warn('No workflows registered, not polling for workflow tasks');
+    expect(lines).toEqual([]);
+  });
+
   it("has the core's own failure of a task, and none that the core quotes", () => {
     const own =
       'Failure { message: "[TMPRL1100] Nondeterminism error", encoded_attributes: None, cause: None }';
