@@ -239,9 +239,15 @@ function withSends(
   const isNothing =
     before.refusedSince === undefined && before.unsentSince === undefined && before.isThrottled === undefined;
   if (!isWaiting && isNothing) return before;
-  return isWaiting
-    ? { ...before, refusedSince, unsentSince, isThrottled }
-    : { ...before, refusedSince: undefined, unsentSince: undefined, isThrottled: undefined };
+  if (isWaiting) return { ...before, refusedSince, unsentSince, isThrottled };
+  // A notification can interrupt the wait by a search, which changes nothing about when it began.
+  const isSearched = step.payment.phase.kind === 'searching';
+  return {
+    ...before,
+    refusedSince: isSearched ? refusedSince : undefined,
+    unsentSince: isSearched ? unsentSince : undefined,
+    isThrottled: undefined,
+  };
 }
 
 function withLinks(

@@ -46,7 +46,7 @@ type Verdict =
       readonly transactions?: readonly Transaction[];
     }
   /** Nothing is known yet, but for these links: a notification says that one has been paid. */
-  | { readonly kind: 'lookAgain'; readonly transactions?: readonly Transaction[] };
+  | { readonly kind: 'lookAgain'; readonly transactions?: readonly Transaction[]; readonly by?: number };
 
 /** How long the provider may leave open what ends by itself once it says more, before a person is asked, in ms. */
 const UNREAD_MS = 24 * HOUR_MS;
@@ -93,7 +93,10 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
       const next =
         (otherwise && ({ kind: 'end', outcome: otherwise } as const)) ??
         (unsent && ({ kind: 'wait', unsent } as const));
-      if (next && isNothing) return now >= doubt.since + LISTED_AFTER_MS ? next : { kind: 'lookAgain' };
+      if (next && isNothing) {
+        const listedBy = doubt.since + LISTED_AFTER_MS;
+        return now >= listedBy ? next : { kind: 'lookAgain', by: listedBy };
+      }
       if (!isOver) return { kind: 'lookAgain' };
       const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.byPolicy;
       if (isResend && isNothing) return { kind: 'send' };
@@ -202,8 +205,10 @@ export function onListed(
             { why: verdict.why, held: verdict.held, pursuit: searched },
             now,
           );
-    case 'lookAgain':
-      return pursueOn(withNoted(payment, verdict.transactions ?? []), searched);
+    case 'lookAgain': {
+      const { transactions = [], by = nextAt } = verdict;
+      return pursueOn(withNoted(payment, transactions), { ...searched, nextAt: Math.min(nextAt, by) });
+    }
   }
 }
 

@@ -444,6 +444,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     setting: links,
     breaks: 'judgedOnce',
+    states: 200_000,
     story: [/T1 has become EXPIRED/, /FAILED, final/, /REVIEW 2/],
   },
   {
@@ -522,8 +523,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what a refused decision has read is not sent again when the list leaves it out',
     file: 'review.ts',
-    find: '    const [known] = payment.others;\n',
-    replace: '    const known = undefined;\n',
+    find: '    const known = shownBefore(payment);\n    if (finding',
+    replace: '    const known = undefined as OtherTransaction | undefined;\n    if (finding',
     setting: world({
       method: 'payout',
       troubles: new Set(['ambiguous', 'flappingList']),
@@ -788,8 +789,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a decision that was insisted on is looked up again afterwards',
     file: 'review.ts',
-    find: '...inDoubt(markJudged(payment, (other) => (isOpen(payment, other) ? unpaid : other.status))),',
-    replace: '...markJudged(payment, (other) => (isOpen(payment, other) ? unpaid : other.status)),',
+    find: '...inDoubt(markJudged(seen, (other) => (isOpen(payment, other) ? unpaid : other.status))),',
+    replace: '...markJudged(seen, (other) => (isOpen(payment, other) ? unpaid : other.status)),',
     setting: operators,
     breaks: 'secondSeen',
     story: [/fail \(forced\)/, /FAILED, final/],
@@ -1661,10 +1662,10 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "    return { kind: 'lookAgain' };\n",
     setting: world({
       method: 'link',
-      troubles: new Set(['ambiguous', 'flappingList']),
-      allowance: { troubles: 2, notifications: 1 },
+      troubles: new Set(['ambiguous', 'flappingList', 'noAnswer']),
+      allowance: { troubles: 3, notifications: 1 },
     }),
     breaks: 'oneLink',
-    story: [/a notification/, /list: T1/, /T1 no more/],
+    story: [/a notification/, /status of T1: no answer/, /list: T1/, /T1 no more/],
   },
 ];
