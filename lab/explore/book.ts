@@ -222,6 +222,7 @@ function withSends(
   }
   if (
     refusedSince !== undefined &&
+    isToBeSent(situation.payment) &&
     step.payment.phase.kind === 'ended' &&
     !situation.book.final &&
     event.kind !== 'expire'
@@ -235,7 +236,7 @@ function withSends(
         what: `given up after ${now - (unsentSince ?? refusedSince)} ms`,
       });
   }
-  const isWaiting = step.payment.phase.kind === 'waiting' || step.payment.phase.kind === 'sending';
+  const isWaiting = isToBeSent(step.payment);
   const isNothing =
     before.refusedSince === undefined && before.unsentSince === undefined && before.isThrottled === undefined;
   if (!isWaiting && isNothing) return before;
@@ -248,6 +249,10 @@ function withSends(
     unsentSince: isSearched ? unsentSince : undefined,
     isThrottled: undefined,
   };
+}
+
+function isToBeSent({ phase }: PaymentState): boolean {
+  return phase.kind === 'waiting' || phase.kind === 'sending';
 }
 
 function withLinks(
