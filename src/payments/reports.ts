@@ -84,10 +84,8 @@ function withPaid(payment: PaymentState, transId: TransId, now: number): Payment
   if (pursuit?.kind === 'closing' && pursuit.next === 'expire')
     return pursueOn(decided, { ...pursuit, next: 'look' });
   if (pursuit?.kind !== 'searching' || pursuit.clearing === undefined) return decided;
-  const { clearing, ...searching } = pursuit;
-  // The list may leave one of them out the next time.
-  const orphans = clearing.orphans.map((orphan) => ({ transId: orphan, status: 'CREATED' as const }));
-  return pursueOn(withNoted(decided, orphans), searching);
+  const { clearing: _cleared, ...searching } = pursuit;
+  return pursueOn(decided, searching);
 }
 
 /**

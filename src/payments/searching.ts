@@ -189,7 +189,7 @@ export function onListed(
     case 'adopt':
       return adopt(payment, verdict.transaction, now);
     case 'clear':
-      return clear(payment, searched, verdict.orphans, verdict.next);
+      return clear(withOrphans(payment, verdict.orphans), searched, verdict.orphans, verdict.next);
     case 'send':
       return aboutToSend(payment, 'policy', searched.doubt);
     case 'end':
@@ -239,13 +239,7 @@ export function onOrphanExpired(
     const orphans = clearing.orphans.filter((orphan) => orphan !== transId);
     return clear(withEnded(payment, transId, answer), searching, orphans, clearing.next);
   }
-  // The list may leave them out from now on, those that were to be expired after it, too.
-  const left = clearing.orphans.map((orphan) =>
-    orphan === transId && answer.kind === 'expired'
-      ? answer.transaction
-      : { transId: orphan, status: 'CREATED' as const },
-  );
-  const noted = withNoted(payment, left);
+  const noted = answer.kind === 'expired' ? withNoted(payment, [answer.transaction]) : payment;
   const why = `the provider doesn't expire ${transId}, which was made for this payment`;
   return now < searching.doubt.since + UNREAD_MS || payment.phase.kind === 'review'
     ? pursueOn(noted, rest)
@@ -307,6 +301,14 @@ export function searchAfterReset(payment: PaymentState, before: string, now: num
   const doubt = { reason, since: now, isReset: true } as const;
   const nextAt = now + lookUpDelay(payment, doubt, 0, now);
   return pursueOn(withEarlierRun(payment, doubt), { kind: 'searching', doubt, lookUps: 0, nextAt });
+}
+
+/** Links that are to be expired are kept in mind until they are: the list may leave them out from now on. */
+function withOrphans(payment: PaymentState, orphans: readonly TransId[]): PaymentState {
+  return withNoted(
+    payment,
+    orphans.map((transId) => ({ transId, status: 'CREATED' })),
+  );
 }
 
 /** That an orphan has ended is kept in mind, if the provider says so: an old answer may show it as it was. */

@@ -296,6 +296,12 @@ describe('an ambiguous link', () => {
     expect(payment.todo.kind).toBe('send');
   });
 
+  it('is kept in mind when nobody answers the request to expire it', () => {
+    const payment = ambiguous(linkOrder).listed(orphan).expired(SILENT);
+    expect(payment.todo.kind).toBe('send');
+    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'CREATED' }]);
+  });
+
   it('is expired with all that were listed beside it, though the list leaves them out after that', () => {
     const second = { ...orphan, transId: transId('T2') };
     const payment = ambiguous(linkOrder).listed(orphan, second);

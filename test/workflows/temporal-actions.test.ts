@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { activityInfo, Context } from '@temporalio/activity';
 import type { WorkflowHandle, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { scheduleStatements } from '../../src/statements/schedule.js';
@@ -495,8 +496,8 @@ describe('the schedule of statements', () => {
 describe('a statement that is being made', () => {
   const day = '2026-11-01';
   const done = () => Promise.resolve();
-  let isComparing = false;
-  let goOn: (() => void) | undefined;
+  /** The statements whose payments are being compared, each with what lets that end. */
+  const comparing = new Map<string, () => void>();
   let maker: Worker;
   let making: Promise<void>;
 
@@ -504,10 +505,11 @@ describe('a statement that is being made', () => {
     const activities: StatementSteps = {
       ...{ readBalances: done, readPayments: done, searchDay: done, lookUpPayments: done, followUp: done },
       async comparePayments() {
-        isComparing = true;
-        await new Promise<void>((resolve) => {
-          goOn = resolve;
-        });
+        const { workflowExecution } = activityInfo();
+        await Promise.race([
+          new Promise<void>((resolve) => comparing.set(workflowExecution?.workflowId ?? '', resolve)),
+          Context.current().cancelled,
+        ]);
       },
       publish: async () => ({ date: day, version: 1, complete: true, payments: 0, differences: 0 }),
     };
@@ -518,18 +520,16 @@ describe('a statement that is being made', () => {
     making = maker.run();
   });
   afterAll(async () => {
-    goOn?.();
     maker.shutdown();
     await making;
   });
 
   /** Begins to make it. @returns what comes of it */
   async function make(): Promise<WorkflowHandle> {
-    isComparing = false;
     const options = { workflowId: `statement-${randomUUID()}`, taskQueue: 'payments', args: [{ day }] };
     const handle = await world.client.workflow.start(STATEMENT_WORKFLOW_TYPE, options);
     await eventually(
-      async () => isComparing,
+      async () => comparing.has(options.workflowId),
       (is) => is,
     );
     return handle;
@@ -547,9 +547,8 @@ describe('a statement that is being made', () => {
       () => first.describe(),
       (described) => described.status.name === status,
     );
-    goOn?.();
     const again = await make();
-    goOn?.();
+    comparing.get(again.workflowId)?.();
     expect(await again.result()).toMatchObject({ date: day });
   });
 
@@ -560,9 +559,8 @@ describe('a statement that is being made', () => {
     const which = ['--activity-id', String(step?.activityId), '-w', failed.workflowId];
     expect(await temporal('activity', 'fail', ...which, '--reason', 'tried')).toMatchObject({ isDone: true });
     await expect(failed.result()).rejects.toThrow();
-    goOn?.();
     const again = await make();
-    goOn?.();
+    comparing.get(again.workflowId)?.();
     expect(await again.result()).toMatchObject({ date: day });
   });
 });
