@@ -3,6 +3,7 @@ import type { Step } from '../../src/payments/machine.js';
 import { isDisputed } from '../../src/payments/matching.js';
 import type { TransId } from '../../src/payments/payment-id.js';
 import { namedIn, type PaymentState, transIdOf } from '../../src/payments/payment-state.js';
+import type { ProviderStatus } from '../../src/payments/transaction.js';
 import type { PaymentEvent } from '../../src/payments/transitions.js';
 import { deliveryViolations, type Violation } from './invariants.js';
 import { SEND_PATIENCE_MS, withNotifications, withReplies, withRequest } from './requests.js';
@@ -174,7 +175,7 @@ function isShownPaid({ shown }: Book, transId: TransId): boolean {
 /** A notification that contradicts the outcome must not wait behind others about which the provider says nothing. */
 function withToAsk(
   book: Book,
-  { provider, book: before }: Situation,
+  { provider, payment, book: before }: Situation,
   event: PaymentEvent,
   now: number,
   violations: Violation[],
@@ -189,8 +190,19 @@ function withToAsk(
     violations.push({ invariant: 'confirmed', what: `${toAsk.transId} was not asked about for too long` });
   }
   if (event.kind !== 'notification' || event.status === before.status) return book;
+  // What isn't final of the payment's own transaction contradicts no outcome: it is an old notification.
+  const isOld = event.transId === transIdOf(payment) && !isOutcome(payment, event.status);
+  if (isOld) return book;
   const isOwn = transactionOf(provider, event.transId) !== undefined;
   return isOwn && toAsk === undefined ? { ...book, toAsk: { transId: event.transId, since: now } } : book;
+}
+
+function isOutcome({ order }: PaymentState, status: ProviderStatus | undefined): boolean {
+  return (
+    status === undefined ||
+    status === 'SUCCESSFUL' ||
+    status === (order.method === 'link' ? 'EXPIRED' : 'FAILED')
+  );
 }
 
 /** How soon a notification for an ended payment must be asked about, in ms. */
