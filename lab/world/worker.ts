@@ -11,6 +11,7 @@ import { createMerchantNotifier } from '../../src/activities/merchant.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import { type Encryption, keysOf } from '../../src/temporal/encryption.js';
 import { createPaymentWorker, type PaymentWorkerOptions } from '../../src/worker/payment-worker.js';
+import { withEmptyIndex } from '../../stack/temporal/time-skipping.js';
 import { CREDENTIALS, MERCHANT_SECRET } from './credentials.js';
 
 /** The settings of a simulated worker, passed to its process as JSON. */
@@ -173,7 +174,7 @@ export function workerInThisProcess(
   return {
     async start() {
       const { options, activities, close } = workerParts(settings);
-      const connection = await NativeConnection.connect(connectionOptions(settings));
+      const connection = withEmptyIndex(await NativeConnection.connect(connectionOptions(settings)));
       const worker = await createPaymentWorker({
         ...options,
         connection,

@@ -49,7 +49,7 @@ export async function startTimeSkippingEnvironment({
  * The connection, which answers that no workflow is found: the test server has no index to ask. What is listed and not found there is
  * tried on a real server.
  */
-export function withEmptyIndex(connection: Connection): Connection {
+export function withEmptyIndex<Any extends Pick<Connection, 'workflowService'>>(connection: Any): Any {
   const nothing = proto.temporal.api.workflowservice.v1.ListWorkflowExecutionsResponse.create();
   connection.workflowService.listWorkflowExecutions = async () => nothing;
   return connection;
@@ -120,7 +120,7 @@ class TimeSkippingEnvironment extends TestWorkflowEnvironment {
     return new TimeSkippingEnvironment(
       address,
       withEmptyIndex(connection),
-      await NativeConnection.connect(options),
+      withEmptyIndex(await NativeConnection.connect(options)),
       stopServer,
     );
   }
