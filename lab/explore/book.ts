@@ -62,7 +62,8 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   if (event.kind === 'status') book = { ...book, unconfirmed: book.unconfirmed + 1 };
   // One that repeats what is being asked about already gives no reason to ask any longer.
   const isAsked = before.payment.reports.open.length > 0;
-  if (event.kind === 'notification' && !isAsked) book = { ...book, unconfirmed: 0 };
+  const isOwn = event.kind === 'notification' && transactionOf(before.provider, event.transId) !== undefined;
+  if (isOwn && !isAsked) book = { ...book, unconfirmed: 0 };
   book = withToAsk(book, before, event, now, violations);
   book = withPaidReport(book, before, event, now);
   checkReview(before, step, shown.news, replied.sent, violations);

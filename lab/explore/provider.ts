@@ -188,7 +188,7 @@ export function answerExpiry(
 }
 
 /** How long the provider counts a status question, in ms. */
-const ASKED_WINDOW_MS = 60_000;
+export const ASKED_WINDOW_MS = 60_000;
 
 const UNKNOWN = { kind: 'unknown', message: 'unknown', statusCode: 404 } as const;
 const REFUSED = { kind: 'refused', message: 'refused', statusCode: 400 } as const;

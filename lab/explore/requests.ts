@@ -11,6 +11,7 @@ const PATIENCE_MS = 72 * 60 * 60 * 1000;
 export const SEND_PATIENCE_MS = 5 * 60 * 1000;
 
 const UNHEARD = { isRechecked: false, isOwnHeard: false } as const;
+const HEARD = { isRechecked: true, isOwnHeard: true } as const;
 
 export function withRequest(book: Book, { payment }: Situation, event: PaymentEvent): Book {
   switch (event.kind) {
@@ -18,7 +19,8 @@ export function withRequest(book: Book, { payment }: Situation, event: PaymentEv
     case 'refresh':
     case 'recheck':
     case 'resendNotification':
-      return opened(event.kind === 'recheck' && book.final ? { ...book, ...UNHEARD } : book, {
+      // One that waits for its outcome is answered by that.
+      return opened(event.kind === 'recheck' ? { ...book, ...(book.final ? UNHEARD : HEARD) } : book, {
         request: event.request,
         kind: event.kind,
         isInsisted: false,

@@ -125,13 +125,15 @@ export function decided(
     return { ...one, isAside, isOpen: false, decided: inView ?? one.decided };
   });
   if (ownId === undefined || all.some(({ transId }) => transId === ownId)) return all;
+  // An operator had matched it by an answer that didn't say whose it is.
+  const status = payment.shown?.transId === ownId ? payment.shown.status : 'CREATED';
   const unseen: Shown = {
     transId: ownId,
-    status: 'CREATED',
+    status,
     isWrong: false,
     isAside: true,
     isOpen: false,
-    decided: 'CREATED',
+    decided: status,
   };
   return [...all, unseen].sort(byId);
 }

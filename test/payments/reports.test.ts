@@ -354,6 +354,19 @@ describe('a reported transaction', () => {
     expect(payment.payment.others).toEqual([{ transId: transId('T1'), status: 'SUCCESSFUL' }]);
   });
 
+  it('is not what was ordered, though the answer leaves out what was shown of it', () => {
+    const payment = ambiguous(linkOrder).hint('T1').listing(SILENT).found('FAILED', { amount: 1 });
+    while (payment.wants.kind !== 'askStatus') {
+      if (payment.wants.kind === 'wait') payment.at(payment.wants.until ?? 0);
+      else payment.listing(SILENT);
+    }
+    payment.answered({
+      kind: 'found',
+      transaction: { transId: transId('T1'), status: 'SUCCESSFUL', userId: 'col_1' },
+    });
+    expect(payment.phase('review').why).toContain('is of 1 XAF');
+  });
+
   it('is looked for in the list when the provider never says whose it is', () => {
     const payment = paid(payoutOrder).hint('T2');
     const unsaid = { transId: transId('T2'), status: 'SUCCESSFUL' } as const;

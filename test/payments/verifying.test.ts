@@ -309,3 +309,15 @@ describe('a link that was found in the list after a reset, and has expired', () 
     expect(payment.listed(expired).phase('ended').status).toBe('EXPIRED');
   });
 });
+
+describe('a link that was found in the list, and has expired', () => {
+  it('is put before a person when the list shows another that nobody has paid: an earlier run may have given it', () => {
+    const [first, second] = [transactionOf(linkOrder), transactionOf(linkOrder, { transId: transId('T2') })];
+    const payment = ambiguous(linkOrder)
+      .listed({ ...first, status: 'PENDING' })
+      .found('EXPIRED');
+    payment.listed({ ...first, status: 'EXPIRED' }, second);
+    expect(payment.phase('review').why).toContain('T2 (CREATED)');
+    expect(payment.notified).toEqual(['payment.review']);
+  });
+});
