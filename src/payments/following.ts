@@ -1,4 +1,3 @@
-import { knownDifference } from './evidence.js';
 import { disagreement } from './matching.js';
 import type { ExpiryAnswer, StatusAnswer } from './outcome.js';
 import { reportedPaidUntil } from './paid-reports.js';
@@ -101,9 +100,7 @@ export function startClosing(payment: PaymentState, of: Following, now: number):
  * list shows no other where the outcome is in doubt.
  */
 export function applyTransaction(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
-  // What was shown of it counts, though the answer leaves that out.
-  const wrong =
-    knownDifference(payment, transaction.transId)?.words ?? disagreement(payment.order, transaction);
+  const wrong = disagreement(payment.order, transaction);
   if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
   const known = { ...payment, facts: { ...payment.facts, ...factsOf(transaction) } };
   const { transId, status } = transaction;

@@ -1,4 +1,3 @@
-import { knownDifference } from './evidence.js';
 import { applyTransaction } from './following.js';
 import { disagreement, ownAmong } from './matching.js';
 import type { ListAnswer } from './outcome.js';
@@ -34,7 +33,9 @@ export function onListedWhileVerifying(
   const followed = own.find(({ transId }) => transId === of.transId);
   const known = own.filter((one) => one !== followed).reduce(withOther, payment);
   const isPaid = followed?.status === 'SUCCESSFUL';
-  const open = openOther(known);
+  // A link that is none of this run's own may have been given by another, before a reset.
+  const left = isPaid ? undefined : own.find((one) => one !== followed && !isOver(known, one.status));
+  const open = openOther(known) ?? left;
   if (open !== undefined) {
     return holdForReview(
       inDoubt(known),
@@ -42,13 +43,8 @@ export function onListedWhileVerifying(
       now,
     );
   }
-  const left = own.find((one) => one !== followed && !isOver(known, one.status));
-  // A link that is none of a run's own may have been given by another, before a reset.
-  if (left !== undefined && !isPaid)
-    return holdForReview(inDoubt(known), besides(of.transId, outcome.status, left), now);
   // The answer by which it ends may have left that out.
-  const wrong =
-    followed && (knownDifference(payment, of.transId)?.words ?? disagreement(payment.order, followed));
+  const wrong = followed && disagreement(payment.order, followed);
   if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(known, wrong, now);
   // It has been shown as paid since, and the list leaves it out: it is asked about itself.
   const { shown } = payment;

@@ -482,7 +482,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a payment in doubt does not end without money while another transaction can move it',
     file: 'verifying.ts',
-    find: '  const open = openOther(known);\n',
+    find: '  const open = openOther(known) ?? left;\n',
     replace: '  const open = openOther(payment);\n',
     setting: takenTwice,
     breaks: 'failedTruth',
@@ -1597,13 +1597,13 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '  const mayBeGiven = judged !== undefined && status.length === 0;\n',
     setting: world({
       method: 'link',
-      troubles: new Set(['ambiguous']),
+      troubles: new Set(['ambiguous', 'flappingList']),
       decisions: new Set(['match']),
-      allowance: { troubles: 1, decisions: 1, notifications: 1, resets: 1 },
+      allowance: { troubles: 2, decisions: 1, notifications: 1, resets: 1 },
     }),
     breaks: 'failedTruth',
     story: [/reset/, /match/, /EXPIRED, final/],
-    states: 200_000,
+    states: 400_000,
   },
   {
     rule: 'a payment does not end without money before the list is read for what a notification names',
