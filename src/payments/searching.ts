@@ -31,7 +31,12 @@ type Verdict =
   /** The provider accepted it: follow the transaction. */
   | { readonly kind: 'adopt'; readonly transaction: Transaction }
   /** Expire the links that were created but given to nobody; then send once more, or fail. */
-  | { readonly kind: 'clear'; readonly orphans: readonly TransId[]; readonly next: 'send' | 'fail' }
+  | {
+      readonly kind: 'clear';
+      readonly orphans: readonly TransId[];
+      readonly next: 'send' | 'fail';
+      readonly transactions: readonly Transaction[];
+    }
   /** Send once more. */
   | { readonly kind: 'send' }
   /** There is none: the payment ends as it would have, but for the doubt. */
@@ -141,7 +146,8 @@ function judgeLink(
   now: number,
 ): Verdict {
   const { order } = payment;
-  const usable = ownAmong(order, transactions).filter(({ status }) => status !== 'EXPIRED');
+  const own = ownAmong(order, transactions);
+  const usable = own.filter(({ status }) => status !== 'EXPIRED');
   const finding = findOwn(
     order,
     usable.filter(({ status }) => status !== 'CREATED'),
@@ -153,7 +159,7 @@ function judgeLink(
   const orphans = usable.map(({ transId }) => transId);
   if (orphans.some((transId) => mayBePaid(payment, transId, now)))
     return { kind: 'lookAgain', transactions: usable };
-  return { kind: 'clear', orphans, next: isOver ? 'fail' : 'send' };
+  return { kind: 'clear', orphans, next: isOver ? 'fail' : 'send', transactions: own };
 }
 
 /**
@@ -189,7 +195,8 @@ export function onListed(
     case 'adopt':
       return adopt(payment, verdict.transaction, now);
     case 'clear':
-      return clear(withOrphans(payment, verdict.orphans), searched, verdict.orphans, verdict.next);
+      // The list may leave them out from now on, or show them as they were.
+      return clear(withNoted(payment, verdict.transactions), searched, verdict.orphans, verdict.next);
     case 'send':
       return aboutToSend(payment, 'policy', searched.doubt);
     case 'end':
@@ -301,14 +308,6 @@ export function searchAfterReset(payment: PaymentState, before: string, now: num
   const doubt = { reason, since: now, isReset: true } as const;
   const nextAt = now + lookUpDelay(payment, doubt, 0, now);
   return pursueOn(withEarlierRun(payment, doubt), { kind: 'searching', doubt, lookUps: 0, nextAt });
-}
-
-/** Links that are to be expired are kept in mind until they are: the list may leave them out from now on. */
-function withOrphans(payment: PaymentState, orphans: readonly TransId[]): PaymentState {
-  return withNoted(
-    payment,
-    orphans.map((transId) => ({ transId, status: 'CREATED' })),
-  );
 }
 
 /** That an orphan has ended is kept in mind, if the provider says so: an old answer may show it as it was. */

@@ -296,6 +296,14 @@ describe('an ambiguous link', () => {
     expect(payment.todo.kind).toBe('send');
   });
 
+  it('is kept in mind with all that are listed, those that have ended among them', () => {
+    const ended = { ...orphan, transId: transId('T2'), status: 'EXPIRED' } as const;
+    expect(ambiguous(linkOrder).listed(orphan, ended).payment.others).toEqual([
+      { transId: 'T1', status: 'CREATED' },
+      { transId: 'T2', status: 'EXPIRED' },
+    ]);
+  });
+
   it('is kept in mind when nobody answers the request to expire it', () => {
     const payment = ambiguous(linkOrder).listed(orphan).expired(SILENT);
     expect(payment.todo.kind).toBe('send');

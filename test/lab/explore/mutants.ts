@@ -1211,7 +1211,8 @@ export const MUTANTS: readonly Mutant[] = [
     rule: 'a payment is not FAILED because the list does not show it',
     file: 'searching.ts',
     find: '      const report =\n',
-    replace: "      if (isOver) return { kind: 'clear', orphans: [], next: 'fail' };\n      const report =\n",
+    replace:
+      "      if (isOver) return { kind: 'clear', orphans: [], next: 'fail', transactions: [] };\n      const report =\n",
     setting: inDoubt,
     breaks: 'failedTruth',
     story: [/which the list shows late/, /list: nothing/, /about a reset: there was none: FAILED, final/],
