@@ -219,9 +219,10 @@ export class Model {
   #workerLost(before: Situation): Situation {
     const { recorded } = before;
     if (recorded === undefined) return before;
-    const { payment, delivering, event, todo, book } = recorded;
+    const { payment, delivering, event, todo, book, decisionsToSend } = recorded;
     // What only the lost worker was shown, the payment was not.
-    const provider = { ...before.provider, transactions: transactionsListedIn(book, before.provider) };
+    const transactions = transactionsListedIn(book, before.provider);
+    const provider = { ...before.provider, transactions, decisionsToSend };
     return this.#feed({ ...before, payment, delivering, todo, book, provider }, event);
   }
 
