@@ -1,9 +1,11 @@
 import { styleText } from 'node:util';
 import Table from 'cli-table3';
 import type { Payment, PaymentStatus } from '../client/index.js';
+import { amountOf } from '../src/payments/limits.js';
 import { TIME_ZONE } from '../src/payments/time.js';
 import { EXIT } from './run.js';
 
+export { amountOf, xaf } from '../src/payments/limits.js';
 export { note, print, printCsv, printJson, shown } from './terminal.js';
 
 type Format = Parameters<typeof styleText>[0];
@@ -11,16 +13,6 @@ type Format = Parameters<typeof styleText>[0];
 /** Colours text, if stdout is a terminal and NO_COLOR doesn't forbid it. */
 export function paint(format: Format, text: string): string {
   return styleText(format, text, { stream: process.stdout });
-}
-
-/** @example xaf(5000) // '5,000 XAF' */
-export function xaf(amount: number): string {
-  return `${amount.toLocaleString('en-US')} XAF`;
-}
-
-/** What has moved or is to move and, where that differs, what was ordered. */
-export function amountOf({ amount, amountPaid = amount }: Pick<Payment, 'amount' | 'amountPaid'>): string {
-  return amountPaid === amount ? xaf(amount) : `${xaf(amountPaid)} (ordered: ${xaf(amount)})`;
 }
 
 const COLOURS: Readonly<Record<PaymentStatus, Format> & Record<string, Format | undefined>> = {

@@ -7,7 +7,7 @@ import type { ProviderStatus } from '../../src/payments/transaction.js';
 import type { PaymentEvent } from '../../src/payments/transitions.js';
 import { deliveryViolations, type Violation } from './invariants.js';
 import { SEND_PATIENCE_MS, withNotifications, withReplies, withRequest } from './requests.js';
-import { checkJudged, checkReview, shownBy, transactionsIn } from './shown.js';
+import { checkJudged, checkReview, isOver, shownBy, transactionsIn } from './shown.js';
 import { type Book, type Provider, type Situation, transactionOf } from './situation.js';
 
 /** The book of a payment at its start. */
@@ -198,12 +198,8 @@ function withToAsk(
   return isOwn && toAsk === undefined ? { ...book, toAsk: { transId: event.transId, since: now } } : book;
 }
 
-function isOutcome({ order }: PaymentState, status: ProviderStatus | undefined): boolean {
-  return (
-    status === undefined ||
-    status === 'SUCCESSFUL' ||
-    status === (order.method === 'link' ? 'EXPIRED' : 'FAILED')
-  );
+function isOutcome(payment: PaymentState, status: ProviderStatus | undefined): boolean {
+  return status === undefined || status === 'SUCCESSFUL' || isOver(payment, status);
 }
 
 /** How soon a notification for an ended payment must be asked about, in ms. */

@@ -2,7 +2,7 @@ import type { TransId } from '../../src/payments/payment-id.js';
 import { transIdOf } from '../../src/payments/payment-state.js';
 import type { ProviderStatus } from '../../src/payments/transaction.js';
 import type { ExpiryMove, ListMove, Move, NoAnswer, PostMove, StatusMove } from './move.js';
-import { ASKED_WINDOW_MS, isRepeated } from './provider.js';
+import { askedLately, isRepeated } from './provider.js';
 import { FOREIGN, type Foreign, type Setting, type Trouble } from './setting.js';
 import { type OwnTransaction, type Situation, transactionOf } from './situation.js';
 
@@ -13,10 +13,11 @@ export function costly(move: Move, troubles = 1): Move {
   return { ...move, troubles };
 }
 
-export function mayOf({ left, provider, now }: Situation, { troubles }: Setting): May {
-  const asked = provider.asked.filter(({ at }) => at > now - ASKED_WINDOW_MS).length;
+export function mayOf(situation: Situation, { troubles }: Setting): May {
   return (trouble) =>
-    left.troubles > 0 && troubles.has(trouble) && (trouble !== 'workerLost' || asked < LOST_QUESTIONS);
+    situation.left.troubles > 0 &&
+    troubles.has(trouble) &&
+    (trouble !== 'workerLost' || askedLately(situation).length < LOST_QUESTIONS);
 }
 
 /** How many status questions are lost with their workers within a minute (A7). */

@@ -89,10 +89,7 @@ export function answerStatus(
     const said = { kind: 'throttled', retryAfterMs: ASKED_WINDOW_MS / 2, isOurs: true } as const;
     return { situation: before, event: event(said) };
   }
-  const asked = [
-    ...before.provider.asked.filter(({ at }) => at > before.now - ASKED_WINDOW_MS),
-    { transId, at: before.now },
-  ];
+  const asked = [...askedLately(before), { transId, at: before.now }];
   const provider = withStatus({ ...before.provider, asked }, transId, truth, false);
   const situation = { ...before, provider };
   switch (answer.kind) {
@@ -119,6 +116,11 @@ function namesOf(whose: Foreign, { method }: Setting): Pick<Transaction, 'extern
   if (whose === 'others') return { externalId: another, userId: another };
   if (whose === 'othersUser') return { userId: another };
   return whose === 'both' ? { externalId: orderOf(method).id, userId: another } : {};
+}
+
+/** The questions of the last minute. */
+export function askedLately({ provider, now }: Pick<Situation, 'provider' | 'now'>): Provider['asked'] {
+  return provider.asked.filter(({ at }) => at > now - ASKED_WINDOW_MS);
 }
 
 /** A look-up of the payment in the provider's list. */
@@ -188,7 +190,7 @@ export function answerExpiry(
 }
 
 /** How long the provider counts a status question, in ms. */
-export const ASKED_WINDOW_MS = 60_000;
+const ASKED_WINDOW_MS = 60_000;
 
 const UNKNOWN = { kind: 'unknown', message: 'unknown', statusCode: 404 } as const;
 const REFUSED = { kind: 'refused', message: 'refused', statusCode: 400 } as const;

@@ -92,7 +92,8 @@ export function transactionsIn(event: PaymentEvent): readonly Transaction[] {
   return event.kind === 'status' && event.answer.kind === 'found' ? [event.answer.transaction] : [];
 }
 
-function isOver({ order }: Pick<PaymentState, 'order'>, status: ProviderStatus): boolean {
+/** Whether a transaction with this status has moved no money, and never will. */
+export function isOver({ order }: Pick<PaymentState, 'order'>, status: ProviderStatus): boolean {
   return status === (order.method === 'link' ? 'EXPIRED' : 'FAILED');
 }
 

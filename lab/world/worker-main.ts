@@ -1,14 +1,12 @@
-import { NativeConnection } from '@temporalio/worker';
 import { runProcess } from '../../src/process.js';
 import { createPaymentWorker } from '../../src/worker/payment-worker.js';
-import { withEmptyIndex } from '../../stack/temporal/time-skipping.js';
-import { connectionOptions, quietRuntime, workerParts, workerSettingsSchema } from './worker.js';
+import { connectWorker, quietRuntime, workerParts, workerSettingsSchema } from './worker.js';
 
 /** A worker in a process of its own, so that it can be killed. Its settings are its one argument, as JSON. */
 await runProcess(async (stop) => {
   const settings = workerSettingsSchema.parse(JSON.parse(process.argv[2] ?? ''));
   quietRuntime();
-  const connection = withEmptyIndex(await NativeConnection.connect(connectionOptions(settings)));
+  const connection = await connectWorker(settings);
   const { options, activities, close } = workerParts(settings);
   try {
     const worker = await createPaymentWorker({ ...options, connection, activities });

@@ -81,11 +81,10 @@ export function workerParts(settings: WorkerSettings) {
   };
 }
 
-/** Uncompressed, for the wire to understand what it carries. */
-export const connectionOptions = ({ temporalAddress }: WorkerSettings) => ({
-  address: temporalAddress,
-  grpcCompression: { codec: 'none' } as const,
-});
+/** A worker's connection: uncompressed, for the wire to understand what it carries. */
+export async function connectWorker({ temporalAddress: address }: WorkerSettings): Promise<NativeConnection> {
+  return withEmptyIndex(await NativeConnection.connect({ address, grpcCompression: { codec: 'none' } }));
+}
 
 /** Runs the worker, one at a time. */
 export interface WorkerHost {
@@ -174,7 +173,7 @@ export function workerInThisProcess(
   return {
     async start() {
       const { options, activities, close } = workerParts(settings);
-      const connection = withEmptyIndex(await NativeConnection.connect(connectionOptions(settings)));
+      const connection = await connectWorker(settings);
       const worker = await createPaymentWorker({
         ...options,
         connection,

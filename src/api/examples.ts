@@ -158,16 +158,26 @@ const nextCursor = Buffer.from(JSON.stringify([Date.parse(inIndex.createdAt), in
 
 const created = { 200: paidExample, 201: examplePayment, 202: examplePayment };
 
-/** A payment of which its merchant has not acknowledged a notification. */
-const unacknowledged = {
-  id: examplePayment.id,
-  merchant: 'shop',
-  kind: 'collection',
-  status: 'SUCCESSFUL',
-  amount: 5_000,
-  amountPaid: 5_000,
-  currency: CURRENCY,
-};
+/** A notification that its merchant has not acknowledged, with its payment; of so many payments. */
+const unacknowledged = (total: number, delivery: object) => ({
+  data: [
+    {
+      payment: {
+        id: examplePayment.id,
+        merchant: 'shop',
+        kind: 'collection',
+        status: 'SUCCESSFUL',
+        amount: 5_000,
+        amountPaid: 5_000,
+        currency: CURRENCY,
+      },
+      notification: { ...notification, delivery: { ...delivery, lastError: 'answered 503' } },
+    },
+  ],
+  total,
+  checked: total,
+  unread: 0,
+});
 
 /** By the operation's name and the status. */
 const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
@@ -277,47 +287,19 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
     200: { data: [{ transId: 'PbyCuFjOcKUumnR0', status: 'SUCCESSFUL', at: '2026-11-21T11:47:53.008Z' }] },
   },
   listDueNotifications: {
-    200: {
-      data: [
-        {
-          payment: unacknowledged,
-          notification: {
-            ...notification,
-            delivery: {
-              status: 'due',
-              at: '2026-11-21T08:50:41.950Z',
-              tries: 3,
-              lastTriedAt: '2026-11-21T08:25:40.713Z',
-              lastError: 'answered 503',
-            },
-          },
-        },
-      ],
-      total: 42,
-      checked: 42,
-      unread: 0,
-    },
+    200: unacknowledged(42, {
+      status: 'due',
+      at: '2026-11-21T08:50:41.950Z',
+      tries: 3,
+      lastTriedAt: '2026-11-21T08:25:40.713Z',
+    }),
   },
   listAbandonedNotifications: {
-    200: {
-      data: [
-        {
-          payment: unacknowledged,
-          notification: {
-            ...notification,
-            delivery: {
-              status: 'abandoned',
-              at: '2026-11-24T08:20:40.713Z',
-              lastTriedAt: '2026-11-24T08:20:40.713Z',
-              lastError: 'answered 503',
-            },
-          },
-        },
-      ],
-      total: 1,
-      checked: 1,
-      unread: 0,
-    },
+    200: unacknowledged(1, {
+      status: 'abandoned',
+      at: '2026-11-24T08:20:40.713Z',
+      lastTriedAt: '2026-11-24T08:20:40.713Z',
+    }),
   },
   getHealth: { 200: { status: 'ok' } },
   getReadiness: { 200: { status: 'ready' } },

@@ -1,6 +1,6 @@
 import { isForced, type Proposal } from './decision.js';
 import { undecidedUntil } from './following.js';
-import { xaf } from './limits.js';
+import { amountOf, xaf } from './limits.js';
 import { nextDue } from './notification.js';
 import type { PaymentResolution } from './payment.js';
 import {
@@ -20,11 +20,6 @@ import { needsSecondPerson } from './second-person.js';
 import { objectionToWithdrawal, patienceEnd } from './sending.js';
 import { toPayment } from './to-payment.js';
 import { graceEnd } from './transitions.js';
-
-/** What has moved or is to move and, where that differs, what was ordered. */
-function amountOf(ordered: number, paid = ordered): string {
-  return paid === ordered ? xaf(ordered) : `${xaf(paid)} (ordered: ${xaf(ordered)})`;
-}
 
 /** Characters of a line that the Web UI's frame has room for on a narrow screen. */
 const LINE = 50;
@@ -62,7 +57,7 @@ export function linesOf(state: PaymentState): string[] {
     ['Not known', pursuit && openQuestion(pursuit)],
     ['Grace period', review ? undefined : graceOf(state, pursuit)],
     ['Waits', phase.kind === 'waiting' ? describeWait(state, phase, desk) : undefined],
-    ['Amount', amountOf(order.amount, amountPaid)],
+    ['Amount', amountOf({ amount: order.amount, amountPaid })],
     ['Transaction', describeTransaction(state)],
     ['Other transactions', others.length === 0 ? undefined : others.map(withWord).join(', ')],
     [

@@ -13,6 +13,16 @@ const numbers = new Intl.NumberFormat('en');
 /** An amount for people, such as `5,000 XAF`. */
 export const xaf = (amount: number) => `${numbers.format(amount)} ${CURRENCY}`;
 
+/** What has moved or is to move and, where that differs, what was ordered. */
+export function amountOf({ amount, amountPaid = amount }: Amounts): string {
+  return amountPaid === amount ? xaf(amount) : `${xaf(amountPaid)} (ordered: ${xaf(amount)})`;
+}
+
+interface Amounts {
+  readonly amount: number;
+  readonly amountPaid?: number | undefined;
+}
+
 /** How long a payment link can be paid, in ms: 24 hours from its creation. */
 export const PROVIDER_LINK_LIFETIME_MS = 24 * 60 * 60 * 1000;
 

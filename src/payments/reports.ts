@@ -1,7 +1,7 @@
 import { contradicted, unprovenBy } from './ended.js';
 import { knownDifference } from './evidence.js';
 import { applyTransaction } from './following.js';
-import { disagreement, ownerOf } from './matching.js';
+import { ownerOf } from './matching.js';
 import type { StatusAnswer } from './outcome.js';
 import { CONFIRM_PAUSES_MS, ownReportedPaid, reportedPaidUntil, withPaidReport } from './paid-reports.js';
 import type { TransId } from './payment-id.js';
@@ -266,7 +266,7 @@ function adopt(payment: PaymentState, transaction: Transaction, now: number): Pa
   const { transId, status } = transaction;
   if (payment.order.method === 'link' && !canMoveMoney(payment, status))
     return withNoted(payment, [transaction]);
-  const wrong = knownDifference(payment, transId)?.words ?? disagreement(payment.order, transaction);
+  const wrong = knownDifference(payment, transId)?.words;
   if (wrong !== undefined) return holdForReview(withOthers(payment, [transaction]), wrong, now);
   // The list may not have been read. It is read at the end, in case the request was accepted twice.
   return applyTransaction(follow(inDoubt(payment), { transId }, now), transaction, now);

@@ -244,13 +244,15 @@ export function onOrphanExpired(
     answer.kind === 'refused' || (answer.kind === 'expired' && !isOver(payment, answer.transaction.status));
   if (!isAlive) {
     const orphans = clearing.orphans.filter((orphan) => orphan !== transId);
-    return clear(withEnded(payment, transId, answer), searching, orphans, clearing.next);
+    // This answer shows no transaction. An old one may show it as it was.
+    const known =
+      answer.kind === 'alreadyExpired' ? withNoted(payment, [{ transId, status: 'EXPIRED' }]) : payment;
+    return clear(known, searching, orphans, clearing.next);
   }
-  const noted = answer.kind === 'expired' ? withNoted(payment, [answer.transaction]) : payment;
   const why = `the provider doesn't expire ${transId}, which was made for this payment`;
   return now < searching.doubt.since + UNREAD_MS || payment.phase.kind === 'review'
-    ? pursueOn(noted, rest)
-    : review(noted, { why, held: false, pursuit: rest }, now);
+    ? pursueOn(payment, rest)
+    : review(payment, { why, held: false, pursuit: rest }, now);
 }
 
 /**
@@ -308,13 +310,6 @@ export function searchAfterReset(payment: PaymentState, before: string, now: num
   const doubt = { reason, since: now, isReset: true } as const;
   const nextAt = now + lookUpDelay(payment, doubt, 0, now);
   return pursueOn(withEarlierRun(payment, doubt), { kind: 'searching', doubt, lookUps: 0, nextAt });
-}
-
-/** That an orphan has ended is kept in mind, if the provider says so: an old answer may show it as it was. */
-function withEnded(payment: PaymentState, transId: TransId, { kind }: ExpiryAnswer): PaymentState {
-  return kind === 'expired' || kind === 'alreadyExpired'
-    ? withNoted(payment, [{ transId, status: 'EXPIRED' }])
-    : payment;
 }
 
 function clear(
