@@ -139,7 +139,7 @@ describe('a header of 14 kB', () => {
     ['codec', 'POST', '/decode'],
   ];
   it.each(places.flatMap((place) => HEADERS.map((header) => [...place, header] as const)))(
-    'is taken or refused in 50 ms of CPU time: by the %s, of %s %s, as %s',
+    'is taken or refused in linear time: by the %s, of %s %s, as %s',
     async (name, method, path, header) => {
       const known = {
         api: { authorization: `Bearer ${KEYS.shop}` },
@@ -204,7 +204,7 @@ describe('at the desk, 64 kB', () => {
   });
 
   it.each(PAGES.flatMap((path) => parameters.map((name) => [name, path])))(
-    'as the parameter %s of %s take no more than 50 ms of CPU time',
+    'as the parameter %s of %s are read in linear time',
     async (name, path) => {
       const ask = (text: string) => send('desk', `${path}?${name}=${encoded(text)}`, { headers: session() });
       expect(await slowestOf(ask, SHORT)).toBeUndefined();
@@ -218,14 +218,14 @@ describe('at the desk, 64 kB', () => {
         .slice(2)
         .map((part) => [part, path] as const),
     ),
-  )('in place of %s in %s take no more than 50 ms of CPU time', async (part, path) => {
+  )('in place of %s in %s are read in linear time', async (part, path) => {
     const ask = (text: string) =>
       send('desk', path.replace(`/${part}`, `/${encoded(text)}`), { headers: session() });
     expect(await slowestOf(ask, SHORT)).toBeUndefined();
   });
 
   it.each(FORMS.flatMap((path) => fields.map((name) => [name, path])))(
-    'as the field %s of the form to %s take no more than 50 ms of CPU time',
+    'as the field %s of the form to %s are read in linear time',
     async (name, path) => {
       const { hidden } = operator.form('/sign-out');
       const ask = (text: string) =>
@@ -263,11 +263,11 @@ describe('at the codec server, 64 kB', () => {
     ],
     ['the name of metadata', (text) => ({ ...payload, metadata: { [text]: 'AAAA' } })],
     ['a field', (text) => ({ ...payload, [text]: 1 })],
-  ])('as %s take no more than 50 ms of CPU time', async (_, payloadOf) => {
+  ])('as %s are read in linear time', async (_, payloadOf) => {
     expect(await slowestOf((text) => decode({ payloads: [payloadOf(text)] }), RUNS)).toBeUndefined();
   });
 
-  it('as a token and as a key take no more than 50 ms of CPU time', async () => {
+  it('as a token and as a key are read in linear time', async () => {
     const byToken = (text: string) => send('codec', `/ui/${encoded(text)}/decode`, { method: 'OPTIONS' });
     expect(await slowestOf(byToken, SHORT)).toBeUndefined();
     const signIn = (text: string) =>
@@ -295,7 +295,7 @@ describe('at the sandbox, 64 kB', () => {
     Object.entries(bodies).flatMap(([path, [schema, who]]) =>
       Object.keys(schema.shape).map((field) => ({ path, who, field })),
     ),
-  )('as $field of $path take no more than 50 ms of CPU time', async ({ path, who, field }) => {
+  )('as $field of $path are read in linear time', async ({ path, who, field }) => {
     const running = await start();
     const order = { amount: 1_000, phone: '677000000', transId: 'x' };
     const ask = (text: string) => running.post(`/${path}`, { ...order, [field]: text }, who);
@@ -303,7 +303,7 @@ describe('at the sandbox, 64 kB', () => {
   });
 
   it.each(['phone', 'medium', 'email', 'action', 'withdraw'])(
-    'as %s on the checkout page take no more than 50 ms of CPU time',
+    'as %s on the checkout page are read in linear time',
     async (field) => {
       await start();
       const ask = (text: string) =>
@@ -327,14 +327,14 @@ describe('at the sandbox, 64 kB', () => {
       '/%',
     ],
     ...['/_sandbox/ledger?limit=%', '/_sandbox/ledger?after=%'],
-  ])('in %s take no more than 50 ms of CPU time', async (path) => {
+  ])('in %s are read in linear time', async (path) => {
     await start();
     const ask = (text: string) =>
       send('sandbox', path.replace('%', encoded(text)), { headers: credentials('collection') });
     expect(await slowestOf(ask, SHORT)).toBeUndefined();
   });
 
-  it('as a fault and as how a transaction ends take no more than 50 ms of CPU time', async () => {
+  it('as a fault and as how a transaction ends are read in linear time', async () => {
     const running = await start();
     const fields = ['fault', 'on', 'endpoint', 'kind', 'status', 'reason', 'transId'];
     for (const field of fields) {

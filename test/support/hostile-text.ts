@@ -1,8 +1,14 @@
 /** How much of each is tried: as much as the largest body. */
 const LENGTH = 64 * 1024;
 
-/** What one text may take, in ms of CPU time. */
-export const MAX_CPU_MS = 50;
+/** What one text may take without a second look, in ms of CPU time. */
+const MAX_CPU_MS = 50;
+
+/** How much more than its quarter a text may take: work that is linear takes 4 times as much, work that is quadratic 16. */
+const MAX_GROWTH = 9;
+
+/** How often a text is tried that takes longer: what somebody else makes slow is fast once. */
+const TRIES = 5;
 
 /** A character of each class that an expression, a parser or Unicode treats in a way of its own. */
 const CLASSES = [
@@ -98,27 +104,52 @@ function hostileTexts(): string[] {
   });
 }
 
+/** How a text would be shown in an error. */
+const shown = (text: string, ms: number) =>
+  `${JSON.stringify(text.slice(0, 20))}… ${JSON.stringify(text.slice(-3))}: ${ms} ms`;
+
+/** The first quarter of a text, with the end of all of it. */
+const aQuarterOf = (text: string) => text.slice(0, text.length / 4) + text.slice(-1);
+
+/**
+ * Whether work on a text grows faster than the text: whether the whole takes much more than four times its quarter, or so
+ * long that no machine is that slow. A busy machine takes longer for both, so that neither is judged by its time alone.
+ */
+const growsTooFast = (whole: number, quarter: number) =>
+  whole > MAX_CPU_MS * 40 || whole > quarter * MAX_GROWTH;
+
 /** The CPU time that this process needs for a piece of work, in ms: the least of some tries, as others use the machine, too. */
-export function cpuMsOf(work: () => unknown, tries = 5): number {
+function cpuMsOf(work: () => unknown): number {
   let least = Number.POSITIVE_INFINITY;
-  for (let made = 0; made < tries && least > MAX_CPU_MS; made += 1) {
+  for (let made = 0; made < TRIES && least > MAX_CPU_MS; made += 1) {
     const before = process.cpuUsage();
     work();
-    const { user, system } = process.cpuUsage(before);
-    least = Math.min(least, (user + system) / 1_000);
+    least = Math.min(least, cpuMsSince(before));
   }
   return least;
+}
+
+function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
 }
 
 /** The first of these texts that takes too long, as an error would show it; `undefined` when none does. */
 export function slowest(
   work: (text: string) => unknown,
   texts: readonly string[] = TEXTS,
+  quarterOf = aQuarterOf,
 ): string | undefined {
   for (const text of texts) {
     const ms = cpuMsOf(() => work(text));
-    if (ms > MAX_CPU_MS)
-      return `${JSON.stringify(text.slice(0, 20))}… ${JSON.stringify(text.slice(-3))}: ${ms} ms`;
+    if (
+      ms > MAX_CPU_MS &&
+      growsTooFast(
+        ms,
+        cpuMsOf(() => work(quarterOf(text))),
+      )
+    )
+      return shown(text, ms);
   }
   return undefined;
 }
@@ -135,15 +166,18 @@ export async function slowestOf(
   work: (text: string) => Promise<unknown>,
   texts: readonly string[],
 ): Promise<string | undefined> {
-  for (const text of texts) {
+  const cpuMs = async (text: string) => {
     let least = Number.POSITIVE_INFINITY;
-    for (let made = 0; made < 5 && least > MAX_CPU_MS; made += 1) {
+    for (let made = 0; made < TRIES && least > MAX_CPU_MS; made += 1) {
       const before = process.cpuUsage();
       await work(text);
-      const { user, system } = process.cpuUsage(before);
-      least = Math.min(least, (user + system) / 1_000);
+      least = Math.min(least, cpuMsSince(before));
     }
-    if (least > MAX_CPU_MS) return `${JSON.stringify(text.slice(0, 20))}…: ${least} ms`;
+    return least;
+  };
+  for (const text of texts) {
+    const ms = await cpuMs(text);
+    if (ms > MAX_CPU_MS && growsTooFast(ms, await cpuMs(aQuarterOf(text)))) return shown(text, ms);
   }
   return undefined;
 }
