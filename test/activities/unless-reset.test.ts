@@ -60,14 +60,14 @@ describe('a request that moves money', () => {
     const { runId } = await begin('forgotten', 1);
     // The server takes seconds for it, in which the other facts can be seen.
     remaining = forget('forgotten', runId);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     worker.shutdown();
     await running;
     await connection.close();
     await server.stop();
-  }, 30_000);
+  });
 
   beforeEach(() => {
     sentBy.length = 0;
@@ -145,7 +145,7 @@ describe('a request that moves money', () => {
     expect(sentBy).toEqual([first.runId]);
     expect((await begin('handed-over', 3)).outcome).toEqual(accepted);
     expect(sentBy).toEqual([first.runId, await latestRun('handed-over')]);
-  }, 30_000);
+  });
 
   it('is not sent again by a run that was reset to before it, and is ambiguous', async () => {
     const { runId } = await begin('reset', 0);
@@ -155,7 +155,7 @@ describe('a request that moves money', () => {
       isReset: true,
     });
     expect(sentBy).toEqual([runId]);
-  }, 30_000);
+  });
 
   it.each([1, 3])(
     'is not sent again when the run that was reset has handed over %d times since',
@@ -166,7 +166,6 @@ describe('a request that moves money', () => {
       expect(await reset(workflowId, runId)).toMatchObject({ kind: 'ambiguous' });
       expect(sentBy).toHaveLength(1);
     },
-    30_000,
   );
 
   describe('from a run that continues one which Temporal no longer has', () => {
@@ -180,14 +179,14 @@ describe('a request that moves money', () => {
         isReset: true,
       });
       expect(sentBy).toEqual([]);
-    }, 60_000);
+    });
 
     it('is sent once the payment is so old that only a decision of an operator sends it', async () => {
       const runId = await remaining;
       sentBy.length = 0;
       expect(await sendFrom('forgotten', runId, Date.now() + 8 * DAY_MS)).toEqual(accepted);
       expect(sentBy).toEqual([runId]);
-    }, 60_000);
+    });
   });
 
   it('is not sent, and unchecked, when Temporal does not answer within seconds', async () => {
@@ -202,11 +201,11 @@ describe('a request that moves money', () => {
       kind: 'unchecked',
       reason: 'nothing was sent: Temporal did not confirm in time that the workflow had not been reset',
     });
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(performance.now() - begun).toBeLessThan(20_000);
     expect(sentBy).toEqual([]);
     // The next attempt, once Temporal answers again, is checked and sent.
     expect(await sendFrom('unanswered', runId)).toEqual(accepted);
-  }, 30_000);
+  });
 });
 
 describe('a request that moves money, whose activity a worker may have had before', () => {

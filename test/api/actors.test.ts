@@ -166,7 +166,7 @@ describe('who has asked for something', () => {
     expect((await command(ADA, 'events', open.id)).stdout).toMatch(/operator +ada had the link ended\./);
     const seen = await command(SHOP, 'events', open.id);
     expect(seen.stdout).toMatch(/operator +An operator had the link ended\./);
-  }, 60_000);
+  });
 
   it('is nobody known, when it comes from Temporal’s own tools', async () => {
     const { id } = await begun(SHOP);

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import type { Records } from '../../src/records/records.js';
 import { KEYS } from '../support/api-under-test.js';
 import { clientOf, closeServers, serveHttp } from '../support/local-servers.js';
-import { ANSWER_WITHIN_MS, link, payout, useStack } from '../support/payment-stack.js';
+import { eventually, link, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 afterAll(closeServers);
@@ -61,22 +61,22 @@ describe('a new payment', () => {
   });
 
   it('whose provider is slow is answered 202 with the payment as it stands, and goes on', async () => {
-    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: ANSWER_WITHIN_MS + 1_000 });
-    const { status, headers, body, ms } = await stack.post('/v1/payouts', payout);
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: 3_000 });
+    const { status, headers, body } = await stack.hasty.post('/v1/payouts', payout);
     expect(status).toBe(202);
     expect(headers.get('location')).toBe(`/v1/payments/${body.id}`);
     expect(body).toMatchObject({ status: 'CREATED', final: false });
     expect(body.transId).toBeUndefined();
-    expect(ms).toBeGreaterThan(ANSWER_WITHIN_MS - 50);
-    await pause(1_500);
-    expect((await stack.read(body.id)).body.transId).toEqual(expect.any(String));
+    await eventually(
+      () => stack.read(body.id),
+      (later) => later.body.transId !== undefined,
+    );
   });
 
   it("by a link that takes long to make is answered 202 as well, though the payment can't answer till then", async () => {
     stack.sandbox.faults.add({ fault: 'slow', endpoint: 'initiate-pay', delayMs: 6_000 });
-    const { status, body, ms } = await stack.post('/v1/collections', link);
+    const { status, body } = await stack.hasty.post('/v1/collections', link);
     expect([status, body.status, body.final]).toEqual([202, 'CREATED', false]);
-    expect(ms).toBeLessThan(5_000);
     const later = await stack.read(body.id, '?wait=1');
     expect(later.status).toBe(200);
   });
@@ -84,7 +84,7 @@ describe('a new payment', () => {
   it('by link is not asked for in vain, once the provider has let five wait for as long as a merchant can', async () => {
     const hanging = await serveHttp(() => undefined);
     const collection = clientOf(hanging.url, { timeoutMs: 60_000 });
-    const api = await stack.startMore({ providers: { collection } });
+    const api = await stack.startMore({ providers: { collection }, answerWithinMs: 3_000 });
     const ask = () =>
       api.ask('POST', '/v1/collections', { key, body: link, headers: { 'idempotency-key': randomUUID() } });
     const answers = await Promise.all(Array.from({ length: 5 }, ask));
@@ -217,11 +217,13 @@ describe('the API with Temporal', () => {
     };
     const api = await stack.startMore({ records: counted as Records });
     const ask = () => Promise.all(Array.from({ length: 20 }, () => api.ask('GET', '/readyz')));
+    const begun = performance.now();
     expect(new Set((await ask()).map(({ status }) => status))).toEqual(new Set([200]));
-    expect(looks).toBe(1);
+    expect(looks).toBeLessThanOrEqual(Math.ceil((performance.now() - begun) / 1_000));
+    const before = looks;
     await pause(1_100);
     await ask();
-    expect(looks).toBe(2);
+    expect(looks).toBeGreaterThan(before);
   });
 
   it('passes the balance on', async () => {
@@ -240,15 +242,32 @@ describe('the API with Temporal', () => {
 });
 
 describe('a read that waits', () => {
+  /** Far less than a read takes that waits for `?wait=50`, and far more than one that doesn't. */
+  const SOON_MS = 30_000;
+
+  /** A read of this payment, at another API, that has come to wait for its outcome. */
+  async function waitingFor(
+    id: string,
+    options: { signal?: AbortSignal; headers?: Record<string, string> } = {},
+  ) {
+    const handle = stack.api.client.workflow.getHandle(id);
+    const length = async () => (await handle.describe()).historyLength;
+    const before = await length();
+    const api = await stack.startMore();
+    const answer = api.ask('GET', `/v1/payments/${id}?wait=50`, { key, ...options });
+    answer.catch(() => undefined);
+    await eventually(length, (now) => now > before);
+    return { api, answer };
+  }
+
   it('is answered as soon as the payment is final', async () => {
     const payment = await stack.begun('/v1/collections', link);
     await stack.visit(payment, 'pay');
-    const waiting = stack.read(payment.id, '?wait=20');
-    await pause(300);
+    const { answer } = await waitingFor(payment.id);
     await stack.hint(payment);
-    const { body, ms } = await waiting;
+    const { body, ms } = await answer;
     expect(body).toMatchObject({ status: 'SUCCESSFUL', final: true });
-    expect(ms).toBeLessThan(5_000);
+    expect(ms).toBeLessThan(SOON_MS);
   });
 
   it('is answered with the payment as it stands when the time is over', async () => {
@@ -256,14 +275,14 @@ describe('a read that waits', () => {
     const { status, body, ms } = await stack.read(id, '?wait=1');
     expect([status, body.status]).toEqual([200, 'CREATED']);
     expect(ms).toBeGreaterThan(950);
-    expect(ms).toBeLessThan(3_000);
+    expect(ms).toBeLessThan(SOON_MS);
   });
 
   it('is answered at once for a payment that has ended', async () => {
     const { id } = await stack.paid();
-    const { body, ms } = await stack.read(id, '?wait=30');
+    const { body, ms } = await stack.read(id, '?wait=50');
     expect(body.final).toBe(true);
-    expect(ms).toBeLessThan(2_000);
+    expect(ms).toBeLessThan(SOON_MS);
   });
 
   it('costs the history as much for many as for one', async () => {
@@ -277,41 +296,34 @@ describe('a read that waits', () => {
 
   it('is left when the caller hangs up', async () => {
     const { id } = await stack.begun('/v1/collections', link);
-    const headers = { 'x-request-id': `gone-${id}` };
-    const asked = stack.api.ask('GET', `/v1/payments/${id}?wait=30`, {
-      key,
-      headers,
-      signal: AbortSignal.timeout(300),
+    const hangUp = new AbortController();
+    const { api, answer } = await waitingFor(id, {
+      signal: hangUp.signal,
+      headers: { 'x-request-id': `gone-${id}` },
     });
-    await expect(asked).rejects.toThrow();
-    await pause(300);
-    const line = stack.api.lines.find((text) => text.includes(`gone-${id}`)) ?? '{}';
-    expect(JSON.parse(line)).toMatchObject({ hungUp: true });
+    hangUp.abort();
+    await expect(answer).rejects.toThrow();
+    expect(await api.lineOf(`gone-${id}`)).toMatchObject({ hungUp: true });
   });
 
   it('is answered early by a process that stops', async () => {
     const { id } = await stack.begun('/v1/collections', link);
-    const other = await stack.startMore();
-    const waiting = other.ask('GET', `/v1/payments/${id}?wait=30`, { key });
-    await pause(300);
-    const begunAt = performance.now();
-    await other.stop();
-    expect(performance.now() - begunAt).toBeLessThan(3_000);
-    expect((await waiting).body.status).toBe('CREATED');
+    const { api, answer } = await waitingFor(id);
+    await api.stop();
+    const { body, ms } = await answer;
+    expect(body.status).toBe('CREATED');
+    expect(ms).toBeLessThan(SOON_MS);
   });
 });
 
 describe('without a worker', () => {
   it('a payment is taken, and goes on with the next one', async () => {
     const { id } = await stack.withoutWorker(async () => {
-      const { status, body } = await stack.post('/v1/payouts', payout, 'no-worker');
+      const { status, body } = await stack.hasty.post('/v1/payouts', payout, 'no-worker');
       expect([status, body.status, body.amount]).toEqual([202, 'CREATED', 700]);
       return body;
     });
-    const patient = await stack.startMore({ answerWithinMs: 20_000 });
-    const asked = { key, body: payout, headers: { 'idempotency-key': 'no-worker' } };
-    const { status, body } = await patient.ask('POST', '/v1/payouts', asked);
-    await patient.stop();
+    const { status, body } = await stack.post('/v1/payouts', payout, 'no-worker');
     expect([status, body.id]).toEqual([200, id]);
     expect(stack.transactionsOf(id)).toHaveLength(1);
   });

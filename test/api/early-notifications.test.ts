@@ -41,34 +41,26 @@ describe("a notification that comes before the provider's answer", () => {
     await untilSuccessful(id);
     // It is no longer an operator's.
     await eventually(unmatched, (kept) => !JSON.stringify(kept).includes(transId));
-  }, 90_000);
+  });
 
   it.each<[string, (id: string, transId: string) => object]>([
     ['with its payment', (id, transId) => ({ transId, status: 'SUCCESSFUL', externalId: id })],
     ['by its payment alone', (id) => ({ status: 'SUCCESSFUL', userId: id })],
     ['without a status', (id, transId) => ({ data: [{ transId, externalId: id }] })],
-  ])(
-    'is not forgotten: %s',
-    async (_, body) => {
-      const { id, transId } = await slowPayout();
-      expect((await stack.notify(body(id, transId))).status).toBe(200);
-      await untilSuccessful(id);
-    },
-    90_000,
-  );
+  ])('is not forgotten: %s', async (_, body) => {
+    const { id, transId } = await slowPayout();
+    expect((await stack.notify(body(id, transId))).status).toBe(200);
+    await untilSuccessful(id);
+  });
 
   it.each<[string, (id: string, transId: string) => object]>([
     ['with its payment', (id, transId) => ({ transId, status: 'SUCCESSFUL', externalId: id })],
     ['by its payment alone', (id) => ({ externalId: id })],
-  ])(
-    'brings the look-up of one that nobody answers for forward: %s',
-    async (_, body) => {
-      const { id, transId } = await slowPayout({ fault: 'errorAfterCommit', endpoint: 'payout' });
-      await stack.notify(body(id, transId));
-      await untilSuccessful(id);
-    },
-    90_000,
-  );
+  ])('brings the look-up of one that nobody answers for forward: %s', async (_, body) => {
+    const { id, transId } = await slowPayout({ fault: 'errorAfterCommit', endpoint: 'payout' });
+    await stack.notify(body(id, transId));
+    await untilSuccessful(id);
+  });
 
   it('has a payout looked up that the provider has throttled and taken all the same', async () => {
     stack.sandbox.faults.add({ fault: 'throttle', endpoint: 'payout', retryAfter: 3_600 });
@@ -85,7 +77,7 @@ describe("a notification that comes before the provider's answer", () => {
       30_000,
     );
     expect(stack.transactionsOf(id)).toHaveLength(0);
-  }, 90_000);
+  });
 });
 
 describe('a notification of a link by its transaction alone', () => {
@@ -98,7 +90,7 @@ describe('a notification of a link by its transaction alone', () => {
     });
     expect(status).toBe(200);
     await untilSuccessful(payment.id);
-  }, 90_000);
+  });
 });
 
 describe('a notification in a form of its own', () => {
@@ -118,7 +110,7 @@ describe('a notification in a form of its own', () => {
     });
     expect(status).toBe(200);
     await untilSuccessful(payment.id);
-  }, 90_000);
+  });
 
   it('reaches each of its payments, if it is about several', async () => {
     const payments = [
@@ -129,5 +121,5 @@ describe('a notification in a form of its own', () => {
     const data = payments.map(({ transId }) => ({ transId, status: 'SUCCESSFUL' }));
     expect((await stack.notify({ data })).status).toBe(200);
     for (const { id } of payments) await untilSuccessful(id);
-  }, 90_000);
+  });
 });

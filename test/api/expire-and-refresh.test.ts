@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ANSWER_WITHIN_MS, link, payout, useStack } from '../support/payment-stack.js';
+import { link, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 
@@ -52,8 +52,8 @@ describe('a link that is expired', () => {
 
   it('is answered 202 while the provider takes its time', async () => {
     const { id } = await stack.begun('/v1/collections', link);
-    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'expire-pay', delayMs: ANSWER_WITHIN_MS + 2_000 });
-    const { status, body } = await stack.post(`/v1/collections/${id}/expire`);
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'expire-pay', delayMs: 3_500 });
+    const { status, body } = await stack.hasty.post(`/v1/collections/${id}/expire`);
     expect([status, body.status]).toEqual([202, 'CREATED']);
   });
 });
@@ -79,10 +79,10 @@ describe('a refresh', () => {
 
   it("beyond the provider's limit is answered 202 with the payment as it stands", async () => {
     const { id } = await stack.begun('/v1/collections', link);
+    expect((await stack.post(`/v1/payments/${id}/refresh`)).status).toBe(200);
     const statuses = [];
-    for (let times = 0; times < 7; times++)
-      statuses.push((await stack.post(`/v1/payments/${id}/refresh`)).status);
-    expect(statuses.at(0)).toBe(200);
+    for (let times = 0; times < 6; times++)
+      statuses.push((await stack.hasty.post(`/v1/payments/${id}/refresh`)).status);
     expect(statuses.at(-1)).toBe(202);
   });
 });

@@ -45,7 +45,7 @@ beforeAll(async () => {
   const grace = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
   api = await stack.startMore({ records, terms: grace });
   stopRecorder = startRecorder(stack.api.client, records);
-}, 120_000);
+});
 afterAll(async () => {
   await stopRecorder();
   for (const one of opened) await one.close();
@@ -101,7 +101,7 @@ describe('a payment that Temporal has forgotten', () => {
       notifications: await read(`/v1/payments/${id}/notifications`),
     };
     await forget(id);
-  }, 60_000);
+  });
 
   it('is answered as it was, with its timeline and its notifications', async () => {
     expect((await ask(`/v1/payments/${id}`)).body).toEqual(before.payment);
@@ -388,7 +388,7 @@ describe("payments by the mobile operator's reference", () => {
     await stack.api.client.workflow.getHandle(id).result();
     await untilRecorded(id);
     reference = (await ask(`/v1/payments/${id}`)).body.financialTransId;
-  }, 60_000);
+  });
 
   it('are found once they are recorded, by those alone who may read them', async () => {
     expect(await found(reference)).toEqual([id]);
@@ -519,7 +519,7 @@ describe('a payment whose record can not be decrypted', () => {
     await forget(id);
     const keys = keysOf([freshKey('another-key')]);
     other = await stack.startMore({ records: open(port, { keys, isOn: true }) });
-  }, 60_000);
+  });
 
   it('was made all the same: a repeated request is told so, and nothing is sent', async () => {
     const made = stack.sandbox.ledger.all().length;
@@ -569,7 +569,7 @@ describe('while the records take connections and answer nothing', () => {
     expect([status, body.code]).toEqual([503, 'records_unavailable']);
     expect(body.detail).toContain('Nothing was sent');
     expect(stack.sandbox.ledger.all()).toHaveLength(made);
-  }, 60_000);
+  });
 
   it('links are made, and what Temporal knows is answered', async () => {
     const key = randomUUID();
@@ -582,12 +582,12 @@ describe('while the records take connections and answer nothing', () => {
       status: 200,
       body: { id: made.id },
     });
-  }, 60_000);
+  });
 
   it('the API is ready, with a warning', async () => {
     const { status, body } = await stuck.ask('GET', '/readyz');
     expect([status, body.warnings]).toEqual([200, [expect.stringContaining("records can't be read")]]);
-  }, 60_000);
+  });
 });
 
 describe('while the records are away', () => {

@@ -15,7 +15,7 @@ const MORE = 10;
 
 beforeAll(async () => {
   api = await stack.startMore({ allowance: ALLOWANCE, answerWithinMs: 10_000 });
-}, 120_000);
+});
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
@@ -170,7 +170,7 @@ describe('beside a merchant', () => {
     expect(outcomes.map(({ body }) => body.status)).toEqual(Array(MAX_WAITS).fill('SUCCESSFUL'));
     const another = await unpaid(GREEDY);
     expect((await get(GREEDY, `/v1/payments/${another.id}?wait=1`)).status).toBe(200);
-  }, 120_000);
+  });
 
   it('whose bodies never come, others are served, and it is again once it has hung up', async () => {
     const headers = [
@@ -195,12 +195,12 @@ describe('beside a merchant', () => {
       async () => (await get(GREEDY, '/v1/payments?limit=1')).status,
       (status) => status === 200,
     );
-  }, 120_000);
+  });
 
   it('whose headers never come, others are served', async () => {
     await times(100, () => begin(['GET /v1/payments HTTP/1.1', 'X-More: ']));
     await politeIsServed();
-  }, 120_000);
+  });
 
   it('whose bodies are too big, others are served', async () => {
     const body = JSON.stringify({ ...payout, message: 'x'.repeat(4 * 1024 * 1024) });
@@ -218,7 +218,7 @@ describe('beside a merchant', () => {
     );
     await politeIsServed();
     expect(new Set(await asked)).toEqual(new Set([413]));
-  }, 120_000);
+  });
 
   it('whose bodies take long to read, others are served', async () => {
     const asked = times(30, () => post(GREEDY, '/v1/payouts', deep));
@@ -226,7 +226,7 @@ describe('beside a merchant', () => {
     expect(new Set((await asked).map(({ body }) => body.errors[0].message))).toEqual(
       new Set(['must have at most 16 levels']),
     );
-  }, 120_000);
+  });
 
   it('who sends many payouts at once, others are served before it, at the first try', async () => {
     stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', rate: 1, delayMs: 500 });
@@ -250,5 +250,5 @@ describe('beside a merchant', () => {
     expect(answers.filter(isMade).length).toBeGreaterThan(0);
     const others = answers.filter((answer) => !isMade(answer)).map(({ body }) => body.code);
     expect(others.filter((code) => code !== 'rate_limited')).toEqual([]);
-  }, 120_000);
+  });
 });

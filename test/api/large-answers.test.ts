@@ -73,7 +73,7 @@ describe.each([
       60_000,
     );
     expect(new Set(ids).size).toBe(ids.length);
-  }, 120_000);
+  });
 
   it('are all recorded, and among the events', async () => {
     const target = { address: stack.address, namespace: 'default' };

@@ -37,21 +37,17 @@ describe.each([
     dynamicConfig: { 'limit.memoSize.error': '40000', 'limit.blobSize.error': '2000000' },
   });
 
-  it.each(Object.entries(bodies))(
-    'is taken: POST %s',
-    async (path, body) => {
-      const answer = () => stack.post(path, { ...body, metadata: metadataOf(32_000) }, randomUUID());
-      const { status, body: payment } = await eventually(answer, (given) => given.status !== 503);
-      expect([201, 202]).toContain(status);
-      const { body: listed } = await eventually(
-        () => stack.api.ask('GET', '/v1/payments?limit=100', { key: KEYS.shop }),
-        ({ text }) => text.includes(payment.id),
-      );
-      const found = listed.data.find(({ id }: { id: string }) => id === payment.id);
-      expect(Buffer.byteLength(JSON.stringify(found.metadata))).toBe(32_000);
-    },
-    60_000,
-  );
+  it.each(Object.entries(bodies))('is taken: POST %s', async (path, body) => {
+    const answer = () => stack.post(path, { ...body, metadata: metadataOf(32_000) }, randomUUID());
+    const { status, body: payment } = await eventually(answer, (given) => given.status !== 503);
+    expect([201, 202]).toContain(status);
+    const { body: listed } = await eventually(
+      () => stack.api.ask('GET', '/v1/payments?limit=100', { key: KEYS.shop }),
+      ({ text }) => text.includes(payment.id),
+    );
+    const found = listed.data.find(({ id }: { id: string }) => id === payment.id);
+    expect(Buffer.byteLength(JSON.stringify(found.metadata))).toBe(32_000);
+  });
 
   it.each(Object.entries(bodies))(
     'is refused beyond that, and names the field: POST %s',
@@ -64,21 +60,16 @@ describe.each([
       ]);
       expect(stack.sandbox.ledger.all()).toHaveLength(before);
     },
-    60_000,
   );
 });
 
 describe('a request beyond a limit that a namespace of its own has', () => {
   const stack = useStack({ dynamicConfig: { 'limit.memoSize.error': '2000' } });
 
-  it.each(Object.entries(bodies))(
-    'is no fault of the API: POST %s',
-    async (path, body) => {
-      const metadata = metadataOf(31_900);
-      const { status, body: problem } = await stack.post(path, { ...body, metadata }, randomUUID());
-      expect(status).toBe(413);
-      expect(problem).toMatchObject({ code: 'body_too_large', detail: expect.stringContaining('metadata') });
-    },
-    60_000,
-  );
+  it.each(Object.entries(bodies))('is no fault of the API: POST %s', async (path, body) => {
+    const metadata = metadataOf(31_900);
+    const { status, body: problem } = await stack.post(path, { ...body, metadata }, randomUUID());
+    expect(status).toBe(413);
+    expect(problem).toMatchObject({ code: 'body_too_large', detail: expect.stringContaining('metadata') });
+  });
 });

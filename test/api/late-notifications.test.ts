@@ -134,7 +134,7 @@ describe('a payment that was opened again', () => {
       () => stack.read(payment.id),
       (answer) => answer.body.status === 'REVIEW',
     );
-  }, 60_000);
+  });
 
   it('is still the one that its Idempotency-Key leads to', async () => {
     const again = await stack.post('/v1/payouts', body, key);

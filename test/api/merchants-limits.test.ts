@@ -95,7 +95,7 @@ describe("a merchant's limit of the payouts of a day", () => {
     expect(answers.filter(isMade)).toHaveLength(9);
     const paid = stack.sandbox.ledger.all().filter(({ amount }) => amount === 110);
     expect(paid.length).toBeLessThanOrEqual(9);
-  }, 120_000);
+  });
 
   it('holds for two amounts under one Idempotency-Key at once, in either order', async () => {
     const { payOut } = await apiFor('paired', { maxPayoutsPerDay: 1_000 });
@@ -113,7 +113,7 @@ describe("a merchant's limit of the payouts of a day", () => {
     );
     const own = sent().filter(({ externalId }) => payments.includes(externalId));
     expect(own.reduce((sum, { amount }) => sum + amount, 0)).toBeLessThanOrEqual(1_000);
-  }, 120_000);
+  });
 
   it('refuses with 503 when it cannot be counted, and pays nothing', async () => {
     const { payOut } = await apiFor('uncounted', { maxPayoutsPerDay: 1_000 });
@@ -124,7 +124,7 @@ describe("a merchant's limit of the payouts of a day", () => {
     expect(isMade(await payOut(777, 'order-1'))).toBe(true);
     expect((await payOut(224)).status).toBe(422);
     expect(isMade(await payOut(223))).toBe(true);
-  }, 60_000);
+  });
 
   it('stays when its workflow is stopped: nothing more is paid that day', async () => {
     const { payOut } = await apiFor('stopped', { maxPayoutsPerDay: 1_000 });
@@ -159,7 +159,7 @@ describe("a merchant's limit of the payouts of a day", () => {
     expect((await payOut(500)).status).toBe(422);
     expect((await payOut(600, 'order-1')).status).toBe(200);
     expect(isMade(await payOut(400))).toBe(true);
-  }, 90_000);
+  });
 
   it.each(['canceled', 'reset'] as const)('stays when its workflow is %s', async (action) => {
     const { payOut } = await apiFor(action, { maxPayoutsPerDay: 1_000 });

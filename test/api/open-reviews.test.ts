@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { startApi, terms } from '../support/api-under-test.js';
 import { sumOf } from '../support/metrics-page.js';
-import { eventually, useStack } from '../support/payment-stack.js';
+import { eventually, HASTY_MS, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 
 /** A payout of which nobody knows whether the provider took it, under review. */
 async function reviewed() {
   const hasty = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
-  const api = await stack.startMore({ terms: hasty, answerWithinMs: 300 });
+  const api = await stack.startMore({ terms: hasty, answerWithinMs: HASTY_MS });
   const id = await stack.doubtfulPayout(api);
   const { body: payment } = await eventually(
     () => stack.read(id),

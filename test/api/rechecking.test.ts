@@ -6,9 +6,9 @@ import { PaymentWorld } from '../support/payment-world.js';
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({ terms: { providerTimeoutMs: 1_000 } });
-}, 60_000);
+});
 beforeEach(() => world.sandbox.faults.clear());
-afterAll(() => world.stop(), 30_000);
+afterAll(() => world.stop());
 
 const recheck = (payment: Payment) => world.post(`/v1/payments/${payment.id}/refresh`, {});
 /** The type of the payment's latest run. */

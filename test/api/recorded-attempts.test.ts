@@ -17,7 +17,7 @@ beforeAll(async () => {
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   records = Records.open(url, testEncryption, pino({ level: 'silent' }));
   await records.migrate();
-}, 120_000);
+});
 afterAll(async () => {
   await records.close();
   await server.stop();
@@ -47,5 +47,5 @@ describe("a link's attempt that has failed", () => {
     } finally {
       await stop();
     }
-  }, 120_000);
+  });
 });

@@ -1,19 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
-import {
-  ANSWER_WITHIN_MS,
-  eventually,
-  payout,
-  recordingMerchant,
-  useStack,
-} from '../support/payment-stack.js';
+import { eventually, HASTY_MS, payout, recordingMerchant, useStack } from '../support/payment-stack.js';
 
 const { merchant, notified } = recordingMerchant();
 const stack = useStack({ merchant });
 let hasty: ApiUnderTest;
 beforeAll(async () => {
   const grace = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
-  hasty = await stack.startMore({ terms: grace, answerWithinMs: 300 });
+  hasty = await stack.startMore({ terms: grace, answerWithinMs: HASTY_MS });
 });
 
 const why = "the provider's support says so, ticket 4711";
@@ -232,9 +226,8 @@ describe('a decision', () => {
   it('is answered 202 while the provider takes its time to confirm', async () => {
     const id = await reviewed();
     // The payment's own next look may come first, and is as slow.
-    const delayMs = ANSWER_WITHIN_MS + 2_500;
-    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'transaction', delayMs, count: 3 });
-    const { status, body } = await decide(id, { action: 'fail', why });
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'transaction', delayMs: 4_000, count: 3 });
+    const { status, body } = await stack.hasty.decide(id, { action: 'fail', why });
     stack.sandbox.faults.clear();
     expect([status, body.status]).toEqual([202, 'REVIEW']);
     await eventually(

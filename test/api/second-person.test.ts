@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
-import { eventually, useStack } from '../support/payment-stack.js';
+import { eventually, HASTY_MS, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 const SECRETS = { shop: 'secret-of-shop', ann: 'secret-of-ann', bob: 'secret-of-bob' } as const;
@@ -22,7 +22,7 @@ let hasty: ApiUnderTest;
 let api: ApiUnderTest;
 beforeAll(async () => {
   const soon = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
-  hasty = await stack.startMore({ terms: soon, merchants: merchants(699), answerWithinMs: 300 });
+  hasty = await stack.startMore({ terms: soon, merchants: merchants(699), answerWithinMs: HASTY_MS });
   api = await stack.startMore({ merchants: merchants(undefined), answerWithinMs: 20_000 });
 });
 

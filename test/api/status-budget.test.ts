@@ -50,7 +50,7 @@ describe('a transaction whose status two processes of the API and two workers ha
   it('is asked for three times a minute at most, while its link waits to be paid', async () => {
     const payment = await stack.begun('/v1/collections', link);
     await expectWithinBudget(payment, () => askByAllMeans(payment, ['SUCCESSFUL', 'FAILED', 'EXPIRED']));
-  }, 90_000);
+  });
 
   it('is asked for three times a minute at most, before and after the end of its payment', async () => {
     const payment = await stack.begun('/v1/payouts', { ...payout, externalId: 'o-1' });
@@ -59,7 +59,7 @@ describe('a transaction whose status two processes of the API and two workers ha
       await stack.api.client.workflow.getHandle(payment.id).result();
       await askByAllMeans(payment, ['FAILED', 'SUCCESSFUL']);
     });
-  }, 90_000);
+  });
 
   it('is not asked for by a look that has no room: the latest answer is shown, and how old it is', async () => {
     const payment = await stack.begun('/v1/collections', link);
@@ -76,7 +76,7 @@ describe('a transaction whose status two processes of the API and two workers ha
     await stack.hint(payment);
     await stack.api.client.workflow.getHandle(payment.id).result();
     expect(callsOf(payment)).toMatchObject({ answered: 3, throttled: 0 });
-  }, 90_000);
+  });
 
   it('is asked for again once the minute is over, and nothing is lost, when workers that died have used up all of it', async () => {
     const payment = await stack.begun('/v1/collections', link);

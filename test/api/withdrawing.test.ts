@@ -14,6 +14,13 @@ const expire = (id: string, key: string = KEYS.shop) =>
 const cancel = (id: string, key: string = KEYS.shop) =>
   stack.post(`/v1/payouts/${id}/cancel`, undefined, undefined, key);
 
+/** Until the payment's timeline tells of something. */
+const until = (id: string, type: string) =>
+  eventually(
+    () => stack.read(id, '/events'),
+    ({ body }) => body.data?.some((event: { type: string }) => event.type === type),
+  );
+
 type Endpoint = 'initiate-pay' | 'direct-pay' | 'payout';
 
 /** A payment that waits, since the provider refuses our credentials. */
@@ -23,8 +30,8 @@ async function waiting(
   body: object,
   idempotencyKey?: string,
 ): Promise<string> {
-  stack.sandbox.faults.add({ fault: 'wrongCredentials', endpoint });
-  const { status, body: payment } = await stack.post(path, body, idempotencyKey);
+  stack.sandbox.faults.add({ fault: 'wrongCredentials', endpoint, rate: 1 });
+  const { status, body: payment } = await stack.hasty.post(path, body, idempotencyKey);
   expect([status, payment.status]).toEqual([202, 'CREATED']);
   return payment.id;
 }
@@ -66,7 +73,8 @@ describe('a payout', () => {
 
   it("that may have been sent can't be canceled", async () => {
     stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
-    const { body: payment } = await stack.post('/v1/payouts', payout);
+    const { body: payment } = await stack.hasty.post('/v1/payouts', payout);
+    await until(payment.id, 'unanswered');
     const { status, body } = await cancel(payment.id);
     expect([status, body.code, body.payment.status]).toEqual([409, 'not_cancelable', 'CREATED']);
     expect(body.detail).toContain('may have been sent');
@@ -74,7 +82,8 @@ describe('a payout', () => {
 
   it("that is being sent can't be canceled", async () => {
     stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: 3_000 });
-    const { body: payment } = await stack.post('/v1/payouts', payout);
+    const { body: payment } = await stack.hasty.post('/v1/payouts', payout);
+    await until(payment.id, 'sending');
     const { status, body } = await cancel(payment.id);
     expect([status, body.code]).toEqual([409, 'not_cancelable']);
     await eventually(
@@ -106,7 +115,8 @@ describe('a payout', () => {
 describe('a direct collection', () => {
   it("that may have been sent can't be withdrawn", async () => {
     stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'direct-pay' });
-    const { body: payment } = await stack.post('/v1/collections', direct);
+    const { body: payment } = await stack.hasty.post('/v1/collections', direct);
+    await until(payment.id, 'unanswered');
     const { status, body } = await expire(payment.id);
     expect([status, body.code, body.payment.status]).toEqual([409, 'not_a_link', 'CREATED']);
   });

@@ -35,7 +35,7 @@ describe('a run that comes near a limit of updates', () => {
     expect([201, 202]).toContain(await payOut(400));
     expect(await payOut(100)).toBe(422);
     expect(await runOf(counter)).not.toBe(first);
-  }, 120_000);
+  });
 
   it('hands over to another: a payment', async () => {
     const { id } = await stack.asked();
@@ -49,7 +49,7 @@ describe('a run that comes near a limit of updates', () => {
       );
     expect(await runOf(id)).not.toBe(first);
     expect((await stack.read(id)).body).toMatchObject({ id, status: 'CREATED' });
-  }, 120_000);
+  });
 
   it('is not brought there by requests that it refuses', async () => {
     const { id } = await stack.asked();
@@ -60,7 +60,7 @@ describe('a run that comes near a limit of updates', () => {
     }
     expect(await runOf(id)).toBe(first);
     expect((await stack.post(`/v1/collections/${id}/expire`)).status).toBe(200);
-  }, 120_000);
+  });
 });
 
 describe('a payment that has as many updates in flight as Temporal takes', () => {
@@ -76,7 +76,7 @@ describe('a payment that has as many updates in flight as Temporal takes', () =>
     await stack.visit(payment, 'pay');
     await stack.hint(payment);
     expect((await waiting).body.status).toBe('SUCCESSFUL');
-  }, 120_000);
+  });
 });
 
 describe('notifications beyond the signals that a run takes while no worker does anything', () => {
@@ -93,5 +93,5 @@ describe('notifications beyond the signals that a run takes while no worker does
     await stack.post(`/v1/payments/${payment.id}/refresh`);
     const { body } = await stack.read(payment.id, '?wait=30');
     expect(body.status).toBe('SUCCESSFUL');
-  }, 120_000);
+  });
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { type CheckoutServer, HOUR, startCheckout, statusesOf } from '../support/checkout-server.js';
 import { launchBrowser } from './browser.js';
@@ -7,8 +7,6 @@ import { arrive, declineButton, PHONE, payButton, phoneField, visit } from './vi
 const PAYS = '677000000';
 /** A merchant's worst: long, and with nowhere to break a line. */
 const LONG = { amount: 123_456_789, message: 'W'.repeat(200) };
-
-jest.setTimeout(30_000);
 
 let browser: Browser;
 let checkout: CheckoutServer;

@@ -1,11 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { type CheckoutServer, HOUR, listen, startCheckout, statusesOf } from '../support/checkout-server.js';
 import { launchBrowser } from './browser.js';
 import { arrive, declineButton, PHONE, payButton, phoneField, visit } from './visit.js';
 
 const PAYS = '677 000 000';
-jest.setTimeout(30_000);
 
 let browser: Browser;
 let checkout: CheckoutServer;

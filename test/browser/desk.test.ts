@@ -1,14 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { KEYS, merchantsWith, terms } from '../support/api-under-test.js';
 import { type DeskUnderTest, startDesk } from '../support/desk-under-test.js';
-import { eventually, useStack } from '../support/payment-stack.js';
+import { eventually, HASTY_MS, useStack } from '../support/payment-stack.js';
 import { ID, problem, startStubApi } from '../support/stub-api.js';
 import { launchBrowser } from './browser.js';
 import { arrive, visit } from './visit.js';
-
-jest.setTimeout(120_000);
 
 let browser: Browser;
 beforeAll(async () => {
@@ -212,7 +210,7 @@ describe('the desk by keyboard alone, with scripts off', () => {
   async function reviewed(): Promise<string> {
     const api = await stack.startMore({
       terms: { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 },
-      answerWithinMs: 300,
+      answerWithinMs: HASTY_MS,
     });
     const id = await stack.doubtfulPayout(api);
     await eventually(
@@ -300,7 +298,7 @@ describe('the desk by keyboard alone, with scripts off', () => {
     const hasty = await stack.startMore({
       terms: { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 },
       merchants,
-      answerWithinMs: 300,
+      answerWithinMs: HASTY_MS,
     });
     const api = await stack.startMore({ merchants, answerWithinMs: 20_000 });
     const ours = await startDesk(api.url);

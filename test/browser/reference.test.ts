@@ -28,7 +28,7 @@ describe("the API's reference at /docs", () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchBrowser();
-  }, 60_000);
+  });
   afterAll(() => browser?.close());
 
   /** Opens the page, and records what the browser complains of and which hosts it calls. */
@@ -54,18 +54,14 @@ describe("the API's reference at /docs", () => {
   it.each([
     ['on a wide screen', {}],
     ['on a phone', PHONE],
-  ])(
-    'shows every call %s, calls no other host and breaks no policy',
-    async (_, options) => {
-      const { page, complaints, hosts } = await open(options);
-      await visible(page, 'The payment is FAILED and final').waitFor();
-      expect([...hosts]).toEqual([new URL(api.url).host]);
-      expect(complaints).toEqual([]);
-      const width = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
-      expect(width).toBeLessThanOrEqual(0);
-    },
-    60_000,
-  );
+  ])('shows every call %s, calls no other host and breaks no policy', async (_, options) => {
+    const { page, complaints, hosts } = await open(options);
+    await visible(page, 'The payment is FAILED and final').waitFor();
+    expect([...hosts]).toEqual([new URL(api.url).host]);
+    expect(complaints).toEqual([]);
+    const width = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+    expect(width).toBeLessThanOrEqual(0);
+  });
 
   it("shows the document's own examples", async () => {
     const { page } = await open();
@@ -77,7 +73,7 @@ describe("the API's reference at /docs", () => {
     for (const made of ['-9007199254740991', '"1970-01-01T00:00:00.000Z"']) {
       expect(await page.getByText(made, { exact: true }).locator('visible=true').count()).toBe(0);
     }
-  }, 60_000);
+  });
 
   it('cuts nothing off at the left of a phone', async () => {
     const { page } = await open(PHONE);
@@ -87,7 +83,7 @@ describe("the API's reference at /docs", () => {
       .first()
       .boundingBox();
     expect(box?.x).toBeGreaterThanOrEqual(0);
-  }, 60_000);
+  });
 
   it('leads from a menu to each call, and back, on a phone', async () => {
     const { page } = await open(PHONE);
@@ -101,18 +97,18 @@ describe("the API's reference at /docs", () => {
     await page.locator('.to-menu').tap();
     await expectInView(page.locator('nav summary').first(), true);
     await expectInView(call, false);
-  }, 60_000);
+  });
 
   it('has the menu of its own, and not a second one, on a wide screen', async () => {
     const { page } = await open({ viewport: { width: 1280, height: 900 } });
     expect(await page.locator('nav#menu').isVisible()).toBe(false);
     expect(await page.locator('.to-menu').isVisible()).toBe(false);
-  }, 60_000);
+  });
 
   it('allows no script but its own, and no inline one', async () => {
     const { response } = await open();
     const policy = response?.headers()['content-security-policy'] ?? '';
     expect(policy).toContain("default-src 'none'");
     expect(policy).toMatch(/script-src 'self'(;|$)/);
-  }, 60_000);
+  });
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { readLedger } from '../../stack/demo/ledger.js';
 import { isPortFree } from '../../stack/processes/ports.js';
@@ -12,8 +12,6 @@ import { launchBrowser } from './browser.js';
 import { arrive, declineButton, PHONE, payButton, phoneField, visit } from './visit.js';
 
 const SETTINGS = [...START_PORTS, 'SHOP_PORT'] as const;
-
-jest.setTimeout(120_000);
 
 let browser: Browser;
 let folder: string;

@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
   await running.stop();
-}, 60_000);
+});
 
 const paymentSchema = z.object({ id: z.string(), status: z.string() });
 

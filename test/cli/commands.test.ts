@@ -868,14 +868,14 @@ describe('sanaga doctor', () => {
     } finally {
       await rm(folder, { recursive: true });
     }
-  }, 60_000);
+  });
 
   it('says that it checks the environment where no "start" runs', async () => {
     const env = { PROVIDER_COLLECTION_URL: 'not an address', TEMPORAL_ADDRESS: '127.0.0.1:9' };
     const { code, stderr } = await runToEnd('build/cli/main.js', ['doctor'], env);
     expect(code).toBe(1);
     expect(stderr).toContain('Checking the settings in the environment: no "npm start" runs in this folder.');
-  }, 60_000);
+  });
 
   it('fails with a line for each part that is not as it must be', async () => {
     const { code, stdout } = await runToEnd('build/cli/main.js', ['doctor', '--json'], {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import pty from '@lydell/node-pty';
 import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
 import { built, machine, runToEnd } from '../support/built.js';
-import { eventually, useStack } from '../support/payment-stack.js';
+import { eventually, HASTY_MS, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 let api: ApiUnderTest;
@@ -11,7 +11,7 @@ let hasty: ApiUnderTest;
 beforeAll(async () => {
   api = await stack.startMore({ answerWithinMs: 10_000 });
   const grace = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
-  hasty = await stack.startMore({ terms: grace, answerWithinMs: 300 });
+  hasty = await stack.startMore({ terms: grace, answerWithinMs: HASTY_MS });
 });
 
 const environment = (key: string) => ({
@@ -70,7 +70,7 @@ describe('sanaga review, with a real payment', () => {
     const row = stdout.split('\n').find((line) => line.includes(id)) ?? '';
     const [, review] = /700 XAF +(\d+) +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +shop +\S/.exec(row) ?? [];
     expect(review).toBe('1');
-  }, 60_000);
+  });
 
   it('asks at a terminal, and decides nothing but for a yes', async () => {
     const id = await reviewed();
@@ -88,7 +88,7 @@ describe('sanaga review, with a real payment', () => {
     });
     const again = await asOperator(...decision('fail', id, '--yes'));
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('409 not_under_review')]);
-  }, 60_000);
+  });
 
   it('resends', async () => {
     const id = await reviewed();
@@ -98,7 +98,7 @@ describe('sanaga review, with a real payment', () => {
       async () => stack.transactionsOf(id),
       ({ length }) => length === 1,
     );
-  }, 60_000);
+  });
 
   it('matches a transaction, and is refused for one that nobody knows', async () => {
     const id = await reviewed();
@@ -109,14 +109,14 @@ describe('sanaga review, with a real payment', () => {
     const transId = outcome.kind === 'accepted' ? outcome.transId : 'none';
     const found = await asOperator(...decision('match', id, '--trans-id', transId, '--yes'));
     expect([found.code, (await stack.read(id)).body.transId]).toEqual([0, transId]);
-  }, 60_000);
+  });
 
   it('is refused to a merchant', async () => {
     const id = await reviewed();
     const { code, stderr } = await asShop(...decision('resend', id, '--yes'));
     expect([code, stderr]).toEqual([1, expect.stringContaining('403 forbidden')]);
     expect(stack.transactionsOf(id)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('sanaga notifications, with a real payment', () => {
@@ -128,5 +128,5 @@ describe('sanaga notifications, with a real payment', () => {
     expect(resent).toMatchObject({ code: 0, stderr: 'Notification 1 is sent again.\n' });
     const missing = await asShop('notifications', 'resend', id, '2');
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('no_such_notification')]);
-  }, 60_000);
+  });
 });

@@ -199,7 +199,7 @@ afterAll(async () => {
   await temporal?.stop();
   await postgres?.stop();
   await rm(scratch, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** A backup, and what happened before and since. */
 beforeAll(async () => {

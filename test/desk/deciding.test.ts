@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { TryOutcome } from '../../src/activities/merchant.js';
 import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
 import { type DeskUnderTest, startDesk, type Visitor } from '../support/desk-under-test.js';
-import { eventually, link, recordingMerchant, useStack } from '../support/payment-stack.js';
+import { eventually, HASTY_MS, link, recordingMerchant, useStack } from '../support/payment-stack.js';
 
 let delivery: TryOutcome = { kind: 'delivered' };
 const { merchant } = recordingMerchant(() => delivery);
@@ -16,8 +16,11 @@ let operator: Visitor;
 
 beforeAll(async () => {
   const grace = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
-  soon = await stack.startMore({ terms: grace, answerWithinMs: 300 });
-  cautious = await stack.startMore({ terms: { ...grace, resolveAfterMs: 3_600_000 }, answerWithinMs: 300 });
+  soon = await stack.startMore({ terms: grace, answerWithinMs: HASTY_MS });
+  cautious = await stack.startMore({
+    terms: { ...grace, resolveAfterMs: 3_600_000 },
+    answerWithinMs: HASTY_MS,
+  });
   // On a busy machine, too, a decision has its answer before the API would say 202.
   const patient = await stack.startMore({ answerWithinMs: 20_000 });
   desk = await startDesk(patient.url);

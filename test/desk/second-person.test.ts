@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
 import { type DeskUnderTest, type Loaded, startDesk, type Visitor } from '../support/desk-under-test.js';
-import { eventually, useStack } from '../support/payment-stack.js';
+import { eventually, HASTY_MS, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 const keys = [
@@ -22,7 +22,7 @@ let bob: Visitor;
 
 beforeAll(async () => {
   const grace = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
-  const common = { merchants: merchantsWith(keys, { secondPersonAbove: 699 }), answerWithinMs: 300 };
+  const common = { merchants: merchantsWith(keys, { secondPersonAbove: 699 }), answerWithinMs: HASTY_MS };
   soon = await stack.startMore({ ...common, terms: grace });
   cautious = await stack.startMore({ ...common, terms: { ...grace, resolveAfterMs: 3_600_000 } });
   api = await stack.startMore({ ...common, answerWithinMs: 20_000 });

@@ -118,7 +118,7 @@ afterAll(async () => {
   await browser?.close();
   await start?.stop();
   await rm(base, { recursive: true, force: true });
-}, 60_000);
+});
 
 describe('every block of', () => {
   it.each(pages.filter(({ blocks }) => blocks.length > 0).map((page) => [page.path, page] as const))(
@@ -160,7 +160,7 @@ describe('every block of', () => {
       (error: { readonly stdout: string }) => error,
     );
     expect(checked.stdout).toBe('');
-  }, 120_000);
+  });
 });
 
 describe('what is not run here', () => {

@@ -51,7 +51,7 @@ afterAll(async () => {
   await running?.stop();
   collector.closeAllConnections();
   collector.close();
-}, 30_000);
+});
 
 async function samples(): Promise<Sample[]> {
   const { api, worker } = await pages();
@@ -135,7 +135,7 @@ describe('the pages of the metrics', () => {
     await handle.terminate();
     const now = (await samples()).filter(({ name }) => name === failures);
     expect(now.map(({ labels }) => labels)).toEqual(series.map(({ labels }) => labels));
-  }, 60_000);
+  });
 
   it('name no payment, no person, no key and no merchant', async () => {
     const { api, worker } = await pages();
@@ -165,7 +165,7 @@ describe('the traces', () => {
     expect(new Set(exported.map(({ path, type }) => `${path} ${type}`))).toEqual(
       new Set(['/v1/traces application/x-protobuf']),
     );
-  }, 60_000);
+  });
 
   it('name no person and no secret', () => {
     const { apiKey, webhookToken } = running.secrets;

@@ -10,7 +10,7 @@ let running: RunningStack;
 beforeAll(async () => {
   running = await bringUp({}, { withRecords: true });
 }, 180_000);
-afterAll(() => running.stop(), 60_000);
+afterAll(() => running.stop());
 
 const paymentSchema = z.looseObject({ id: z.string(), amount: z.int(), phone: z.string().optional() });
 const pageSchema = z.object({

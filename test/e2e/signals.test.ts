@@ -30,41 +30,37 @@ describe('a program that runs until it is stopped', () => {
     ['build/sandbox/main.js', 'SANDBOX_PORT'],
     ['build/stack/records/main.js', 'records'],
     ['examples/shop/start.js', 'PORT'],
-  ])(
-    '%s goes on after SIGHUP, SIGUSR1 and SIGUSR2, and opens no inspector',
-    async (program, portName) => {
-      const port = await freePort();
-      const env = {
-        ...machine(),
-        ...stackSettings({ api: 0, sandbox: 1, codec: port, desk: port }, makeSecrets()),
-        // Nothing is there, which each of them waits for.
-        TEMPORAL_ADDRESS: '127.0.0.1:1',
-        NODE_OPTIONS: '--inspect-port=0',
-        ...(program.includes('shop') && {
-          SANAGA_URL: 'http://127.0.0.1:1',
-          SANAGA_API_KEY: 'a-key-that-nobody-looks-at',
-          SANAGA_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
-          SHOP_OWNER_PASSWORD: 'a password',
-        }),
-        ...(portName !== undefined && { [portName]: String(port) }),
-      };
-      const args = portName === 'records' ? [String(port), join(folder, 'records')] : [];
-      const { child, printed } = startToRun(program, args, env, folder);
-      printed.catch(() => undefined);
-      const said = outputOf(child);
-      const exit = once(child, 'exit');
-      if (portName === undefined) await printed;
-      while (portName !== undefined && child.exitCode === null && !(await listens(port))) await pause(50);
+  ])('%s goes on after SIGHUP, SIGUSR1 and SIGUSR2, and opens no inspector', async (program, portName) => {
+    const port = await freePort();
+    const env = {
+      ...machine(),
+      ...stackSettings({ api: 0, sandbox: 1, codec: port, desk: port }, makeSecrets()),
+      // Nothing is there, which each of them waits for.
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+      NODE_OPTIONS: '--inspect-port=0',
+      ...(program.includes('shop') && {
+        SANAGA_URL: 'http://127.0.0.1:1',
+        SANAGA_API_KEY: 'a-key-that-nobody-looks-at',
+        SANAGA_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
+        SHOP_OWNER_PASSWORD: 'a password',
+      }),
+      ...(portName !== undefined && { [portName]: String(port) }),
+    };
+    const args = portName === 'records' ? [String(port), join(folder, 'records')] : [];
+    const { child, printed } = startToRun(program, args, env, folder);
+    printed.catch(() => undefined);
+    const said = outputOf(child);
+    const exit = once(child, 'exit');
+    if (portName === undefined) await printed;
+    while (portName !== undefined && child.exitCode === null && !(await listens(port))) await pause(50);
 
-      for (const signal of HARMLESS) child.kill(signal);
-      await pause(OPENING_MS);
-      child.kill('SIGTERM');
-      const [code, signal] = await exit;
-      expect(said()).not.toContain('Debugger');
-      expect({ code, signal }).toEqual({ code: 0, signal: null });
-    },
-    60_000,
-  );
+    for (const signal of HARMLESS) child.kill(signal);
+    await pause(OPENING_MS);
+    child.kill('SIGTERM');
+    const [code, signal] = await exit;
+    expect(said()).not.toContain('Debugger');
+    expect({ code, signal }).toEqual({ code: 0, signal: null });
+  });
 });
 
 function outputOf(child: ChildProcess): () => string {

@@ -22,12 +22,12 @@ beforeAll(async () => {
   await once(merchant.listen(0, '127.0.0.1'), 'listening');
   const { port } = merchant.address() as AddressInfo;
   running = await bringUp({ MERCHANT_WEBHOOK_URL: `http://127.0.0.1:${port}/` });
-}, 120_000);
+});
 afterAll(async () => {
   await running?.stop();
   merchant.closeAllConnections();
   merchant.close();
-}, 30_000);
+});
 
 describe('npx sanaga trigger link-retried', () => {
   it('has its merchant told of each outcome once', async () => {
@@ -46,5 +46,5 @@ describe('npx sanaga trigger link-retried', () => {
       expect(types.filter((type) => type === 'payment.succeeded')).toHaveLength(1);
       expect(types.filter((type) => type === 'payment.attempt_failed').length).toBeLessThanOrEqual(1);
     }
-  }, 120_000);
+  });
 });

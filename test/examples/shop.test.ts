@@ -507,7 +507,7 @@ describe('the way back from the checkout page', () => {
     expect(back.headers.get('location')).toBe(`/orders/${order.id}`);
     expect(stateNow(order).kind).toBe('payable');
     expect(await read(`/orders/${order.id}`)).not.toContain('Paid');
-  }, 30_000);
+  });
 });
 
 describe('a refund', () => {

@@ -114,7 +114,7 @@ function ask(
 describe('a kept connection', () => {
   it('serves the next request', async () => {
     const server = await serveHttp(json(200, {}));
-    const { http } = createKeepAliveAgents({ connectMs: 100 });
+    const { http } = createKeepAliveAgents({ connectMs: 10_000 });
     await ask(server.url, http);
     await ask(server.url, http);
     expect(server.connections()).toBe(1);
@@ -123,7 +123,7 @@ describe('a kept connection', () => {
 
   it('is given up when nothing used it for a while', async () => {
     const server = await serveHttp(json(200, {}));
-    const { http } = createKeepAliveAgents({ connectMs: 100, idleMs: IDLE_MS });
+    const { http } = createKeepAliveAgents({ connectMs: 10_000, idleMs: IDLE_MS });
     await ask(server.url, http);
     await pause(3 * IDLE_MS);
     await ask(server.url, http);
@@ -133,7 +133,7 @@ describe('a kept connection', () => {
 
   it('is not given up while an answer is awaited', async () => {
     const server = await serveHttp((response) => setTimeout(() => response.end('{}'), 3 * IDLE_MS));
-    const { http } = createKeepAliveAgents({ connectMs: 100, idleMs: IDLE_MS });
+    const { http } = createKeepAliveAgents({ connectMs: 10_000, idleMs: IDLE_MS });
     await expect(ask(server.url, http)).resolves.toBe(200);
     expect(server.connections()).toBe(1);
     http.destroy();

@@ -529,7 +529,7 @@ describe('records in a PostgreSQL with much to do', () => {
         });
       await expect(eventually(working, ({ length }) => length === 0)).resolves.toEqual([]);
     });
-  }, 60_000);
+  });
 
   describe('and with 200,000 payments', () => {
     /** The payments with these numbers were created in this order, ten seconds apart. */
@@ -555,7 +555,7 @@ describe('records in a PostgreSQL with much to do', () => {
             WHERE status = 'SUCCESSFUL' AND user_id IS NOT NULL ORDER BY closed_at`);
         await client.query('ANALYZE');
       });
-    }, 120_000);
+    });
 
     /** How many rows of payments and events the server has read. It counts those of a connection when that ends. */
     async function rowsRead(): Promise<number> {
@@ -637,7 +637,7 @@ describe('records whose database takes connections and answers nothing', () => {
     await expect(records.write([recordOf(direct('one'))])).rejects.toEqual(away);
     await expect(records.list({}, 1)).rejects.toEqual(away);
     await records.close();
-  }, 60_000);
+  });
 });
 
 describe('records whose database is away', () => {

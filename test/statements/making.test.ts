@@ -53,7 +53,7 @@ afterAll(async () => {
   await connection.close();
   await records.close();
   await server.stop();
-}, 60_000);
+});
 const stack = useStack({ clock: scaledClock({ startMs: NOON }) });
 
 beforeAll(async () => {

@@ -17,6 +17,7 @@ import type { PaymentTerms } from '../../src/payments/order.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import type { Encryption } from '../../src/temporal/encryption.js';
 import { expectDocumented } from './documented.js';
+import { eventually } from './eventually.js';
 import { CLOSED_URL } from './local-servers.js';
 import { testEncryption } from './test-encryption.js';
 
@@ -187,6 +188,12 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
   return {
     url,
     lines,
+    /** The log's line of a request, which may come a moment after its answer. */
+    async lineOf(requestId: string) {
+      const find = async () =>
+        lines.map((line) => JSON.parse(line)).find((line) => line.requestId === requestId);
+      return await eventually(find, (line) => line !== undefined);
+    },
     client,
     shutdown,
     serving,

@@ -62,19 +62,23 @@ export async function runToEnd(
 /**
  * Starts a program that runs until it is stopped, with this environment and no other.
  *
- * @returns its process, and the first thing that it prints: what it says once it is ready. That rejects with its complaints
- * if it ends before.
+ * @returns its process, the first thing that it prints: what it says once it is ready, and all that it has printed so far. The
+ * former rejects with its complaints if it ends before.
  */
 export function startToRun(
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   cwd: string,
-): { readonly child: ChildProcess; readonly printed: Promise<string> } {
+): { readonly child: ChildProcess; readonly printed: Promise<string>; readonly said: () => string } {
   const child = spawn(process.execPath, [built(program), ...args], {
     cwd,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let all = '';
+  child.stdout.on('data', (text) => {
+    all += String(text);
   });
   let complaints = '';
   child.stderr.on('data', (text) => {
@@ -85,7 +89,7 @@ export function startToRun(
   );
   ended.catch(() => undefined);
   const printed = Promise.race([once(child.stdout, 'data'), ended]).then(([text]) => String(text));
-  return { child, printed };
+  return { child, printed, said: () => all };
 }
 
 /** What a machine gives a program, without any setting. */

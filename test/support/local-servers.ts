@@ -82,7 +82,7 @@ export function clientOf(url: string, options: Partial<ProviderClientOptions> = 
     url,
     apiUser: 'user-of-shop',
     apiKey: 'key-of-shop',
-    timeoutMs: 1_000,
+    timeoutMs: 30_000,
     ...options,
   });
   clients.push(client);

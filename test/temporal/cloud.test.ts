@@ -42,12 +42,12 @@ beforeAll(async () => {
   client = await authority.issue('client');
   otherAuthority = await createAuthority(folder, 'other-authority');
   stranger = await otherAuthority.issue('stranger');
-}, 120_000);
+});
 
 afterAll(async () => {
   await temporal?.stop();
   await rm(folder, { recursive: true, force: true });
-}, 30_000);
+});
 
 interface Front {
   readonly address: string;

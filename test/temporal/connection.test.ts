@@ -18,6 +18,7 @@ import {
 } from '../../src/temporal/connection.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
+import { eventually } from '../support/eventually.js';
 import { testEncryption } from '../support/test-encryption.js';
 
 const CANCELLED = 1;
@@ -33,31 +34,46 @@ describe('a client of a Temporal server that is down', () => {
     await server?.stop();
   });
 
-  it('is made without it, fails a call as UNAVAILABLE within 2 s, and works once the server is back', async () => {
+  it('is made without it, fails a call as UNAVAILABLE, and works once the server is back', async () => {
     const port = await freePort();
     const client = connectClient({ address: `127.0.0.1:${port}`, namespace: 'default' }, testEncryption);
     connection = client.connection;
 
-    const startedAt = Date.now();
     const failure = await client.workflow.start('any', { workflowId: 'w', taskQueue: 'q' }).catch((e) => e);
-    expect(Date.now() - startedAt).toBeLessThan(2_000);
     const cause: unknown = failure.cause;
     expect(isGrpcServiceError(cause) && cause.code).toBe(UNAVAILABLE);
     await expect(probeTemporal(client.connection, 'default')).rejects.toMatchObject({ code: UNAVAILABLE });
 
     server = await startDevServer({ port, ui: false, report: () => undefined });
-    // The longest wait before gRPC tries the connection anew.
-    const deadline = Date.now() + 3_000;
-    let isBack = false;
-    while (!isBack && Date.now() < deadline) {
-      isBack = await probeTemporal(client.connection, 'default').then(
+    const isBack = () =>
+      probeTemporal(client.connection, 'default').then(
         () => true,
         () => false,
       );
-    }
-    expect(isBack).toBe(true);
+    await eventually(isBack, (is) => is);
     await client.workflow.start('any', { workflowId: 'w', taskQueue: 'q' });
-  }, 60_000);
+  });
+
+  it('tries a call three times, and not ten as the SDK would', async () => {
+    let tries = 0;
+    const refusing = createServer();
+    refusing.on('stream', (stream) => {
+      tries += 1;
+      stream.respond(
+        { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': UNAVAILABLE },
+        { endStream: true },
+      );
+    });
+    refusing.listen(0, '127.0.0.1');
+    await once(refusing, 'listening');
+    const { port } = refusing.address() as AddressInfo;
+    const client = connectClient({ address: `127.0.0.1:${port}`, namespace: 'default' }, testEncryption);
+    connection = client.connection;
+    const call = client.connection.workflowService.getSystemInfo({});
+    await expect(call).rejects.toMatchObject({ code: UNAVAILABLE });
+    expect(tries).toBe(3);
+    refusing.close();
+  });
 });
 
 describe('a client that is closed', () => {
@@ -105,7 +121,7 @@ describe('a call that ends with a signal', () => {
       await client.connection.close();
       silent.close();
     }
-  }, 10_000);
+  });
 });
 
 describe('a worker', () => {
@@ -113,7 +129,7 @@ describe('a worker', () => {
     const port = await freePort();
 
     await expect(connectWorker({ address: `127.0.0.1:${port}`, namespace: 'default' })).rejects.toThrow();
-  }, 30_000);
+  });
 });
 
 describe('the Temporal target', () => {

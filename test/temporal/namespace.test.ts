@@ -67,7 +67,7 @@ describe('a namespace that payments are to live in', () => {
   beforeAll(async () => {
     server = await startDevServer({ ui: false, report: () => undefined });
     connection = lazyConnection(server);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await connection.close();
@@ -133,7 +133,7 @@ describe('a namespace that payments are to live in', () => {
     ]);
     expect(await setUpNamespace(connection, 'raw')).toEqual({ gaps: [], refusals: [] });
     expect(await findSetupGaps(connection, 'raw')).toEqual([]);
-  }, 30_000);
+  });
 
   it("gets them over a worker's connection, too", async () => {
     await makeNamespace('by-a-worker');
@@ -141,7 +141,7 @@ describe('a namespace that payments are to live in', () => {
     expect(await setUpNamespace(native, 'by-a-worker')).toEqual({ gaps: [], refusals: [] });
     await native.close();
     expect(await findSetupGaps(connection, 'by-a-worker')).toEqual([]);
-  }, 30_000);
+  });
 
   describe('that lists search attributes before it takes them', () => {
     /** The server, whose queries don't know them so many times. */
@@ -171,13 +171,13 @@ describe('a namespace that payments are to live in', () => {
       const second = behind(2);
       expect(await setUpNamespace(second.slow, 'slow')).toEqual({ gaps: [], refusals: [] });
       expect(second.asked()).toBe(3);
-    }, 30_000);
+    });
 
     it('is waited for no longer when it does not say', async () => {
       const silent = behind(1, PERMISSION_DENIED);
       expect(await setUpNamespace(silent.slow, server.namespace)).toEqual({ gaps: [], refusals: [] });
       expect(silent.asked()).toBe(1);
-    }, 30_000);
+    });
 
     it('has payments wait, and not fail', async () => {
       await makeNamespace('bare');
@@ -198,7 +198,7 @@ describe('a namespace that payments are to live in', () => {
       } finally {
         await api.stop();
       }
-    }, 30_000);
+    });
 
     /** Whether the services that payments need know the namespace. */
     const isServed = (namespace: string) =>
@@ -222,7 +222,7 @@ describe('a namespace that payments are to live in', () => {
     await expect(ready).rejects.toThrow(
       /^The Temporal namespace locked keeps ended payments for 3 days instead of 30, has no search attribute Merchant \(Keyword\), .*\nTemporal refused to let this process change it: Request unauthorized.*\n.*\n {2}temporal operator namespace update /,
     );
-  }, 30_000);
+  });
 
   it('with a search attribute of another type is left alone, and refused', async () => {
     await makeNamespace('occupied');
@@ -236,7 +236,7 @@ describe('a namespace that payments are to live in', () => {
       'temporal operator search-attribute remove --namespace occupied --name Amount',
       'temporal operator search-attribute create --namespace occupied --name Amount --type Int',
     ]);
-  }, 30_000);
+  });
 
   it('that does not exist is refused, with the commands that make it', async () => {
     const { gaps } = await setUpNamespace(connection, 'nowhere');
@@ -263,7 +263,6 @@ describe('a namespace that payments are to live in', () => {
       await add(namespace, { TransId: TransId ?? 0, Amount: Amount ?? 0 });
       expect(await findSetupGaps(guarded, namespace)).toEqual([]);
     },
-    30_000,
   );
 
   it('is neither ready nor refused while Temporal does not answer', async () => {
@@ -297,7 +296,7 @@ describe('a namespace that payments are to live in', () => {
       'The Temporal namespace losing keeps ended payments for 1 day instead of 30, has no search attribute TransId (Keyword).',
     ]);
     await api.stop();
-  }, 30_000);
+  });
 
   describe('to the processes', () => {
     const env = (address: string, namespace: string) => ({
@@ -319,7 +318,6 @@ describe('a namespace that payments are to live in', () => {
           ...createAll('nowhere').map((command) => `  ${command}`),
         ]);
       },
-      60_000,
     );
 
     it('the worker warns at its start when it has no address to notify', async () => {
@@ -329,7 +327,7 @@ describe('a namespace that payments are to live in', () => {
       const secret = `whsec_${Buffer.alloc(32).toString('base64')}`;
       const notifying = { MERCHANT_WEBHOOK_URL: 'http://127.0.0.1:1', MERCHANT_WEBHOOK_SECRET: secret };
       expect((await runToEnd('lib/worker.js', [], { ...loud, ...notifying })).stdout).not.toMatch('MERCHANT');
-    }, 60_000);
+    });
   });
 
   async function customAttributes(namespace: string) {
@@ -348,7 +346,7 @@ describe('a namespace that payments are to live in', () => {
     expect([...registered].sort()).toEqual(names.filter((name) => name !== 'UserId').sort());
     expect(await customAttributes('fresh')).toEqual(searchAttributeTypes);
     expect(await registerSearchAttributes(connection, 'fresh')).toEqual([]);
-  }, 30_000);
+  });
 
   it('may be prepared by several processes at once', async () => {
     await makeNamespace('contested');
@@ -356,7 +354,7 @@ describe('a namespace that payments are to live in', () => {
     await Promise.all([1, 2, 3, 4].map(async () => await registerSearchAttributes(connection, 'contested')));
 
     expect(Object.keys(await customAttributes('contested')).sort()).toEqual([...names].sort());
-  }, 30_000);
+  });
 
   it('is refused when it has one of them with another type', async () => {
     await makeNamespace('mistyped');
@@ -369,7 +367,7 @@ describe('a namespace that payments are to live in', () => {
 
     await expect(attempt).rejects.toThrow(SearchAttributeTypeError);
     await expect(attempt).rejects.toThrow(/Amount of namespace mistyped .*KEYWORD.* needs INT/);
-  }, 30_000);
+  });
 
   it('keeps ended workflows for 30 days, or longer when an operator said so', async () => {
     await makeNamespace('long', 60);
@@ -382,7 +380,7 @@ describe('a namespace that payments are to live in', () => {
 
     expect(await retention('long')).toBe(60);
     expect(await retention(server.namespace)).toBe(30);
-  }, 30_000);
+  });
 
   it('takes a workflow with all of them at once after registration', async () => {
     const client = new Client({ connection, namespace: server.namespace });
@@ -405,7 +403,7 @@ describe('a namespace that payments are to live in', () => {
     const { typedSearchAttributes } = await client.workflow.getHandle('w').describe();
     expect(typedSearchAttributes.get(keys.amount)).toBe(100);
     expect(typedSearchAttributes.get(keys.transId)).toBe('trans-1');
-  }, 30_000);
+  });
 });
 
 describe('a namespace of a Temporal that is away', () => {
@@ -436,7 +434,7 @@ describe('a namespace of a Temporal that is away', () => {
       'default is ready',
       "nowhere is refused: The Temporal namespace nowhere doesn't exist.",
     ]);
-  }, 60_000);
+  });
 
   it('ends the API with exit code 78, which has served meanwhile, when it turns out not to be fit', async () => {
     const [port, apiPort] = [await freePort(), await freePort()];
@@ -453,7 +451,7 @@ describe('a namespace of a Temporal that is away', () => {
     server = await startDevServer({ port, ui: false, report: () => undefined });
     const { code, stderr } = await ended;
     expect([code, stderr.split('\n')[0]]).toEqual([78, "The Temporal namespace nowhere doesn't exist."]);
-  }, 60_000);
+  });
 
   it('is waited for no longer when the process has to stop', async () => {
     connection = lazyConnection({ address: `127.0.0.1:${await freePort()}`, namespace: 'default' });
@@ -461,5 +459,5 @@ describe('a namespace of a Temporal that is away', () => {
     const waiting = untilNamespaceIsReady({ connection, namespace: 'default', logger }, stop.signal);
     setTimeout(() => stop.abort(), 100);
     await waiting;
-  }, 10_000);
+  });
 });

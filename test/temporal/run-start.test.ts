@@ -38,7 +38,7 @@ describe('a payment with a long history that no worker works on', () => {
       expect(events).toBeGreaterThan(0);
       expect(events).toBeLessThan(100);
     });
-  }, 60_000);
+  });
 
   it('is read from its first event when somebody has stopped it before any worker took it', async () => {
     await stack.withoutWorker(async () => {
@@ -50,5 +50,5 @@ describe('a payment with a long history that no worker works on', () => {
       // Temporal sends no less than it has stored at once: with the start, that its first task is due.
       expect(events).toBeLessThanOrEqual(2);
     });
-  }, 60_000);
+  });
 });

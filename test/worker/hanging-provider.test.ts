@@ -46,4 +46,4 @@ it('payouts that hang leave some of what the worker can send to collections, and
     expect(tries.filter((one) => one.id === id && one.kind !== 'notSent')).toHaveLength(1);
     expect(stack.transactionsOf(id).length).toBeLessThanOrEqual(1);
   }
-}, 120_000);
+});

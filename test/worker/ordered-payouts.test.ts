@@ -17,7 +17,7 @@ describe('an index that cannot be asked', () => {
   beforeAll(async () => {
     env = await startTimeSkippingEnvironment({ report: () => undefined });
     client = connectClient({ address: env.address, namespace: 'default' }, testEncryption);
-  }, 120_000);
+  });
   afterAll(async () => {
     await client.connection.close();
     await env.teardown();

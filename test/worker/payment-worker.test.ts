@@ -21,7 +21,7 @@ describe('a worker', () => {
       // Polls then stay at the partition that they come to, as many do of several workers.
       dynamicConfig: { 'matching.forwarderMaxOutstandingPolls': '0' },
     });
-  }, 60_000);
+  });
 
   afterEach(() => {
     jest.restoreAllMocks();
@@ -41,7 +41,7 @@ describe('a worker', () => {
     worker.shutdown();
     await worker.run();
     await connection.close();
-  }, 30_000);
+  });
 
   it('lets Temporal choose how many polls it has for tasks of workflows, up to eight', async () => {
     const connection = await connect();
@@ -56,7 +56,7 @@ describe('a worker', () => {
     expect(payments.map(({ options }) => options.workflowTaskPollerBehavior)).toEqual([
       expect.objectContaining({ type: 'autoscaling', minimum: 4, maximum: 8 }),
     ]);
-  }, 30_000);
+  });
 
   it('of which a part can not be made lets go of its connection, too', async () => {
     const connection = await connect();
@@ -70,7 +70,7 @@ describe('a worker', () => {
     other.shutdown();
     await running;
     await connection.close();
-  }, 30_000);
+  });
 
   it('is seen to ask for work, whichever of the queue’s partitions its polls come to, and with a version', async () => {
     const stops: (() => Promise<void>)[] = [];
@@ -110,5 +110,5 @@ describe('a worker', () => {
       await Promise.all(stops.map((stop) => stop()));
       await asking.close();
     }
-  }, 60_000);
+  });
 });

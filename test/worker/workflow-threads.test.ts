@@ -40,7 +40,7 @@ afterAll(async () => {
   await closeServers();
   await connection?.close();
   await server?.stop();
-}, 30_000);
+});
 
 /** Does something while a worker of this kind runs. */
 async function withWorker<T>(kind: typeof Worker, taskQueue: string, task: () => Promise<T>): Promise<T> {
@@ -64,7 +64,7 @@ describe('a thread that runs workflows', () => {
       withWorker(kind, taskQueue, () => callStackOf(client, taskQueue));
     expect(await ask(LeanWorker, 'lean')).toMatch(/stack traces are not enabled/);
     expect(await ask(Worker, 'usual')).toMatch(/at .*thread-workflows\.ts:\d+/);
-  }, 60_000);
+  });
 
   it('is what payments run in, unless call stacks are asked for', async () => {
     const encrypted = new Client({ connection, dataConverter: dataConverterOf(testEncryption) });
@@ -82,7 +82,7 @@ describe('a thread that runs workflows', () => {
     expect(await ask('payments-with-call-stacks', { callStacks: true })).toMatch(
       /at .*thread-workflows\.ts:\d+/,
     );
-  }, 60_000);
+  });
 
   it('ends though the last call went into a workflow that was never dropped', async () => {
     const taskQueue = 'not-dropped';
@@ -106,7 +106,7 @@ describe('a thread that runs workflows', () => {
       await handle.signal(finish);
       await handle.result();
     });
-  }, 60_000);
+  });
 
   it('keeps the scopes of workflows apart that it runs at the same time', async () => {
     const taskQueue = 'scopes';
@@ -125,7 +125,7 @@ describe('a thread that runs workflows', () => {
     expect(results.map((seen) => seen.sort())).toEqual(
       cancels.map((cancel) => (cancel ? [...cancelled].sort() : kept)),
     );
-  }, 60_000);
+  });
 
   it('fails the task of a workflow that computes for 5 seconds, and runs the others', async () => {
     const taskQueue = 'busy';
@@ -141,7 +141,7 @@ describe('a thread that runs workflows', () => {
     });
     expect(failure?.message).toMatch(/timed out after 5000ms/);
     expect(other).toHaveLength(2);
-  }, 60_000);
+  });
 
   it("shows in a failure's stack trace where the source went wrong", async () => {
     const taskQueue = 'failing';
@@ -153,7 +153,7 @@ describe('a thread that runs workflows', () => {
     });
     expect(failure?.message).toBe('a mistake in a workflow');
     expect(failure?.stackTrace).toMatch(/at fail \(.*thread-workflows\.ts:\d+:\d+\)/);
-  }, 60_000);
+  });
 });
 
 /** Why a task of the workflow failed, as soon as one has. */

@@ -58,8 +58,8 @@ beforeAll(async () => {
     terms: { providerTimeoutMs: 3_000, ambiguousGraceMs: 3_000, resolveAfterMs: 0 },
     activities: dying,
   });
-}, 120_000);
-afterAll(() => world.stop(), 60_000);
+});
+afterAll(() => world.stop());
 
 /** @returns what the command has printed, if it has failed */
 function temporal(...args: readonly string[]): Promise<string | undefined> {
@@ -174,7 +174,7 @@ describe('a payout that the provider has taken from a worker that died then', ()
     await world.settle(id, 'SUCCESSFUL');
     await until(id, ({ status }) => status === 'SUCCESSFUL' || status === 'REVIEW');
     expect(world.transactionsOf(id)).toHaveLength(1);
-  }, 120_000);
+  });
 });
 
 describe('a notification whose worker died', () => {
@@ -207,5 +207,5 @@ describe('a notification whose worker died', () => {
       ({ length }) => length > 0,
       PATIENCE_MS,
     );
-  }, 120_000);
+  });
 });

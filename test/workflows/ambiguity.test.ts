@@ -10,9 +10,9 @@ const FAILS = '670000100';
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start(HASTY);
-}, 60_000);
+});
 beforeEach(() => world.sandbox.faults.clear());
-afterAll(() => world.stop(), 30_000);
+afterAll(() => world.stop());
 
 async function ordered(path: 'collections' | 'payouts', body: object): Promise<Payment> {
   const answer = await world.post(`/v1/${path}`, body);

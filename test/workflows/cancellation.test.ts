@@ -5,8 +5,8 @@ import { PaymentWorld } from '../support/payment-world.js';
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start();
-}, 60_000);
-afterAll(() => world.stop(), 30_000);
+});
+afterAll(() => world.stop());
 
 const cancel = (id: string) => world.client.workflow.getHandle(id).cancel();
 

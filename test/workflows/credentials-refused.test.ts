@@ -11,8 +11,8 @@ let world: PaymentWorld;
 beforeAll(async () => {
   const logger = new DefaultLogger('ERROR', ({ message }) => errors.push(message));
   world = await PaymentWorld.start({ registry, runtime: { logger } });
-}, 60_000);
-afterAll(() => world.stop(), 30_000);
+});
+afterAll(() => world.stop());
 
 describe('credentials that the provider refuses', () => {
   it('are an alarm for the operator, in the log and as a metric, and no payment’s failure', async () => {

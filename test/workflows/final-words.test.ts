@@ -36,7 +36,7 @@ beforeAll(async () => {
         isBlind ? { kind: 'listed', transactions: [] } : await usual.lookUp(...asked),
     }),
   });
-}, 120_000);
+});
 beforeEach(() => {
   world.sandbox.faults.clear();
   [isRefusing, isBlind, whileTold] = [false, false, undefined];
@@ -44,7 +44,7 @@ beforeEach(() => {
 afterAll(async () => {
   await world.stop();
   await rm(folder, { recursive: true });
-}, 60_000);
+});
 
 const toldOf = (id: string) => world.notifications.filter(({ payment }) => payment.id === id);
 const handle = (id: string) => world.client.workflow.getHandle(id);
@@ -178,7 +178,6 @@ describe('Nothing final is told before what makes it true is durable:', () => {
         new Set([`${word} ${status}`]),
       );
     },
-    120_000,
   );
 });
 
@@ -196,5 +195,5 @@ describe('a payment that hears of something while its merchant is being told', (
       await world.ended(payment.id);
     }
     expect(ids.map((id) => toldOf(id).map(({ type }) => type))).toEqual(ids.map(() => ['payment.succeeded']));
-  }, 120_000);
+  });
 });

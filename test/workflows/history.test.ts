@@ -16,8 +16,8 @@ import { saveHistory } from './saved-histories.js';
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start();
-}, 60_000);
-afterAll(() => world.stop(), 30_000);
+});
+afterAll(() => world.stop());
 
 describe("a link collection's history", () => {
   it('has 1 workflow task and 7 events up to its outcome when the notification comes, and 7 more to tell the merchant', async () => {

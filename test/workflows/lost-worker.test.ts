@@ -30,9 +30,9 @@ beforeAll(async () => {
       directPay: losing(usual.directPay),
     }),
   });
-}, 60_000);
+});
 beforeEach(() => world.sandbox.faults.clear());
-afterAll(() => world.stop(), 30_000);
+afterAll(() => world.stop());
 
 describe.each([
   ['payouts', { amount: 900, phone: SUCCEEDS }],

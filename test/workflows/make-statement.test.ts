@@ -68,7 +68,7 @@ afterAll(async () => {
   for (const worker of workers) worker.shutdown();
   await running;
   await env.teardown();
-}, 60_000);
+});
 
 let started = 0;
 async function make(input: StatementInput, scenario?: string): Promise<MadeStatement> {

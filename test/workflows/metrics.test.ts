@@ -17,12 +17,12 @@ let atStart: string;
 beforeAll(async () => {
   world = await PaymentWorld.start({ registry, notify: async () => answer });
   atStart = await registry.metrics();
-}, 60_000);
+});
 beforeEach(() => {
   answer = { kind: 'delivered' };
   world.sandbox.faults.clear();
 });
-afterAll(() => world.stop(), 30_000);
+afterAll(() => world.stop());
 
 /** By how much a metric grows while something is done. */
 async function growth(

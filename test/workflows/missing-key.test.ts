@@ -40,8 +40,8 @@ describe('a worker that takes an activity without having its key', () => {
         },
       },
     });
-  }, 60_000);
-  afterAll(() => world.stop(), 30_000);
+  });
+  afterAll(() => world.stop());
 
   it('has certainly not sent it: the payment is sent once, by the next who can read it', async () => {
     const { body } = await world.post('/v1/payouts', { amount: 900, phone: STAYS_PENDING });
@@ -69,8 +69,8 @@ describe('a worker that has not been given the new key yet', () => {
       encryption: { keys: keysOf([next, old]), isOn: true },
       workerEncryption: encryptionWith(old, known),
     });
-  }, 60_000);
-  afterAll(() => world.stop(), 30_000);
+  });
+  afterAll(() => world.stop());
 
   it('leaves the payment as it is, and takes it up when it has the key', async () => {
     const order = { amount: 900, phone: STAYS_PENDING };

@@ -12,11 +12,11 @@ let answer: (notification: MerchantNotification) => TryOutcome | Promise<TryOutc
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({ notify: async (notification) => answer(notification) });
-}, 60_000);
+});
 beforeEach(() => {
   answer = () => ({ kind: 'delivered' });
 });
-afterAll(() => world.stop(), 30_000);
+afterAll(() => world.stop());
 
 const link = (): Promise<Payment> => world.begin('collections', { method: 'link', amount: 5_000 });
 const notificationsOf = ({ id }: Payment) => world.notifications.filter(({ payment }) => payment.id === id);
@@ -144,7 +144,7 @@ describe('telling the merchant', () => {
     });
     const missing = await world.post(`/v1/payments/${payment.id}/notifications/2/resend`, {});
     expect([missing.status, missing.body.code]).toEqual([404, 'no_such_notification']);
-  }, 90_000);
+  });
 
   it('begins anew at once when it is asked for again between two tries', async () => {
     answer = () => down;

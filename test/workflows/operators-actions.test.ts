@@ -41,11 +41,11 @@ beforeAll(async () => {
     terms: { providerTimeoutMs: 3_000, ambiguousGraceMs: 3_000, resolveAfterMs: 0 },
     activities: (usual) => ({ ...usual, payOut: losing(usual.payOut) }),
   });
-}, 120_000);
+});
 beforeEach(() => {
   lost = undefined;
 });
-afterAll(() => world.stop(), 60_000);
+afterAll(() => world.stop());
 
 async function withShortWaits(): Promise<string> {
   const code = await readFile(workflowBundle().codePath, 'utf8');

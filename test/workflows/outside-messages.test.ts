@@ -134,7 +134,7 @@ beforeAll(async () => {
     }),
   });
 }, 300_000);
-afterAll(() => world.stop(), 30_000);
+afterAll(() => world.stop());
 
 /** Every workflow but those that end at once has one that runs. */
 it('is sent to every workflow that there is', () => {
@@ -201,7 +201,7 @@ describe.each(Object.keys(workflows).filter((type) => type !== 'noPayment'))('a 
       await world.client.workflowService.signalWorkflowExecution({ ...at(idOf()), signalName });
     }
     await expectWell(idOf());
-  }, 120_000);
+  });
 
   it('refuses every update that isn’t one', async () => {
     for (const name of namesOf('update')) {
@@ -305,7 +305,7 @@ describe('a workflow that somebody starts by hand', () => {
         came: 'FAILED',
       });
     }
-  }, 120_000);
+  });
 });
 
 describe('payments that were sent all of that', () => {

@@ -173,7 +173,7 @@ describe.each([
   afterAll(async () => {
     await world.stop();
     await rm(folder, { recursive: true, force: true });
-  }, 30_000);
+  });
 
   const everything = Object.keys(PERSONAL).sort();
 

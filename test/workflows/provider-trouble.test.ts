@@ -9,9 +9,9 @@ const SECOND = 1_000;
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start();
-}, 60_000);
+});
 beforeEach(() => world.sandbox.faults.clear());
-afterAll(() => world.stop(), 30_000);
+afterAll(() => world.stop());
 
 const link = (): Promise<Payment> => world.begin('collections', { method: 'link', amount: 5_000 });
 const payout = (): Promise<Payment> => world.begin('payouts', { amount: 900, phone: SUCCEEDS });
@@ -114,7 +114,7 @@ describe('a payment in the provider’s trouble', () => {
       await world.untilStatus(id, 'SUCCESSFUL');
       expect(world.transactionsOf(id)).toHaveLength(1);
     }
-  }, 90_000);
+  });
 
   it('does not mind that the provider’s clock is a day off', async () => {
     for (const skewMs of [DAY, -DAY]) {

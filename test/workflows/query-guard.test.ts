@@ -19,8 +19,8 @@ beforeAll(async () => {
     realServer: true,
     terms: { pollFirstMs: POLL_MS, pollMaxMs: POLL_MS },
   });
-}, 120_000);
-afterAll(() => world.stop(), 30_000);
+});
+afterAll(() => world.stop());
 
 /** Fails when a history isn't what its workflow comes to again. */
 async function expectReplayable(ids: readonly string[]): Promise<void> {

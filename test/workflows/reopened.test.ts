@@ -13,11 +13,11 @@ beforeAll(async () => {
     ...HASTY,
     notify: async () => merchant,
   });
-}, 60_000);
+});
 beforeEach(() => {
   merchant = { kind: 'delivered' };
 });
-afterAll(() => world.stop(), 30_000);
+afterAll(() => world.stop());
 
 describe('a payment whose outcome the provider takes back', () => {
   it('is not final any more to anybody who waits for it', async () => {

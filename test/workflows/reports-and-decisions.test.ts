@@ -12,12 +12,12 @@ beforeAll(async () => {
     ...HASTY,
     notify: async () => merchant,
   });
-}, 60_000);
+});
 beforeEach(() => {
   merchant = { kind: 'delivered' };
   world.sandbox.faults.clear();
 });
-afterAll(() => world.stop(), 30_000);
+afterAll(() => world.stop());
 
 const resolve = (id: string, decision: object) => world.resolve(id, { why: 'as support says', ...decision });
 

@@ -10,8 +10,8 @@ const STAYS_PENDING = '670000800';
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start();
-}, 60_000);
-afterAll(() => world.stop(), 30_000);
+});
+afterAll(() => world.stop());
 
 const payout = (): Promise<Payment> => world.begin('payouts', { amount: 900, phone: STAYS_PENDING });
 const statusCalls = ({ id }: Payment) => world.transactionsOf(id)[0]?.statusCalls;

@@ -9,9 +9,9 @@ beforeAll(async () => {
     ...HASTY,
     terms: { ...HASTY.terms, ambiguousPolicy: 'resend' },
   });
-}, 60_000);
+});
 beforeEach(() => world.sandbox.faults.clear());
-afterAll(() => world.stop(), 30_000);
+afterAll(() => world.stop());
 
 const payout = async (): Promise<Payment> =>
   (await world.post('/v1/payouts', { amount: 900, phone: '670000000' })).body;

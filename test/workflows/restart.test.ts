@@ -13,8 +13,8 @@ beforeAll(async () => {
     terms: { providerTimeoutMs: 1_500 },
     notify: async () => answer,
   });
-}, 60_000);
-afterAll(() => world.stop(), 30_000);
+});
+afterAll(() => world.stop());
 
 const link = (): Promise<Payment> => world.begin('collections', { method: 'link', amount: 5_000 });
 

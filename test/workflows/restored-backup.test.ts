@@ -17,11 +17,11 @@ beforeAll(async () => {
     answerWithinMs: 1_200,
     terms: { providerTimeoutMs: 2_000, ambiguousGraceMs: 60_000, resolveAfterMs: 0 },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await world.stop();
   await rm(folder, { recursive: true });
-}, 60_000);
+});
 
 /** Copies all the files of Temporal's database, while no server has them open. */
 async function copyDatabase(from: 'now' | 'backup', to: 'now' | 'backup'): Promise<void> {

@@ -9,9 +9,9 @@ const STAYS_PENDING = '670000800';
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start(HASTY);
-}, 60_000);
+});
 beforeEach(() => world.sandbox.faults.clear());
-afterAll(() => world.stop(), 30_000);
+afterAll(() => world.stop());
 
 /** A payout under review; `taken` when the provider has it all the same, and doesn't show it. */
 async function underReview(taken: boolean, phone = SUCCEEDS): Promise<Payment> {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   guarded = await bundle('guarded-change');
   unguarded = await bundle('unguarded-change');
 }, 300_000);
-afterAll(() => world.stop(), 60_000);
+afterAll(() => world.stop());
 
 type Bundle = Awaited<ReturnType<typeof bundleFromSource>>;
 

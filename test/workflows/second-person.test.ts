@@ -14,7 +14,7 @@ beforeAll(async () => {
     cachedWorkflows: 0,
   });
 }, 240_000);
-afterAll(() => world.stop(), 30_000);
+afterAll(() => world.stop());
 
 /** A payout of 900 XAF that the provider has not taken, under review. */
 async function underReview(): Promise<Payment> {

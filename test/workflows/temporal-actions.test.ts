@@ -26,9 +26,9 @@ beforeAll(async () => {
     realServer: true,
     terms: { ambiguousGraceMs: 3_000, resolveAfterMs: 0 },
   });
-}, 120_000);
+});
 beforeEach(() => world.sandbox.faults.clear());
-afterAll(() => world.stop(), 60_000);
+afterAll(() => world.stop());
 
 /** What the command line of Temporal answers, which an operator types. */
 function temporal(...args: readonly string[]): Promise<{ readonly isDone: boolean; readonly said: string }> {
@@ -251,35 +251,31 @@ describe('a payout that has ended', () => {
     ['execute', []],
     ['signal-with-start', ['--signal-name', 'hint']],
     ['execute-update-with-start', ['--id-conflict-policy', 'UseExisting', '--update-name', 'resolve']],
-  ])(
-    'stays what it was when somebody starts something else under its id (%s)',
-    async (command, words) => {
-      const key = { 'idempotency-key': randomUUID() };
-      const { id } = await world.begin('payouts', payout, key);
-      await world.settle(id, 'SUCCESSFUL');
-      await world.ended(id);
-      const { runId } = await world.client.workflow.getHandle(id).describe();
-      await temporal('workflow', command, ...AS, '--workflow-id', id, ...words);
-      const isStarted = async () => {
-        const now = await world.client.workflow.getHandle(id).describe();
-        return now.runId !== runId && now.status.name === 'FAILED';
-      };
-      await eventually(isStarted, (is) => is);
-      // The index shows the earlier run some moments later.
-      const { body } = await eventually(
-        () => world.get(`/v1/payments/${id}`),
-        ({ status }) => status === 200,
-      );
-      expect(body).toMatchObject({ status: 'SUCCESSFUL', final: true });
-      expect((await world.post('/v1/payouts', payout, key)).body).toMatchObject({ id, status: 'SUCCESSFUL' });
-      expect((await world.post(`/v1/payments/${id}/refresh`, {})).body).toMatchObject({
-        status: 'SUCCESSFUL',
-      });
-      await world.ended(id);
-      expect(world.transactionsOf(id)).toHaveLength(1);
-    },
-    60_000,
-  );
+  ])('stays what it was when somebody starts something else under its id (%s)', async (command, words) => {
+    const key = { 'idempotency-key': randomUUID() };
+    const { id } = await world.begin('payouts', payout, key);
+    await world.settle(id, 'SUCCESSFUL');
+    await world.ended(id);
+    const { runId } = await world.client.workflow.getHandle(id).describe();
+    await temporal('workflow', command, ...AS, '--workflow-id', id, ...words);
+    const isStarted = async () => {
+      const now = await world.client.workflow.getHandle(id).describe();
+      return now.runId !== runId && now.status.name === 'FAILED';
+    };
+    await eventually(isStarted, (is) => is);
+    // The index shows the earlier run some moments later.
+    const { body } = await eventually(
+      () => world.get(`/v1/payments/${id}`),
+      ({ status }) => status === 200,
+    );
+    expect(body).toMatchObject({ status: 'SUCCESSFUL', final: true });
+    expect((await world.post('/v1/payouts', payout, key)).body).toMatchObject({ id, status: 'SUCCESSFUL' });
+    expect((await world.post(`/v1/payments/${id}/refresh`, {})).body).toMatchObject({
+      status: 'SUCCESSFUL',
+    });
+    await world.ended(id);
+    expect(world.transactionsOf(id)).toHaveLength(1);
+  });
 });
 
 describe('a payout that waits to be sent once more', () => {
@@ -325,7 +321,7 @@ describe('a hint by hand that names the transaction of another payment', () => {
     await world.settle(one.id, 'FAILED');
     expect(await world.untilStatus(one.id, 'FAILED')).toMatchObject({ transId: one.transId });
     expect(await world.untilStatus(other.id, 'SUCCESSFUL')).toMatchObject({ transId: other.transId });
-  }, 90_000);
+  });
 });
 
 describe('a payment that a signal holds up, which no key decrypts', () => {
@@ -350,7 +346,7 @@ describe('a payment that a signal holds up, which no key decrypts', () => {
     await world.settle(id, 'SUCCESSFUL');
     await world.untilStatus(id, 'SUCCESSFUL');
     expect(world.transactionsOf(id)).toHaveLength(1);
-  }, 90_000);
+  });
 });
 
 describe('a payment whose workflow is set to a version that no worker has', () => {
@@ -369,7 +365,7 @@ describe('a payment whose workflow is set to a version that no worker has', () =
     expect(await override('unspecified')).toMatchObject({ isDone: true });
     await world.untilStatus(id, 'SUCCESSFUL');
     expect(world.transactionsOf(id)).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 describe('a payment that a batch job finds', () => {
@@ -394,7 +390,7 @@ describe('a payment that a batch job finds', () => {
     await world.settle(id, 'SUCCESSFUL');
     await world.untilStatus(id, 'SUCCESSFUL');
     expect(world.transactionsOf(id)).toHaveLength(1);
-  }, 90_000);
+  });
 });
 
 describe('an activity that no workflow has asked for', () => {
@@ -419,7 +415,7 @@ describe('an activity that no workflow has asked for', () => {
     await expect(workflowService.pauseWorkflowExecution(paused)).rejects.toThrow();
     await world.settle(id, 'SUCCESSFUL');
     await world.untilStatus(id, 'SUCCESSFUL');
-  }, 60_000);
+  });
 });
 
 describe('a deployment that no worker belongs to', () => {
@@ -431,16 +427,12 @@ describe('a deployment that no worker belongs to', () => {
     [['set-ramping-version', ...version, '--percentage', '50', ...forced]],
     [['delete-version', ...version]],
     [['delete', '--name', 'nobodys']],
-  ])(
-    'changes nothing for payments: %j',
-    async (command) => {
-      await temporal('worker', 'deployment', ...command);
-      const { id } = await world.begin('payouts', payout);
-      await world.settle(id, 'SUCCESSFUL');
-      await world.untilStatus(id, 'SUCCESSFUL');
-    },
-    60_000,
-  );
+  ])('changes nothing for payments: %j', async (command) => {
+    await temporal('worker', 'deployment', ...command);
+    const { id } = await world.begin('payouts', payout);
+    await world.settle(id, 'SUCCESSFUL');
+    await world.untilStatus(id, 'SUCCESSFUL');
+  });
 });
 
 describe('the schedule of statements', () => {
@@ -477,7 +469,7 @@ describe('the schedule of statements', () => {
     await schedule('delete');
     await startWorker();
     expect((await handle().describe()).spec).toMatchObject(atMidnight);
-  }, 60_000);
+  });
 
   it('makes one more statement for each time that it is triggered, or that is backfilled', async () => {
     await scheduleStatements(world.client, 'payments');
@@ -490,7 +482,7 @@ describe('the schedule of statements', () => {
     );
     expect(info.recentActions).toHaveLength(2);
     await handle().delete();
-  }, 60_000);
+  });
 });
 
 describe('a statement that is being made', () => {

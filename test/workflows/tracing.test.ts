@@ -12,8 +12,8 @@ let world: PaymentWorld;
 beforeAll(async () => {
   const tracing = await traceTo(new SimpleSpanProcessor({ exporter: collector }), 'sanaga');
   world = await PaymentWorld.start({ tracing, notify: async () => ({ kind: 'delivered' }) });
-}, 60_000);
-afterAll(() => world.stop(), 30_000);
+});
+afterAll(() => world.stop());
 
 /** The spans of the trace that a payment has, once all of them have come. */
 async function traceOf(id: string): Promise<readonly ReadableSpan[]> {

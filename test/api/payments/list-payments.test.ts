@@ -43,7 +43,7 @@ describe('payments, newest first', () => {
     for (const place of all.slice(120, 140)) await start(place, 'reopenPayment', 'SUCCESSFUL');
     await start({ createdAt: NOW, id: 'col_other' as PaymentId }, 'keepUnmatched');
     while ((await client.workflow.count('WorkflowId STARTS_WITH "col_"')).count < all.length + 21) {}
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await client.connection.close();

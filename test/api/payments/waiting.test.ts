@@ -30,7 +30,7 @@ describe('the age of the oldest review, with more of them than one call lists', 
     const starts = Array.from({ length: COUNT }, (_, number) => () => start(number));
     await new PQueue({ concurrency: 25 }).addAll(starts);
     while ((await client.workflow.count('WorkflowId STARTS_WITH "pay_"')).count < COUNT) {}
-  }, 120_000);
+  });
   afterAll(async () => {
     await client.connection.close();
     await server.stop();

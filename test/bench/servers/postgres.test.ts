@@ -60,7 +60,7 @@ describe('PostgreSQL', () => {
     } finally {
       await postgres.stop();
     }
-  }, 60_000);
+  });
 });
 
 describe('a query', () => {
@@ -76,5 +76,5 @@ describe('a query', () => {
     } finally {
       await postgres.stop();
     }
-  }, 60_000);
+  });
 });

@@ -11,7 +11,7 @@ export function useSimulationBundle(): { readonly path: string } {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sanaga-simulation-bundle-'));
     bundle.path = await bundleWorkflows(join(folder, 'workflows.js'));
-  }, 60_000);
+  });
   afterAll(() => rm(folder, { recursive: true }));
   return bundle;
 }

@@ -90,7 +90,7 @@ describe('the time of the test server', () => {
     env = await startTimeSkippingEnvironment({ report: () => undefined });
     const { connection } = env;
     client = new Client({ connection, interceptors: { workflow: [unlockingTime(connection)] } });
-  }, 60_000);
+  });
   afterAll(() => env.teardown());
 
   const start = async (workflowId: string) =>

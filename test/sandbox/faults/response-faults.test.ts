@@ -18,22 +18,27 @@ import {
 type Fault = FaultRequest['fault'];
 const body = { amount: 1000, phone: phones.succeeds, externalId: 'order-7', userId: 'order-7' };
 
-/** Sends a direct payment and says how it ended for the client, who waits 700 ms. */
-const pay = (running: Running) =>
-  ask(running, '/direct-pay', {
+/** How long the client waits for an answer, and for one that is not to come, in ms. */
+const PATIENT_MS = 30_000;
+const IMPATIENT_MS = 1_500;
+
+/** Sends a direct payment and says how it ended for the client. */
+const pay = (running: Running, waitMs = PATIENT_MS) =>
+  ask(running, '/direct-pay', waitMs, {
     method: 'POST',
     headers: { ...credentials('collection'), 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
 
-/** Sends a request, a GET unless told otherwise, and says how it ended for the client, who waits 700 ms. */
+/** Sends a request, a GET unless told otherwise, and says how it ended for the client. */
 async function ask(
   running: Running,
   path: string,
+  waitMs = PATIENT_MS,
   init: RequestInit = { headers: credentials('collection') },
 ): Promise<number | string> {
   try {
-    return (await running.send(path, { ...init, signal: AbortSignal.timeout(700) })).status;
+    return (await running.send(path, { ...init, signal: AbortSignal.timeout(waitMs) })).status;
   } catch (error) {
     return error instanceof DOMException && error.name === 'TimeoutError' ? 'timed out' : 'cut off';
   }
@@ -58,7 +63,7 @@ describe('a fault of an answer', () => {
   ])('%s ends a request as %p and commits %i', async (fault, ending, transactions) => {
     const running = await startSandbox();
     await running.operator('POST', '/faults', { fault });
-    expect(await pay(running)).toBe(ending);
+    expect(await pay(running, ending === 'timed out' ? IMPATIENT_MS : PATIENT_MS)).toBe(ending);
     expect(await committed(running)).toBe(transactions);
     expect(await pay(running)).toBe(200);
   });
@@ -70,7 +75,7 @@ describe('a fault of an answer', () => {
       service: 'collection',
       ...services.collection,
       url: running.url,
-      timeoutMs: 5_000,
+      timeoutMs: PATIENT_MS,
       orderSlots: 1,
     });
     try {
@@ -155,9 +160,8 @@ describe('a fault of an answer', () => {
     const running = await startSandbox();
     await running.operator('POST', '/faults', { fault: 'timeoutBeforeCommit', forMs: 10 * SECOND });
     const paths = ['/payment-status/T1', '/transaction/order-7', '/search', '/balance'];
-    expect(await Promise.all([pay(running), ...paths.map((path) => ask(running, path))])).toEqual(
-      Array.from({ length: 5 }, () => 'timed out'),
-    );
+    const asked = [pay(running, IMPATIENT_MS), ...paths.map((path) => ask(running, path, IMPATIENT_MS))];
+    expect(await Promise.all(asked)).toEqual(Array.from({ length: 5 }, () => 'timed out'));
     await running.advance(10 * SECOND);
     expect(await committed(running)).toBe(0);
   });
@@ -166,7 +170,7 @@ describe('a fault of an answer', () => {
     const running = await startSandbox();
     await running.operator('POST', '/faults', { fault: 'questionTimeout', rate: 1 });
     const paths = ['/payment-status/T1', '/transaction/order-7', '/search', '/balance'];
-    const asked = Promise.all(paths.map((path) => ask(running, path)));
+    const asked = Promise.all(paths.map((path) => ask(running, path, IMPATIENT_MS)));
     expect(await pay(running)).toBe(200);
     expect(await openLink(running)).not.toBe('undefined');
     expect(await payOut(running)).not.toBe('undefined');
@@ -179,7 +183,7 @@ describe('a fault of an answer', () => {
     const running = await startSandbox();
     const endpoint = 'payment-status';
     await running.operator('POST', '/faults', { fault: 'questionTimeout', endpoint, rate: 1 });
-    expect(await ask(running, '/payment-status/T1')).toBe('timed out');
+    expect(await ask(running, '/payment-status/T1', IMPATIENT_MS)).toBe('timed out');
     expect(await ask(running, '/search')).toBe(200);
   });
 

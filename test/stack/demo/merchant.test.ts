@@ -109,16 +109,14 @@ describe('the merchant', () => {
     const now = async () => {
       notified += 1;
     };
-    const answers = [created, created, payment].map((body) => ({ status: 200, body }));
+    const answers = [...Array(100).fill(created), payment].map((body) => ({ status: 200, body }));
     const merchant = await merchantOf(answers, { nextNotification: now });
     const looks: string[] = [];
     const onLook = ({ status }: PaymentAnswer) => looks.push(status);
-    const begun = performance.now();
-    await merchant.waitUntil('col_1', ({ final }) => final, { limitMs: 10_000, onLook });
-    expect(looks).toEqual(['CREATED', 'CREATED', 'SUCCESSFUL']);
-    expect(notified).toBe(3);
-    // Two rounds of its own would have taken a second.
-    expect(performance.now() - begun).toBeLessThan(900);
+    await merchant.waitUntil('col_1', ({ final }) => final, { limitMs: 25_000, onLook });
+    // Rounds of its own would have taken 50 s.
+    expect(looks).toEqual([...Array(100).fill('CREATED'), 'SUCCESSFUL']);
+    expect(notified).toBe(101);
   });
 
   it('gives up when nothing comes of it in time', async () => {

@@ -64,7 +64,7 @@ describe('a scenario', () => {
       contextOf(payment, { ...payment, status: 'FAILED', final: false }),
     );
     expect(row.problems).toEqual(['the merchant was not notified of the outcome']);
-  }, 20_000);
+  });
 
   it('is wrong when somebody in it cannot do their part', async () => {
     const unpaid: Scenario = { ...scenario, act: (_, { pay }) => pay('link', '677000000') };

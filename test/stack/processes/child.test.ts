@@ -204,7 +204,7 @@ describe('a child process without a log file', () => {
 
     await until(async () => !isAlive(pid), 15_000);
     expect(await readFile(signalFile, 'utf8')).toBe('TERM\n');
-  }, 20_000);
+  });
 });
 
 function isAlive(pid: number): boolean {

@@ -29,11 +29,11 @@ describe('a command', () => {
   it('is killed at its time limit, even when a child of its own goes on', async () => {
     const startedAt = Date.now();
 
-    expect(await run('sleep 3; true', 200)).toMatchObject({
+    expect(await run('sleep 60; true', 200)).toMatchObject({
       kind: 'failed',
       reason: 'did not end within 0.2 s',
     });
-    expect(Date.now() - startedAt).toBeLessThan(2_000);
+    expect(Date.now() - startedAt).toBeLessThan(30_000);
   });
 
   it('is quoted by the last line that says something', () => {

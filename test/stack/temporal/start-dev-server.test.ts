@@ -40,7 +40,7 @@ describe('the dev server', () => {
 
     await server.stop();
     expect(() => process.kill(server.pid, 0)).toThrow(/ESRCH/);
-  }, 60_000);
+  });
 
   it('keeps its workflows in the database file', async () => {
     const databaseFile = join(scratch.path, 'state', 'temporal.db');
@@ -57,7 +57,7 @@ describe('the dev server', () => {
     await second.stop();
 
     expect(status.name).toBe('RUNNING');
-  }, 60_000);
+  });
 
   it('has kept what it has answered when it is killed, and comes back on its port', async () => {
     const databaseFile = join(scratch.path, 'temporal.db');
@@ -75,7 +75,7 @@ describe('the dev server', () => {
     }
     await connection.close();
     await second.stop();
-  }, 60_000);
+  });
 
   it('makes the namespace it is told to', async () => {
     const server = await startDevServer({ report, ui: false, namespace: 'payments' });
@@ -85,7 +85,7 @@ describe('the dev server', () => {
 
     await connection.close();
     await server.stop();
-  }, 60_000);
+  });
 
   it('refuses a port that is taken, for whatever listens there would answer in its place', async () => {
     const port = await freePort();
@@ -100,7 +100,7 @@ describe('the dev server', () => {
     const attempt = startFake('echo "disk is full" >&2; exit 5');
 
     await expect(attempt).rejects.toThrow(/ended with code 5\ndisk is full/);
-  }, 30_000);
+  });
 
   it('fails, and is stopped, when it does not answer in time', async () => {
     const pidFile = join(scratch.path, 'pid');
@@ -109,7 +109,7 @@ describe('the dev server', () => {
     await expect(attempt).rejects.toThrow(/not ready after 0.3 s\nstill thinking/);
     const pid = Number(await readFile(pidFile, 'utf8'));
     expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
-  }, 30_000);
+  });
 });
 
 describe("the dev server's arguments", () => {

@@ -157,7 +157,7 @@ describe("the test server's launcher", () => {
 
     await until(async () => !isAlive(pid) || undefined);
     expect(isAlive(pid)).toBe(false);
-  }, 20_000);
+  });
 });
 
 function isAlive(pid: number): boolean {

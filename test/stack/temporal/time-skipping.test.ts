@@ -22,7 +22,7 @@ describe('the time-skipping environment', () => {
   beforeAll(async () => {
     Runtime.install({ logger: new DefaultLogger('ERROR') });
     environment = await startTimeSkippingEnvironment({ report: () => undefined });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await environment.teardown();
@@ -63,7 +63,7 @@ describe('the time-skipping environment', () => {
     const { typedSearchAttributes } = await workflow.getHandle('probe').describe();
     expect(typedSearchAttributes.get(paymentSearchAttributes.status)).toBe('EXPIRED');
     expect(typedSearchAttributes.get(paymentSearchAttributes.amount)).toBe(100);
-  }, 60_000);
+  });
 
   it('waits for a server that is late', async () => {
     const folder = await makeScratchFolder();
@@ -76,7 +76,7 @@ describe('the time-skipping environment', () => {
     } finally {
       await folder.remove();
     }
-  }, 60_000);
+  });
 
   it('stops a server that came too late', async () => {
     const folder = await makeScratchFolder();
@@ -90,7 +90,7 @@ describe('the time-skipping environment', () => {
     } finally {
       await folder.remove();
     }
-  }, 60_000);
+  });
 
   it('leaves no server behind after its teardown', async () => {
     const other = await startTimeSkippingEnvironment({ report: () => undefined });
@@ -100,7 +100,7 @@ describe('the time-skipping environment', () => {
     await other.teardown();
 
     expect(await isPortFree(port)).toBe(true);
-  }, 60_000);
+  });
 });
 
 /** The name of the test server's executable in a cache folder. */
