@@ -3,7 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { workflowOptions } from '../../src/api/payments/workflow-start.js';
 import { type Answered, KEYS, terms } from '../support/api-under-test.js';
 import { paymentId, payoutOrder } from '../support/orders.js';
-import { eventually, payout, useStack } from '../support/payment-stack.js';
+import { eventually, HASTY_MS, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 
@@ -381,7 +381,8 @@ describe('a query for payments', () => {
 
 describe('payments under review', () => {
   it('are listed for an operator as soon as visibility has them', async () => {
-    const hasty = await stack.startMore({ terms: { ...terms, ambiguousGraceMs: 1_000 } });
+    const grace = { ...terms, ambiguousGraceMs: 1_000 };
+    const hasty = await stack.startMore({ terms: grace, answerWithinMs: HASTY_MS });
     stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
     const body = { ...payout, userId: 'reviewed' };
     const { body: payment } = await hasty.ask('POST', '/v1/payouts', { key: KEYS.shop, body });

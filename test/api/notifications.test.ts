@@ -145,7 +145,8 @@ describe('a notification that is sent again', () => {
 
   it('is not promised while no worker takes it', async () => {
     const payment = await stack.paid();
-    const { status, body } = await stack.withoutWorker(() => resend(payment.id));
+    const path = `/v1/payments/${payment.id}/notifications/1/resend`;
+    const { status, body } = await stack.withoutWorker(() => stack.hasty.post(path));
     expect([status, body.code]).toEqual([503, 'temporarily_unavailable']);
   });
 });

@@ -297,7 +297,7 @@ describe('a decision in haste', () => {
   let careful: ApiUnderTest;
   beforeAll(async () => {
     const times = { providerTimeoutMs: 4_000, ambiguousGraceMs: 1_000, resolveAfterMs: 3_600_000 };
-    careful = await stack.startMore({ terms: { ...terms, ...times } });
+    careful = await stack.startMore({ terms: { ...terms, ...times }, answerWithinMs: HASTY_MS });
   });
 
   it('is refused with the time from which on it is taken', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { KEYS, terms } from '../support/api-under-test.js';
-import { eventually, link, payout, recordingMerchant, useStack } from '../support/payment-stack.js';
+import { eventually, HASTY_MS, link, payout, recordingMerchant, useStack } from '../support/payment-stack.js';
 
 const stack = useStack({ merchant: recordingMerchant().merchant });
 
@@ -105,6 +105,7 @@ describe('the timeline of a payment', () => {
   it('tells of a review, of who decided it, and of the outcome', async () => {
     const hasty = await stack.startMore({
       terms: { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 1_000 },
+      answerWithinMs: HASTY_MS,
     });
     stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
     const { body } = await hasty.ask('POST', '/v1/payouts', { key: KEYS.shop, body: payout });

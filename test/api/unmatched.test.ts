@@ -27,8 +27,8 @@ describe('a notification that matches no payment', () => {
         ...person,
       });
       expect(status).toBe(200);
-      const line = stack.api.lines.find((text) => text.includes(headers.get('x-request-id') ?? ''));
-      expect(JSON.parse(line ?? '{}')).toMatchObject({ result: 'unmatched' });
+      const line = await stack.api.lineOf(headers.get('x-request-id') ?? '');
+      expect(line).toMatchObject({ result: 'unmatched' });
     }
     expect(await stack.counted('unmatched')).toBe(before + 4);
 
@@ -50,6 +50,7 @@ describe('a notification that matches no payment', () => {
     const [kept] = await unmatched();
     expect(kept).toEqual({ at: expect.any(String), unread: '<payer>Jane Doe</payer>' });
     expect(await stack.counted('malformed')).toBe(before + 1);
+    await stack.api.lineOf(headers.get('x-request-id') ?? '');
     const lines = stack.api.lines.filter((text) => text.includes(headers.get('x-request-id') ?? ''));
     expect(lines.join()).toContain('malformed');
     expect(lines.join()).not.toContain('Jane');

@@ -67,7 +67,7 @@ describe('a payment that has as many updates in flight as Temporal takes', () =>
   it('is answered 202 or 503 for another, never as done, and goes on', async () => {
     const payment = await stack.asked();
     // Those who wait for an outcome share an update, which is in flight until there is one.
-    const waiting = stack.read(payment.id, '?wait=20');
+    const waiting = stack.read(payment.id, '?wait=50');
     await eventually(
       () => stack.post(`/v1/collections/${payment.id}/expire`),
       ({ status }) => status === 202 || status === 503,
@@ -91,7 +91,7 @@ describe('notifications beyond the signals that a run takes while no worker does
     });
     await stack.visit(payment, 'pay');
     await stack.post(`/v1/payments/${payment.id}/refresh`);
-    const { body } = await stack.read(payment.id, '?wait=30');
+    const { body } = await stack.read(payment.id, '?wait=50');
     expect(body.status).toBe('SUCCESSFUL');
   });
 });

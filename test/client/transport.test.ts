@@ -347,10 +347,10 @@ describe('a repetition', () => {
   it('ends with the time limit of each attempt', async () => {
     const server = await serveHttp(() => undefined);
     const error = await errorOf(
-      clientOf(server, { timeoutMs: 50, maxRetries: 1 }).payments.retrieve('pay_1'),
+      clientOf(server, { timeoutMs: 1_000, maxRetries: 1 }).payments.retrieve('pay_1'),
     );
     expect(error).toBeInstanceOf(TimeoutError);
-    expect(error).toMatchObject({ timeoutMs: 50 });
+    expect(error).toMatchObject({ timeoutMs: 1_000 });
     expect(server.seen).toHaveLength(2);
   });
 
@@ -381,7 +381,8 @@ describe('a repetition', () => {
     const server = await serve([503, problem(503, 'temporarily_unavailable')[1], { 'retry-after': '20' }]);
     const stop = new AbortController();
     const reading = clientOf(server).payments.retrieve('pay_1', {}, { signal: stop.signal });
-    setTimeout(() => stop.abort(new Error('closing time')), 100);
+    while (server.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    setTimeout(() => stop.abort(new Error('closing time')), 500);
     await expect(reading).rejects.toThrow('closing time');
     expect(server.seen).toHaveLength(1);
   });

@@ -185,10 +185,11 @@ describe('a notification in any form', () => {
     ['fields that come again', 'a=&'.repeat(20_000)],
     ['a long name', `${'a'.repeat(60_000)}.b=1`],
   ])('is read in no time: %s', async (_, body) => {
-    const begun = performance.now();
+    const before = process.cpuUsage();
     await read(`"NaN${body}`);
     await read(body);
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1_000).toBeLessThan(2_000);
   });
 
   it('may be in the address', () => {

@@ -210,7 +210,7 @@ export class PaymentWorld {
         webhookToken: TOKEN,
         providers: clients,
         logger: pino({ level: 'silent' }),
-        answerWithinMs: options.answerWithinMs ?? 3_000,
+        answerWithinMs: options.answerWithinMs ?? 10_000,
         tracing,
       }),
     );

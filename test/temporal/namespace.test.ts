@@ -26,6 +26,7 @@ import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { KEYS, startApi } from '../support/api-under-test.js';
 import { machine, runToEnd } from '../support/built.js';
+import { eventually } from '../support/eventually.js';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -283,13 +284,11 @@ describe('a namespace that payments are to live in', () => {
       namespace: 'losing',
       config: { workflowExecutionRetentionTtl: msToTs(DAY_MS) },
     });
-    // The server itself may take a moment to notice.
-    let answer = await api.ask('GET', '/readyz');
-    for (let tries = 0; answer.status === 200 && tries < 100; tries++) {
-      await pause(100);
-      answer = await api.ask('GET', '/readyz');
-    }
-    const { status, body } = answer;
+    // The server itself may take a moment to notice each.
+    const { status, body } = await eventually(
+      () => api.ask('GET', '/readyz'),
+      (answer) => answer.text.includes('keeps') && answer.text.includes('has no'),
+    );
     expect([status, body.code, body.detail]).toEqual([
       503,
       'temporarily_unavailable',

@@ -40,7 +40,7 @@ describe('telling the merchant', () => {
     answer = () => down;
     const payment = await link();
     await world.visit(payment, 'decline');
-    await world.untilStatus(payment.id, 'FAILED');
+    while (notificationsOf(payment).length === 0) await pause(20);
     await world.visit(payment, 'pay');
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     answer = () => ({ kind: 'delivered' });

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { temporal } from '@temporalio/proto';
 import type { Payment } from '../../src/payments/payment.js';
+import { eventually } from '../support/eventually.js';
 import { MINUTE } from '../support/orders.js';
 import { PaymentWorld } from '../support/payment-world.js';
 
@@ -39,7 +40,11 @@ describe("a link collection's history on a real server", () => {
   // The time-skipping server never answers a query that comes while a workflow ends.
   it('answers those who wait for its end as soon as it ends', async () => {
     const payment = await world.begin('collections', { method: 'link', amount: 5_000 });
-    const waiting = [1, 2, 3].map(() => world.get(`/v1/payments/${payment.id}?wait=30`));
+    const waiting = [1, 2, 3].map(() => world.get(`/v1/payments/${payment.id}?wait=50`));
+    await eventually(
+      () => world.historyOf(payment.id),
+      (events) => events.includes('WORKFLOW_EXECUTION_UPDATE_ACCEPTED'),
+    );
     await world.visit(payment, 'pay');
     const answers = await Promise.all(waiting);
     expect(answers.map(({ body }) => body.status)).toEqual(['SUCCESSFUL', 'SUCCESSFUL', 'SUCCESSFUL']);

@@ -131,8 +131,7 @@ describe('a problem', () => {
     });
     expect(status).toBe(500);
     expect(text).not.toMatch(/secret inner workings|stack|\.ts/);
-    const line = api.lines.find((entry) => entry.includes('inner-1')) ?? '';
-    expect(JSON.parse(line)).toMatchObject({
+    expect(await api.lineOf('inner-1')).toMatchObject({
       level: 50,
       status: 500,
       err: { message: 'secret inner workings' },

@@ -118,7 +118,7 @@ describe('the killer', () => {
     const running = killer.run(
       [],
       [
-        { kind: 'recordsHang', at: 0, forMs: 300 },
+        { kind: 'recordsHang', at: 0, forMs: 3_000 },
         { kind: 'recordsAway', at: 10, forMs: 0 },
       ],
     );

@@ -51,13 +51,16 @@ describe('a lock', () => {
   });
 
   it('tells which process it waits for', async () => {
-    const holder = spawn('sleep', ['0.5']);
+    const holder = spawn('sleep', ['60']);
     await writeFile(file, String(holder.pid));
     const waitedFor: number[] = [];
 
     await withLock(
       file,
-      (pid) => waitedFor.push(pid),
+      (pid) => {
+        waitedFor.push(pid);
+        holder.kill();
+      },
       async () => undefined,
     );
 

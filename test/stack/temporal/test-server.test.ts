@@ -169,11 +169,11 @@ function isAlive(pid: number): boolean {
 }
 
 async function until<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   while (Date.now() < deadline) {
     const value = await look().catch(() => undefined);
     if (value !== undefined) return value;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error('it did not come about within 10 s');
+  throw new Error('it did not come about within 30 s');
 }
