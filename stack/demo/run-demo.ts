@@ -159,12 +159,12 @@ function actionsOn({ sandboxUrl }: Stack, merchant: Merchant): ScenarioActions {
 }
 
 /** A workflow whose payment is final has little left to do. */
-const WORKFLOW_LIMIT_MS = 5_000;
+const WORKFLOW_LIMIT_MS = 15_000;
 
 /**
  * The number of events in the history of a payment's workflow, once it has ended.
  *
- * @throws Error when it has failed, or doesn't end within 5 s.
+ * @throws Error when it has failed, or doesn't end within 15 s.
  */
 async function countEvents(client: Client, id: string): Promise<number> {
   const handle = client.workflow.getHandle(id);

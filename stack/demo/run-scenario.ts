@@ -22,7 +22,7 @@ export interface Row {
  * questions has room again; and how long after that the merchant must have been notified.
  */
 const OUTCOME_LIMIT_MS = 120_000;
-const NOTIFICATION_LIMIT_MS = 5_000;
+const NOTIFICATION_LIMIT_MS = 15_000;
 
 export interface ScenarioContext {
   readonly merchant: Merchant;

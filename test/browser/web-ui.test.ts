@@ -93,7 +93,7 @@ const CUT_OFF = `[...document.querySelectorAll('li')].slice(-1)
 
 /** Until no list of the page's Markdown is cut off at its end, in two readings: a frame gets its height some moments after its text. */
 async function untilWhole(page: Page): Promise<void> {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 30_000;
   const measure = async () => {
     const frames = page.frames().slice(1);
     const cut = await Promise.all(frames.map((frame) => frame.evaluate<number[]>(CUT_OFF).catch(() => [])));

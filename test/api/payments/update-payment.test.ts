@@ -3,7 +3,7 @@ import { MAX_UPDATES, SharedUpdates } from '../../../src/api/payments/update-pay
 import type { PaymentId } from '../../../src/payments/payment-id.js';
 import { KEYS } from '../../support/api-under-test.js';
 import { terms } from '../../support/orders.js';
-import { eventually, link, useStack } from '../../support/payment-stack.js';
+import { eventually, HASTY_MS, link, useStack } from '../../support/payment-stack.js';
 
 const one = 'col_1' as PaymentId;
 const other = 'col_2' as PaymentId;
@@ -91,7 +91,8 @@ describe('a merchant who floods a payment', () => {
   });
 
   it('through five API processes at once leaves room for a decision', async () => {
-    const hasty = await stack.startMore({ terms: { ...terms, ambiguousGraceMs: 500, resolveAfterMs: 0 } });
+    const grace = { ...terms, ambiguousGraceMs: 500, resolveAfterMs: 0 };
+    const hasty = await stack.startMore({ terms: grace, answerWithinMs: HASTY_MS });
     const id = await stack.doubtfulPayout(hasty);
     const path = `/v1/payments/${id}`;
     const read = () => stack.api.ask('GET', path, { key: KEYS.operator });
