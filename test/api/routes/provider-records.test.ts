@@ -97,7 +97,7 @@ describe('a provider that hangs', () => {
   it('keeps nobody waiting: there is no answer then', async () => {
     const { id, transId } = await stack.begun('/v1/collections', link);
     stack.sandbox.faults.add({ fault: 'slow', endpoint: 'transaction', userId: id, delayMs: 3_000 });
-    const { status, body } = await read(id);
+    const { status, body } = await stack.hasty.read(id, '/provider', KEYS.operator);
     const none = { answer: 'unavailable', asOf: at, message: 'no answer within 5 seconds' };
     expect([status, body.list, body.status]).toEqual([
       200,
