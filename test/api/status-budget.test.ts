@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, KEYS, WEBHOOK_TOKEN } from '../support/api-under-test.js';
-import { link, payout, useStack } from '../support/payment-stack.js';
+import { HASTY_MS, link, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 
@@ -9,7 +9,8 @@ const stack = useStack();
 let apis: ApiUnderTest[];
 let stopWorker: () => Promise<void>;
 beforeAll(async () => {
-  apis = [stack.api, await stack.startMore()];
+  const hasty = { answerWithinMs: HASTY_MS };
+  apis = [await stack.startMore(hasty), await stack.startMore(hasty)];
   stopWorker = await stack.startMoreWorkers();
 });
 afterAll(() => stopWorker());
