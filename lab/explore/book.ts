@@ -202,8 +202,8 @@ function isOutcome(payment: PaymentState, status: ProviderStatus | undefined): b
   return status === undefined || status === 'SUCCESSFUL' || isOver(payment, status);
 }
 
-/** How soon a notification for an ended payment must be asked about, in ms. */
-const ASKED_WITHIN_MS = 35 * 60 * 1000;
+/** How soon a notification for an ended payment must be asked about, in ms: the longest pause, and the list's when others crowd it out. */
+const ASKED_WITHIN_MS = 45 * 60 * 1000;
 
 function quietAfter({ quietUntil }: Book, event: PaymentEvent, now: number): number {
   if (event.kind !== 'status' && event.kind !== 'listed' && event.kind !== 'expired') return quietUntil;

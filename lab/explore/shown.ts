@@ -50,7 +50,9 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     if ((known !== undefined || transId !== ownId) && isNews(payment, transId === ownId, known, status))
       news = true;
     const isWrong = (known?.isWrong ?? false) || amount === WRONG_AMOUNT;
-    const isPaid = status === 'SUCCESSFUL' || (known?.isPaid === true && !isOver(payment, status));
+    // The outcome may go by an answer that didn't say whose it is.
+    const wasPaid = known?.isPaid === true || (transId === ownId && book.status === 'SUCCESSFUL');
+    const isPaid = status === 'SUCCESSFUL' || (wasPaid && !isOver(payment, status));
     const isSame =
       known?.status === status && known.isOpen === isOpen && known.isPaid === (isPaid || undefined);
     if (isSame && known.isWrong === isWrong && known.isAside === isAside) continue;
