@@ -47,6 +47,8 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
       (known?.decided !== status || known.status !== status || known.isAside || isContradiction)
     )
       isKnown = false;
+    // The answers that were decided on may have left out its amount.
+    if (amount === WRONG_AMOUNT && known?.isWrong !== true) isKnown = false;
     if ((known !== undefined || transId !== ownId) && isNews(payment, transId === ownId, known, status))
       news = true;
     const isWrong = (known?.isWrong ?? false) || amount === WRONG_AMOUNT;

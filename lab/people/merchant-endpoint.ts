@@ -52,7 +52,7 @@ export type MerchantFault =
   | 'merchantBomb'
   | 'merchantTimeout';
 
-/** Real ms: within the sender's patience, and beyond it. */
+/** Real ms: within the sender's patience, and beyond it. What is too slow never comes, as a busy sender's patience may end late. */
 const SLOW_MS = 30;
 const TOO_SLOW_MS = 700;
 /** How long an endless answer lasts, longer than any sender waits, and the pause between two pieces of it, in real ms. */
@@ -103,7 +103,7 @@ export class MerchantEndpoint {
     if (fault === 'merchantCut') response.destroy();
     else if (fault === 'merchant500') response.writeHead(500).end();
     else if (fault === 'merchantSlow') setTimeout(() => response.writeHead(204).end(), SLOW_MS);
-    else if (fault === 'merchantTimeout') setTimeout(() => response.writeHead(204).end(), TOO_SLOW_MS);
+    else if (fault === 'merchantTimeout') setTimeout(() => response.destroy(), TOO_SLOW_MS);
     else if (fault === 'merchantEndless') answerWithoutEnd(response);
     else if (fault === 'merchantBomb') response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB);
     else response.writeHead(204).end();
