@@ -7,7 +7,7 @@ import { clientOf, closeServers, serveSockets } from '../support/local-servers.j
 import { expired, selfSigned } from '../support/self-signed.js';
 
 /*
- * What HTTP lets the provider do in an answer, on real sockets: each test is a row of docs/decisions/0051-answers-and-notifications.md.
+ * What HTTP lets the provider do in an answer, on real sockets, and what each answer proves: docs/decisions/0001-hints-not-facts.md.
  */
 
 afterEach(closeServers);
