@@ -4,7 +4,7 @@ import { isWhole } from '../exact-json.js';
 
 /*
  * Bodies of the provider's, its answers and its notifications, as any sender may write them that keeps to RFC 9110 and RFC 8259, or
- * nearly does: see docs/decisions/0001-hints-not-facts.md.
+ * nearly does: see docs/decisions/0051-answers-and-notifications.md.
  */
 
 /** What a body's own headers say of it; either may be missing, or wrong. */

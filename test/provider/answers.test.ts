@@ -7,7 +7,8 @@ import { clientOf, closeServers, serveSockets } from '../support/local-servers.j
 import { expired, selfSigned } from '../support/self-signed.js';
 
 /*
- * What HTTP lets the provider do in an answer, on real sockets, and what each answer proves: docs/decisions/0001-hints-not-facts.md.
+ * What HTTP lets the provider do in an answer, on real sockets, and what each answer proves:
+ * docs/decisions/0051-answers-and-notifications.md.
  */
 
 afterEach(closeServers);
