@@ -70,7 +70,7 @@ const EXIT_CODES: readonly string[] = ['sanaga review: exit code 1'];
 
 /** Drawings and tables of the README. */
 const DRAWING = /^merchant ──HTTP──▶ api /;
-const DEMO_TABLE = /^Payment +Kind +Method +XAF +Status +Final /;
+const DEMO_TABLE = /^Payment +Kind +Method +XAF +Status +Final$/m;
 
 /** Where a reader is told to pay. The page's own number is used, 677 000 000. */
 const PAY = /\bOpen the `?link`?[ ,][^.]*\b(pay|press "Pay)\b/;
