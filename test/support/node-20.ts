@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The machine's own Node, which runs npm, when it is 20: that of the project is newer. */
+/** The machine's own Node, which runs npm, when it is 20: that of the project is newer. By the path that it calls its own. */
 export async function findNode20(): Promise<string | undefined> {
   for (const node of nodesOfTheMachine()) {
     const { stdout } = await run(node, ['--version']);
-    if (stdout.startsWith('v20.')) return node;
+    if (stdout.startsWith('v20.')) return realpathSync(node);
   }
   return undefined;
 }
