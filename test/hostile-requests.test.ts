@@ -12,7 +12,7 @@ import {
 import { EncryptionCodec, keysOf } from '../src/temporal/encryption.js';
 import { KEYS, merchantsWith, startApi } from './support/api-under-test.js';
 import { startDesk, type Visitor } from './support/desk-under-test.js';
-import { runsOf, slowestOf } from './support/hostile-text.js';
+import { runsOf, slowest } from './support/hostile-text.js';
 import { credentials, openLink, startSandbox } from './support/running-sandbox.js';
 import { ID, OPERATOR, startStubApi } from './support/stub-api.js';
 import { freshKey } from './support/test-encryption.js';
@@ -156,7 +156,7 @@ describe('a header of 14 kB', () => {
         };
         return send(name, path, { method, headers, ...body });
       };
-      expect(await slowestOf(ask, HEADER_RUNS)).toBeUndefined();
+      expect(await slowest(ask, HEADER_RUNS)).toBeUndefined();
     },
   );
 });
@@ -207,7 +207,7 @@ describe('at the desk, 64 kB', () => {
     'as the parameter %s of %s are read in linear time',
     async (name, path) => {
       const ask = (text: string) => send('desk', `${path}?${name}=${encoded(text)}`, { headers: session() });
-      expect(await slowestOf(ask, SHORT)).toBeUndefined();
+      expect(await slowest(ask, SHORT)).toBeUndefined();
     },
   );
 
@@ -221,7 +221,7 @@ describe('at the desk, 64 kB', () => {
   )('in place of %s in %s are read in linear time', async (part, path) => {
     const ask = (text: string) =>
       send('desk', path.replace(`/${part}`, `/${encoded(text)}`), { headers: session() });
-    expect(await slowestOf(ask, SHORT)).toBeUndefined();
+    expect(await slowest(ask, SHORT)).toBeUndefined();
   });
 
   it.each(FORMS.flatMap((path) => fields.map((name) => [name, path])))(
@@ -235,7 +235,7 @@ describe('at the desk, 64 kB', () => {
           body: new URLSearchParams({ csrf: '', ...hidden, [name]: text }),
         });
       // As much as a form may have, and more.
-      expect(await slowestOf(ask, [...runsOf(4 * 1024, PIECES), ...RUNS])).toBeUndefined();
+      expect(await slowest(ask, [...runsOf(4 * 1024, PIECES), ...RUNS])).toBeUndefined();
     },
   );
 });
@@ -264,15 +264,15 @@ describe('at the codec server, 64 kB', () => {
     ['the name of metadata', (text) => ({ ...payload, metadata: { [text]: 'AAAA' } })],
     ['a field', (text) => ({ ...payload, [text]: 1 })],
   ])('as %s are read in linear time', async (_, payloadOf) => {
-    expect(await slowestOf((text) => decode({ payloads: [payloadOf(text)] }), RUNS)).toBeUndefined();
+    expect(await slowest((text) => decode({ payloads: [payloadOf(text)] }), RUNS)).toBeUndefined();
   });
 
   it('as a token and as a key are read in linear time', async () => {
     const byToken = (text: string) => send('codec', `/ui/${encoded(text)}/decode`, { method: 'OPTIONS' });
-    expect(await slowestOf(byToken, SHORT)).toBeUndefined();
+    expect(await slowest(byToken, SHORT)).toBeUndefined();
     const signIn = (text: string) =>
       send('codec', '/sign-in', { method: 'POST', body: new URLSearchParams({ key: text }) });
-    expect(await slowestOf(signIn, [...runsOf(1_000, PIECES), ...RUNS].slice(0, 8))).toBeUndefined();
+    expect(await slowest(signIn, [...runsOf(1_000, PIECES), ...RUNS].slice(0, 8))).toBeUndefined();
   });
 });
 
@@ -299,7 +299,7 @@ describe('at the sandbox, 64 kB', () => {
     const running = await start();
     const order = { amount: 1_000, phone: '677000000', transId: 'x' };
     const ask = (text: string) => running.post(`/${path}`, { ...order, [field]: text }, who);
-    expect(await slowestOf(ask, [...RUNS, ...RUNS.map((run) => `https://a${run}`)])).toBeUndefined();
+    expect(await slowest(ask, [...RUNS, ...RUNS.map((run) => `https://a${run}`)])).toBeUndefined();
   });
 
   it.each(['phone', 'medium', 'email', 'action', 'withdraw'])(
@@ -311,7 +311,7 @@ describe('at the sandbox, 64 kB', () => {
           method: 'POST',
           body: new URLSearchParams({ action: 'pay', phone: '677000000', [field]: text }),
         });
-      expect(await slowestOf(ask, [...runsOf(1_000, PIECES), ...RUNS])).toBeUndefined();
+      expect(await slowest(ask, [...runsOf(1_000, PIECES), ...RUNS])).toBeUndefined();
     },
   );
 
@@ -331,7 +331,7 @@ describe('at the sandbox, 64 kB', () => {
     await start();
     const ask = (text: string) =>
       send('sandbox', path.replace('%', encoded(text)), { headers: credentials('collection') });
-    expect(await slowestOf(ask, SHORT)).toBeUndefined();
+    expect(await slowest(ask, SHORT)).toBeUndefined();
   });
 
   it('as a fault and as how a transaction ends are read in linear time', async () => {
@@ -339,9 +339,9 @@ describe('at the sandbox, 64 kB', () => {
     const fields = ['fault', 'on', 'endpoint', 'kind', 'status', 'reason', 'transId'];
     for (const field of fields) {
       const add = (text: string) => running.operator('POST', '/faults', { [field]: text });
-      expect(await slowestOf(add, RUNS)).toBeUndefined();
+      expect(await slowest(add, RUNS)).toBeUndefined();
       const settle = (text: string) => running.operator('POST', '/transactions/x/settle', { [field]: text });
-      expect(await slowestOf(settle, RUNS)).toBeUndefined();
+      expect(await slowest(settle, RUNS)).toBeUndefined();
     }
   });
 });

@@ -47,11 +47,11 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
       (known?.decided !== status || known.status !== status || known.isAside || isContradiction)
     )
       isKnown = false;
+    const isWrong = known?.isWrong === true || amount === WRONG_AMOUNT;
     // The answers that were decided on may have left out its amount.
-    if (amount === WRONG_AMOUNT && known?.isWrong !== true) isKnown = false;
+    if (isWrong && known?.isWrong !== true) isKnown = false;
     if ((known !== undefined || transId !== ownId) && isNews(payment, transId === ownId, known, status))
       news = true;
-    const isWrong = (known?.isWrong ?? false) || amount === WRONG_AMOUNT;
     // The outcome may go by an answer that didn't say whose it is.
     const wasPaid = known?.isPaid === true || (transId === ownId && book.status === 'SUCCESSFUL');
     const isPaid = status === 'SUCCESSFUL' || (wasPaid && !isOver(payment, status));

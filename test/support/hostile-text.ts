@@ -119,37 +119,28 @@ const growsTooFast = (whole: number, quarter: number) =>
   whole > MAX_CPU_MS * 40 || whole > quarter * MAX_GROWTH;
 
 /** The CPU time that this process needs for a piece of work, in ms: the least of some tries, as others use the machine, too. */
-function cpuMsOf(work: () => unknown): number {
+async function cpuMsOf(work: () => unknown): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let made = 0; made < TRIES && least > MAX_CPU_MS; made += 1) {
     const before = process.cpuUsage();
-    work();
-    least = Math.min(least, cpuMsSince(before));
+    await work();
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, (user + system) / 1_000);
   }
   return least;
 }
 
-function cpuMsSince(before: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
-}
-
 /** The first of these texts that takes too long, as an error would show it; `undefined` when none does. */
-export function slowest(
+export async function slowest(
   work: (text: string) => unknown,
   texts: readonly string[] = TEXTS,
   quarterOf = aQuarterOf,
-): string | undefined {
+): Promise<string | undefined> {
   for (const text of texts) {
-    const ms = cpuMsOf(() => work(text));
-    if (
-      ms > MAX_CPU_MS &&
-      growsTooFast(
-        ms,
-        cpuMsOf(() => work(quarterOf(text))),
-      )
-    )
-      return shown(text, ms);
+    const ms = await cpuMsOf(() => work(text));
+    if (ms <= MAX_CPU_MS) continue;
+    const quarter = await cpuMsOf(() => work(quarterOf(text)));
+    if (growsTooFast(ms, quarter)) return shown(text, ms);
   }
   return undefined;
 }
@@ -159,25 +150,4 @@ const TEXTS = hostileTexts();
 /** The pieces that {@link slowest} repeats, as runs of this many characters with an end that doesn't fit. */
 export function runsOf(length: number, pieces: readonly string[] = CLASSES): string[] {
   return pieces.map((piece) => `${piece.repeat(Math.ceil(length / piece.length)).slice(0, length)}\u0000`);
-}
-
-/** The same as {@link slowest} for work that takes its time with others' help, such as a request. */
-export async function slowestOf(
-  work: (text: string) => Promise<unknown>,
-  texts: readonly string[],
-): Promise<string | undefined> {
-  const cpuMs = async (text: string) => {
-    let least = Number.POSITIVE_INFINITY;
-    for (let made = 0; made < TRIES && least > MAX_CPU_MS; made += 1) {
-      const before = process.cpuUsage();
-      await work(text);
-      least = Math.min(least, cpuMsSince(before));
-    }
-    return least;
-  };
-  for (const text of texts) {
-    const ms = await cpuMs(text);
-    if (ms > MAX_CPU_MS && growsTooFast(ms, await cpuMs(aQuarterOf(text)))) return shown(text, ms);
-  }
-  return undefined;
 }
