@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { QueryNotRegisteredError } from '@temporalio/client';
 import type { PaymentInput } from '../../src/workflows/messages.js';
 import { type Answered, type ApiUnderTest, KEYS, WEBHOOK_TOKEN } from '../support/api-under-test.js';
-import { eventually, link, payout, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { link, payout, useStack } from '../support/payment-stack.js';
 
 const key = KEYS.shop;
 

@@ -3,7 +3,8 @@ import { SCOPES } from '../../src/merchants.js';
 import { type ApiUnderTest, merchantsWith } from '../support/api-under-test.js';
 import { machine, runToEnd } from '../support/built.js';
 import { type DeskUnderTest, startDesk, type Visitor } from '../support/desk-under-test.js';
-import { eventually, link, payout, recordingMerchant, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { link, payout, recordingMerchant, useStack } from '../support/payment-stack.js';
 
 const stack = useStack({ merchant: recordingMerchant().merchant });
 

@@ -3,8 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { Records } from '../../src/records/records.js';
 import { KEYS } from '../support/api-under-test.js';
+import { eventually } from '../support/eventually.js';
 import { clientOf, closeServers, serveHttp } from '../support/local-servers.js';
-import { eventually, link, payout, useStack } from '../support/payment-stack.js';
+import { link, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 afterAll(closeServers);

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { KEYS, WEBHOOK_TOKEN } from '../support/api-under-test.js';
-import { eventually, link, payout, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { link, payout, useStack } from '../support/payment-stack.js';
 
 /** The worker of a stack asks for a status after three minutes, unless it is told something. */
 const stack = useStack();

@@ -9,8 +9,9 @@ import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
 import { type Answered, type ApiUnderTest, KEYS, merchantsWith, terms } from '../support/api-under-test.js';
 import { startHanging } from '../support/databases.js';
+import { eventually } from '../support/eventually.js';
 import { sumOf } from '../support/metrics-page.js';
-import { eventually, link, payout, useStack } from '../support/payment-stack.js';
+import { link, payout, useStack } from '../support/payment-stack.js';
 import { PACE, startRecorder } from '../support/running-recorder.js';
 import { freshKey, testEncryption } from '../support/test-encryption.js';
 

@@ -7,7 +7,8 @@ import { connectClient } from '../../src/temporal/connection.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
 import { type ApiUnderTest, KEYS } from '../support/api-under-test.js';
-import { eventually, payout, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { payout, useStack } from '../support/payment-stack.js';
 import { startRecorder } from '../support/running-recorder.js';
 import { testEncryption } from '../support/test-encryption.js';
 

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { encryptionOf } from '../../src/temporal/encryption.js';
 import { KEYS } from '../support/api-under-test.js';
-import { eventually, link, payout, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { link, payout, useStack } from '../support/payment-stack.js';
 import { testEncryption } from '../support/test-encryption.js';
 
 /** Metadata of 50 pairs that has so many bytes as JSON. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { KEYS } from '../support/api-under-test.js';
-import { eventually, link, payout, recordingMerchant, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { link, payout, recordingMerchant, useStack } from '../support/payment-stack.js';
 
 const { notified, merchant } = recordingMerchant();
 const stack = useStack({ merchant });

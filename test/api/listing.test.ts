@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { workflowOptions } from '../../src/api/payments/workflow-start.js';
 import { type Answered, KEYS, terms } from '../support/api-under-test.js';
+import { eventually } from '../support/eventually.js';
 import { paymentId, payoutOrder } from '../support/orders.js';
-import { eventually, HASTY_MS, payout, useStack } from '../support/payment-stack.js';
+import { HASTY_MS, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 

@@ -3,7 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { dayOf } from '../../src/payments/time.js';
 import { payoutLimitWorkflowId } from '../../src/workflows/messages.js';
 import { type Answered, KEYS, merchantsWith } from '../support/api-under-test.js';
-import { eventually, link, payout, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { link, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 

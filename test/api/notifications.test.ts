@@ -5,7 +5,8 @@ import { workflowOptions } from '../../src/api/payments/workflow-start.js';
 import { resendNotification } from '../../src/api/routes/notifications.js';
 import type { EndedPayment, PaymentInput } from '../../src/workflows/messages.js';
 import { KEYS } from '../support/api-under-test.js';
-import { eventually, link, recordingMerchant, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { link, recordingMerchant, useStack } from '../support/payment-stack.js';
 
 let answer: TryOutcome = { kind: 'delivered' };
 const { notified, merchant } = recordingMerchant(() => answer);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { startApi, terms } from '../support/api-under-test.js';
+import { eventually } from '../support/eventually.js';
 import { sumOf } from '../support/metrics-page.js';
-import { eventually, HASTY_MS, useStack } from '../support/payment-stack.js';
+import { HASTY_MS, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 

@@ -3,7 +3,8 @@ import { pino } from 'pino';
 import { Records } from '../../src/records/records.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
-import { eventually, link, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { link, useStack } from '../support/payment-stack.js';
 import { startRecorder } from '../support/running-recorder.js';
 import { testEncryption } from '../support/test-encryption.js';
 

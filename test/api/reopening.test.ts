@@ -7,7 +7,8 @@ import {
   KEYS,
   WEBHOOK_TOKEN,
 } from '../support/api-under-test.js';
-import { eventually, recordingMerchant, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { recordingMerchant, useStack } from '../support/payment-stack.js';
 
 const stack = useStack({ merchant: recordingMerchant().merchant });
 

@@ -3,7 +3,8 @@ import { ServiceError } from '@temporalio/client';
 import { derivePaymentId } from '../../src/payments/derive-payment-id.js';
 import { hintSignal } from '../../src/workflows/messages.js';
 import { KEYS } from '../support/api-under-test.js';
-import { eventually, link, payout, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { link, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 

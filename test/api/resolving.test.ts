@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
-import { eventually, HASTY_MS, payout, recordingMerchant, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { HASTY_MS, payout, recordingMerchant, useStack } from '../support/payment-stack.js';
 
 const { merchant, notified } = recordingMerchant();
 const stack = useStack({ merchant });

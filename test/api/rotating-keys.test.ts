@@ -11,8 +11,9 @@ import { UNMATCHED_WORKFLOW } from '../../src/workflows/messages.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
 import { type ApiUnderTest, KEYS, terms, WEBHOOK_TOKEN } from '../support/api-under-test.js';
+import { eventually } from '../support/eventually.js';
 import { readPage } from '../support/pages.js';
-import { eventually, useStack } from '../support/payment-stack.js';
+import { useStack } from '../support/payment-stack.js';
 import { startRecorder } from '../support/running-recorder.js';
 import { freshKey } from '../support/test-encryption.js';
 

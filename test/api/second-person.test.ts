@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
-import { eventually, HASTY_MS, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { HASTY_MS, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 const SECRETS = { shop: 'secret-of-shop', ann: 'secret-of-ann', bob: 'secret-of-bob' } as const;

@@ -2,8 +2,9 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { ServiceError } from '@temporalio/client';
 import { derivePaymentId } from '../../src/payments/derive-payment-id.js';
 import { KEYS } from '../support/api-under-test.js';
+import { eventually } from '../support/eventually.js';
 import { clientOf, closeServers, serveHttp } from '../support/local-servers.js';
-import { eventually, link, useStack } from '../support/payment-stack.js';
+import { link, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 afterAll(closeServers);

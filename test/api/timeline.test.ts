@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { KEYS, terms } from '../support/api-under-test.js';
-import { eventually, HASTY_MS, link, payout, recordingMerchant, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { HASTY_MS, link, payout, recordingMerchant, useStack } from '../support/payment-stack.js';
 
 const stack = useStack({ merchant: recordingMerchant().merchant });
 

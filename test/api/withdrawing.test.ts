@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { KEYS } from '../support/api-under-test.js';
-import { eventually, link, recordingMerchant, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { link, recordingMerchant, useStack } from '../support/payment-stack.js';
 
 const { notified, merchant } = recordingMerchant();
 const stack = useStack({ merchant });

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { dayOf } from '../../src/payments/time.js';
 import { lookUpdate, payoutLimitWorkflowId } from '../../src/workflows/messages.js';
 import { merchantsWith } from '../support/api-under-test.js';
-import { eventually, link, payout, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { link, payout, useStack } from '../support/payment-stack.js';
 
 /** Temporal's limits of a run, each lower than anywhere: 2,000 updates, ten of them at a time, 10,000 signals. */
 const MAX_UPDATES = 20;

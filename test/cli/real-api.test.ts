@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import pty from '@lydell/node-pty';
 import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
 import { built, machine, runToEnd } from '../support/built.js';
-import { eventually, HASTY_MS, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { HASTY_MS, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 let api: ApiUnderTest;

@@ -11,7 +11,8 @@ import {
 } from '../../client/index.js';
 import { KEYS, useApi } from '../support/api-under-test.js';
 import { documentedFetch } from '../support/documented.js';
-import { eventually, payout, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 /** Without Temporal. */

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { type Postgres, startPostgres } from '../../bench/servers/postgres.js';
 import { buildTemporalServer } from '../../bench/servers/temporal-on-postgres.js';
 import { runCommand } from '../../stack/processes/run-command.js';
-import { eventually } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
 import { pathWithPostgresClients } from '../support/postgres-clients.js';
 import { commandsOf, OperatorsShell } from '../support/runbook.js';
 

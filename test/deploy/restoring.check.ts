@@ -14,7 +14,7 @@ import {
 import { atCheckout } from '../../stack/demo/payer.js';
 import { findTemporal } from '../../stack/temporal/temporal-cli.js';
 import { PROJECT } from '../support/built.js';
-import { eventually } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
 import { pathWithPostgresClients } from '../support/postgres-clients.js';
 import { commandsOf, OperatorsShell, type Services } from '../support/runbook.js';
 import { bringUp, type RunningStack } from '../support/running-stack.js';

@@ -12,7 +12,7 @@ import { paymentSearchAttributes } from '../../src/temporal/search-attributes.js
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { findTemporal } from '../../stack/temporal/temporal-cli.js';
 import { machine } from '../support/built.js';
-import { eventually } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { TryOutcome } from '../../src/activities/merchant.js';
 import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
 import { type DeskUnderTest, startDesk, type Visitor } from '../support/desk-under-test.js';
-import { eventually, HASTY_MS, link, recordingMerchant, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { HASTY_MS, link, recordingMerchant, useStack } from '../support/payment-stack.js';
 
 let delivery: TryOutcome = { kind: 'delivered' };
 const { merchant } = recordingMerchant(() => delivery);

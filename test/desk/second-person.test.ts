@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
 import { type DeskUnderTest, type Loaded, startDesk, type Visitor } from '../support/desk-under-test.js';
-import { eventually, HASTY_MS, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { HASTY_MS, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 const keys = [

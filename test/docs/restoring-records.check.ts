@@ -8,7 +8,7 @@ import { toStatement } from '../../src/payments/statement.js';
 import { runRecorder } from '../../src/records/recorder.js';
 import { Records } from '../../src/records/records.js';
 import { idOf, paid, type Run, temporalWith } from '../support/ended-runs.js';
-import { eventually } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
 import { pathWithPostgresClients } from '../support/postgres-clients.js';
 import { commandsOf, OperatorsShell } from '../support/runbook.js';
 import { testEncryption } from '../support/test-encryption.js';

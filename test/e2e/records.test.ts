@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { dayAfter, dayOf } from '../../src/payments/time.js';
 import { STATEMENT_SCHEDULE_ID, STATEMENT_WORKFLOW_TYPE } from '../../src/workflows/messages.js';
 import { machine, runToEnd } from '../support/built.js';
-import { eventually } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
 import { bringUp, type RunningStack } from '../support/running-stack.js';
 
 let running: RunningStack;

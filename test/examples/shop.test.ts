@@ -12,7 +12,8 @@ import { alertsOf, Payments, stateOf } from '../../examples/shop/payments.js';
 import { createShop } from '../../examples/shop/shop.js';
 import { type Attempt, type Order, Store } from '../../examples/shop/store.js';
 import { KEYS } from '../support/api-under-test.js';
-import { eventually, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
 

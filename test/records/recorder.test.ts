@@ -8,7 +8,7 @@ import { DecryptionError } from '../../src/temporal/encryption.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
 import { failedWith, idOf, paid, type Run, temporalWith } from '../support/ended-runs.js';
-import { eventually } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
 import { testEncryption } from '../support/test-encryption.js';
 
 const MINUTE_MS = 60_000;

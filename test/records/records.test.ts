@@ -11,7 +11,7 @@ import { Records } from '../../src/records/records.js';
 import { type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
 import { terms } from '../support/api-under-test.js';
 import { type RecordsServer, recordsServers, startHanging, startPostgreSQL } from '../support/databases.js';
-import { eventually } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
 import { freshKey } from '../support/test-encryption.js';
 
 const logger = pino({ level: 'silent' });

@@ -26,8 +26,9 @@ import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
 import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
 import { startDesk } from '../support/desk-under-test.js';
+import { eventually } from '../support/eventually.js';
 import { sumOf } from '../support/metrics-page.js';
-import { eventually, useStack } from '../support/payment-stack.js';
+import { useStack } from '../support/payment-stack.js';
 import { testEncryption } from '../support/test-encryption.js';
 
 // Hundreds of payments, each asked for by itself.

@@ -30,8 +30,6 @@ import { eventually } from './eventually.js';
 import { noMerchant } from './no-merchant.js';
 import { testEncryption } from './test-encryption.js';
 
-export { eventually };
-
 const services = {
   collection: { apiUser: 'collector', apiKey: 'collector-key' },
   payout: { apiUser: 'payer', apiKey: 'payer-key' },

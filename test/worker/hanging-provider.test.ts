@@ -1,5 +1,6 @@
 import { beforeAll, expect, it, jest } from '@jest/globals';
-import { eventually, ORDER_SLOTS, payout, useStack } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
+import { ORDER_SLOTS, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack({ providerTimeoutMs: 3_000 });
 const direct = { method: 'direct', amount: 500, phone: '670000000' };

@@ -4,8 +4,8 @@ import { workflowPollers } from '../../src/temporal/connection.js';
 import { notificationsQueue } from '../../src/workflows/messages.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
+import { eventually } from '../support/eventually.js';
 import { closeServers } from '../support/local-servers.js';
-import { eventually } from '../support/payment-stack.js';
 import { createLonelyWorker } from '../support/payment-worker.js';
 
 const TASK_QUEUE = 'payments';

@@ -5,7 +5,7 @@ import { Context } from '@temporalio/activity';
 import type { Activities } from '../../src/activities/activities.js';
 import { findTemporal } from '../../stack/temporal/temporal-cli.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
-import { eventually } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
 import { PaymentWorld } from '../support/payment-world.js';
 
 /*

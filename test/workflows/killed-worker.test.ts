@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { hintSignal } from '../../src/workflows/messages.js';
-import { eventually } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
 import { bringUp, type RunningStack } from '../support/running-stack.js';
 
 const paymentSchema = z.object({

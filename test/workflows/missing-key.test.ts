@@ -3,8 +3,8 @@ import { pino } from 'pino';
 import { derivePaymentId } from '../../src/payments/derive-payment-id.js';
 import { type Encryption, type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
 import { loggingRuntime } from '../../src/worker/log.js';
+import { eventually } from '../support/eventually.js';
 import { MINUTE } from '../support/orders.js';
-import { eventually } from '../support/payment-stack.js';
 import { PaymentWorld } from '../support/payment-world.js';
 import { freshKey } from '../support/test-encryption.js';
 

@@ -6,7 +6,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import type { Activities } from '../../src/activities/activities.js';
 import type { Payment } from '../../src/payments/payment.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
-import { eventually } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
 import { PaymentWorld } from '../support/payment-world.js';
 
 /** Is PENDING until it is settled. */

@@ -5,8 +5,8 @@ import proto from '@temporalio/proto';
 import { openPayment } from '../../src/payments/payment-state.js';
 import * as workflows from '../../src/workflows/index.js';
 import * as messages from '../../src/workflows/messages.js';
+import { eventually } from '../support/eventually.js';
 import { DAY, directOrder, linkOrder, paymentId, payoutOrder, terms } from '../support/orders.js';
-import { eventually } from '../support/payment-stack.js';
 import { PaymentWorld } from '../support/payment-world.js';
 
 type Payload = proto.temporal.api.common.v1.IPayload;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { temporal } from '@temporalio/proto';
 import { isEncrypted, NO_KEYS } from '../../src/temporal/encryption.js';
 import { UNMATCHED_WORKFLOW } from '../../src/workflows/messages.js';
-import { eventually } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
 import { PaymentWorld } from '../support/payment-world.js';
 import { testEncryption } from '../support/test-encryption.js';
 

@@ -14,7 +14,7 @@ import {
   UNMATCHED_WORKFLOW,
 } from '../../src/workflows/messages.js';
 import { findTemporal } from '../../stack/temporal/temporal-cli.js';
-import { eventually } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
 import { PaymentWorld } from '../support/payment-world.js';
 import { testEncryption } from '../support/test-encryption.js';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { status as grpc } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { temporal } from '@temporalio/proto';
-import { eventually } from '../support/payment-stack.js';
+import { eventually } from '../support/eventually.js';
 import { PaymentWorld } from '../support/payment-world.js';
 
 const { operatorservice, workflowservice } = temporal.api;

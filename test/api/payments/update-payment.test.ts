@@ -2,8 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { MAX_UPDATES, SharedUpdates } from '../../../src/api/payments/update-payment.js';
 import type { PaymentId } from '../../../src/payments/payment-id.js';
 import { KEYS } from '../../support/api-under-test.js';
+import { eventually } from '../../support/eventually.js';
 import { terms } from '../../support/orders.js';
-import { eventually, HASTY_MS, link, useStack } from '../../support/payment-stack.js';
+import { HASTY_MS, link, useStack } from '../../support/payment-stack.js';
 
 const one = 'col_1' as PaymentId;
 const other = 'col_2' as PaymentId;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { KEYS } from '../../support/api-under-test.js';
-import { eventually, link, useStack } from '../../support/payment-stack.js';
+import { eventually } from '../../support/eventually.js';
+import { link, useStack } from '../../support/payment-stack.js';
 
 const stack = useStack();
 

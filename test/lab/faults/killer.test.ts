@@ -5,7 +5,7 @@ import { Killer } from '../../../lab/faults/killer.js';
 import type { PlannedKill } from '../../../lab/plan/server-faults.js';
 import type { Child } from '../../../stack/processes/child.js';
 import type { PaymentProcess, Stack, StackProcess } from '../../../stack/processes/stack.js';
-import { eventually } from '../../support/payment-stack.js';
+import { eventually } from '../../support/eventually.js';
 import { type Running, startSandbox } from '../../support/running-sandbox.js';
 import { contextOf, stackAt } from '../chaos-context.js';
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Child, startChild, untilReady } from '../../../stack/processes/child.js';
+import { eventually } from '../../support/eventually.js';
 import { makeScratchFolder, type ScratchFolder } from '../scratch-folder.js';
 
 const STAYS = 'console.log("up"); setInterval(() => {}, 1000);';
@@ -148,7 +149,10 @@ describe('a child process without a log file', () => {
 
   it('is stopped by SIGKILL when it ignores SIGTERM', async () => {
     const server = await start("trap '' TERM; echo ready; while :; do sleep 0.1; done");
-    await until(async () => (await server.logTail()) === 'ready');
+    await eventually(
+      () => server.logTail(),
+      (line) => line === 'ready',
+    );
 
     await server.stop(300);
 
@@ -168,7 +172,10 @@ describe('a child process without a log file', () => {
     const server = await start('echo "no room" >&2; exit 4');
 
     expect(await server.ended).toBe('code 4');
-    await until(async () => (await server.logTail()) === 'no room');
+    await eventually(
+      () => server.logTail(),
+      (line) => line === 'no room',
+    );
     await server.stop(5_000);
   });
 
@@ -198,11 +205,14 @@ describe('a child process without a log file', () => {
     ]);
     const [printed] = await once(parent.stdout, 'data');
     const pid = Number(String(printed));
-    await until(async () => existsSync(signalFile));
+    await eventually(async () => existsSync(signalFile), Boolean);
 
     parent.kill('SIGKILL');
 
-    await until(async () => !isAlive(pid));
+    await eventually(
+      async () => isAlive(pid),
+      (is) => !is,
+    );
     expect(await readFile(signalFile, 'utf8')).toBe('TERM\n');
   });
 });
@@ -212,13 +222,5 @@ function isAlive(pid: number): boolean {
     return process.kill(pid, 0);
   } catch {
     return false;
-  }
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error('it did not happen within 30 s');
-    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
