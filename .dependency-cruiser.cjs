@@ -41,20 +41,20 @@ module.exports = {
       'payments-are-pure',
       'The rules about money, time and status run inside workflows and are tested without anything around them: no ' +
         'input or output, no package, no other part of ours.',
-      { path: '^src/payments/', pathNot: '^src/payments/derive-payment-id\\.ts$' },
+      { path: '^src/payments/', pathNot: '^src/payments/words/derive-payment-id\\.ts$' },
       { pathNot: '^src/payments/' },
     ),
     forbid(
       'payment-ids-need-a-hash-alone',
       'Deriving an id from an Idempotency-Key is a rule of the domain, and needs SHA-256: the one built-in of Node there.',
-      { path: '^src/payments/derive-payment-id\\.ts$' },
+      { path: '^src/payments/words/derive-payment-id\\.ts$' },
       { pathNot: ['^src/payments/', '^(node:)?crypto$'] },
     ),
     forbid(
       'workflows-never-hash',
       'A workflow has no node:crypto: ids are derived before it starts.',
       { path: '^src/workflows/' },
-      { path: '^src/payments/derive-payment-id\\.ts$', reachable: true },
+      { path: '^src/payments/words/derive-payment-id\\.ts$', reachable: true },
     ),
     forbid(
       'workflows-are-deterministic',
@@ -254,7 +254,7 @@ module.exports = {
       'exploration-knows-the-machine-alone',
       'What is explored is pure: the machine, and who has a link. Only the stories that are run through the workflows know how to speak to these.',
       { path: '^lab/explore/', pathNot: '^lab/explore/(run-story|workflow-commands|workflow-vm)\\.ts$' },
-      { path: OURS, pathNot: ['^lab/explore/', '^src/payments/', '^src/api/payments/links\\.ts$'] },
+      { path: OURS, pathNot: ['^lab/explore/', '^src/payments/', '^src/engine/links\\.ts$'] },
     ),
     forbid(
       'lab-is-for-nobody',

@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
 import Table from 'cli-table3';
 import type { Payment, PaymentStatus } from '../client/index.js';
-import { amountOf } from '../src/payments/limits.js';
-import { TIME_ZONE } from '../src/payments/time.js';
+import { amountOf } from '../src/payments/words/limits.js';
+import { TIME_ZONE } from '../src/payments/words/time.js';
 import { EXIT } from './run.js';
 
-export { amountOf, xaf } from '../src/payments/limits.js';
+export { amountOf, xaf } from '../src/payments/words/limits.js';
 export { note, print, printCsv, printJson, shown } from './terminal.js';
 
 type Format = Parameters<typeof styleText>[0];

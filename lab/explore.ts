@@ -1,5 +1,5 @@
-import { objectionTo, step } from '../src/payments/machine.js';
-import { openPayment } from '../src/payments/payment-state.js';
+import { objectionTo, step } from '../src/payments/machine/machine.js';
+import { openPayment } from '../src/payments/words/payment-state.js';
 import { EXPLORE, runProgram } from './command-line.js';
 import { exploreBeginnings } from './explore/beginnings.js';
 import { describeBroken, describeRules, exploreAll } from './explore/report.js';

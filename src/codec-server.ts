@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { Shutdown, serve } from './api/http/server.js';
 import { createCodecServer } from './codec/app.js';
 import { merchantsFrom, readConfig } from './config.js';
+import { Shutdown, serve } from './http/server.js';
 import { createLogger } from './logger.js';
 import { reloadOnHangUp, runProcess } from './process.js';
 import { EncryptionCodec, encryptionOf } from './temporal/encryption.js';

@@ -17,7 +17,7 @@ import {
   reasonOf,
   WEBHOOK_SECRET_FORM,
 } from './merchants.js';
-import { MINIMUM_AMOUNT, PROVIDER_LINK_LIFETIME_MS } from './payments/limits.js';
+import { MINIMUM_AMOUNT, PROVIDER_LINK_LIFETIME_MS } from './payments/words/limits.js';
 
 /**
  * Every setting, read once from the environment. Each process reads its own part with {@link readConfig}, which reports

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { Shutdown, serve } from './api/http/server.js';
 import { readConfig } from './config.js';
 import { createDesk } from './desk/app.js';
+import { Shutdown, serve } from './http/server.js';
 import { createLogger } from './logger.js';
 import { runProcess } from './process.js';
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseExactly, repeatedFields, TooDeepError } from './exact-json.js';
-import { MINIMUM_AMOUNT } from './payments/limits.js';
-import { PAYMENT_EVENT_TYPES, type PaymentEventType } from './payments/payment.js';
+import { MINIMUM_AMOUNT } from './payments/words/limits.js';
+import { PAYMENT_EVENT_TYPES, type PaymentEventType } from './payments/words/payment.js';
 
 /**
  * The merchants of an installation: their API keys, webhook endpoints and limits. They are read from the merchants' file, or

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Config, ConfigError } from './config.js';
-import type { Service } from './payments/order.js';
+import type { Service } from './payments/words/order.js';
 import { createProviderClient, type ProviderClient, type ProviderClientOptions } from './provider/client.js';
 import { Records } from './records/records.js';
 import type { Encryption } from './temporal/encryption.js';

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createApi } from './api/app.js';
-import { temporalCalls } from './api/http/request-traces.js';
-import { Shutdown, serve } from './api/http/server.js';
 import { type Config, merchantsOf, readConfig, withTemporalApiKey } from './config.js';
+import { temporalCalls } from './http/request-traces.js';
+import { Shutdown, serve } from './http/server.js';
 import { createLogger } from './logger.js';
 import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './metrics.js';
-import type { PaymentTerms } from './payments/order.js';
+import type { PaymentTerms } from './payments/words/order.js';
 import {
   createProviderServices,
   isNamespaceReady,

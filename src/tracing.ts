@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
 import type { IdGenerator, SpanProcessor } from '@opentelemetry/sdk-trace';
-import type { PaymentId } from './payments/payment-id.js';
+import type { PaymentId } from './payments/words/payment-id.js';
 import type { TraceCall } from './provider/client.js';
 
 /*

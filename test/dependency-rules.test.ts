@@ -55,10 +55,10 @@ async function write(folder: string, path: string, text: string): Promise<void> 
 
 /** The project in small, with nothing wrong about it. */
 const sound: Tree = {
-  'src/payments/limits.ts': 'export const LIMIT = 6;',
-  'src/payments/order.ts':
+  'src/payments/words/limits.ts': 'export const LIMIT = 6;',
+  'src/payments/words/order.ts':
     "import { LIMIT } from './limits.js'; export const most = LIMIT; export type Order = number;",
-  'src/payments/derive-payment-id.ts':
+  'src/payments/words/derive-payment-id.ts':
     "import { createHash } from 'node:crypto'; import { LIMIT } from './limits.js'; export const derive = () => [createHash, LIMIT];",
   'src/provider/schemas.ts':
     "import { z } from 'zod'; import { LIMIT } from '../payments/limits.js'; export const wire = [z, LIMIT];",
@@ -84,7 +84,7 @@ const sound: Tree = {
     "import { app } from './api/app.js'; import { runProcess } from './process.js'; void [app, runProcess];",
   'src/statements/steps.ts':
     "import { records } from '../records/records.js'; import { client } from '../provider/client.js'; import { hint } from '../workflows/messages.js'; import { reopen } from '../api/payments/reopen-payment.js'; export const steps = [records, client, hint, reopen];",
-  'src/api/payments/reopen-payment.ts':
+  'src/engine/reopen-payment.ts':
     "import { hint } from '../../workflows/messages.js'; export const reopen = hint;",
   'src/worker.ts':
     "import { activities } from './activities/activities.js'; import { steps } from './statements/steps.js'; void [activities, steps];",
@@ -135,11 +135,11 @@ const wrongImports: readonly WrongImport[] = [
   { rule: 'payments-are-pure', from: 'src/payments/c.ts', to: 'crypto', text: "import 'node:crypto';" },
   {
     rule: 'payment-ids-need-a-hash-alone',
-    from: 'src/payments/derive-payment-id.ts',
+    from: 'src/payments/words/derive-payment-id.ts',
     to: 'fs',
     text: "import 'node:fs';",
   },
-  { rule: 'workflows-never-hash', from: 'src/workflows/a.ts', to: 'src/payments/derive-payment-id.ts' },
+  { rule: 'workflows-never-hash', from: 'src/workflows/a.ts', to: 'src/payments/words/derive-payment-id.ts' },
   { rule: 'workflows-are-deterministic', from: 'src/workflows/b.ts', to: 'src/temporal/connection.ts' },
   { rule: 'workflows-are-deterministic', from: 'src/workflows/c.ts', to: 'src/provider/client.ts' },
   {
@@ -187,10 +187,10 @@ const wrongImports: readonly WrongImport[] = [
   { rule: 'records-only-record', from: 'src/records/c.ts', to: 'src/config.ts' },
   { rule: 'payments-wait-for-no-record', from: 'src/activities/c.ts', to: 'src/records/records.ts' },
   { rule: 'temporal-is-only-a-connection', from: 'src/temporal/a.ts', to: 'src/config.ts' },
-  { rule: 'sandbox-is-another-company', from: 'sandbox/a.ts', to: 'src/payments/limits.ts' },
+  { rule: 'sandbox-is-another-company', from: 'sandbox/a.ts', to: 'src/payments/words/limits.ts' },
   { rule: 'sandbox-is-another-company', from: 'sandbox/b.ts', to: 'src/provider/client.ts' },
   { rule: 'sandbox-is-another-company', from: 'sandbox/c.ts', to: 'src/config.ts' },
-  { rule: 'sandbox-is-another-company', from: 'sandbox/main.ts', to: 'src/payments/limits.ts' },
+  { rule: 'sandbox-is-another-company', from: 'sandbox/main.ts', to: 'src/payments/words/limits.ts' },
   { rule: 'sandbox-is-another-company', from: 'sandbox/main.ts', to: 'src/process.ts' },
   { rule: 'settings-depend-on-nothing', from: 'src/config.ts', to: 'src/logger.ts' },
   { rule: 'api-is-for-the-server', from: 'src/worker.ts', to: 'src/api/app.ts' },
@@ -220,14 +220,14 @@ const wrongImports: readonly WrongImport[] = [
   {
     rule: 'client-needs-nothing',
     from: 'client/c.ts',
-    to: 'src/payments/order.ts',
-    text: "import type { Order } from '../src/payments/order.js';",
+    to: 'src/payments/words/order.ts',
+    text: "import type { Order } from '../src/payments/words/order.js';",
   },
   { rule: 'client-has-one-door', from: 'cli/b.ts', to: 'client/transport.ts' },
   {
     rule: 'examples-are-a-merchants',
     from: 'examples/shop/a.ts',
-    to: 'src/payments/order.ts',
+    to: 'src/payments/words/order.ts',
     text: "import type { Order } from '../../src/payments/order.js';",
   },
   { rule: 'examples-are-a-merchants', from: 'examples/shop/b.ts', to: 'client/transport.ts' },
@@ -252,7 +252,7 @@ const wrongImports: readonly WrongImport[] = [
     text: "import 'undeclared';",
   },
   { rule: 'imports-resolve', from: 'src/api/f.ts', to: './absent.js', text: "import './absent.js';" },
-  { rule: 'no-circles', from: 'src/payments/limits.ts', to: 'src/payments/order.ts' },
+  { rule: 'no-circles', from: 'src/payments/words/limits.ts', to: 'src/payments/words/order.ts' },
 ];
 
 /** The sound tree with the wrong imports added to it. */

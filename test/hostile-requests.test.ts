@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { Shutdown, serve } from '../src/api/http/server.js';
 import { createCodecServer } from '../src/codec/app.js';
+import { Shutdown, serve } from '../src/http/server.js';
 import {
   directPaySchema,
   expirePaySchema,

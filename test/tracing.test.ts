@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace';
-import type { PaymentId } from '../src/payments/payment-id.js';
+import type { PaymentId } from '../src/payments/words/payment-id.js';
 import { startTracing, traceProviderCalls, traceTo } from '../src/tracing.js';
 import { clientOf, closeServers, json, serveHttp } from './support/local-servers.js';
 

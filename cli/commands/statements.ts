@@ -8,7 +8,7 @@ import {
   type StatementDifference,
   type StatementSummary,
 } from '../../client/index.js';
-import { isDay } from '../../src/payments/time.js';
+import { isDay } from '../../src/payments/words/time.js';
 import { note, paint, print, printCsv, printJson, table, timeOf, xaf } from '../output.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
 import { clientFor, type TargetOptions, withTarget } from '../target.js';

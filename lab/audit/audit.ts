@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../src/payments/time.js';
+import { DAY_MS } from '../../src/payments/words/time.js';
 import type { ReceivedNotification } from '../people/merchant-endpoint.js';
 import {
   effectiveDecisions,

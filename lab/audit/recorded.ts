@@ -1,4 +1,4 @@
-import { notificationId } from '../../src/payments/notification.js';
+import { notificationId } from '../../src/payments/machine/notification.js';
 import type { RecordContent } from '../../src/records/payment-record.js';
 import type { Records } from '../../src/records/records.js';
 import type { SeenPayment } from '../people/api-client.js';

@@ -1,9 +1,9 @@
-import { Links, type LinkWorld } from '../../src/api/payments/links.js';
-import type { PaymentId } from '../../src/payments/payment-id.js';
+import { Links, type LinkWorld } from '../../src/engine/links.js';
+import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { randomOf } from './random.js';
 
 /*
- * How payments by link begin: the API's own code (src/api/payments/links.ts) in two processes that handle one Idempotency-Key, in
+ * How payments by link begin: the API's own code (src/engine/links.ts) in two processes that handle one Idempotency-Key, in
  * every interleaving of their calls with each other and with what may go wrong.
  */
 
@@ -163,7 +163,7 @@ class Story {
     };
   }
 
-  /** As src/api/payments/provider-notifications.ts does it: the link in memory first, then Temporal, then a person. */
+  /** As src/engine/provider-notifications.ts does it: the link in memory first, then Temporal, then a person. */
   #notify(process: number): void {
     this.#left.notifications--;
     const { links } = this.#processes[process] ?? {};

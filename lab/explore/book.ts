@@ -1,10 +1,10 @@
-import { isForced } from '../../src/payments/decision.js';
-import type { Step } from '../../src/payments/machine.js';
-import { isDisputed } from '../../src/payments/matching.js';
-import type { TransId } from '../../src/payments/payment-id.js';
-import { namedIn, type PaymentState, transIdOf } from '../../src/payments/payment-state.js';
-import type { ProviderStatus } from '../../src/payments/transaction.js';
-import type { PaymentEvent } from '../../src/payments/transitions.js';
+import type { Step } from '../../src/payments/machine/machine.js';
+import { isDisputed } from '../../src/payments/machine/matching.js';
+import type { PaymentEvent } from '../../src/payments/machine/transitions.js';
+import { isForced } from '../../src/payments/words/decision.js';
+import type { TransId } from '../../src/payments/words/payment-id.js';
+import { namedIn, type PaymentState, transIdOf } from '../../src/payments/words/payment-state.js';
+import type { ProviderStatus } from '../../src/payments/words/transaction.js';
 import { deliveryViolations, type Violation } from './invariants.js';
 import { SEND_PATIENCE_MS, withNotifications, withReplies, withRequest } from './requests.js';
 import { checkJudged, checkReview, isOver, shownBy, transactionsIn } from './shown.js';

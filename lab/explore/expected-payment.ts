@@ -1,17 +1,22 @@
-import type { Beginning } from '../../src/payments/beginning.js';
-import { objectionTo, type Step, step } from '../../src/payments/machine.js';
-import { hasGivenUp } from '../../src/payments/notification.js';
-import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/payment-state.js';
-import { sentIf } from '../../src/payments/sending.js';
-import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/timeline.js';
-import { amountPaidOf } from '../../src/payments/to-payment.js';
+import type { Beginning } from '../../src/payments/machine/beginning.js';
+import { objectionTo, type Step, step } from '../../src/payments/machine/machine.js';
+import { hasGivenUp } from '../../src/payments/machine/notification.js';
+import { sentIf } from '../../src/payments/machine/sending.js';
 import type {
   DeliveryEvent,
   NotificationEvent,
   PaymentEvent,
   RequestEvent,
   Todo,
-} from '../../src/payments/transitions.js';
+} from '../../src/payments/machine/transitions.js';
+import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/views/timeline.js';
+import { amountPaidOf } from '../../src/payments/views/to-payment.js';
+import {
+  isFinalPayment,
+  type PaymentState,
+  statusOf,
+  transIdOf,
+} from '../../src/payments/words/payment-state.js';
 import { type Act, activityAct, givenUpAfter, replyAct } from './workflow-commands.js';
 
 export type Message =

@@ -1,9 +1,14 @@
-import type { PaymentOrder } from '../../src/payments/order.js';
-import type { PaymentEventType, PaymentStatus } from '../../src/payments/payment.js';
-import type { TransId } from '../../src/payments/payment-id.js';
-import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/payment-state.js';
-import type { ProviderStatus } from '../../src/payments/transaction.js';
-import type { Todo } from '../../src/payments/transitions.js';
+import type { Todo } from '../../src/payments/machine/transitions.js';
+import type { PaymentOrder } from '../../src/payments/words/order.js';
+import type { PaymentEventType, PaymentStatus } from '../../src/payments/words/payment.js';
+import type { TransId } from '../../src/payments/words/payment-id.js';
+import {
+  isFinalPayment,
+  type PaymentState,
+  statusOf,
+  transIdOf,
+} from '../../src/payments/words/payment-state.js';
+import type { ProviderStatus } from '../../src/payments/words/transaction.js';
 import { isUnsettled, type OwnTransaction, type Shown, type Situation, transactionOf } from './situation.js';
 
 /** The rules that hold in every state, each checked against the model's own truth and records. */

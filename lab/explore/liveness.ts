@@ -1,4 +1,4 @@
-import type { PaymentEvent, Todo } from '../../src/payments/transitions.js';
+import type { PaymentEvent, Todo } from '../../src/payments/machine/transitions.js';
 import { REPORTED_FOR_MS, type Violation } from './invariants.js';
 import { Model } from './model.js';
 import type { DecideMove, Move } from './move.js';

@@ -1,8 +1,8 @@
-import type { Step } from '../../src/payments/machine.js';
-import type { PaymentEventType } from '../../src/payments/payment.js';
-import type { TransId } from '../../src/payments/payment-id.js';
-import { MINUTE_MS } from '../../src/payments/time.js';
-import type { PaymentEvent, RequestEvent, Todo } from '../../src/payments/transitions.js';
+import type { Step } from '../../src/payments/machine/machine.js';
+import type { PaymentEvent, RequestEvent, Todo } from '../../src/payments/machine/transitions.js';
+import type { PaymentEventType } from '../../src/payments/words/payment.js';
+import type { TransId } from '../../src/payments/words/payment-id.js';
+import { MINUTE_MS } from '../../src/payments/words/time.js';
 import { EMPTY_BOOK, given, record } from './book.js';
 import { questionViolations, sendViolations, type Violation, violationsOf } from './invariants.js';
 import type { DecideMove, Move, PostMove } from './move.js';

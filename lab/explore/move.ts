@@ -1,5 +1,5 @@
-import type { TransId } from '../../src/payments/payment-id.js';
-import type { ProviderStatus } from '../../src/payments/transaction.js';
+import type { TransId } from '../../src/payments/words/payment-id.js';
+import type { ProviderStatus } from '../../src/payments/words/transaction.js';
 import type { Foreign, RequestKind } from './setting.js';
 
 /** What happens next in a story, and how many of its troubles it costs. */

@@ -1,6 +1,6 @@
-import type { TransId } from '../../src/payments/payment-id.js';
-import { reviewOf } from '../../src/payments/payment-state.js';
-import { MINUTE_MS } from '../../src/payments/time.js';
+import type { TransId } from '../../src/payments/words/payment-id.js';
+import { reviewOf } from '../../src/payments/words/payment-state.js';
+import { MINUTE_MS } from '../../src/payments/words/time.js';
 import type { DecideMove, Move, Person } from './move.js';
 import { nextTransId } from './provider.js';
 import { answerMoves, costly, mayOf, postMoves, reachable, turnOf } from './provider-moves.js';

@@ -1,6 +1,6 @@
-import type { TransId } from '../../src/payments/payment-id.js';
-import { transIdOf } from '../../src/payments/payment-state.js';
-import type { ProviderStatus } from '../../src/payments/transaction.js';
+import type { TransId } from '../../src/payments/words/payment-id.js';
+import { transIdOf } from '../../src/payments/words/payment-state.js';
+import type { ProviderStatus } from '../../src/payments/words/transaction.js';
 import type { ExpiryMove, ListMove, Move, NoAnswer, PostMove, StatusMove } from './move.js';
 import { askedLately, isRepeated } from './provider.js';
 import { FOREIGN, type Foreign, type Setting, type Trouble } from './setting.js';

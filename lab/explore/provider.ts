@@ -1,7 +1,7 @@
-import type { ListAnswer, StatusAnswer } from '../../src/payments/outcome.js';
-import type { TransId } from '../../src/payments/payment-id.js';
-import type { ProviderStatus, Transaction } from '../../src/payments/transaction.js';
-import { type AnswerEvent, LISTED_AFTER_MS } from '../../src/payments/transitions.js';
+import { type AnswerEvent, LISTED_AFTER_MS } from '../../src/payments/machine/transitions.js';
+import type { ListAnswer, StatusAnswer } from '../../src/payments/words/outcome.js';
+import type { TransId } from '../../src/payments/words/payment-id.js';
+import type { ProviderStatus, Transaction } from '../../src/payments/words/transaction.js';
 import type { ExpiryMove, ListMove, NoAnswer, PostMove, StatusMove } from './move.js';
 import { AMOUNT, FOREIGN, type Foreign, orderOf, type Setting, WRONG_AMOUNT } from './setting.js';
 import {

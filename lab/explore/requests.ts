@@ -1,7 +1,7 @@
-import { isForced } from '../../src/payments/decision.js';
-import type { Step } from '../../src/payments/machine.js';
-import { type PaymentState, transIdOf } from '../../src/payments/payment-state.js';
-import type { PaymentEvent } from '../../src/payments/transitions.js';
+import type { Step } from '../../src/payments/machine/machine.js';
+import type { PaymentEvent } from '../../src/payments/machine/transitions.js';
+import { isForced } from '../../src/payments/words/decision.js';
+import { type PaymentState, transIdOf } from '../../src/payments/words/payment-state.js';
 import { expectedNotification, type Violation, viewOf } from './invariants.js';
 import { decided } from './shown.js';
 import type { Book, OpenRequest, Situation } from './situation.js';

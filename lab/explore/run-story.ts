@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { requestedLink } from '../../src/api/payments/links.js';
-import type { LinkRequest } from '../../src/payments/beginning.js';
-import { step } from '../../src/payments/machine.js';
-import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
-import { openPayment, type PaymentState } from '../../src/payments/payment-state.js';
-import type { PaymentEvent } from '../../src/payments/transitions.js';
+import { requestedLink } from '../../src/engine/links.js';
+import type { LinkRequest } from '../../src/payments/machine/beginning.js';
+import { step } from '../../src/payments/machine/machine.js';
+import type { PaymentEvent } from '../../src/payments/machine/transitions.js';
+import type { PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
+import { openPayment, type PaymentState } from '../../src/payments/words/payment-state.js';
 import type { PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
 import { ExpectedPayment, isAnswer, isMessage, type Message, type Timer } from './expected-payment.js';
 import type { Machine } from './situation.js';

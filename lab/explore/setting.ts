@@ -1,6 +1,6 @@
-import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
-import type { PaymentId } from '../../src/payments/payment-id.js';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/time.js';
+import type { PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
+import type { PaymentId } from '../../src/payments/words/payment-id.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/words/time.js';
 
 export type Method = 'link' | 'direct' | 'payout';
 

@@ -1,8 +1,8 @@
-import type { Step } from '../../src/payments/machine.js';
-import { isDisputed } from '../../src/payments/matching.js';
-import { type PaymentState, transIdOf } from '../../src/payments/payment-state.js';
-import type { ProviderStatus, Transaction } from '../../src/payments/transaction.js';
-import type { PaymentEvent } from '../../src/payments/transitions.js';
+import type { Step } from '../../src/payments/machine/machine.js';
+import { isDisputed } from '../../src/payments/machine/matching.js';
+import type { PaymentEvent } from '../../src/payments/machine/transitions.js';
+import { type PaymentState, transIdOf } from '../../src/payments/words/payment-state.js';
+import type { ProviderStatus, Transaction } from '../../src/payments/words/transaction.js';
 import type { Violation } from './invariants.js';
 import { WRONG_AMOUNT } from './setting.js';
 import { isUnsettled, type OpenRequest, type Shown, type Situation, transactionOf } from './situation.js';

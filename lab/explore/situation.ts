@@ -1,10 +1,10 @@
-import type { Step } from '../../src/payments/machine.js';
-import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
-import type { PaymentEventType, PaymentStatus } from '../../src/payments/payment.js';
-import type { TransId } from '../../src/payments/payment-id.js';
-import type { PaymentState } from '../../src/payments/payment-state.js';
-import type { ProviderStatus } from '../../src/payments/transaction.js';
-import type { PaymentEvent, Refusal, RequestEvent, Todo } from '../../src/payments/transitions.js';
+import type { Step } from '../../src/payments/machine/machine.js';
+import type { PaymentEvent, Refusal, RequestEvent, Todo } from '../../src/payments/machine/transitions.js';
+import type { PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
+import type { PaymentEventType, PaymentStatus } from '../../src/payments/words/payment.js';
+import type { TransId } from '../../src/payments/words/payment-id.js';
+import type { PaymentState } from '../../src/payments/words/payment-state.js';
+import type { ProviderStatus } from '../../src/payments/words/transaction.js';
 import type { Allowance, RequestKind } from './setting.js';
 
 /** The machine that is explored: the product's, or a mutant of it. */

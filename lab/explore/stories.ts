@@ -1,6 +1,6 @@
-import type { Step } from '../../src/payments/machine.js';
-import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
-import type { PaymentEvent } from '../../src/payments/transitions.js';
+import type { Step } from '../../src/payments/machine/machine.js';
+import type { PaymentEvent } from '../../src/payments/machine/transitions.js';
+import type { PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
 import { Model, START } from './model.js';
 import type { Move } from './move.js';
 import { movesFrom } from './moves.js';

@@ -1,5 +1,6 @@
-import { isForced, type Resolution } from '../../src/payments/decision.js';
-import type { TransId } from '../../src/payments/payment-id.js';
+import { matchedTransId } from '../../src/payments/machine/transitions.js';
+import { isForced, type Resolution } from '../../src/payments/words/decision.js';
+import type { TransId } from '../../src/payments/words/payment-id.js';
 import type {
   Doubt,
   PaymentState,
@@ -7,9 +8,8 @@ import type {
   Pursuit,
   Review,
   Unsent,
-} from '../../src/payments/payment-state.js';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/time.js';
-import { matchedTransId } from '../../src/payments/transitions.js';
+} from '../../src/payments/words/payment-state.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/words/time.js';
 import type { Situation } from './situation.js';
 
 /** Texts of which only the equality matters for what happens next. */

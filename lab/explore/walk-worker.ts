@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { objectionTo, step } from '../../src/payments/machine.js';
-import { openPayment } from '../../src/payments/payment-state.js';
+import { objectionTo, step } from '../../src/payments/machine/machine.js';
+import { openPayment } from '../../src/payments/words/payment-state.js';
 import { type WalkMessage, walkAll } from './walks.js';
 
 /** A thread that plays some of the walks. */

@@ -1,10 +1,10 @@
-import { notificationId } from '../../src/payments/notification.js';
-import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
-import type { PaymentState } from '../../src/payments/payment-state.js';
-import { type SentIf, sentIf } from '../../src/payments/sending.js';
-import { MINUTE_MS, SECOND_MS } from '../../src/payments/time.js';
-import { forMerchant, toPayment } from '../../src/payments/to-payment.js';
-import type { Reply, Todo } from '../../src/payments/transitions.js';
+import { notificationId } from '../../src/payments/machine/notification.js';
+import { type SentIf, sentIf } from '../../src/payments/machine/sending.js';
+import type { Reply, Todo } from '../../src/payments/machine/transitions.js';
+import { forMerchant, toPayment } from '../../src/payments/views/to-payment.js';
+import type { PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
+import type { PaymentState } from '../../src/payments/words/payment-state.js';
+import { MINUTE_MS, SECOND_MS } from '../../src/payments/words/time.js';
 import type { EndedState, PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
 import { type Command, FIRST_RUN_ID, milliseconds, valuesOf } from './workflow-vm.js';
 

@@ -1,6 +1,6 @@
 import type { Entry } from '../../sandbox/entry.js';
 import type { Ledger } from '../../sandbox/ledger.js';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/time.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/words/time.js';
 import type { SimulationContext } from '../people/context.js';
 import type { ObservedPayment } from '../people/observed-payment.js';
 import { seededRandom } from '../plan/seeded-random.js';

@@ -1,7 +1,7 @@
 import type { FaultRequest } from '../../sandbox/faults/fault-rule.js';
 import { answerForm, notificationForm } from '../../sandbox/faults/odd-forms.js';
-import type { PaymentId } from '../../src/payments/payment-id.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/time.js';
+import type { PaymentId } from '../../src/payments/words/payment-id.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/words/time.js';
 import { userIdOf } from '../../src/provider/requests.js';
 
 /** Real ms for which a connection is held before it is cut without an answer. */

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import got, { RequestError } from 'got';
 import { z } from 'zod';
-import { PAYMENT_STATUSES } from '../../src/payments/payment.js';
+import { PAYMENT_STATUSES } from '../../src/payments/words/payment.js';
 import { SECRETS } from '../world/credentials.js';
 
 const paymentSchema = z.object({

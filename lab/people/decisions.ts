@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../../src/payments/time.js';
+import { MINUTE_MS } from '../../src/payments/words/time.js';
 import type { PlannedOrder } from '../plan/planned-payment.js';
 import type { SeededRandom } from '../plan/seeded-random.js';
 import type { Transaction } from '../world/provider-books.js';

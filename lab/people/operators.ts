@@ -1,5 +1,5 @@
 import type { Ledger } from '../../sandbox/ledger.js';
-import { HOUR_MS, MINUTE_MS } from '../../src/payments/time.js';
+import { HOUR_MS, MINUTE_MS } from '../../src/payments/words/time.js';
 import { type SeededRandom, seededRandom } from '../plan/seeded-random.js';
 import type { SeenPayment } from './api-client.js';
 import type { LedgerTransaction, SimulationContext } from './context.js';

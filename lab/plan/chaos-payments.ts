@@ -1,4 +1,4 @@
-import { SECOND_MS } from '../../src/payments/time.js';
+import { SECOND_MS } from '../../src/payments/words/time.js';
 import {
   type Button,
   identityOf,

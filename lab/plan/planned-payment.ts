@@ -1,5 +1,5 @@
-import { derivePaymentId } from '../../src/payments/derive-payment-id.js';
-import type { PaymentId } from '../../src/payments/payment-id.js';
+import { derivePaymentId } from '../../src/payments/words/derive-payment-id.js';
+import type { PaymentId } from '../../src/payments/words/payment-id.js';
 
 /** The body of a merchant's request, and what the provider is going to make of it. */
 export interface PlannedOrder {

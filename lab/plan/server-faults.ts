@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS } from '../../src/payments/time.js';
+import { HOUR_MS, MINUTE_MS } from '../../src/payments/words/time.js';
 import type { PaymentProcess } from '../../stack/processes/stack.js';
 import { type SeededRandom, seededRandom } from './seeded-random.js';
 

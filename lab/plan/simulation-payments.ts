@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/payments/time.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/payments/words/time.js';
 import {
   identityOf,
   type MerchantHabits,

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/payments/time.js';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/payments/words/time.js';
 import { auditAll } from '../audit/audit-all.js';
 import type { Violation } from '../audit/case.js';
 import { readRecorded } from '../audit/recorded.js';

@@ -1,5 +1,5 @@
 import got from 'got';
-import { HOUR_MS, MINUTE_MS } from '../../src/payments/time.js';
+import { HOUR_MS, MINUTE_MS } from '../../src/payments/words/time.js';
 import { Counts } from '../counts.js';
 import { FaultInjector } from '../faults/fault-injector.js';
 import { Gateway } from '../faults/gateway.js';

@@ -7,8 +7,8 @@ import { pino } from 'pino';
 import { type ManualClock, manualClock } from '../../sandbox/clock.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { createApp } from '../../src/api/app.js';
-import type { PaymentTerms } from '../../src/payments/order.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/payments/time.js';
+import type { PaymentTerms } from '../../src/payments/words/order.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/payments/words/time.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { startTimeSkippingEnvironment, withEmptyIndex } from '../../stack/temporal/time-skipping.js';
 import { CREDENTIALS, MERCHANTS, WEBHOOK_TOKEN } from './credentials.js';
@@ -122,7 +122,9 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
   const temporal = connectClient(
     { address: env.address, namespace: NAMESPACE },
     encryptionWith(encryptionKey),
-    { interceptors: { workflow: [quickTaskTimeout, unlockingTime(env.connection)] } },
+    {
+      interceptors: { workflow: [quickTaskTimeout, unlockingTime(env.connection)] },
+    },
   );
   withEmptyIndex(temporal.connection);
   const records = await startSimulatedRecords(encryptionWith(encryptionKey));

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { ClientRequest } from 'node:http';
 import got, { type Request, RequestError, type Response } from 'got';
 import { Webhook } from 'standardwebhooks';
-import type { DeliveryOutcome } from '../payments/notification.js';
-import type { Payment, PaymentEventType } from '../payments/payment.js';
-import { HOUR_MS } from '../payments/time.js';
+import type { DeliveryOutcome } from '../payments/machine/notification.js';
+import type { Payment, PaymentEventType } from '../payments/words/payment.js';
+import { HOUR_MS } from '../payments/words/time.js';
 import { readRetryAfter } from '../provider/http.js';
 import {
   createLookup,

@@ -1,6 +1,6 @@
-import { STATUS_WINDOW_MS } from '../payments/limits.js';
-import type { StatusAnswer } from '../payments/outcome.js';
-import type { TransId } from '../payments/payment-id.js';
+import { STATUS_WINDOW_MS } from '../payments/words/limits.js';
+import type { StatusAnswer } from '../payments/words/outcome.js';
+import type { TransId } from '../payments/words/payment-id.js';
 
 /** A question that was asked; it counts from its answer on, in ms, by the payments' clock. */
 interface Question {

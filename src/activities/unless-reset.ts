@@ -1,7 +1,7 @@
 import { status as grpc } from '@grpc/grpc-js';
 import { Context } from '@temporalio/activity';
 import { isGrpcServiceError } from '@temporalio/client';
-import type { InitiationOutcome } from '../payments/outcome.js';
+import type { InitiationOutcome } from '../payments/words/outcome.js';
 
 /** Time limit of the whole check at Temporal, in ms; below an activity's margin beyond the provider's time limit. */
 const CHECK_LIMIT_MS = 3_000;

@@ -1,5 +1,5 @@
-import { CURRENCY } from '../payments/limits.js';
-import type { PaymentEventType } from '../payments/payment.js';
+import { CURRENCY } from '../payments/words/limits.js';
+import type { PaymentEventType } from '../payments/words/payment.js';
 import { examplePayment } from './resources.js';
 
 /**

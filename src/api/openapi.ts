@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { z } from 'zod';
-import type { PaymentEventType } from '../payments/payment.js';
-import { PAYMENT_ID_PREFIX } from '../payments/payment-id.js';
+import { PROBLEMS, type ProblemCode, problemType } from '../http/problem.js';
+import type { PaymentEventType } from '../payments/words/payment.js';
+import { PAYMENT_ID_PREFIX } from '../payments/words/payment-id.js';
 import { exampleOfResponse, exampleOfWebhook } from './examples.js';
-import { PROBLEMS, type ProblemCode, problemType } from './http/problem.js';
 import { examplePayment, type Problem, paymentEventSchema, problemSchema } from './resources.js';
 import type { ResponseHeader, Route, RouteTag } from './route.js';
 

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { type FieldError, PROBLEMS, type ProblemCode } from '../http/problem.js';
 import { SCOPES } from '../merchants.js';
-import { OBJECTIONS } from '../payments/decision.js';
-import { CURRENCY } from '../payments/limits.js';
-import { SERVICES } from '../payments/order.js';
+import { OBJECTIONS } from '../payments/words/decision.js';
+import { CURRENCY } from '../payments/words/limits.js';
+import { SERVICES } from '../payments/words/order.js';
 import {
   FAILURE_CODES,
   PAYMENT_EVENT_TYPES,
@@ -13,9 +14,11 @@ import {
   type PaymentSummary,
   type ProposedDecision,
   type RejectedDecision,
-} from '../payments/payment.js';
-import { PAYMENT_KINDS } from '../payments/payment-id.js';
-import { DIFFERENCE_KINDS, type StatementLine } from '../payments/reconciliation.js';
+} from '../payments/words/payment.js';
+import { PAYMENT_KINDS } from '../payments/words/payment-id.js';
+import { TIME_ZONE } from '../payments/words/time.js';
+import { MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../payments/words/transaction.js';
+import { DIFFERENCE_KINDS, type StatementLine } from '../reconciliation/reconciliation.js';
 import {
   type BalanceChange,
   type Coverage,
@@ -26,11 +29,8 @@ import {
   type Statement,
   type Sum,
   type Totals,
-} from '../payments/statement.js';
-import { TIME_ZONE } from '../payments/time.js';
-import { MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../payments/transaction.js';
+} from '../reconciliation/statement.js';
 import type { UnmatchedNotification } from '../workflows/messages.js';
-import { type FieldError, PROBLEMS, type ProblemCode } from './http/problem.js';
 
 /**
  * What the API responds with, as schemas. The OpenAPI document shows them, the compiler compares them with the types of

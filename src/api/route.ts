@@ -1,22 +1,22 @@
 import { once } from 'node:events';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
+import type { EarlyNotifications } from '../engine/early-notifications.js';
+import type { LinkMaker } from '../engine/links.js';
+import type { LimitContext } from '../engine/payout-limits.js';
+import type { HintContext } from '../engine/provider-notifications.js';
+import type { ProviderRecords } from '../engine/provider-records.js';
+import type { StartContext } from '../engine/start-payment.js';
+import { type Authenticator, type Caller, requireScope } from '../http/auth.js';
+import { readBytes, readJson, validate, validateQuery } from '../http/body.js';
+import type { Limits } from '../http/limits.js';
+import type { Metrics } from '../http/metrics.js';
+import { methodNotAllowed, type ProblemCode } from '../http/problem.js';
+import type { RequestLimits } from '../http/request-limits.js';
+import { type RequestRecord, recordOf } from '../http/request-log.js';
 import type { Scope } from '../merchants.js';
-import type { Service } from '../payments/order.js';
-import type { BalanceAnswer } from '../payments/outcome.js';
-import { type Authenticator, type Caller, requireScope } from './http/auth.js';
-import { readBytes, readJson, validate, validateQuery } from './http/body.js';
-import type { Limits } from './http/limits.js';
-import type { Metrics } from './http/metrics.js';
-import { methodNotAllowed, type ProblemCode } from './http/problem.js';
-import type { RequestLimits } from './http/request-limits.js';
-import { type RequestRecord, recordOf } from './http/request-log.js';
-import type { EarlyNotifications } from './payments/early-notifications.js';
-import type { LinkMaker } from './payments/links.js';
-import type { LimitContext } from './payments/payout-limits.js';
-import type { HintContext } from './payments/provider-notifications.js';
-import type { ProviderRecords } from './payments/provider-records.js';
-import type { StartContext } from './payments/start-payment.js';
+import type { Service } from '../payments/words/order.js';
+import type { BalanceAnswer } from '../payments/words/outcome.js';
 
 /** Reads the balance of one of the provider's services. */
 export interface BalanceReader {

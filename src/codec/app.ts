@@ -11,9 +11,9 @@ import express, {
 import helmet from 'helmet';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { createAuthenticator, requireScope, sameSecret } from '../api/http/auth.js';
-import { ApiError, PROBLEMS, unauthenticated } from '../api/http/problem.js';
-import { RequestLimits } from '../api/http/request-limits.js';
+import { createAuthenticator, requireScope, sameSecret } from '../http/auth.js';
+import { ApiError, PROBLEMS, unauthenticated } from '../http/problem.js';
+import { RequestLimits } from '../http/request-limits.js';
 import type { Merchant } from '../merchants.js';
 import { DecryptionError } from '../temporal/encryption.js';
 import { type Reader, Sessions, STYLE_SOURCE, signInPages } from './sign-in.js';

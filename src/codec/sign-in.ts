@@ -8,9 +8,9 @@ import {
   isPrivate,
   plainTextWarning,
   randomToken,
-} from '../api/http/browser.js';
-import { Html, html } from '../api/http/html.js';
-import { ApiError, PROBLEMS } from '../api/http/problem.js';
+} from '../http/browser.js';
+import { Html, html } from '../http/html.js';
+import { ApiError, PROBLEMS } from '../http/problem.js';
 
 /** Who reads. */
 export interface Reader {

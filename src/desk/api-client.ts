@@ -1,6 +1,5 @@
 import got, { type Got, RequestError } from 'got';
 import type { z } from 'zod';
-import { DESK_AGENT } from '../api/http/browser.js';
 import {
   keySchema,
   notificationListSchema,
@@ -17,7 +16,8 @@ import {
   unacknowledgedListSchema,
   unmatchedListSchema,
 } from '../api/resources.js';
-import type { Force } from '../payments/decision.js';
+import { DESK_AGENT } from '../http/browser.js';
+import type { Force } from '../payments/words/decision.js';
 
 /** What the API answered: what was asked for, or a problem. */
 export type Answer<T> =

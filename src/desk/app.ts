@@ -1,10 +1,10 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
 import type { Logger } from 'pino';
-import { sameToken } from '../api/http/browser.js';
-import { logRequests, recordOf } from '../api/http/request-log.js';
-import type { Shutdown } from '../api/http/server.js';
-import { parsePaymentId } from '../payments/payment-id.js';
+import { sameToken } from '../http/browser.js';
+import { logRequests, recordOf } from '../http/request-log.js';
+import type { Shutdown } from '../http/server.js';
+import { parsePaymentId } from '../payments/words/payment-id.js';
 import { ApiAway, apiAt, type ConnectApi } from './api-client.js';
 import { carryOut, confirmation, decisionForm, draftDecision } from './decisions.js';
 import { ACTIONS } from './draft.js';

@@ -1,5 +1,5 @@
-import { type Html, html } from '../api/http/html.js';
-import { type Force, isForced, overrules, overrulesAllOf } from '../payments/decision.js';
+import { type Html, html } from '../http/html.js';
+import { type Force, isForced, overrules, overrulesAllOf } from '../payments/words/decision.js';
 import { ApiAway, type Payment, type Proposed } from './api-client.js';
 import {
   ACTIONS,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { randomToken } from '../api/http/browser.js';
-import type { Objection } from '../payments/decision.js';
+import { randomToken } from '../http/browser.js';
+import type { Objection } from '../payments/words/decision.js';
 import { PLAIN_LINE } from '../visible-text.js';
 import type { DecisionRequest } from './api-client.js';
 

@@ -1,5 +1,5 @@
-import { type Content, type Html, html } from '../api/http/html.js';
-import { parsePaymentId } from '../payments/payment-id.js';
+import { type Content, type Html, html } from '../http/html.js';
+import { parsePaymentId } from '../payments/words/payment-id.js';
 import type { OperatorApi, Payment, PaymentPage, Unmatched } from './api-client.js';
 import { facts, noticeBox, page } from './page.js';
 import { type Notification, notificationOf, proposedWords } from './payment-page.js';

@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from '../api/http/html.js';
+import { type Content, type Html, html } from '../http/html.js';
 import type { Notice, Session } from './sessions.js';
 import { STYLE_PATH } from './style.js';
 import { time } from './words.js';

@@ -1,6 +1,6 @@
-import { type Html, html } from '../api/http/html.js';
-import { ownerOf } from '../payments/matching.js';
-import { isFinal, type ProviderStatus } from '../payments/transaction.js';
+import { type Html, html } from '../http/html.js';
+import { ownerOf } from '../payments/machine/matching.js';
+import { isFinal, type ProviderStatus } from '../payments/words/transaction.js';
 import type { Notifications, Payment, Proposed, ProviderView, Timeline } from './api-client.js';
 import { DECISIONS, reviewNumber, waitingResend } from './decisions.js';
 import { type Action, DECIDED } from './draft.js';

@@ -1,5 +1,5 @@
-import { randomToken } from '../api/http/browser.js';
-import type { Html } from '../api/http/html.js';
+import { randomToken } from '../http/browser.js';
+import type { Html } from '../http/html.js';
 import type { Draft } from './draft.js';
 
 /** What a page says once, after a redirect. */

@@ -9,10 +9,10 @@ import {
   plainTextWarning,
   randomToken,
   sameToken,
-} from '../api/http/browser.js';
-import { html } from '../api/http/html.js';
-import { networkOf, REFUSED_AFTER_MS } from '../api/http/request-limits.js';
-import { recordOf } from '../api/http/request-log.js';
+} from '../http/browser.js';
+import { html } from '../http/html.js';
+import { networkOf, REFUSED_AFTER_MS } from '../http/request-limits.js';
+import { recordOf } from '../http/request-log.js';
 import type { ConnectApi, OperatorApi } from './api-client.js';
 import { csrfField, errorPage, page } from './page.js';
 import type { Sessions } from './sessions.js';

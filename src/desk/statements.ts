@@ -1,5 +1,5 @@
-import { type Content, type Html, html } from '../api/http/html.js';
-import { dayAfter, dayOf, isDay } from '../payments/time.js';
+import { type Content, type Html, html } from '../http/html.js';
+import { dayAfter, dayOf, isDay } from '../payments/words/time.js';
 import type { Statement, StatementFormat, StatementList } from './api-client.js';
 import { csrfField, errorPage, facts, noticeBox, page } from './page.js';
 import type { Session } from './sessions.js';

@@ -1,6 +1,6 @@
-import { type Html, html } from '../api/http/html.js';
-import type { Force } from '../payments/decision.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../payments/time.js';
+import { type Html, html } from '../http/html.js';
+import type { Force } from '../payments/words/decision.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../payments/words/time.js';
 import type { Payment, Proposed } from './api-client.js';
 
 const numbers = new Intl.NumberFormat('en-GB');

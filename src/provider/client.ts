@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MAX_SEARCH_LIMIT } from '../payments/limits.js';
-import type { Service } from '../payments/order.js';
+import { MAX_SEARCH_LIMIT } from '../payments/words/limits.js';
+import type { Service } from '../payments/words/order.js';
 import type {
   BalanceAnswer,
   ExpiryAnswer,
@@ -8,7 +8,7 @@ import type {
   ListAnswer,
   SearchAnswer,
   StatusAnswer,
-} from '../payments/outcome.js';
+} from '../payments/words/outcome.js';
 import { Breaker, Bulkhead, MAX_TIMEOUTS } from './breaker.js';
 import {
   createProviderHttp,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ownerOf } from '../payments/matching.js';
+import { ownerOf } from '../payments/machine/matching.js';
 import type {
   BalanceAnswer,
   ExpiryAnswer,
@@ -8,9 +8,9 @@ import type {
   NoAnswer,
   SearchAnswer,
   StatusAnswer,
-} from '../payments/outcome.js';
-import type { TransId } from '../payments/payment-id.js';
-import type { Transaction } from '../payments/transaction.js';
+} from '../payments/words/outcome.js';
+import type { TransId } from '../payments/words/payment-id.js';
+import type { Transaction } from '../payments/words/transaction.js';
 import type { Exchange } from './http.js';
 import { type Confidential, providerText } from './provider-text.js';
 import { paymentIdOf } from './requests.js';

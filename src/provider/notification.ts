@@ -1,5 +1,5 @@
-import { type PaymentId, parsePaymentId, type TransId } from '../payments/payment-id.js';
-import { PROVIDER_STATUSES, type ProviderStatus } from '../payments/transaction.js';
+import { type PaymentId, parsePaymentId, type TransId } from '../payments/words/payment-id.js';
+import { PROVIDER_STATUSES, type ProviderStatus } from '../payments/words/transaction.js';
 import { type BodyHeaders, decoded, parseJson, textOf } from './body.js';
 import { pathSegment } from './client.js';
 import { paymentIdOf } from './requests.js';

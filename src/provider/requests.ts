@@ -1,5 +1,5 @@
-import type { DirectOrder, LinkOrder, PaymentOrder, PayoutOrder } from '../payments/order.js';
-import { parsePaymentId } from '../payments/payment-id.js';
+import type { DirectOrder, LinkOrder, PaymentOrder, PayoutOrder } from '../payments/words/order.js';
+import { parsePaymentId } from '../payments/words/payment-id.js';
 import type { DirectPayRequest, InitiatePayRequest, PayoutRequest } from './schemas.js';
 
 /** An order for a link, as the provider's `POST /initiate-pay` takes it. */

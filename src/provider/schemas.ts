@@ -7,8 +7,8 @@ import {
   SEARCH_LIMIT_DEFAULT,
   STATUS_CALLS_PER_WINDOW,
   STATUS_WINDOW_MS,
-} from '../payments/limits.js';
-import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES } from '../payments/transaction.js';
+} from '../payments/words/limits.js';
+import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES } from '../payments/words/transaction.js';
 import { readEmail } from './contact.js';
 
 /**

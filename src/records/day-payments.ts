@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
-import type { PaymentId } from '../payments/payment-id.js';
-import type { DayPayment } from '../payments/reconciliation.js';
-import { endOfDay, startOf } from '../payments/time.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
+import { endOfDay, startOf } from '../payments/words/time.js';
+import type { DayPayment } from '../reconciliation/reconciliation.js';
 import { createdBetween, listRuns, runsOf } from './list-runs.js';
 import type { PaymentRun } from './payment-record.js';
 import type { Records } from './records.js';

@@ -2,9 +2,14 @@ import type { Client } from '@temporalio/client';
 import type { TypedSearchAttributes } from '@temporalio/common';
 import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import proto from '@temporalio/proto';
-import type { PaymentStatus } from '../payments/payment.js';
-import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '../payments/payment-id.js';
-import { endOfDay, startOf } from '../payments/time.js';
+import type { PaymentStatus } from '../payments/words/payment.js';
+import {
+  type PaymentId,
+  type PaymentKind,
+  parsePaymentId,
+  type TransId,
+} from '../payments/words/payment-id.js';
+import { endOfDay, startOf } from '../payments/words/time.js';
 import { endingWith } from '../temporal/connection.js';
 import { pagesOf } from '../temporal/list-workflows.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import type { Statement } from '../payments/statement.js';
+import type { Statement } from '../reconciliation/statement.js';
 import { RecordsUnavailableError } from './database.js';
 
 /** Statements that are held at most, one that is being opened among them. */

@@ -1,6 +1,6 @@
-import type { PaymentOrder } from '../payments/order.js';
-import type { Payment } from '../payments/payment.js';
-import type { PaymentId } from '../payments/payment-id.js';
+import type { PaymentOrder } from '../payments/words/order.js';
+import type { Payment } from '../payments/words/payment.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
 import type { EndedPayment } from '../workflows/messages.js';
 
 /** What is kept of a payment for good: how it stood when its latest run ended, or when it was last read before. */

@@ -2,7 +2,7 @@ import { status as grpc } from '@grpc/grpc-js';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { z } from 'zod';
-import { toPayment } from '../payments/to-payment.js';
+import { toPayment } from '../payments/views/to-payment.js';
 import { grpcErrorOf } from '../temporal/connection.js';
 import { inputOfRun } from '../temporal/run-start.js';
 import {

@@ -1,14 +1,19 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { notificationId } from '../payments/notification.js';
+import { notificationId } from '../payments/machine/notification.js';
 import {
   PAYMENT_EVENT_TYPES,
   PAYMENT_STATUSES,
   type Payment,
   type PaymentEventType,
   type PaymentStatus,
-} from '../payments/payment.js';
-import { PAYMENT_KINDS, type PaymentId, type PaymentKind, type TransId } from '../payments/payment-id.js';
+} from '../payments/words/payment.js';
+import {
+  PAYMENT_KINDS,
+  type PaymentId,
+  type PaymentKind,
+  type TransId,
+} from '../payments/words/payment-id.js';
 import type { Encryption } from '../temporal/encryption.js';
 import { RecordCipher } from './cipher.js';
 import {

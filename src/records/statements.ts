@@ -1,7 +1,7 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Service } from '../payments/order.js';
-import type { MidnightBalance, Statement } from '../payments/statement.js';
+import type { Service } from '../payments/words/order.js';
+import type { MidnightBalance, Statement } from '../reconciliation/statement.js';
 import type { RecordCipher } from './cipher.js';
 import type { Database } from './database.js';
 import { OpenedStatements } from './opened-statements.js';

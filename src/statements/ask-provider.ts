@@ -1,9 +1,9 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Service } from '../payments/order.js';
-import type { BalanceAnswer, NoAnswer } from '../payments/outcome.js';
-import type { PaymentId } from '../payments/payment-id.js';
-import type { SearchedTransaction, Transaction } from '../payments/transaction.js';
+import type { Service } from '../payments/words/order.js';
+import type { BalanceAnswer, NoAnswer } from '../payments/words/outcome.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
+import type { SearchedTransaction, Transaction } from '../payments/words/transaction.js';
 import type { ProviderClient, SearchQuery } from '../provider/client.js';
 import { isUnreadable } from '../provider/interpret.js';
 

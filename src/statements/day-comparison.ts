@@ -1,6 +1,8 @@
-import { ownerOf } from '../payments/matching.js';
-import { SERVICES } from '../payments/order.js';
-import { type PaymentId, parsePaymentId } from '../payments/payment-id.js';
+import { ownerOf } from '../payments/machine/matching.js';
+import { SERVICES } from '../payments/words/order.js';
+import { type PaymentId, parsePaymentId } from '../payments/words/payment-id.js';
+import type { SearchedTransaction, Transaction } from '../payments/words/transaction.js';
+import { providerText } from '../provider/provider-text.js';
 import {
   compare,
   type DayPayment,
@@ -10,9 +12,7 @@ import {
   type Shown,
   type StatementLine,
   type Stranger,
-} from '../payments/reconciliation.js';
-import type { SearchedTransaction, Transaction } from '../payments/transaction.js';
-import { providerText } from '../provider/provider-text.js';
+} from '../reconciliation/reconciliation.js';
 
 /** What a service has shown in answer to searches. */
 export type Found = Readonly<Record<DayPayment['kind'], readonly SearchedTransaction[]>>;

@@ -1,11 +1,11 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { ApiError, PROBLEMS } from '../api/http/problem.js';
-import { keepUnmatched, readUnmatched } from '../api/payments/provider-notifications.js';
-import { recheckPayment } from '../api/payments/reopen-payment.js';
-import type { UpdateContext } from '../api/payments/update-payment.js';
-import type { PaymentId } from '../payments/payment-id.js';
-import type { Finding } from '../payments/reconciliation.js';
-import type { Difference } from '../payments/statement.js';
+import { keepUnmatched, readUnmatched } from '../engine/provider-notifications.js';
+import { recheckPayment } from '../engine/reopen-payment.js';
+import type { UpdateContext } from '../engine/update-payment.js';
+import { ApiError, PROBLEMS } from '../http/problem.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
+import type { Finding } from '../reconciliation/reconciliation.js';
+import type { Difference } from '../reconciliation/statement.js';
 
 /** Payments that one statement has checked, and transactions that it shows on the desk: a person has to look at each. */
 const MAX_CHECKED = 200;

@@ -4,7 +4,7 @@ import {
   type ScheduleOptions,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
-import { TIME_ZONE } from '../payments/time.js';
+import { TIME_ZONE } from '../payments/words/time.js';
 import { MAX_STATEMENT_RUN, STATEMENT_SCHEDULE_ID, STATEMENT_WORKFLOW_TYPE } from '../workflows/messages.js';
 
 /** A statement that was due while Temporal was away is made when it is back, if that is within this time. */

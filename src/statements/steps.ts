@@ -1,10 +1,16 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, type Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { Shutdown } from '../api/http/server.js';
-import { Descriptions } from '../api/payments/descriptions.js';
-import { SharedUpdates, type UpdateContext } from '../api/payments/update-payment.js';
-import { findByTransId } from '../api/payments/visibility.js';
+import { Descriptions } from '../engine/descriptions.js';
+import { SharedUpdates, type UpdateContext } from '../engine/update-payment.js';
+import { findByTransId } from '../engine/visibility.js';
+import { Shutdown } from '../http/server.js';
+import { MAX_SEARCH_LIMIT } from '../payments/words/limits.js';
+import { SERVICES, type Service } from '../payments/words/order.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
+import { dayAfter, startOf } from '../payments/words/time.js';
+import type { SearchedTransaction, Transaction } from '../payments/words/transaction.js';
+import type { SearchQuery } from '../provider/client.js';
 import {
   afterAnswer,
   BEGUN_SEARCH,
@@ -13,15 +19,9 @@ import {
   isOfDay,
   mayHide,
   unanswered,
-} from '../payments/day-search.js';
-import { MAX_SEARCH_LIMIT } from '../payments/limits.js';
-import { SERVICES, type Service } from '../payments/order.js';
-import type { PaymentId } from '../payments/payment-id.js';
-import { type DayPayment, movedBy } from '../payments/reconciliation.js';
-import { BALANCE_WINDOW_MS, type Difference, toStatement } from '../payments/statement.js';
-import { dayAfter, startOf } from '../payments/time.js';
-import type { SearchedTransaction, Transaction } from '../payments/transaction.js';
-import type { SearchQuery } from '../provider/client.js';
+} from '../reconciliation/day-search.js';
+import { type DayPayment, movedBy } from '../reconciliation/reconciliation.js';
+import { BALANCE_WINDOW_MS, type Difference, toStatement } from '../reconciliation/statement.js';
 import { type DayPayments, paymentsOfDay, paymentsWith } from '../records/day-payments.js';
 import type { Records } from '../records/records.js';
 import type { StatementSteps } from '../workflows/messages.js';

@@ -1,6 +1,6 @@
 import { DefaultLogger, type RuntimeOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { parsePaymentId } from '../payments/payment-id.js';
+import { parsePaymentId } from '../payments/words/payment-id.js';
 import { DecryptionError } from '../temporal/encryption.js';
 
 /*

@@ -4,8 +4,8 @@ import { Runtime, type RuntimeOptions } from '@temporalio/worker';
 import got from 'got';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { MerchantNotifier, TryOutcome } from '../activities/merchant.js';
-import { PAYMENT_STATUSES } from '../payments/payment.js';
-import { PAYMENT_KINDS } from '../payments/payment-id.js';
+import { PAYMENT_STATUSES } from '../payments/words/payment.js';
+import { PAYMENT_KINDS } from '../payments/words/payment-id.js';
 import {
   PAYOUT_LIMIT_WORKFLOW_TYPE,
   STATEMENT_WORKFLOW_TYPE,

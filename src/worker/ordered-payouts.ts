@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
-import { type CountedPayout, type CountedPayouts, summed } from '../payments/counted-payouts.js';
-import type { PaymentId } from '../payments/payment-id.js';
+import { type CountedPayout, type CountedPayouts, summed } from '../payments/machine/counted-payouts.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
 import { listRuns, payoutsOfDay } from '../records/list-runs.js';
 
 /**

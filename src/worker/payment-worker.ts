@@ -6,7 +6,7 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import type { Activities } from '../activities/activities.js';
-import { parsePaymentId } from '../payments/payment-id.js';
+import { parsePaymentId } from '../payments/words/payment-id.js';
 import { dataConverterOf, type Encryption } from '../temporal/encryption.js';
 import type { Tracing } from '../tracing.js';
 import { notificationsQueue, type StatementSteps, statementsQueue } from '../workflows/messages.js';

@@ -11,17 +11,23 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/activities.js';
 import type { MerchantNotification } from '../activities/merchant.js';
-import { type DeliveryOutcome, HELD_BACK } from '../payments/notification.js';
-import type { DirectOrder, LinkOrder, PaymentOrder, PaymentTerms, PayoutOrder } from '../payments/order.js';
+import { type DeliveryOutcome, HELD_BACK } from '../payments/machine/notification.js';
+import { FIRST_LOOK_MS, type SentIf } from '../payments/machine/sending.js';
+import type {
+  DirectOrder,
+  LinkOrder,
+  PaymentOrder,
+  PaymentTerms,
+  PayoutOrder,
+} from '../payments/words/order.js';
 import type {
   ExpiryAnswer,
   InitiationOutcome,
   ListAnswer,
   NoAnswer,
   StatusAnswer,
-} from '../payments/outcome.js';
-import type { TransId } from '../payments/payment-id.js';
-import { FIRST_LOOK_MS, type SentIf } from '../payments/sending.js';
+} from '../payments/words/outcome.js';
+import type { TransId } from '../payments/words/payment-id.js';
 import { DECRYPTION_FAILURE } from '../temporal/failure-converter.js';
 import { tryToRead } from './handlers.js';
 import { notificationsQueue } from './messages.js';

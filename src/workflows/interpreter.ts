@@ -12,22 +12,22 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { MerchantNotification } from '../activities/merchant.js';
-import { describePayment } from '../payments/describe-payment.js';
-import { lookableAt, looked, objectionTo, step, waitsForBudget } from '../payments/machine.js';
-import { type DeliveryOutcome, hasGivenUp, notificationId } from '../payments/notification.js';
-import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/outcome.js';
-import type { TransId } from '../payments/payment-id.js';
+import { lookableAt, looked, objectionTo, step, waitsForBudget } from '../payments/machine/machine.js';
+import { type DeliveryOutcome, hasGivenUp, notificationId } from '../payments/machine/notification.js';
+import { type SentIf, sentIf } from '../payments/machine/sending.js';
+import type { PaymentEvent, Refusal, Reply, RequestEvent, Todo } from '../payments/machine/transitions.js';
+import { describePayment } from '../payments/views/describe-payment.js';
+import { decisionsIn, EMPTY_TIMELINE, recordStep, type Timeline } from '../payments/views/timeline.js';
+import { amountPaidOf, forMerchant, toPayment } from '../payments/views/to-payment.js';
+import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/words/outcome.js';
+import type { TransId } from '../payments/words/payment-id.js';
 import {
   isFinalPayment,
   openPayment,
   type PaymentState,
   statusOf,
   transIdOf,
-} from '../payments/payment-state.js';
-import { type SentIf, sentIf } from '../payments/sending.js';
-import { decisionsIn, EMPTY_TIMELINE, recordStep, type Timeline } from '../payments/timeline.js';
-import { amountPaidOf, forMerchant, toPayment } from '../payments/to-payment.js';
-import type { PaymentEvent, Refusal, Reply, RequestEvent, Todo } from '../payments/transitions.js';
+} from '../payments/words/payment-state.js';
 import { paymentSearchAttributes } from '../temporal/search-attributes.js';
 import { type ActivityCalls, activityCalls } from './activity-calls.js';
 import { type Argument, onQuery, onSignal, onUpdate } from './handlers.js';

@@ -6,7 +6,7 @@ import {
   proxyLocalActivities,
   workflowInfo,
 } from '@temporalio/workflow';
-import { countPayouts, NO_PAYOUTS } from '../payments/counted-payouts.js';
+import { countPayouts, NO_PAYOUTS } from '../payments/machine/counted-payouts.js';
 import { onUpdate, readInput, wrongInput } from './handlers.js';
 import {
   countPayoutsUpdate,

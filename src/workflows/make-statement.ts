@@ -7,9 +7,9 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { SERVICES } from '../payments/order.js';
-import { BALANCE_WINDOW_MS } from '../payments/statement.js';
-import { dayAfter, dayOf, HOUR_MS, MINUTE_MS, startOf } from '../payments/time.js';
+import { SERVICES } from '../payments/words/order.js';
+import { dayAfter, dayOf, HOUR_MS, MINUTE_MS, startOf } from '../payments/words/time.js';
+import { BALANCE_WINDOW_MS } from '../reconciliation/statement.js';
 import { readInput } from './handlers.js';
 import {
   type MadeStatement,

@@ -1,16 +1,16 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import { beginPayment, type LinkRequest } from '../payments/beginning.js';
-import type { CountedPayout, CountedPayouts } from '../payments/counted-payouts.js';
-import type { Force, Rejection, Resolution } from '../payments/decision.js';
-import type { PaymentNotification } from '../payments/notification.js';
-import type { PaymentOrder, PaymentTerms, Service } from '../payments/order.js';
-import type { ListAnswer, StatusAnswer } from '../payments/outcome.js';
-import type { Payment } from '../payments/payment.js';
-import type { TransId } from '../payments/payment-id.js';
-import type { PaymentState } from '../payments/payment-state.js';
-import type { Timeline } from '../payments/timeline.js';
-import type { ProviderStatus } from '../payments/transaction.js';
-import type { Actor, Checker } from '../payments/transitions.js';
+import { beginPayment, type LinkRequest } from '../payments/machine/beginning.js';
+import type { CountedPayout, CountedPayouts } from '../payments/machine/counted-payouts.js';
+import type { PaymentNotification } from '../payments/machine/notification.js';
+import type { Actor, Checker } from '../payments/machine/transitions.js';
+import type { Timeline } from '../payments/views/timeline.js';
+import type { Force, Rejection, Resolution } from '../payments/words/decision.js';
+import type { PaymentOrder, PaymentTerms, Service } from '../payments/words/order.js';
+import type { ListAnswer, StatusAnswer } from '../payments/words/outcome.js';
+import type { Payment } from '../payments/words/payment.js';
+import type { TransId } from '../payments/words/payment-id.js';
+import type { PaymentState } from '../payments/words/payment-state.js';
+import type { ProviderStatus } from '../payments/words/transaction.js';
 
 /**
  * The messages of the workflows (signals, queries and updates) and their types: the contract between the API and the

@@ -1,7 +1,7 @@
 import { proxySinks, type Sinks } from '@temporalio/workflow';
-import type { PaymentStatus } from '../payments/payment.js';
-import type { PaymentKind } from '../payments/payment-id.js';
-import { isFinalPayment, type PaymentState, statusOf } from '../payments/payment-state.js';
+import type { PaymentStatus } from '../payments/words/payment.js';
+import type { PaymentKind } from '../payments/words/payment-id.js';
+import { isFinalPayment, type PaymentState, statusOf } from '../payments/words/payment-state.js';
 
 /**
  * What workflows report to their worker, for its metrics: nothing of it goes into the history. Nothing is reported during a

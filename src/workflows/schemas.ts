@@ -1,5 +1,8 @@
-import type { LinkRequest } from '../payments/beginning.js';
-import type { CountedPayout, CountedPayouts } from '../payments/counted-payouts.js';
+import type { LinkRequest } from '../payments/machine/beginning.js';
+import type { CountedPayout, CountedPayouts } from '../payments/machine/counted-payouts.js';
+import type { Delivery, DeliveryOutcome, PaymentNotification } from '../payments/machine/notification.js';
+import type { Actor, Checker } from '../payments/machine/transitions.js';
+import type { Timeline, TimelineEntry } from '../payments/views/timeline.js';
 import {
   type Decision,
   type Force,
@@ -7,12 +10,17 @@ import {
   type Rejection,
   type Resolution,
   type Resolved,
-} from '../payments/decision.js';
-import type { Delivery, DeliveryOutcome, PaymentNotification } from '../payments/notification.js';
-import type { DirectOrder, LinkOrder, PaymentOrder, PaymentTerms, PayoutOrder } from '../payments/order.js';
-import type { InitiationOutcome } from '../payments/outcome.js';
-import { FAILURE_CODES, PAYMENT_EVENT_TYPES } from '../payments/payment.js';
-import type { PaymentId, TransId } from '../payments/payment-id.js';
+} from '../payments/words/decision.js';
+import type {
+  DirectOrder,
+  LinkOrder,
+  PaymentOrder,
+  PaymentTerms,
+  PayoutOrder,
+} from '../payments/words/order.js';
+import type { InitiationOutcome } from '../payments/words/outcome.js';
+import { FAILURE_CODES, PAYMENT_EVENT_TYPES } from '../payments/words/payment.js';
+import type { PaymentId, TransId } from '../payments/words/payment-id.js';
 import type {
   Check,
   Ended,
@@ -22,10 +30,13 @@ import type {
   Reports,
   Sends,
   ShownTransaction,
-} from '../payments/payment-state.js';
-import type { Timeline, TimelineEntry } from '../payments/timeline.js';
-import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../payments/transaction.js';
-import type { Actor, Checker } from '../payments/transitions.js';
+} from '../payments/words/payment-state.js';
+import {
+  MEDIUMS,
+  PHONE_MEDIUMS,
+  PROVIDER_STATUSES,
+  type Transaction,
+} from '../payments/words/transaction.js';
 import type {
   Asked,
   Hint,

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import got, { type AfterResponseHook } from 'got';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../src/payments/payment.js';
+import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../src/payments/words/payment.js';
 
 /** What the demo's merchant reads of a payment in the API's responses. */
 const paymentSchema = z.object({

@@ -1,4 +1,4 @@
-import type { PaymentStatus } from '../../src/payments/payment.js';
+import type { PaymentStatus } from '../../src/payments/words/payment.js';
 import type { LedgerEntry } from './ledger.js';
 import type { PaymentAnswer } from './merchant.js';
 

@@ -1,5 +1,5 @@
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
-import type { InitiationOutcome } from '../../src/payments/outcome.js';
+import type { InitiationOutcome } from '../../src/payments/words/outcome.js';
 
 const { send } = proxyActivities<{ send: () => Promise<InitiationOutcome> }>({
   startToCloseTimeout: '10 s',

@@ -11,7 +11,7 @@ import {
   type MerchantNotification,
   type TryOutcome,
 } from '../../src/activities/merchant.js';
-import { toPayment } from '../../src/payments/to-payment.js';
+import { toPayment } from '../../src/payments/views/to-payment.js';
 import { expectDocumentedWebhook } from '../support/documented.js';
 import { closeServers, serveTls } from '../support/local-servers.js';
 import { begun, HOUR, linkOrder, MINUTE } from '../support/orders.js';

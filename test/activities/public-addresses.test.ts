@@ -11,7 +11,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import ipaddr from 'ipaddr.js';
 import { createMerchantNotifier } from '../../src/activities/merchant.js';
 import { createHostLookup, isPublicAddress } from '../../src/activities/public-addresses.js';
-import { toPayment } from '../../src/payments/to-payment.js';
+import { toPayment } from '../../src/payments/views/to-payment.js';
 import { begun, linkOrder } from '../support/orders.js';
 
 describe('a public address', () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { StatusLimit } from '../../src/activities/status-limit.js';
-import type { StatusAnswer } from '../../src/payments/outcome.js';
+import type { StatusAnswer } from '../../src/payments/words/outcome.js';
 import { DAY, MINUTE, START, transId } from '../support/orders.js';
 
 const UNKNOWN: StatusAnswer = { kind: 'unknown', message: 'no such transaction', statusCode: 404 };

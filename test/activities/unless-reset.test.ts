@@ -6,7 +6,7 @@ import { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { unlessReset } from '../../src/activities/unless-reset.js';
-import type { InitiationOutcome } from '../../src/payments/outcome.js';
+import type { InitiationOutcome } from '../../src/payments/words/outcome.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { transId } from '../support/orders.js';
 import { handOverThenSend } from './hand-over-workflow.js';

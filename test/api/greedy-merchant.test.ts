@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { RequestLimits } from '../../src/api/http/request-limits.js';
+import { RequestLimits } from '../../src/http/request-limits.js';
 import { type Answered, type ApiUnderTest, KEYS } from '../support/api-under-test.js';
 import { eventually } from '../support/eventually.js';
 import { link, payout, useStack } from '../support/payment-stack.js';

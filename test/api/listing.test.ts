@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import { workflowOptions } from '../../src/api/payments/workflow-start.js';
+import { workflowOptions } from '../../src/engine/workflow-start.js';
 import { type Answered, KEYS, terms } from '../support/api-under-test.js';
 import { eventually } from '../support/eventually.js';
 import { paymentId, payoutOrder } from '../support/orders.js';

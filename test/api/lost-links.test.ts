@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { type Client, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import { derivePaymentId } from '../../src/payments/derive-payment-id.js';
+import { derivePaymentId } from '../../src/payments/words/derive-payment-id.js';
 import { type ApiUnderTest, KEYS, WEBHOOK_TOKEN } from '../support/api-under-test.js';
 import { eventually } from '../support/eventually.js';
 import { closeServers } from '../support/local-servers.js';

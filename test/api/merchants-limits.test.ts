@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { dayOf } from '../../src/payments/time.js';
+import { dayOf } from '../../src/payments/words/time.js';
 import { payoutLimitWorkflowId } from '../../src/workflows/messages.js';
 import { type Answered, KEYS, merchantsWith } from '../support/api-under-test.js';
 import { eventually } from '../support/eventually.js';

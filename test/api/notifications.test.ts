@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { TryOutcome } from '../../src/activities/merchant.js';
-import { workflowOptions } from '../../src/api/payments/workflow-start.js';
 import { resendNotification } from '../../src/api/routes/notifications.js';
+import { workflowOptions } from '../../src/engine/workflow-start.js';
 import type { EndedPayment, PaymentInput } from '../../src/workflows/messages.js';
 import { KEYS } from '../support/api-under-test.js';
 import { eventually } from '../support/eventually.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type WorkflowClientInterceptor, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { createLimits, RateLimit } from '../../src/api/http/limits.js';
+import { createLimits, RateLimit } from '../../src/http/limits.js';
 import {
   type ApiUnderTest,
   type ApiUnderTestOptions,

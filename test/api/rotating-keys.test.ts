@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import proto from '@temporalio/proto';
 import pg from 'pg';
 import { pino } from 'pino';
-import type { PaymentId } from '../../src/payments/payment-id.js';
+import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { Records } from '../../src/records/records.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { ServiceError } from '@temporalio/client';
-import { derivePaymentId } from '../../src/payments/derive-payment-id.js';
+import { derivePaymentId } from '../../src/payments/words/derive-payment-id.js';
 import { KEYS } from '../support/api-under-test.js';
 import { eventually } from '../support/eventually.js';
 import { clientOf, closeServers, serveHttp } from '../support/local-servers.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { derivePaymentId } from '../../src/payments/derive-payment-id.js';
+import { derivePaymentId } from '../../src/payments/words/derive-payment-id.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { type ApiUnderTest, KEYS, startApi, useApi, WEBHOOK_TOKEN } from '../support/api-under-test.js';
 

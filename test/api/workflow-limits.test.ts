@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { dayOf } from '../../src/payments/time.js';
+import { dayOf } from '../../src/payments/words/time.js';
 import { lookUpdate, payoutLimitWorkflowId } from '../../src/workflows/messages.js';
 import { merchantsWith } from '../support/api-under-test.js';
 import { eventually } from '../support/eventually.js';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { withGenerated } from '../../bench/document.js';
-import type { Payment } from '../../src/payments/payment.js';
+import type { Payment } from '../../src/payments/words/payment.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { eventually } from '../support/eventually.js';
 import { DAY, MINUTE } from '../support/orders.js';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Serving, serve } from '../../bench/load/http.js';
 import { ProviderStub } from '../../bench/load/provider-stub.js';
-import type { LinkOrder } from '../../src/payments/order.js';
+import type { LinkOrder } from '../../src/payments/words/order.js';
 import { createProviderClient, type ProviderClient } from '../../src/provider/client.js';
 import { toInitiatePay } from '../../src/provider/requests.js';
 import { transactionSchema } from '../../src/provider/schemas.js';

@@ -659,7 +659,10 @@ describe('sanaga notifications', () => {
     });
     expect(
       await sanaga(await serve(() => [200, { ...none, unread: 3 }]), 'notifications', name),
-    ).toMatchObject({ code: 3, stderr: 'Not complete: 3 of the payments could not answer in time.\n' });
+    ).toMatchObject({
+      code: 3,
+      stderr: 'Not complete: 3 of the payments could not answer in time.\n',
+    });
   });
 
   it('sends one again', async () => {

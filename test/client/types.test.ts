@@ -5,12 +5,12 @@ import { toApiError } from '../../client/errors.js';
 import * as client from '../../client/index.js';
 import { VERSION } from '../../client/transport.js';
 import { routes } from '../../src/api/app.js';
-import type { FieldError, ProblemCode } from '../../src/api/http/problem.js';
-import { PROBLEMS } from '../../src/api/http/problem.js';
 import type { collectionBody } from '../../src/api/routes/collections.js';
 import { toCursor } from '../../src/api/routes/payments.js';
 import type { payoutBody } from '../../src/api/routes/payouts.js';
-import type { Payment, PaymentEventType, PaymentSummary } from '../../src/payments/payment.js';
+import type { FieldError, ProblemCode } from '../../src/http/problem.js';
+import { PROBLEMS } from '../../src/http/problem.js';
+import type { Payment, PaymentEventType, PaymentSummary } from '../../src/payments/words/payment.js';
 import type { UnmatchedNotification } from '../../src/workflows/messages.js';
 import { paymentId } from '../support/orders.js';
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { pino } from 'pino';
-import { Shutdown, serve } from '../../src/api/http/server.js';
 import {
   type CodecServer,
   type CodecServerOptions,
@@ -10,6 +9,7 @@ import {
   MAX_FAILURES_PER_MINUTE,
   MAX_PAYLOADS,
 } from '../../src/codec/app.js';
+import { Shutdown, serve } from '../../src/http/server.js';
 import { EncryptionCodec, keysOf } from '../../src/temporal/encryption.js';
 import { merchantsWith } from '../support/api-under-test.js';
 import { freshKey } from '../support/test-encryption.js';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { dayAfter, dayOf } from '../../src/payments/time.js';
+import { dayAfter, dayOf } from '../../src/payments/words/time.js';
 import { type DeskUnderTest, startDesk, type Visitor } from '../support/desk-under-test.js';
 import { OPERATOR, problem, startStubApi } from '../support/stub-api.js';
 

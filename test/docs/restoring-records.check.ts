@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { type Postgres, startPostgres } from '../../bench/servers/postgres.js';
-import { toStatement } from '../../src/payments/statement.js';
+import { toStatement } from '../../src/reconciliation/statement.js';
 import { runRecorder } from '../../src/records/recorder.js';
 import { Records } from '../../src/records/records.js';
 import { idOf, paid, type Run, temporalWith } from '../support/ended-runs.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { dayAfter, dayOf } from '../../src/payments/time.js';
+import { dayAfter, dayOf } from '../../src/payments/words/time.js';
 import { STATEMENT_SCHEDULE_ID, STATEMENT_WORKFLOW_TYPE } from '../../src/workflows/messages.js';
 import { machine, runToEnd } from '../support/built.js';
 import { eventually } from '../support/eventually.js';

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import proto from '@temporalio/proto';
-import { startOf } from '../../src/payments/time.js';
+import { startOf } from '../../src/payments/words/time.js';
 import { paymentsOfDay } from '../../src/records/day-payments.js';
 import type { PaymentRun } from '../../src/records/payment-record.js';
 import type { Records } from '../../src/records/records.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { type Statement, toStatement } from '../../src/payments/statement.js';
+import { type Statement, toStatement } from '../../src/reconciliation/statement.js';
 import { RecordCipher } from '../../src/records/cipher.js';
 import { type Database, RecordsUnavailableError } from '../../src/records/database.js';
 import { Statements } from '../../src/records/statements.js';

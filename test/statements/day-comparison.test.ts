@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { PaymentId, TransId } from '../../src/payments/payment-id.js';
-import type { DayPayment } from '../../src/payments/reconciliation.js';
-import type { SearchedTransaction, Transaction } from '../../src/payments/transaction.js';
+import type { PaymentId, TransId } from '../../src/payments/words/payment-id.js';
+import type { SearchedTransaction, Transaction } from '../../src/payments/words/transaction.js';
+import type { DayPayment } from '../../src/reconciliation/reconciliation.js';
 import { compareDay, type Found, type Lists } from '../../src/statements/day-comparison.js';
 
 const payment = (name: string, given: Partial<DayPayment> = {}): DayPayment => ({

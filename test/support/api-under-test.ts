@@ -4,8 +4,8 @@ import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { type AppOptions, createApi } from '../../src/api/app.js';
-import { Shutdown, serve } from '../../src/api/http/server.js';
 import type { ApiProviders } from '../../src/api/route.js';
+import { Shutdown, serve } from '../../src/http/server.js';
 import {
   type Merchant,
   type MerchantLimits,
@@ -13,7 +13,7 @@ import {
   type Scope,
   sha256Of,
 } from '../../src/merchants.js';
-import type { PaymentTerms } from '../../src/payments/order.js';
+import type { PaymentTerms } from '../../src/payments/words/order.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import type { Encryption } from '../../src/temporal/encryption.js';
 import { expectDocumented } from './documented.js';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { Shutdown, serve } from '../../src/api/http/server.js';
 import { createDesk, type DeskOptions } from '../../src/desk/app.js';
+import { Shutdown, serve } from '../../src/http/server.js';
 
 export interface Loaded {
   readonly status: number;

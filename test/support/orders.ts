@@ -1,14 +1,14 @@
-import { step } from '../../src/payments/machine.js';
+import { step } from '../../src/payments/machine/machine.js';
 import type {
   DirectOrder,
   LinkOrder,
   PaymentOrder,
   PaymentTerms,
   PayoutOrder,
-} from '../../src/payments/order.js';
-import { type PaymentId, parsePaymentId, type TransId } from '../../src/payments/payment-id.js';
-import { openPayment, type PaymentState } from '../../src/payments/payment-state.js';
-import type { Transaction } from '../../src/payments/transaction.js';
+} from '../../src/payments/words/order.js';
+import { type PaymentId, parsePaymentId, type TransId } from '../../src/payments/words/payment-id.js';
+import { openPayment, type PaymentState } from '../../src/payments/words/payment-state.js';
+import type { Transaction } from '../../src/payments/words/transaction.js';
 
 /** Orders and terms for the domain's tests. */
 

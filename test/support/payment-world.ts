@@ -20,11 +20,11 @@ import {
   webhookBody,
 } from '../../src/activities/merchant.js';
 import { createApp } from '../../src/api/app.js';
-import { temporalCalls } from '../../src/api/http/request-traces.js';
+import { temporalCalls } from '../../src/http/request-traces.js';
 import { merchantsOfKeys, sha256Of } from '../../src/merchants.js';
 import { providerMetrics } from '../../src/metrics.js';
-import type { PaymentTerms } from '../../src/payments/order.js';
-import type { Payment } from '../../src/payments/payment.js';
+import type { PaymentTerms } from '../../src/payments/words/order.js';
+import type { Payment } from '../../src/payments/words/payment.js';
 import { createProviderClient, type ProviderCall } from '../../src/provider/client.js';
 import { retryUntilClosed } from '../../src/temporal/connection.js';
 import { dataConverterOf, type Encryption, NO_KEYS } from '../../src/temporal/encryption.js';

@@ -1,25 +1,25 @@
-import type { Force } from '../../src/payments/decision.js';
-import { type Step, step } from '../../src/payments/machine.js';
-import type { DeliveryOutcome } from '../../src/payments/notification.js';
-import type { PaymentOrder, PaymentTerms } from '../../src/payments/order.js';
+import { type Step, step } from '../../src/payments/machine/machine.js';
+import type { DeliveryOutcome } from '../../src/payments/machine/notification.js';
+import type { Actor, PaymentEvent, Reply, Todo } from '../../src/payments/machine/transitions.js';
+import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/views/timeline.js';
+import type { Force } from '../../src/payments/words/decision.js';
+import type { PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
 import type {
   ExpiryAnswer,
   InitiationOutcome,
   ListAnswer,
   StatusAnswer,
-} from '../../src/payments/outcome.js';
-import type { PaymentEventType, PaymentStatus } from '../../src/payments/payment.js';
-import type { TransId } from '../../src/payments/payment-id.js';
+} from '../../src/payments/words/outcome.js';
+import type { PaymentEventType, PaymentStatus } from '../../src/payments/words/payment.js';
+import type { TransId } from '../../src/payments/words/payment-id.js';
 import {
   openPayment,
   type PaymentState,
   type Phase,
   reviewOf,
   statusOf,
-} from '../../src/payments/payment-state.js';
-import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/timeline.js';
-import type { ProviderStatus, Transaction } from '../../src/payments/transaction.js';
-import type { Actor, PaymentEvent, Reply, Todo } from '../../src/payments/transitions.js';
+} from '../../src/payments/words/payment-state.js';
+import type { ProviderStatus, Transaction } from '../../src/payments/words/transaction.js';
 import { START, terms, transactionOf, transId } from './orders.js';
 
 /** How an operator's decision is made where a test doesn't say. */

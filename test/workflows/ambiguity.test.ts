@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { FaultRequest } from '../../sandbox/faults/fault-rule.js';
-import type { Payment } from '../../src/payments/payment.js';
+import type { Payment } from '../../src/payments/words/payment.js';
 import { HOUR, MINUTE } from '../support/orders.js';
 import { HASTY, PaymentWorld, SUCCEEDS_LATER } from '../support/payment-world.js';
 

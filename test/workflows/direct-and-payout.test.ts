@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Payment } from '../../src/payments/payment.js';
+import type { Payment } from '../../src/payments/words/payment.js';
 import { DAY, HOUR, MINUTE } from '../support/orders.js';
 import { PaymentWorld } from '../support/payment-world.js';
 

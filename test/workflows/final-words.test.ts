@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { MerchantNotification } from '../../src/activities/merchant.js';
-import type { Payment } from '../../src/payments/payment.js';
+import type { Payment } from '../../src/payments/words/payment.js';
 import { expireUpdate, hintSignal, recordQuery, resolveUpdate } from '../../src/workflows/messages.js';
 import { transId } from '../support/orders.js';
 import { PaymentWorld } from '../support/payment-world.js';

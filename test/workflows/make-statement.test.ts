@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { ApplicationFailure } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import { dayAfter, dayOf, endOfDay, startOf } from '../../src/payments/time.js';
+import { dayAfter, dayOf, endOfDay, startOf } from '../../src/payments/words/time.js';
 import { paymentSinks } from '../../src/worker/payment-worker.js';
 import {
   type MadeStatement,

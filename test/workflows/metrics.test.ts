@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import type { TryOutcome } from '../../src/activities/merchant.js';
-import { PAYMENT_STATUSES } from '../../src/payments/payment.js';
+import { PAYMENT_STATUSES } from '../../src/payments/words/payment.js';
 import { samplesOf, sumOf, withoutFractions } from '../support/metrics-page.js';
 import { DAY, HOUR, MINUTE } from '../support/orders.js';
 import { PaymentWorld, SUCCEEDS_LATER } from '../support/payment-world.js';

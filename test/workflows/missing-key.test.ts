@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { derivePaymentId } from '../../src/payments/derive-payment-id.js';
+import { derivePaymentId } from '../../src/payments/words/derive-payment-id.js';
 import { type Encryption, type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
 import { loggingRuntime } from '../../src/worker/log.js';
 import { eventually } from '../support/eventually.js';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { MerchantNotification, TryOutcome } from '../../src/activities/merchant.js';
-import type { Payment } from '../../src/payments/payment.js';
+import type { Payment } from '../../src/payments/words/payment.js';
 import { paymentSearchAttributes } from '../../src/temporal/search-attributes.js';
 import { DAY, HOUR, MINUTE } from '../support/orders.js';
 import { PaymentWorld } from '../support/payment-world.js';

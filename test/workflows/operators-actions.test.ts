@@ -4,7 +4,7 @@ import { Context } from '@temporalio/activity';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import type { Activities } from '../../src/activities/activities.js';
-import type { Payment } from '../../src/payments/payment.js';
+import type { Payment } from '../../src/payments/words/payment.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
 import { eventually } from '../support/eventually.js';
 import { PaymentWorld } from '../support/payment-world.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { openPayment } from '../../src/payments/payment-state.js';
+import { openPayment } from '../../src/payments/words/payment-state.js';
 import * as workflows from '../../src/workflows/index.js';
 import * as messages from '../../src/workflows/messages.js';
 import { eventually } from '../support/eventually.js';

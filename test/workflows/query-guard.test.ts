@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
-import type { Payment } from '../../src/payments/payment.js';
+import type { Payment } from '../../src/payments/words/payment.js';
 import { dataConverterOf } from '../../src/temporal/encryption.js';
 import { paymentSinks } from '../../src/worker/payment-worker.js';
 import { workflowBundle } from '../support/bundle-workflows.js';

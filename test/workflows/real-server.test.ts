@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { temporal } from '@temporalio/proto';
-import type { Payment } from '../../src/payments/payment.js';
+import type { Payment } from '../../src/payments/words/payment.js';
 import { eventually } from '../support/eventually.js';
 import { MINUTE } from '../support/orders.js';
 import { PaymentWorld } from '../support/payment-world.js';

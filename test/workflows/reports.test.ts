@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Payment } from '../../src/payments/payment.js';
-import { STATUS_CALLS_BUDGETED } from '../../src/payments/polling.js';
+import { STATUS_CALLS_BUDGETED } from '../../src/payments/machine/polling.js';
+import type { Payment } from '../../src/payments/words/payment.js';
 import { MINUTE } from '../support/orders.js';
 import { PaymentWorld } from '../support/payment-world.js';
 

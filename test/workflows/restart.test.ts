@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { TryOutcome } from '../../src/activities/merchant.js';
-import type { Payment } from '../../src/payments/payment.js';
+import type { Payment } from '../../src/payments/words/payment.js';
 import { MINUTE } from '../support/orders.js';
 import { PaymentWorld, SUCCEEDS_LATER } from '../support/payment-world.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Decision } from '../../src/payments/decision.js';
-import type { Payment } from '../../src/payments/payment.js';
+import type { Decision } from '../../src/payments/words/decision.js';
+import type { Payment } from '../../src/payments/words/payment.js';
 import { rejectUpdate, resolveUpdate } from '../../src/workflows/messages.js';
 import { MINUTE } from '../support/orders.js';
 import { HASTY, PaymentWorld } from '../support/payment-world.js';

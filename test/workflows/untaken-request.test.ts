@@ -22,8 +22,8 @@ import {
   type WorkflowRun,
   WorkflowVm,
 } from '../../lab/explore/workflow-vm.js';
-import type { PaymentState } from '../../src/payments/payment-state.js';
-import type { SentIf } from '../../src/payments/sending.js';
+import type { SentIf } from '../../src/payments/machine/sending.js';
+import type { PaymentState } from '../../src/payments/words/payment-state.js';
 import type { EndedState } from '../../src/workflows/messages.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
 import { directOrder, MINUTE, payoutOrder, START, terms } from '../support/orders.js';

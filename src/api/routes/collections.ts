@@ -1,12 +1,12 @@
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
-import type { DirectOrder, LinkOrder } from '../../payments/order.js';
-import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/payment-id.js';
+import { endPayment, isWithdrawn } from '../../engine/update-payment.js';
+import { onlyFor, variantError } from '../../http/body.js';
+import { otherKind } from '../../http/problem.js';
+import type { DirectOrder, LinkOrder } from '../../payments/words/order.js';
+import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/words/payment-id.js';
 import { phoneMediumSchema } from '../../provider/schemas.js';
 import { PLAIN_LINE } from '../../visible-text.js';
-import { onlyFor, variantError } from '../http/body.js';
-import { otherKind } from '../http/problem.js';
-import { endPayment, isWithdrawn } from '../payments/update-payment.js';
 import { paymentSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
 import {

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { z } from 'zod';
-import { type Html, html } from '../http/html.js';
-import { notFound, PROBLEMS } from '../http/problem.js';
+import { type Html, html } from '../../http/html.js';
+import { notFound, PROBLEMS } from '../../http/problem.js';
 import { publicRoute } from '../route.js';
 
 /**

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { PAYMENT_EVENT_TYPES } from '../../payments/payment.js';
-import { isOperator } from '../http/auth.js';
-import { invalidRequest, noRecords } from '../http/problem.js';
-import { askRecords } from '../payments/recorded-payments.js';
+import { askRecords } from '../../engine/recorded-payments.js';
+import { isOperator } from '../../http/auth.js';
+import { invalidRequest, noRecords } from '../../http/problem.js';
+import { PAYMENT_EVENT_TYPES } from '../../payments/words/payment.js';
 import { eventPageSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
 import { ownerOf, viewerOf } from './payment-resource.js';

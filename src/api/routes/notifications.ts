@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { CURRENCY } from '../../payments/limits.js';
+import { updateOrReopen } from '../../engine/reopen-payment.js';
+import { failureTypeOf, type WaitResult } from '../../engine/temporal-calls.js';
+import { listUnacknowledged, readNotifications, type Unacknowledging } from '../../engine/unacknowledged.js';
+import { noSuchNotification, temporarilyUnavailable } from '../../http/problem.js';
 import {
   type Delivery,
   notificationId,
   type PaymentNotification,
   withNextTries,
-} from '../../payments/notification.js';
-import type { PaymentId } from '../../payments/payment-id.js';
-import { isoTime } from '../../payments/time.js';
-import type { Actor } from '../../payments/transitions.js';
+} from '../../payments/machine/notification.js';
+import type { Actor } from '../../payments/machine/transitions.js';
+import { CURRENCY } from '../../payments/words/limits.js';
+import type { PaymentId } from '../../payments/words/payment-id.js';
+import { isoTime } from '../../payments/words/time.js';
 import { type PaymentResult, resendNotificationUpdate } from '../../workflows/messages.js';
-import { noSuchNotification, temporarilyUnavailable } from '../http/problem.js';
-import { updateOrReopen } from '../payments/reopen-payment.js';
-import { failureTypeOf, type WaitResult } from '../payments/temporal-calls.js';
-import { listUnacknowledged, readNotifications, type Unacknowledging } from '../payments/unacknowledged.js';
 import {
   type DeliveryResource,
   notificationListSchema,

@@ -1,14 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import { readUnmatched } from '../../engine/provider-notifications.js';
+import { shareAnswers } from '../../engine/shared-answers.js';
+import { callTemporal } from '../../engine/temporal-calls.js';
+import { ApiError, providerUnavailable, temporarilyUnavailable } from '../../http/problem.js';
 import { SCOPES } from '../../merchants.js';
-import { SERVICES } from '../../payments/order.js';
-import type { BalanceAnswer } from '../../payments/outcome.js';
+import { SERVICES } from '../../payments/words/order.js';
+import type { BalanceAnswer } from '../../payments/words/outcome.js';
 import { RecordsUnavailableError } from '../../records/database.js';
 import type { Records } from '../../records/records.js';
 import { describeGaps, findSetupGaps } from '../../temporal/namespace.js';
-import { ApiError, providerUnavailable, temporarilyUnavailable } from '../http/problem.js';
-import { readUnmatched } from '../payments/provider-notifications.js';
-import { callTemporal } from '../payments/temporal-calls.js';
 import { balanceSchema, keySchema, unmatchedListSchema } from '../resources.js';
 import {
   type ApiContext,
@@ -18,7 +19,6 @@ import {
   publicRoute,
   type SharedBalance,
 } from '../route.js';
-import { shareAnswers } from '../shared-answers.js';
 
 /** Liveness: the process is up. */
 export const healthz = publicRoute({

@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import type { PaymentSummary } from '../../payments/payment.js';
+import type { PaymentSummary } from '../../payments/words/payment.js';
 
 /** The columns of a list as CSV; operators have another with the merchant. */
 export const CSV_COLUMNS = [

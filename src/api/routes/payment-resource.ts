@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Payment } from '../../payments/payment.js';
-import { parsePaymentId } from '../../payments/payment-id.js';
-import { forMerchant } from '../../payments/to-payment.js';
-import type { Actor } from '../../payments/transitions.js';
+import { type FoundPayment, findPayment } from '../../engine/find-payment.js';
+import type { RefusalCode } from '../../engine/update-payment.js';
+import { type Caller, isOperator, maySee } from '../../http/auth.js';
+import { DESK_AGENT } from '../../http/browser.js';
+import { ApiError, forbidden, notAPaymentId, paymentNotFound } from '../../http/problem.js';
+import type { Actor } from '../../payments/machine/transitions.js';
+import { forMerchant } from '../../payments/views/to-payment.js';
+import type { Payment } from '../../payments/words/payment.js';
+import { parsePaymentId } from '../../payments/words/payment-id.js';
 import type { RefusalDetails } from '../../workflows/messages.js';
-import { type Caller, isOperator, maySee } from '../http/auth.js';
-import { DESK_AGENT } from '../http/browser.js';
-import { ApiError, forbidden, notAPaymentId, paymentNotFound } from '../http/problem.js';
-import { type FoundPayment, findPayment } from '../payments/find-payment.js';
-import type { RefusalCode } from '../payments/update-payment.js';
 import type { PaymentResource } from '../resources.js';
 import type { ApiContext, AuthenticatedRequest } from '../route.js';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { PayoutOrder } from '../../payments/order.js';
-import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/payment-id.js';
+import { endPayment, isWithdrawn } from '../../engine/update-payment.js';
+import { otherKind } from '../../http/problem.js';
+import type { PayoutOrder } from '../../payments/words/order.js';
+import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/words/payment-id.js';
 import { mediumSchema } from '../../provider/schemas.js';
-import { otherKind } from '../http/problem.js';
-import { endPayment, isWithdrawn } from '../payments/update-payment.js';
 import { paymentSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
 import {

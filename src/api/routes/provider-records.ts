@@ -1,9 +1,9 @@
-import type { ListAnswer, NoAnswer, StatusAnswer } from '../../payments/outcome.js';
-import type { Payment } from '../../payments/payment.js';
-import { isoTime } from '../../payments/time.js';
+import { readPayment } from '../../engine/find-payment.js';
+import { StoppedError } from '../../engine/provider-records.js';
+import type { ListAnswer, NoAnswer, StatusAnswer } from '../../payments/words/outcome.js';
+import type { Payment } from '../../payments/words/payment.js';
+import { isoTime } from '../../payments/words/time.js';
 import type { Answered, ProviderView } from '../../workflows/messages.js';
-import { readPayment } from '../payments/find-payment.js';
-import { StoppedError } from '../payments/provider-records.js';
 import { type ProviderRecordsResource, providerRecordsSchema } from '../resources.js';
 import { type ApiContext, authenticatedRoute } from '../route.js';
 import { ownPayment } from './payment-resource.js';

@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { IDENTIFIER_PATTERN } from '../../payments/limits.js';
-import { type Named, readNotification, readQuery } from '../../provider/notification.js';
-import type { UnmatchedNotification } from '../../workflows/messages.js';
-import { sameSecret } from '../http/auth.js';
-import { MAX_BODY_BYTES } from '../http/body.js';
-import type { WebhookResult } from '../http/metrics.js';
-import { ApiError, methodNotAllowed, notFound } from '../http/problem.js';
-import type { UnparsedRequest } from '../http/server.js';
 import {
   deliverHint,
   dropMatched,
   type HintDelivery,
   keepUnmatched,
-} from '../payments/provider-notifications.js';
-import { findForHint } from '../payments/visibility.js';
+} from '../../engine/provider-notifications.js';
+import { findForHint } from '../../engine/visibility.js';
+import { sameSecret } from '../../http/auth.js';
+import { MAX_BODY_BYTES } from '../../http/body.js';
+import type { WebhookResult } from '../../http/metrics.js';
+import { ApiError, methodNotAllowed, notFound } from '../../http/problem.js';
+import type { UnparsedRequest } from '../../http/server.js';
+import { IDENTIFIER_PATTERN } from '../../payments/words/limits.js';
+import { type Named, readNotification, readQuery } from '../../provider/notification.js';
+import type { UnmatchedNotification } from '../../workflows/messages.js';
 import { type ApiContext, type ApiRequest, publicRoute } from '../route.js';
 
 /** Key of the limit that all unmatched notifications share. No payment or transaction can have this key. */

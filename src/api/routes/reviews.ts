@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { PAYMENT_KINDS } from '../../payments/payment-id.js';
-import { listPayments } from '../payments/list-payments.js';
-import { countPayments } from '../payments/oldest-first.js';
-import { visibilityQuery } from '../payments/visibility.js';
+import { listPayments } from '../../engine/list-payments.js';
+import { countPayments } from '../../engine/oldest-first.js';
+import { visibilityQuery } from '../../engine/visibility.js';
+import { PAYMENT_KINDS } from '../../payments/words/payment-id.js';
 import { reviewPageSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
 import { viewerOf } from './payment-resource.js';

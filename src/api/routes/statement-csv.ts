@@ -1,9 +1,9 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { stringify } from 'csv-stringify/sync';
-import { CURRENCY } from '../../payments/limits.js';
-import { SERVICES, type Service } from '../../payments/order.js';
-import type { StatementLine } from '../../payments/reconciliation.js';
-import type { Difference, ServiceStatement, Statement } from '../../payments/statement.js';
+import { CURRENCY } from '../../payments/words/limits.js';
+import { SERVICES, type Service } from '../../payments/words/order.js';
+import type { StatementLine } from '../../reconciliation/reconciliation.js';
+import type { Difference, ServiceStatement, Statement } from '../../reconciliation/statement.js';
 
 /** What a row is: `record` says which. */
 const COLUMNS = [

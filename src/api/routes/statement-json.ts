@@ -1,5 +1,5 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
-import type { Statement } from '../../payments/statement.js';
+import type { Statement } from '../../reconciliation/statement.js';
 
 /** Elements that are written without a pause: some milliseconds. */
 const ELEMENTS_OF_PIECE = 250;

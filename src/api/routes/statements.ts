@@ -1,8 +1,13 @@
 import type { Client } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
 import { z } from 'zod';
-import { type Statement, statementOf } from '../../payments/statement.js';
-import { dayAfter, HOUR_MS, isDay, startOf } from '../../payments/time.js';
+import { askRecords, type RecordsContext } from '../../engine/recorded-payments.js';
+import { shareAnswers } from '../../engine/shared-answers.js';
+import { callTemporal } from '../../engine/temporal-calls.js';
+import { isOperator } from '../../http/auth.js';
+import { ApiError, noRecords, recordUnreadable } from '../../http/problem.js';
+import { dayAfter, HOUR_MS, isDay, startOf } from '../../payments/words/time.js';
+import { type Statement, statementOf } from '../../reconciliation/statement.js';
 import { RecordsUnavailableError } from '../../records/database.js';
 import type { Records } from '../../records/records.js';
 import type { Statements, StatementsState } from '../../records/statements.js';
@@ -13,13 +18,8 @@ import {
   type StatementInput,
   statementWorkflowId,
 } from '../../workflows/messages.js';
-import { isOperator } from '../http/auth.js';
-import { ApiError, noRecords, recordUnreadable } from '../http/problem.js';
-import { askRecords, type RecordsContext } from '../payments/recorded-payments.js';
-import { callTemporal } from '../payments/temporal-calls.js';
 import { statementListSchema, statementRequestSchema, statementSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
-import { shareAnswers } from '../shared-answers.js';
 import { wholeNumber } from './payments.js';
 import { statementCsv } from './statement-csv.js';
 import { statementJson } from './statement-json.js';

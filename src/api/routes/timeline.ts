@@ -1,8 +1,3 @@
-import { isoTime } from '../../payments/time.js';
-import { EMPTY_TIMELINE, FIRST_KEPT, type Occurrence, type TimelineEntry } from '../../payments/timeline.js';
-import { type EndedState, OF_ENDED, type PaymentTimeline, timelineQuery } from '../../workflows/messages.js';
-import { isOperator } from '../http/auth.js';
-import { ApiError } from '../http/problem.js';
 import {
   askRunning,
   type FoundPayment,
@@ -12,11 +7,21 @@ import {
   type ReadContext,
   stateAtStart,
   wasNeverBegun,
-} from '../payments/find-payment.js';
-import { type RecordedPayment, recordedContent } from '../payments/recorded-payments.js';
-import { endedState } from '../payments/reopen-payment.js';
-import { callTemporal } from '../payments/temporal-calls.js';
-import { type ShownOccurrence, sourceOf, summaryOf } from '../payments/timeline-words.js';
+} from '../../engine/find-payment.js';
+import { type RecordedPayment, recordedContent } from '../../engine/recorded-payments.js';
+import { endedState } from '../../engine/reopen-payment.js';
+import { callTemporal } from '../../engine/temporal-calls.js';
+import { isOperator } from '../../http/auth.js';
+import { ApiError } from '../../http/problem.js';
+import {
+  EMPTY_TIMELINE,
+  FIRST_KEPT,
+  type Occurrence,
+  type TimelineEntry,
+} from '../../payments/views/timeline.js';
+import { type ShownOccurrence, sourceOf, summaryOf } from '../../payments/views/timeline-words.js';
+import { isoTime } from '../../payments/words/time.js';
+import { type EndedState, OF_ENDED, type PaymentTimeline, timelineQuery } from '../../workflows/messages.js';
 import { type TimelineResource, timelineSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
 import { ownPayment } from './payment-resource.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { collectionBody, expiresIn, toCollectionOrder } from '../../../src/api/routes/collections.js';
 import { fingerprint, idempotencyKey, phone } from '../../../src/api/routes/create-payment.js';
 import { payoutBody, toPayoutOrder } from '../../../src/api/routes/payouts.js';
-import { randomPaymentId } from '../../../src/payments/derive-payment-id.js';
+import { randomPaymentId } from '../../../src/payments/words/derive-payment-id.js';
 import { KEYS, useApi } from '../../support/api-under-test.js';
 
 /** Temporal is down, so a body that is accepted is answered 503, and one that isn't 400. */

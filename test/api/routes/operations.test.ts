@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import type { BalanceAnswer } from '../../../src/payments/outcome.js';
+import type { BalanceAnswer } from '../../../src/payments/words/outcome.js';
 import { KEYS, startApi, useApi } from '../../support/api-under-test.js';
 
 async function askBalance(path: string, answer: BalanceAnswer) {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Place } from '../../../src/api/payments/places.js';
 import type { Route } from '../../../src/api/route.js';
 import { listEvents } from '../../../src/api/routes/events.js';
 import { listPayments, readCursor, toCursor } from '../../../src/api/routes/payments.js';
-import type { PaymentId } from '../../../src/payments/payment-id.js';
+import type { Place } from '../../../src/engine/places.js';
+import type { PaymentId } from '../../../src/payments/words/payment-id.js';
 
 const place = (createdAt: number, id: string): Place => ({ createdAt, id: id as PaymentId });
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');

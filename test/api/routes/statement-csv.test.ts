@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { statementCsv } from '../../../src/api/routes/statement-csv.js';
-import type { PaymentId, TransId } from '../../../src/payments/payment-id.js';
-import { toStatement } from '../../../src/payments/statement.js';
+import type { PaymentId, TransId } from '../../../src/payments/words/payment-id.js';
+import { toStatement } from '../../../src/reconciliation/statement.js';
 import { countTurns } from '../../support/turns.js';
 
 const statement = toStatement({

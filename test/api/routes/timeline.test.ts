@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomStory } from '../../../lab/explore/stories.js';
 import { viewTimeline } from '../../../src/api/routes/timeline.js';
-import { objectionTo, step } from '../../../src/payments/machine.js';
-import { openPayment } from '../../../src/payments/payment-state.js';
-import { EMPTY_TIMELINE, FIRST_KEPT, MAX_ENTRIES, recordStep } from '../../../src/payments/timeline.js';
+import { objectionTo, step } from '../../../src/payments/machine/machine.js';
+import { EMPTY_TIMELINE, FIRST_KEPT, MAX_ENTRIES, recordStep } from '../../../src/payments/views/timeline.js';
+import { openPayment } from '../../../src/payments/words/payment-state.js';
 import { linkOrder, MINUTE, START } from '../../support/orders.js';
 import { paid, taken } from '../../support/scenario.js';
 

@@ -2,9 +2,9 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { describeStory } from '../../../lab/explore/report.js';
 import { explore } from '../../../lab/explore/search.js';
 import { calmSettingOf } from '../../../lab/explore/setting.js';
-import { objectionTo, step } from '../../../src/payments/machine.js';
-import type { afterTry } from '../../../src/payments/notification.js';
-import { openPayment } from '../../../src/payments/payment-state.js';
+import { objectionTo, step } from '../../../src/payments/machine/machine.js';
+import type { afterTry } from '../../../src/payments/machine/notification.js';
+import { openPayment } from '../../../src/payments/words/payment-state.js';
 import { paymentId } from '../../support/orders.js';
 import { mutantModule, mutantOf, removeMutants } from './mutant.js';
 import { MUTANTS, type Mutant } from './mutants.js';
@@ -103,7 +103,7 @@ describe('A merchant’s patience', () => {
       replace: "  if (now + 10 * HOUR_MS >= lastAt) return { kind: 'abandoned'",
     });
     expect(triesOf(after).at(-1)).not.toBe(72 * HOUR_MS);
-    const { afterTry: sound } = await import('../../../src/payments/notification.js');
+    const { afterTry: sound } = await import('../../../src/payments/machine/notification.js');
     expect(triesOf(sound).at(-1)).toBe(72 * HOUR_MS);
   });
 });

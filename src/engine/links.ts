@@ -1,0 +1,248 @@
+import { type Beginning, beginPayment, type LinkRequest } from '../payments/machine/beginning.js';
+import { step } from '../payments/machine/machine.js';
+import type { LinkOrder, PaymentTerms } from '../payments/words/order.js';
+import type { ExpiryAnswer, InitiationOutcome } from '../payments/words/outcome.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
+import { toInitiatePay } from '../provider/requests.js';
+import type { InitiatePayRequest } from '../provider/schemas.js';
+
+/*
+ * A payment link is asked for by the API itself, and its payment begins with the provider's answer. A link moves no money, and
+ * one that nobody was given can't be paid: nothing is lost if this process ends between the two. What moves money is only ever
+ * sent by an activity. See docs/decisions/0042-links-made-by-the-api.md.
+ *
+ * This module knows neither Temporal nor HTTP, so that every interleaving of two processes can be explored
+ * (lab/explore/beginnings.ts).
+ */
+
+/** The calls that the API makes to the provider to change something. */
+export interface LinkMaker {
+  initiatePay(
+    request: InitiatePayRequest,
+    call: { readonly withinMs: number; readonly signal: AbortSignal },
+  ): Promise<InitiationOutcome>;
+  expirePay(transId: string): Promise<ExpiryAnswer>;
+}
+
+/** A link that was asked for, and what the payment is with the answer. */
+export interface RequestedLink extends Beginning {
+  readonly request: LinkRequest;
+  /** For how long the payment has nothing to do, in ms; `undefined` when it has something to do now. */
+  readonly idleMs: number | undefined;
+}
+
+/**
+ * Asks the provider for a link, once. The payment machine says what its answer means.
+ *
+ * @param withinMs how long the provider may take. Beyond that it hangs, as its breaker counts, which a signal doesn't say.
+ */
+export async function requestLink(
+  links: LinkMaker,
+  order: LinkOrder,
+  terms: PaymentTerms,
+  withinMs: number,
+  signal: AbortSignal,
+): Promise<RequestedLink> {
+  const sentAt = Date.now();
+  const outcome = await links.initiatePay(toInitiatePay(order), { withinMs, signal });
+  const answeredAt = Date.now();
+  return requestedLink(order, terms, { outcome, sentAt, answeredAt });
+}
+
+/** What a payment is with the answer to the request for its link, when its workflow is started with that at once. */
+export function requestedLink(order: LinkOrder, terms: PaymentTerms, request: LinkRequest): RequestedLink {
+  const { outcome, answeredAt } = request;
+  const beginning = beginPayment(order, terms, answeredAt, request);
+  const { todo } = step(beginning.payment, { kind: 'begin' }, answeredAt);
+  const isIdle = outcome.kind === 'accepted' && todo.kind === 'wait' && todo.until !== undefined;
+  return { ...beginning, request, idleMs: isIdle ? todo.until - answeredAt : undefined };
+}
+
+/** What making the link of one payment needs of the world. */
+export interface LinkWorld<Made, Found> {
+  /** No other request can have the payment's id. */
+  readonly isUnique: boolean;
+  /** The payment, if the records or Temporal know it. */
+  find(): Promise<Found | undefined>;
+  /** Asks the provider for a link. */
+  ask(): Promise<Made>;
+  /** Whether a link has come of it. Anything else is for the payment's workflow to see to. */
+  isLink(made: Made): boolean;
+  /**
+   * Starts the payment with its link.
+   *
+   * @returns false when its id was started before
+   * @throws when it isn't known whether it was started, or it can't be
+   */
+  begin(made: Made): Promise<boolean>;
+  /** Whether a start that has failed may have come through, or come through later. */
+  mayBegin(error: unknown): boolean;
+  /** The payment whose id was started before. @throws when it isn't known */
+  findOther(): Promise<Found>;
+  /** Whether a payment was started with this link. */
+  has(found: Found, made: Made): boolean;
+  /** Expires a link that nobody was given. If that fails, it expires by itself within a day. */
+  expire(made: Made): void;
+  /** @returns false when the process is to stop */
+  pause(ms: number): Promise<boolean>;
+}
+
+/** Who has the link that a request asks for. */
+export type Opened<Made, Found> =
+  | { readonly kind: 'found'; readonly found: Found }
+  /** `isNew` if this very request has asked for it. */
+  | { readonly kind: 'begun'; readonly made: Made; readonly isNew: boolean }
+  /** No link has come of it, and no payment was started yet. */
+  | { readonly kind: 'noLink'; readonly made: Made };
+
+interface Kept<Made> {
+  readonly made: Made;
+  readonly at: number;
+  /** Its payment was started, so that somebody may have been given it. */
+  isBegun: boolean;
+  /** A start has failed that may have been taken: another process may have given somebody the link. */
+  isUncertain: boolean;
+  /** A notification has come for it. */
+  isWoken: boolean;
+}
+
+/** How long a link is remembered, in ms. Most are paid within minutes. */
+const REMEMBERED_MS = 60 * 60 * 1_000;
+
+/** Links that are remembered, each with what its payment is started with, some kB. Beyond that, the first one is forgotten. */
+const MAX_REMEMBERED = 5_000;
+
+/** Pauses between tries to start a payment whose start has failed, in ms: the first, doubled each time, and the longest. */
+const START_AGAIN_MS = { first: 1_000, max: 30_000 } as const;
+
+/** After so many of them, some ten minutes, the link is expired. */
+const MAX_STARTS = 24;
+
+/**
+ * The links that this process has made. Requests for one payment take turns, so that only the first asks for a link; what it got is
+ * remembered with what its payment is started with. The payment can be started again, with the same link, when its start has
+ * failed or Temporal has lost it: by a repeated request, by the provider's notification, or, until it is known to be there, by itself.
+ */
+export class Links<Made> {
+  readonly #turns = new Map<PaymentId, Promise<unknown>>();
+  readonly #kept = new Map<PaymentId, Kept<Made>>();
+
+  /**
+   * Finds the payment, or begins it with a link: one that this process has made before, or a new one. Whoever finds it begun with
+   * another link expires the one that it has made itself.
+   *
+   * @throws what the world throws. The payment may have begun then, and is begun later if it can be.
+   */
+  async open<Found>(id: PaymentId, world: LinkWorld<Made, Found>): Promise<Opened<Made, Found>> {
+    return await this.#inTurn(id, async () => {
+      const found = world.isUnique ? undefined : await world.find();
+      if (found !== undefined) return { kind: 'found', found };
+      const before = this.#recall(id);
+      const made = before?.made ?? (await world.ask());
+      if (!world.isLink(made)) return { kind: 'noLink', made };
+      const kept = before ?? this.#keep(id, made);
+      try {
+        const other = await this.#begin(id, kept, world);
+        if (other !== undefined) return { kind: 'found', found: other };
+        return { kind: 'begun', made, isNew: before === undefined };
+      } catch (error) {
+        if (world.mayBegin(error)) kept.isUncertain = true;
+        if (before === undefined) void this.#beginLater(id, kept, world, error);
+        throw error;
+      }
+    });
+  }
+
+  /** Resolves when nobody in this process asks for the payment's link, however that went. */
+  async untilOpened(id: PaymentId): Promise<void> {
+    await this.#turns.get(id)?.catch(() => undefined);
+  }
+
+  /** The link that this process has made within the last hour. */
+  recall(id: PaymentId): Made | undefined {
+    return this.#recall(id)?.made;
+  }
+
+  /** {@link recall} for the first notification alone: after that, the payment has begun, and may even have ended. */
+  recallUnwoken(id: PaymentId): Made | undefined {
+    const kept = this.#recall(id);
+    if (kept === undefined || kept.isWoken) return undefined;
+    kept.isWoken = true;
+    return kept.made;
+  }
+
+  /** Starts the payment. @returns the one that another request has started */
+  async #begin<Found>(
+    id: PaymentId,
+    kept: Kept<Made>,
+    world: LinkWorld<Made, Found>,
+  ): Promise<Found | undefined> {
+    const isBegun = await world.begin(kept.made);
+    const found = isBegun ? undefined : await world.findOther();
+    if (found === undefined || world.has(found, kept.made)) {
+      kept.isBegun = true;
+    } else {
+      this.#forget(id, kept);
+      // One that somebody was given may be paid at this moment.
+      if (!kept.isBegun && !kept.isUncertain) world.expire(kept.made);
+    }
+    return found;
+  }
+
+  /** Starts a payment whose start has failed, for as long as that may help, and then expires its link. */
+  async #beginLater<Found>(
+    id: PaymentId,
+    kept: Kept<Made>,
+    world: LinkWorld<Made, Found>,
+    failure: unknown,
+  ): Promise<void> {
+    let error = failure;
+    for (let tries = 0; tries < MAX_STARTS && world.mayBegin(error); tries++) {
+      if (!(await world.pause(Math.min(START_AGAIN_MS.first * 2 ** tries, START_AGAIN_MS.max)))) break;
+      try {
+        await this.#inTurn(id, () => this.#begin(id, kept, world));
+        return;
+      } catch (again) {
+        error = again;
+      }
+    }
+    if (kept.isBegun) return;
+    this.#forget(id, kept);
+    // What isn't known counts as being there.
+    const isThere = await world.find().then(
+      (found) => found !== undefined,
+      () => true,
+    );
+    if (!isThere) world.expire(kept.made);
+  }
+
+  #forget(id: PaymentId, kept: Kept<Made>): void {
+    if (this.#kept.get(id) === kept) this.#kept.delete(id);
+  }
+
+  async #inTurn<T>(id: PaymentId, task: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(id);
+    const turn = before === undefined ? task() : before.then(task, task);
+    this.#turns.set(id, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+    }
+  }
+
+  #keep(id: PaymentId, made: Made): Kept<Made> {
+    const kept = { made, at: Date.now(), isBegun: false, isUncertain: false, isWoken: false };
+    this.#kept.set(id, kept);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MAX_REMEMBERED && oldest !== undefined) this.#kept.delete(oldest);
+    return kept;
+  }
+
+  #recall(id: PaymentId): Kept<Made> | undefined {
+    const kept = this.#kept.get(id);
+    if (kept === undefined || Date.now() - kept.at < REMEMBERED_MS) return kept;
+    this.#kept.delete(id);
+    return undefined;
+  }
+}

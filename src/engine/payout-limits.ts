@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
+import { ApiError, invalidRequest, temporarilyUnavailable } from '../http/problem.js';
+import type { MerchantLimits } from '../merchants.js';
+import type { CountedPayout } from '../payments/machine/counted-payouts.js';
+import { xaf } from '../payments/words/limits.js';
+import type { PaymentOrder } from '../payments/words/order.js';
+import { dayOf, endOfDay } from '../payments/words/time.js';
+import {
+  countPayoutsUpdate,
+  PAYOUT_LIMIT_WORKFLOW_TYPE,
+  type PayoutCount,
+  type PayoutLimitInput,
+  payoutLimitWorkflowId,
+} from '../workflows/messages.js';
+import { findPayment } from './find-payment.js';
+import { UNCHECKED } from './recorded-payments.js';
+import { waitFor, wasOvertaken } from './temporal-calls.js';
+import type { UpdateContext } from './update-payment.js';
+
+/** What keeping merchants' limits needs. */
+export interface LimitContext extends UpdateContext {
+  readonly payoutLimits: PayoutLimits;
+}
+
+/** Whose limits they are. */
+interface LimitedOwner {
+  readonly owner: string;
+  readonly limits: MerchantLimits;
+}
+
+/**
+ * Refuses an order for more than the merchant may collect or pay out. A payout is counted against the limit of the day
+ * before it is started, so that a payment never exists that wasn't counted. An order whose payment exists, because the
+ * request is repeated, is never refused and never counted again.
+ *
+ * @throws {ApiError} `invalid_request`, `daily_limit_reached`; `temporarily_unavailable` when it can't be counted,
+ * `records_unavailable`.
+ */
+export async function refuseBeyondLimits(
+  context: LimitContext,
+  { owner, limits }: LimitedOwner,
+  order: PaymentOrder,
+): Promise<void> {
+  const maxAmount = order.kind === 'payout' ? limits.maxPayout : limits.maxCollection;
+  const isTooMuch = maxAmount !== undefined && order.amount > maxAmount;
+  const maxPerDay = order.kind === 'payout' ? limits.maxPayoutsPerDay : undefined;
+  if (!isTooMuch && maxPerDay === undefined) return;
+  if ((await findPayment(context, order.id, UNCHECKED)) !== undefined) return;
+  if (isTooMuch) throw invalidRequest([{ field: 'amount', message: `must be at most ${xaf(maxAmount)}` }]);
+  if (maxPerDay === undefined) return;
+
+  const { id, amount } = order;
+  const now = Date.now();
+  // Refused without the count: a refused payout leaves nothing behind.
+  const count =
+    amount > maxPerDay
+      ? undefined
+      : await context.payoutLimits.count(context, owner, { id, amount }, maxPerDay, now);
+  if (count?.isAccepted) return;
+  // An equal request may have been counted on the day before, in the moment before midnight.
+  if ((await findPayment(context, id, UNCHECKED)) !== undefined) return;
+  throw dailyLimitReached(maxPerDay, count?.total, now);
+}
+
+function dailyLimitReached(max: number, total: number | undefined, now: number): ApiError {
+  const soFar = total === undefined ? '' : ` Payouts of ${xaf(total)} have been ordered today.`;
+  const again = new Date(endOfDay(now)).toISOString();
+  return new ApiError(
+    'daily_limit_reached',
+    `Payouts of a day may amount to ${xaf(max)} at most.${soFar} The next day begins at ${again}.`,
+  );
+}
+
+/** Whether a payout was counted, and the sum of the day's so far, in XAF. */
+interface Counted {
+  readonly isAccepted: boolean;
+  readonly total: number;
+}
+
+interface Batch {
+  readonly payouts: CountedPayout[];
+  readonly counted: Promise<PayoutCount>;
+}
+
+/** For how long after its day the workflow still counts payouts, in ms: API processes' clocks differ a little. */
+const LINGER_MS = 60 * 60 * 1_000;
+
+/** How long it may take to count a payout, in ms. It usually takes some milliseconds. */
+const COUNT_LIMIT_MS = 5_000;
+
+/** Payouts that one update counts. */
+const MAX_BATCH = 200;
+
+/** Tries of an update that is overtaken by the end of the workflow's run. */
+const MAX_TRIES = 4;
+
+/**
+ * Counts payouts against merchants' limits of a day, in a workflow for each merchant and day. Payouts that come while an
+ * update is under way go together in the next one, because Temporal takes few updates of one workflow at a time.
+ */
+export class PayoutLimits {
+  /** The batch that is being gathered for each workflow and limit, and the end of the one before it. */
+  readonly #gathering = new Map<string, Batch>();
+  readonly #underway = new Map<string, Promise<unknown>>();
+
+  /**
+   * @param max the limit, in XAF
+   * @param now ms since the epoch
+   * @throws {ApiError} `temporarily_unavailable` when it isn't known whether it was counted.
+   */
+  async count(
+    context: UpdateContext,
+    owner: string,
+    payout: CountedPayout,
+    max: number,
+    now: number,
+  ): Promise<Counted> {
+    const day = dayOf(now);
+    const key = `${payoutLimitWorkflowId(owner, day)} ${max}`;
+    const gathering = this.#gathering.get(key);
+    const batch =
+      gathering === undefined || gathering.payouts.length >= MAX_BATCH
+        ? this.#begin(context, key, { merchant: owner, day, max, until: endOfDay(now) + LINGER_MS })
+        : gathering;
+    const place = batch.payouts.push(payout) - 1;
+    const { isAccepted, total } = await batch.counted;
+    return { isAccepted: isAccepted[place] === true, total };
+  }
+
+  #begin(context: UpdateContext, key: string, counter: Counter): Batch {
+    const payouts: CountedPayout[] = [];
+    const before = this.#underway.get(key) ?? Promise.resolve();
+    const counted = before.then(() => {
+      if (this.#gathering.get(key) === batch) this.#gathering.delete(key);
+      return send(context, counter, payouts);
+    });
+    const batch: Batch = { payouts, counted };
+    const ended = counted
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#underway.get(key) === ended) this.#underway.delete(key);
+      });
+    this.#gathering.set(key, batch);
+    this.#underway.set(key, ended);
+    return batch;
+  }
+}
+
+/** The workflow that counts a merchant's payouts of a day, and their limit in XAF. */
+interface Counter extends PayoutLimitInput {
+  readonly max: number;
+}
+
+async function send(
+  { client, taskQueue, shutdown, answerWithinMs }: UpdateContext,
+  counter: Counter,
+  payouts: readonly CountedPayout[],
+): Promise<PayoutCount> {
+  const limitMs = Math.min(answerWithinMs, COUNT_LIMIT_MS);
+  try {
+    const count = await shutdown.commands.within(limitMs, (signal) =>
+      waitFor(client, signal, limitMs, () => update(client, taskQueue, counter, payouts)),
+    );
+    if (count !== undefined) return count.value;
+  } catch (error) {
+    if (error instanceof ApiError) throw notCounted(error.cause);
+    throw wasOvertaken(error) ? notCounted(error) : error;
+  }
+  throw notCounted(new Error('no worker counted the payout in time'));
+}
+
+async function update(
+  client: Client,
+  taskQueue: string,
+  { max, ...input }: Counter,
+  payouts: readonly CountedPayout[],
+): Promise<PayoutCount> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await client.workflow.executeUpdateWithStart(countPayoutsUpdate, {
+        updateId: randomUUID(),
+        args: [{ payouts, max }],
+        startWorkflowOperation: new WithStartWorkflowOperation<(input: PayoutLimitInput) => Promise<void>>(
+          PAYOUT_LIMIT_WORKFLOW_TYPE,
+          {
+            workflowId: payoutLimitWorkflowId(input.merchant, input.day),
+            taskQueue,
+            args: [input],
+            workflowIdConflictPolicy: 'USE_EXISTING',
+            // One that has ended can't be begun anew: it begins with what Temporal's index lists, which may be a moment behind.
+            workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          },
+        ),
+      });
+    } catch (error) {
+      if (!wasOvertaken(error) || tries === MAX_TRIES) throw error;
+    }
+  }
+}
+
+const notCounted = (cause: unknown): ApiError =>
+  temporarilyUnavailable(
+    "It can't be checked at the moment whether the payout is within the limit of the day, so it was not made. Try again shortly.",
+    { cause },
+  );

@@ -1,0 +1,206 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { Limits } from '../http/limits.js';
+import { temporarilyUnavailable } from '../http/problem.js';
+import { PAYMENT_ID_PREFIX, type PaymentId } from '../payments/words/payment-id.js';
+import { type PaymentState, statusOf, transIdOf } from '../payments/words/payment-state.js';
+import {
+  type Hint,
+  hintSignal,
+  type MatchedNotification,
+  matchedSignal,
+  UNMATCHED_WORKFLOW,
+  type UnmatchedNotification,
+  unmatchedQuery,
+  unmatchedSignal,
+} from '../workflows/messages.js';
+import {
+  findInTemporal,
+  findPayment,
+  inputOf,
+  isDormant,
+  type PaymentWorkflow,
+  type ReadContext,
+} from './find-payment.js';
+import type { Links } from './links.js';
+import { endedState, isLatest, reopenWithHint } from './reopen-payment.js';
+import type { MadeLink } from './start-payment.js';
+import { callTemporal, deliver, queryTemporal } from './temporal-calls.js';
+import { type WorkflowStart, workflowOptions, workflowTypeOf } from './workflow-start.js';
+
+/** What passing on the provider's notifications needs. */
+export interface HintContext extends ReadContext {
+  readonly taskQueue: string;
+  readonly logger: Logger;
+  readonly limits: Pick<Limits, 'reopenings'>;
+  readonly madeLinks: Links<MadeLink>;
+}
+
+/**
+ * What became of a hint: `taken` by a running payment; for an ended one, `agrees` with what is known, or came
+ * `late`, so that the payment asks the provider again; `unknown` when nobody follows such a payment: there is none, or somebody has
+ * stopped its workflow. An operator has to see it then.
+ */
+export type HintDelivery = 'taken' | 'agrees' | 'late' | 'unknown';
+
+/** Tries of a hint whose payment begins or ends at each of them. */
+const MAX_OVERTAKEN_TRIES = 4;
+const OVERTAKEN_PAUSE_MS = 20;
+
+/** How long it may take to read the notifications that match no payment. */
+const UNMATCHED_LIMIT_MS = 9_000;
+
+/**
+ * Gives a payment the provider's hint. Resolves only once Temporal has stored it.
+ *
+ * @throws {ApiError} `temporarily_unavailable`; `too_many_notifications` when an ended payment is reopened
+ * too often.
+ */
+export async function deliverHint(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery> {
+  for (let tries = 0; tries < MAX_OVERTAKEN_TRIES; tries++) {
+    const delivery = (await signalRunning(context, id, hint)) ?? (await tooLate(context, id, hint));
+    if (delivery !== undefined) return delivery;
+    await pause(OVERTAKEN_PAUSE_MS);
+  }
+  const cause = new Error('the payment began or ended at each try');
+  throw temporarilyUnavailable(undefined, { cause });
+}
+
+/** `undefined` when the payment doesn't run. */
+async function signalRunning(context: HintContext, id: PaymentId, hint: Hint): Promise<'taken' | undefined> {
+  const { client } = context;
+  try {
+    const way = await wayTo(context, id);
+    if (way === undefined) return undefined;
+    await callTemporal(client, () =>
+      way === 'signal' ? client.workflow.getHandle(id).signal(hintSignal, hint) : wake(context, way, hint),
+    );
+    return 'taken';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError)
+      return undefined;
+    throw error;
+  }
+}
+
+/**
+ * How a running payment can be reached: by a signal, or with what it was started with, while it waits for its start; `undefined`
+ * when there is none. A signal to one that isn't there yet is never tried: if it came right behind the start, the payment would
+ * wait for its first poll with it.
+ */
+async function wayTo(context: HintContext, id: PaymentId): Promise<WorkflowStart | 'signal' | undefined> {
+  if (!id.startsWith(PAYMENT_ID_PREFIX.collection)) return 'signal';
+  // A provider may notify of a link before its payment has started.
+  await context.madeLinks.untilOpened(id);
+  const made = context.madeLinks.recallUnwoken(id);
+  if (made !== undefined) return made.start;
+  const found = await findInTemporal(context, id);
+  if (found === undefined || !isDormant(found)) return found && 'signal';
+  const { owner, createdAt } = found;
+  return { input: await inputOf(context, found), owner, createdAt, taskQueue: context.taskQueue };
+}
+
+/**
+ * Gives a hint to a payment that waits for its start. A signal alone would wait with it; one with a start begins it. Has Temporal
+ * lost the payment, this begins it once more, as it was: with the link that its payer holds.
+ */
+async function wake({ client }: HintContext, start: WorkflowStart, hint: Hint): Promise<void> {
+  await client.workflow.signalWithStart<PaymentWorkflow, [Hint]>(workflowTypeOf(start.input.order), {
+    ...workflowOptions(start),
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    signal: hintSignal,
+    signalArgs: [hint],
+  });
+}
+
+/**
+ * A hint for a payment that has ended. It proves nothing either: it can only make the payment ask the
+ * provider again. `undefined` when the payment has been reopened meanwhile.
+ */
+async function tooLate(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery | undefined> {
+  const found = await findPayment(context, id);
+  if (found === undefined) return await takeLost(context, id, hint);
+  if (found.running) return undefined;
+
+  const ended = await endedState(context, found);
+  if (ended === undefined) {
+    context.logger.warn({ paymentId: id, transId: hint.transId }, 'late hint for a payment that was stopped');
+    return 'unknown';
+  }
+  if (agrees(ended.state, hint)) return 'agrees';
+  if (!(await isLatest(context, found))) return undefined;
+  context.limits.reopenings.pass(id);
+  return (await reopenWithHint(context, found, ended, hint)) ? 'late' : undefined;
+}
+
+/** A hint for a payment that nobody knows: one that Temporal has lost begins again, if this process has made its link. */
+async function takeLost(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery | undefined> {
+  const made = context.madeLinks.recall(id);
+  if (made === undefined) return 'unknown';
+  try {
+    await callTemporal(context.client, () => wake(context, made.start, hint));
+    return 'taken';
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
+    throw error;
+  }
+}
+
+function agrees(state: PaymentState, { transId = transIdOf(state), status }: Hint): boolean {
+  return transId === transIdOf(state) && status === statusOf(state);
+}
+
+/**
+ * Keeps a notification that matches no payment. Resolves only once Temporal has stored it.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function keepUnmatched(
+  { client, taskQueue }: Pick<HintContext, 'client' | 'taskQueue'>,
+  notification: UnmatchedNotification,
+): Promise<void> {
+  const { id: workflowId, type } = UNMATCHED_WORKFLOW;
+  await deliver(client, () =>
+    client.workflow.signalWithStart(type, {
+      workflowId,
+      taskQueue,
+      args: [],
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      signal: unmatchedSignal,
+      signalArgs: [notification],
+      staticSummary: "The provider's notifications that match no payment",
+    }),
+  );
+}
+
+/** Drops a notification that is kept, because its payment has it now. @throws {ApiError} `temporarily_unavailable`. */
+export async function dropMatched(
+  { client }: Pick<HintContext, 'client'>,
+  { at, transId, externalId }: MatchedNotification,
+): Promise<void> {
+  const kept = client.workflow.getHandle(UNMATCHED_WORKFLOW.id);
+  await callTemporal(client, () => kept.signal(matchedSignal, { at, transId, externalId }));
+}
+
+/**
+ * The latest notifications that match no payment, newest first.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function readUnmatched({
+  client,
+}: Pick<ReadContext, 'client'>): Promise<UnmatchedNotification[]> {
+  const handle = client.workflow.getHandle(UNMATCHED_WORKFLOW.id);
+  try {
+    const kept = await queryTemporal(
+      client,
+      () => handle.query(unmatchedQuery),
+      Date.now() + UNMATCHED_LIMIT_MS,
+    );
+    return [...kept].reverse();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,119 @@
+import { Gauge, type Registry } from 'prom-client';
+import { recordsUnavailable, recordUnreadable } from '../http/problem.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
+import { RecordsUnavailableError } from '../records/database.js';
+import { orphaned, type PaymentRecord, type RecordContent } from '../records/payment-record.js';
+import type { Records } from '../records/records.js';
+
+/** What reading the records needs. */
+export interface RecordsContext {
+  /** Without records, a payment is known for as long as Temporal keeps it. */
+  readonly records?: Records | undefined;
+}
+
+/** A payment that Temporal has forgotten. */
+export interface RecordedPayment {
+  readonly kind: 'recorded';
+  readonly id: PaymentId;
+  readonly owner: string;
+  readonly running: false;
+  readonly runId: string;
+  /** ms since the epoch. */
+  readonly createdAt: number;
+  /** Missing when its record can't be read. */
+  readonly requestId: string | undefined;
+  /** Missing when its payer's data was erased, too. */
+  readonly fingerprint: string | undefined;
+  readonly record: PaymentRecord;
+}
+
+/** Why a request to pay is refused: `records_unavailable` before anything was sent. */
+export const UNCHECKED =
+  "Nothing was sent: it can't be checked at the moment whether this Idempotency-Key was used long ago. Repeat the request with the same key.";
+
+/** What couldn't be read of a payment that Temporal doesn't have. */
+const UNREAD =
+  "The payment isn't among the recent ones, and the records can't be read at the moment. Try again shortly.";
+
+/**
+ * Finds a payment in the records; `undefined` when there is none.
+ *
+ * @param unread what to say when they can't be read
+ * @throws {ApiError} `records_unavailable`.
+ */
+export async function findRecorded(
+  { records }: RecordsContext,
+  id: PaymentId,
+  unread = UNREAD,
+): Promise<RecordedPayment | undefined> {
+  const record = await askRecords(() => records?.find(id), unread);
+  return record && toRecordedPayment(record);
+}
+
+function toRecordedPayment(record: PaymentRecord): RecordedPayment {
+  const { id, merchant: owner, runId, indexed, content } = record;
+  const { requestId, fingerprint } = content ?? {};
+  const { createdAt } = indexed;
+  return { kind: 'recorded', id, owner, running: false, runId, createdAt, requestId, fingerprint, record };
+}
+
+/**
+ * A recorded payment as it is.
+ *
+ * @throws {ApiError} `record_unreadable`.
+ */
+export function recordedContent({ id, record }: RecordedPayment): RecordContent {
+  const { content } = record;
+  if (content === undefined) {
+    throw recordUnreadable(
+      "There was such a payment, and it may have been paid, but its record can't be read. Don't pay it again: tell your operator.",
+      { paymentId: id },
+    );
+  }
+  return isOver(record) ? content : { ...content, payment: orphaned(content.payment) };
+}
+
+/** Whether its workflow has come to its end. It was open when it was recorded if Temporal has lost it since. */
+export function isOver({ closedAt, stopped }: PaymentRecord): boolean {
+  return closedAt !== undefined && !stopped;
+}
+
+/**
+ * An answer of the records.
+ *
+ * @param detail what can't be said or done without it
+ * @throws {ApiError} `records_unavailable`.
+ */
+export async function askRecords<T>(ask: () => Promise<T> | T, detail: string): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof RecordsUnavailableError) throw recordsUnavailable(detail, { cause: error });
+    throw error;
+  }
+}
+
+/**
+ * Adds a gauge of how far the recorder is behind to a registry. While the records can't be read, nobody knows how far: that is
+ * infinitely far, so that an alert notices. Without records it is `NaN`, which none does.
+ */
+export function measureRecords(registry: Registry, { records }: RecordsContext): void {
+  new Gauge({
+    name: 'sanaga_records_lag_seconds',
+    help: "How long ago the payments ended up to which all are recorded, about a minute when all is well; +Inf when the records can't be read or nothing was recorded yet, NaN without records. Every API process shows the same: take the minimum",
+    registers: [registry],
+    async collect() {
+      this.set(records === undefined ? Number.NaN : await lagOf(records));
+    },
+  });
+}
+
+async function lagOf(records: Records): Promise<number> {
+  try {
+    const { recordedUntil = Number.NEGATIVE_INFINITY } = await records.recorderState();
+    return (Date.now() - recordedUntil) / 1_000;
+  } catch (error) {
+    if (!(error instanceof RecordsUnavailableError)) throw error;
+    return Number.POSITIVE_INFINITY;
+  }
+}

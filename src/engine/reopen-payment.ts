@@ -1,0 +1,194 @@
+import {
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  type WorkflowHandle,
+} from '@temporalio/client';
+import { paymentNotFound, temporarilyUnavailable } from '../http/problem.js';
+import type { Checker } from '../payments/machine/transitions.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
+import {
+  type EndedState,
+  type Hint,
+  hintSignal,
+  type PaymentResult,
+  type PaymentWorkflowType,
+  recheckUpdate,
+} from '../workflows/messages.js';
+import { type FoundPayment, findPayment, type PaymentWorkflow, type ReadContext } from './find-payment.js';
+import { isOver, recordedContent } from './recorded-payments.js';
+import { callTemporal, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
+import type { UpdateContext } from './update-payment.js';
+import { workflowOptions } from './workflow-start.js';
+
+const REOPENED: PaymentWorkflowType = 'reopenPayment';
+
+/** A payment can end, or be reopened, between two of our calls. */
+const MAX_TRIES = 3;
+
+/**
+ * The state that an ended payment has left, and what had happened to it; `undefined` when its workflow was stopped and could leave none.
+ *
+ * @throws {ApiError} `temporarily_unavailable`, `record_unreadable`.
+ */
+export async function endedState(
+  { client }: Pick<ReadContext, 'client'>,
+  found: FoundPayment,
+): Promise<EndedState | undefined> {
+  if (found.kind === 'recorded') return isOver(found.record) ? recordedContent(found) : undefined;
+  const { handle } = found;
+  try {
+    const { state, timeline }: Partial<EndedState> = await callTemporal(client, () => handle.result());
+    return state && { state, timeline };
+  } catch (error) {
+    if (error instanceof WorkflowFailedError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Whether the run that was found is still the payment's latest. Check it right before reopening the payment
+ * from the state of that run: another run may have begun and ended since, and what it has left would be lost.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function isLatest(context: ReadContext, { id, runId }: FoundPayment): Promise<boolean> {
+  return (await findPayment(context, id))?.runId === runId;
+}
+
+/**
+ * Gives an ended payment a hint: reopens it under its own id, from the state that it ended with. If another
+ * message has just reopened it, that run gets the hint.
+ *
+ * @returns false when a run began or ended in that moment: the payment must be read again
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function reopenWithHint(
+  { client, taskQueue }: Pick<UpdateContext, 'client' | 'taskQueue'>,
+  found: FoundPayment,
+  ended: EndedState,
+  hint: Hint,
+): Promise<boolean> {
+  try {
+    await callTemporal(client, () =>
+      client.workflow.signalWithStart<PaymentWorkflow, [Hint]>(REOPENED, {
+        ...reopening(found, ended, taskQueue),
+        signal: hintSignal,
+        signalArgs: [hint],
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
+}
+
+/** An update that an ended payment is reopened for. */
+export interface ReopeningUpdate<Answer = PaymentResult> {
+  /** Requests with one name, of one actor, for one payment share one update, so they must mean the same. */
+  readonly name: string;
+  readonly by?: Checker;
+  /**
+   * The state to reopen an ended payment from. It is given the one that the payment has left: `undefined`
+   * when its workflow was stopped.
+   *
+   * @throws {ApiError} when reopening it would be of no use.
+   */
+  reopenable(ended: EndedState | undefined): EndedState;
+  /** Sends the update to the payment's running workflow. */
+  send(handle: WorkflowHandle<PaymentWorkflow>, updateId: string): Promise<Answer>;
+  /** Sends the update with the start of the run that reopens the payment. */
+  sendWithStart(
+    startWorkflowOperation: WithStartWorkflowOperation<PaymentWorkflow>,
+    updateId: string,
+  ): Promise<Answer>;
+}
+
+/**
+ * Sends a payment an update; one that has ended is reopened for it, as {@link reopenWithHint} does.
+ *
+ * @returns `undefined` when the payment didn't answer within the time for the response
+ * @throws {ApiError} `too_many_requests`, `temporarily_unavailable`, and what `reopenable` throws.
+ * @throws {WorkflowUpdateFailedError} when the payment refuses.
+ */
+export async function updateOrReopen<Answer>(
+  context: UpdateContext,
+  id: PaymentId,
+  update: ReopeningUpdate<Answer>,
+): Promise<WaitResult<Answer>> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const found = await findPayment(context, id);
+    if (found === undefined) throw paymentNotFound();
+    const ended = found.running ? undefined : update.reopenable(await endedState(context, found));
+    if (ended !== undefined && !(await isLatest(context, found))) continue;
+    try {
+      return await send(context, found, ended, update);
+    } catch (error) {
+      if (!wasOvertaken(error)) throw error;
+    }
+  }
+  throw temporarilyUnavailable();
+}
+
+/**
+ * Has a payment compare itself with the provider's records now. A contradiction of its outcome puts it under review.
+ *
+ * @param stopped the error for a payment whose workflow was stopped, so that it can't be checked
+ * @returns `undefined` when the payment didn't answer within the time for the response
+ * @throws {ApiError} as {@link updateOrReopen} does.
+ * @throws {WorkflowUpdateFailedError} when the payment refuses.
+ */
+export function recheckPayment(
+  context: UpdateContext,
+  id: PaymentId,
+  by: Checker,
+  stopped: () => Error,
+): Promise<WaitResult<PaymentResult>> {
+  return updateOrReopen(context, id, {
+    name: 'recheck',
+    by,
+    reopenable(ended) {
+      if (ended !== undefined) return ended;
+      throw stopped();
+    },
+    send: (handle, updateId) => handle.executeUpdate(recheckUpdate, { updateId, args: [{ by }] }),
+    sendWithStart: (startWorkflowOperation, updateId) =>
+      context.client.workflow.executeUpdateWithStart(recheckUpdate, {
+        updateId,
+        args: [{ by }],
+        startWorkflowOperation,
+      }),
+  });
+}
+
+function send<Answer>(
+  { client, taskQueue, answerWithinMs, shutdown, updates }: UpdateContext,
+  found: FoundPayment,
+  ended: EndedState | undefined,
+  update: ReopeningUpdate<Answer>,
+): Promise<WaitResult<Answer>> {
+  const execute = (updateId: string) =>
+    ended === undefined
+      ? update.send(client.workflow.getHandle(found.id), updateId)
+      : update.sendWithStart(
+          new WithStartWorkflowOperation(REOPENED, reopening(found, ended, taskQueue)),
+          updateId,
+        );
+  return shutdown.commands.within(answerWithinMs, (signal) =>
+    waitFor(client, signal, answerWithinMs, () => updates.send(found.id, update.name, execute, update.by)),
+  );
+}
+
+function reopening(
+  { owner, fingerprint = '', requestId = '', createdAt }: FoundPayment,
+  { state, timeline }: EndedState,
+  taskQueue: string,
+) {
+  const { order, terms } = state;
+  const input = { order, terms, fingerprint, requestId, carried: state, timeline };
+  return {
+    ...workflowOptions({ input, owner, taskQueue, createdAt, payment: state }),
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+  } as const;
+}

@@ -1,0 +1,388 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ApiError, temporarilyUnavailable } from '../http/problem.js';
+import { toPayment } from '../payments/views/to-payment.js';
+import type { LinkOrder, PaymentOrder, PaymentTerms } from '../payments/words/order.js';
+import type { Payment } from '../payments/words/payment.js';
+import { openPayment, transIdOf } from '../payments/words/payment-state.js';
+import type { Tracing } from '../tracing.js';
+import {
+  FINGERPRINT_MISMATCH,
+  INITIATION_UPDATE_ID,
+  type InitiationReply,
+  initiationUpdate,
+  type PaymentResult,
+} from '../workflows/messages.js';
+import {
+  currentState,
+  type FoundPayment,
+  findInTemporal,
+  findPayment,
+  findWorkflow,
+  isDormant,
+  LAST_LOOK_MS,
+} from './find-payment.js';
+import { type LinkMaker, type Links, type LinkWorld, type RequestedLink, requestLink } from './links.js';
+import { askRecords, findRecorded, UNCHECKED } from './recorded-payments.js';
+import { callTemporal, failureTypeOf, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
+import type { UpdateContext } from './update-payment.js';
+import { startNow, startOperation, type WorkflowStart } from './workflow-start.js';
+
+/** What starting payments needs. */
+export interface StartContext extends UpdateContext {
+  readonly terms: PaymentTerms;
+  readonly links: LinkMaker;
+  /** The links that this process has made. */
+  readonly madeLinks: Links<MadeLink>;
+  /** Traces requests for links; nobody does, by default. */
+  readonly tracing?: Tracing | undefined;
+}
+
+/** What the provider has answered to the request for a link, and what its payment is started with. */
+export interface MadeLink {
+  readonly asked: RequestedLink;
+  readonly start: WorkflowStart;
+}
+
+/** A merchant's request for a payment. */
+export interface StartRequest {
+  readonly order: PaymentOrder;
+  readonly owner: string;
+  readonly fingerprint: string;
+  /** Its X-Request-Id. */
+  readonly httpRequestId: string;
+  /** It has an Idempotency-Key, so that repeating it leads to the same payment. */
+  readonly repeatable: boolean;
+}
+
+export type StartResult = {
+  readonly payment: Payment;
+  /** An earlier request with the same key started the payment, which is as it stands now. */
+  readonly isRepeated: boolean;
+} & (
+  | { readonly kind: 'started' }
+  /** The provider's answer isn't known yet. */
+  | { readonly kind: 'undecided' }
+  | { readonly kind: 'rejected'; readonly rejection: string }
+);
+
+/** A payment can end between two of our calls, but only once. */
+const MAX_TRIES = 3;
+
+/**
+ * Starts a payment and waits for the provider's answer, in one call to Temporal; finds one that was started
+ * before. Never starts a second payment under the same id.
+ *
+ * @throws {ApiError} `idempotency_key_reused`, `record_unreadable`, `records_unavailable`, or `temporarily_unavailable` with the
+ * payment's id.
+ */
+export async function startPayment(context: StartContext, request: StartRequest): Promise<StartResult> {
+  // An X-Request-Id may be sent again, so it alone doesn't tell which request started the payment.
+  const requestId = `${request.httpRequestId}.${randomBytes(4).toString('hex')}`;
+  try {
+    const { order } = request;
+    if (order.method === 'link') {
+      const result = await startLink(context, { ...request, order }, requestId).catch(asUndecided);
+      if (result !== undefined) return result;
+    } else if (await isKnown(context, request)) {
+      return await known(context, request, requestId).catch(asUndecided);
+    }
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const result = await tryToStart(context, request, requestId).catch(asUndecided);
+      if (result !== undefined) return result;
+    }
+  } catch (error) {
+    throw error instanceof ApiError && error.code === 'temporarily_unavailable'
+      ? unavailable(request, error.cause)
+      : error;
+  }
+  throw unavailable(request, new Error('the payment could be neither started nor found'));
+}
+
+/**
+ * Whether the request has an Idempotency-Key that the records know. Temporal alone would start a payment that it has forgotten
+ * once more.
+ *
+ * Without the records, what would move money by itself, or ask a payer for it, is not begun. A link is made: nothing comes of it
+ * unless the payer decides to pay, and shops go on selling.
+ *
+ * @throws {ApiError} `records_unavailable`, `temporarily_unavailable`.
+ */
+async function isKnown(context: StartContext, { order, repeatable }: StartRequest): Promise<boolean> {
+  const { records } = context;
+  if (records === undefined || !repeatable) return false;
+  try {
+    return await askRecords(() => records.has(order.id), UNCHECKED);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (order.method === 'link') return false;
+    if ((await findInTemporal(context, order.id)) !== undefined) return true;
+    throw error;
+  }
+}
+
+/** The payment that {@link isKnown}, as it stands. */
+async function known(context: StartContext, request: StartRequest, requestId: string): Promise<StartResult> {
+  const earlier = await asItStands(context, request, requestId);
+  if (earlier !== undefined) return earlier;
+  throw unavailable(request, new Error('a payment that is known was not found'));
+}
+
+/** Once the payment is known, or its start was tried, the records' silence no longer means that nothing was sent. */
+function asUndecided(error: unknown): never {
+  const isSilence = error instanceof ApiError && error.code === 'records_unavailable';
+  throw isSilence ? temporarilyUnavailable(undefined, { cause: error }) : error;
+}
+
+/** The part of the time for the response that the provider has to make a link in. The rest is for starting the workflow. */
+const LINK_SHARE = 0.8;
+
+/**
+ * Makes a link and starts the payment's workflow with it. As long as there is nothing to do for the workflow, it doesn't begin: it
+ * waits at Temporal for its first poll, or for a message, and no worker knows of it.
+ *
+ * @returns `undefined` when the payment has begun, and can be asked itself
+ */
+async function startLink(
+  context: StartContext,
+  request: StartRequest & { readonly order: LinkOrder },
+  requestId: string,
+): Promise<StartResult | undefined> {
+  const arrivedAt = Date.now();
+  const { id } = request.order;
+  const opened = await context.madeLinks.open(id, linkWorld(context, request, requestId));
+  switch (opened.kind) {
+    case 'found': {
+      const { found } = opened;
+      const waits = found.kind === 'recorded' || isDormant(found);
+      return waits ? await known(context, request, requestId) : undefined;
+    }
+    case 'begun': {
+      const { payment } = opened.made.asked;
+      if (opened.isNew) return toResult({ payment: toPayment(payment) }, { isRepeated: false });
+      return await known(context, request, requestId);
+    }
+    case 'noLink': {
+      const withinMs = arrivedAt + context.answerWithinMs - Date.now();
+      return await tryToStart(context, request, requestId, { start: opened.made.start, withinMs });
+    }
+  }
+}
+
+function linkWorld(
+  context: StartContext,
+  request: StartRequest & { readonly order: LinkOrder },
+  requestId: string,
+): LinkWorld<MadeLink, FoundPayment> {
+  const { client, links } = context;
+  return {
+    isUnique: !request.repeatable,
+    find: () => findBegun(context, request),
+    ask: () => askForLink(context, request, requestId),
+    isLink: ({ asked }) => asked.request.outcome.kind === 'accepted',
+    async begin({ start, asked: { request: requested, idleMs = 0 } }) {
+      const delayMs = requested.answeredAt + idleMs - Date.now();
+      try {
+        await callTemporal(client, () => startNow(client, start, delayMs > 0 ? delayMs : undefined));
+        return true;
+      } catch (error) {
+        if (wasOvertaken(error)) return false;
+        throw error;
+      }
+    },
+    mayBegin: (error) => error instanceof ApiError && error.code === 'temporarily_unavailable',
+    async findOther() {
+      const found = await findBegun(context, request);
+      if (found !== undefined) return found;
+      throw temporarilyUnavailable(undefined, {
+        cause: new Error('the payment was started, and is not there'),
+      });
+    },
+    has: (found, { start }) => found.requestId === start.input.requestId,
+    expire({ asked: { payment } }) {
+      const transId = transIdOf(payment);
+      if (transId === undefined) return;
+      void links.expirePay(transId).catch(() => undefined);
+    },
+    pause: (ms) =>
+      context.shutdown.reads.within(2 * ms, (signal) =>
+        pause(ms, undefined, { signal }).then(
+          () => true,
+          () => false,
+        ),
+      ),
+  };
+}
+
+/**
+ * The payment that a request for a link is for, if there is one. The merchant waits for both answers, so the records and Temporal
+ * are asked at once.
+ *
+ * @throws {ApiError} `temporarily_unavailable`, also when Temporal has something else under its id: any link would be in vain.
+ */
+async function findBegun(context: StartContext, request: StartRequest): Promise<FoundPayment | undefined> {
+  const { id } = request.order;
+  const [isRecorded, found] = await Promise.all([isKnown(context, request), findWorkflow(context, id)]);
+  if (found === 'foreign') {
+    throw temporarilyUnavailable(undefined, { cause: new Error('a workflow that is no payment has its id') });
+  }
+  return found ?? (isRecorded ? await findRecorded(context, id) : undefined);
+}
+
+async function askForLink(
+  context: StartContext,
+  { order, owner, fingerprint }: StartRequest & { readonly order: LinkOrder },
+  requestId: string,
+): Promise<MadeLink> {
+  const { taskQueue, terms, links, answerWithinMs, shutdown, tracing } = context;
+  const createdAt = Date.now();
+  const ask = () =>
+    shutdown.commands.within(answerWithinMs, (signal) =>
+      requestLink(links, order, terms, answerWithinMs * LINK_SHARE, signal),
+    );
+  const asked = await (tracing?.run(order.id, 'requestLink', {}, ask, kindOf) ?? ask());
+  const { payment, request: requested } = asked;
+  const input = { order, terms, fingerprint, requestId, requested };
+  return { asked, start: { input, taskQueue, owner, createdAt, payment } };
+}
+
+const kindOf = ({ request }: RequestedLink) => request.outcome.kind;
+
+async function tryToStart(
+  context: StartContext,
+  request: StartRequest,
+  requestId: string,
+  begin?: Beginning,
+): Promise<StartResult | undefined> {
+  try {
+    const answer = await initiate(context, request, requestId, begin);
+    if (answer === undefined) return await undecided(context, request, requestId, begin);
+    return answer.value.requestId === requestId
+      ? toResult(answer.value, { isRepeated: false })
+      : await asItStands(context, request, requestId);
+  } catch (error) {
+    // The refusal may be another request's, with another body, which shared the update: this one's body is compared.
+    if (failureTypeOf(error) === FINGERPRINT_MISMATCH || wasOvertaken(error))
+      return await asItStands(context, request, requestId);
+    throw error;
+  }
+}
+
+/** A payment that begins with what has come of its link, and how long the response to its request may still take. */
+interface Beginning {
+  readonly start: WorkflowStart;
+  readonly withinMs: number;
+}
+
+function initiate(
+  { client, taskQueue, terms, answerWithinMs, shutdown }: StartContext,
+  { order, owner, fingerprint }: StartRequest,
+  requestId: string,
+  begin?: Beginning,
+): Promise<WaitResult<InitiationReply>> {
+  const input = { order, terms, fingerprint, requestId };
+  const { start, withinMs } = begin ?? {
+    start: { input, taskQueue, owner, createdAt: Date.now() },
+    withinMs: answerWithinMs,
+  };
+  return shutdown.commands.within(withinMs, (signal) =>
+    waitFor(client, signal, withinMs, () =>
+      client.workflow.executeUpdateWithStart(initiationUpdate, {
+        updateId: INITIATION_UPDATE_ID,
+        args: [{ fingerprint }],
+        startWorkflowOperation: startOperation(start),
+      }),
+    ),
+  );
+}
+
+/** The payment now; `undefined` when there is none, so that starting it can be tried again. */
+async function asItStands(
+  context: StartContext,
+  request: StartRequest,
+  requestId: string,
+): Promise<StartResult | undefined> {
+  const found = await findSame(context, request);
+  if (found === undefined) return undefined;
+  return toResult(await currentState(context, found), { isRepeated: found.requestId !== requestId });
+}
+
+/**
+ * The payment while the provider's answer isn't known. It may be unable to say how it stands, or there may be
+ * no worker at all. Of a payment that this very request started, it is known all the same: it was created, or what the provider
+ * has answered to the API. With such an answer, it is started in any case: even when the process is to stop.
+ */
+async function undecided(
+  context: StartContext,
+  request: StartRequest,
+  requestId: string,
+  begin?: Beginning,
+): Promise<StartResult> {
+  const found = await findSame(context, request);
+  if (found === undefined) {
+    if (begin === undefined) throw temporarilyUnavailable();
+    await callTemporal(context.client, () => startNow(context.client, begin.start));
+    return begun(request, context.terms, begin.start.createdAt, begin);
+  }
+  const isOurs = found.requestId === requestId;
+  try {
+    const now = await currentState(context, found, isOurs ? LAST_LOOK_MS : undefined);
+    return toResult(now, { isUndecided: true, isRepeated: !isOurs });
+  } catch (error) {
+    if (!(isOurs && found.running && error instanceof ApiError)) throw error;
+    return begun(request, context.terms, found.createdAt, begin);
+  }
+}
+
+/** What a payment is whose workflow was just started, and hasn't begun. */
+function begun(
+  { order }: StartRequest,
+  terms: PaymentTerms,
+  createdAt: number,
+  begin: Beginning | undefined,
+): StartResult {
+  const state = begin?.start.payment ?? openPayment(order, terms, createdAt);
+  const rejection = state.phase.kind === 'ended' ? state.phase.rejection : undefined;
+  return toResult({ payment: toPayment(state), rejection }, { isUndecided: true, isRepeated: false });
+}
+
+/** @throws {ApiError} `idempotency_key_reused`. */
+async function findSame(context: StartContext, request: StartRequest): Promise<FoundPayment | undefined> {
+  const found = await findPayment(context, request.order.id);
+  if (found === undefined || found.fingerprint === request.fingerprint) return found;
+  // A record that can't be read says so itself.
+  if (found.kind === 'recorded' && found.record.content === undefined) return found;
+  throw found.fingerprint === undefined ? keyErased(request) : keyReused(request);
+}
+
+function toResult(
+  { payment, rejection }: PaymentResult,
+  { isRepeated, isUndecided = false }: { readonly isRepeated: boolean; readonly isUndecided?: boolean },
+): StartResult {
+  if (rejection !== undefined) return { kind: 'rejected', payment, rejection, isRepeated };
+  return { kind: isUndecided ? 'undecided' : 'started', payment, isRepeated };
+}
+
+const keyReused = ({ order }: StartRequest): ApiError =>
+  new ApiError(
+    'idempotency_key_reused',
+    'This Idempotency-Key was used with another body. Use a new key for a new payment.',
+    { paymentId: order.id },
+  );
+
+const keyErased = ({ order }: StartRequest): ApiError =>
+  new ApiError(
+    'idempotency_key_reused',
+    "This Idempotency-Key was used for a payment whose payer's data was erased since, so that it can't be said whether it had " +
+      `this body. See /v1/payments/${order.id}, and use a new key for a new payment.`,
+    { paymentId: order.id },
+  );
+
+/** It isn't known whether the payment was accepted: the merchant must find out before paying twice. */
+const unavailable = ({ order, repeatable }: StartRequest, cause: unknown): ApiError =>
+  temporarilyUnavailable(
+    repeatable
+      ? 'The payment may or may not have been accepted. Repeat the request with the same Idempotency-Key: it never pays twice.'
+      : `The payment may or may not have been accepted. Check /v1/payments/${order.id} before sending it again.`,
+    { paymentId: order.id, cause },
+  );

@@ -1,0 +1,220 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { status as grpc } from '@grpc/grpc-js';
+import {
+  type Client,
+  QueryNotRegisteredError,
+  ServiceError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { ApplicationFailure, NamespaceNotFoundError } from '@temporalio/common';
+import { ApiError, temporarilyUnavailable } from '../http/problem.js';
+import { grpcErrorOf } from '../temporal/connection.js';
+import { DecryptionError } from '../temporal/encryption.js';
+
+/** How long a call that Temporal answers at once may take; usually a few ms. */
+const CALL_LIMIT_MS = 4_000;
+
+/** Between two tries of a request that the server dropped, or that was overtaken. */
+const RETRY_PAUSE_MS = 20;
+
+/** The least time that a query gets, however long the wait for it was. */
+const MIN_QUERY_LIMIT_MS = 500;
+
+/** Between a query that was refused and the next. */
+const ASK_AGAIN_MS = 50;
+
+/** By how much a call may outlive the wait that it belongs to, before its own deadline ends it. */
+const DEADLINE_MARGIN_MS = 500;
+
+/** Tries of a message that a workflow's beginning or end has overtaken. */
+const MAX_OVERTAKEN_TRIES = 4;
+
+/**
+ * Makes a call that Temporal answers at once.
+ *
+ * @throws {ApiError} `temporarily_unavailable` when Temporal, or a worker for a query, can't be reached.
+ */
+export async function callTemporal<T>(
+  client: Client,
+  call: () => Promise<T>,
+  limitMs: number = CALL_LIMIT_MS,
+): Promise<T> {
+  try {
+    return await client.withDeadline(Date.now() + limitMs, call);
+  } catch (error) {
+    throw explained(error);
+  }
+}
+
+/**
+ * Queries a workflow that runs, again when its guard has refused to answer because the query came together with news
+ * ([query-guard.ts](../../workflows/query-guard.ts)).
+ *
+ * @param deadline ms since the epoch
+ * @param untilReady waited for before each query
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function queryTemporal<T>(
+  client: Client,
+  query: () => Promise<T>,
+  deadline: number,
+  untilReady: () => Promise<void> = async () => undefined,
+): Promise<T> {
+  for (;;) {
+    await untilReady();
+    try {
+      return await callTemporal(client, query, Math.max(deadline - Date.now(), MIN_QUERY_LIMIT_MS));
+    } catch (error) {
+      if (!wasRefused(error) || Date.now() + ASK_AGAIN_MS >= deadline) throw error;
+      await pause(ASK_AGAIN_MS);
+    }
+  }
+}
+
+/** A workflow's guard has refused to answer. */
+function wasRefused(error: unknown): boolean {
+  return error instanceof ApiError && error.cause instanceof QueryNotRegisteredError;
+}
+
+/**
+ * Sends a message that starts its workflow unless it runs. If the workflow begins or ends in that very
+ * moment, the server may refuse it as already started. It is then sent again, to that or a new one.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function deliver<T>(client: Client, message: () => Promise<T>): Promise<T> {
+  return await callTemporal(client, async () => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await message();
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+        if (tries === MAX_OVERTAKEN_TRIES) throw temporarilyUnavailable(undefined, { cause: error });
+      }
+      await pause(RETRY_PAUSE_MS);
+    }
+  });
+}
+
+/** The answer to a request; `undefined` when the wait for it was over first. */
+export type WaitResult<T> = { readonly value: T } | undefined;
+
+/**
+ * Waits for Temporal's answer until the signal. What was requested goes on without us.
+ *
+ * @param limitMs after which the signal is given, in ms
+ * @throws {ApiError} `temporarily_unavailable` when Temporal can't be reached.
+ */
+export async function waitFor<T>(
+  client: Client,
+  signal: AbortSignal,
+  limitMs: number,
+  request: () => Promise<T>,
+): Promise<WaitResult<T>> {
+  if (signal.aborted) return undefined;
+  const end = Date.now() + limitMs;
+  try {
+    // The SDK doesn't cancel a call that begins just as the signal is given; the deadline ends that one.
+    const deadline = end + DEADLINE_MARGIN_MS;
+    const repeated = () => repeatWhenDropped(request, signal);
+    const value = await client.withDeadline(deadline, () => client.withAbortSignal(signal, repeated));
+    return { value };
+  } catch (error) {
+    // A busy process may hear that the deadline is over before its own timer gives the signal.
+    const isOver = signal.aborted || Date.now() >= end;
+    if (isOver && isTrouble(error)) return undefined;
+    throw explained(error);
+  }
+}
+
+/**
+ * Repeats a request for as long as the server drops it: it takes an update back when a signal comes in just
+ * as the workflow task that was to end it is reported. All our updates may be sent again.
+ */
+async function repeatWhenDropped<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await request();
+    } catch (error) {
+      if (signal.aborted || !isDropped(error)) throw error;
+    }
+    await pause(RETRY_PAUSE_MS);
+  }
+}
+
+/** The type of the ApplicationFailure that a workflow refused an update with, if the error is one. */
+export function failureTypeOf(error: unknown): string | undefined {
+  return failureOf(error)?.type ?? undefined;
+}
+
+/** The workflow's own reason for refusing an update. */
+export function failureMessageOf(error: unknown): string {
+  return failureOf(error)?.message ?? '';
+}
+
+/** What the workflow's refusal of an update has beside its reason, as the workflow has given it. */
+export function failureDetailsOf(error: unknown): unknown {
+  return failureOf(error)?.details?.[0];
+}
+
+function failureOf(error: unknown): ApplicationFailure | undefined {
+  if (!(error instanceof WorkflowUpdateFailedError)) return undefined;
+  return error.cause instanceof ApplicationFailure ? error.cause : undefined;
+}
+
+/** Failure type with which the server answers an update that the workflow's end overtook. */
+const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
+
+/** Failure type of the server's own refusal of an update that its workflow task was completed without. */
+const UNPROCESSED = 'UnprocessedUpdate';
+
+/** The workflow doesn't run, or ended before it could answer. */
+export function hasEnded(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError || failureTypeOf(error) === ENDED_MEANWHILE;
+}
+
+/** The workflow's run ended, or another one began, in the moment of the call. */
+export function wasOvertaken(error: unknown): boolean {
+  return error instanceof WorkflowExecutionAlreadyStartedError || hasEnded(error);
+}
+
+/** Whether a failed workflow task took the update with it. */
+function isDropped(error: unknown): boolean {
+  if (failureTypeOf(error) === UNPROCESSED) return true;
+  const failed = grpcErrorOf(error);
+  if (failed?.code !== grpc.FAILED_PRECONDITION && failed?.code !== grpc.ABORTED) return false;
+  return failed.message.includes('workflow task');
+}
+
+/** What Temporal says when a limit of the namespace's is below those that requests are checked by. */
+const BEYOND_LIMIT = /[a-z ]{1,80} exceeds [a-z ]{0,80}limit/i;
+
+/** A failed call as an error of the API; any other as it is. */
+function explained(error: unknown): unknown {
+  const { code, message = '' } = grpcErrorOf(error) ?? {};
+  const [limit] = BEYOND_LIMIT.exec(message) ?? [];
+  if (code === grpc.INVALID_ARGUMENT && limit !== undefined) {
+    const detail = `Temporal can't keep a payment as large as this (${limit.trim()}): nothing came of the request. Send less in metadata.`;
+    return new ApiError('body_too_large', detail, { cause: error });
+  }
+  return isTrouble(error) ? temporarilyUnavailable(undefined, { cause: error }) : error;
+}
+
+/** Whether the call itself failed and may succeed later. Temporal's answers have types of their own. */
+function isTrouble(error: unknown): boolean {
+  // Every payment knows our queries: its worker could not make it answer, or its guard has refused to.
+  if (error instanceof QueryNotRegisteredError) return true;
+  // The operator has still to give this process a key.
+  if (error instanceof DecryptionError) return true;
+  // Not a ServiceError: the namespace is missing, or Temporal doesn't know it yet.
+  if (error instanceof NamespaceNotFoundError) return true;
+  // Payments refuse with an ApplicationFailure. A CancelledFailure, say, isn't their answer.
+  if (error instanceof WorkflowUpdateFailedError) return failureOf(error) === undefined;
+  const grpcError = grpcErrorOf(error);
+  // Also what Temporal calls invalid: the namespace lacks a search attribute, say, which /readyz tells.
+  if (grpcError) return true;
+  return error instanceof ServiceError || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
+}

@@ -1,0 +1,161 @@
+import PQueue from 'p-queue';
+import { type PaymentNotification, withNextTries } from '../payments/machine/notification.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
+import { type ListedRun, TOLD_PAYMENTS, toRun, UNDELIVERED_PAYMENTS } from '../records/list-runs.js';
+import { notificationsQuery, OF_ENDED } from '../workflows/messages.js';
+import {
+  askRunning,
+  type FoundPayment,
+  findInTemporal,
+  isDormant,
+  type PaymentInTemporal,
+  type ReadContext,
+  stateAtStart,
+  wasNeverBegun,
+} from './find-payment.js';
+import { countPayments, listOldestFirst } from './oldest-first.js';
+import type { Place } from './places.js';
+import { isOver, recordedContent } from './recorded-payments.js';
+import { endedState } from './reopen-payment.js';
+import { callTemporal } from './temporal-calls.js';
+
+/** A notification that its merchant has not acknowledged, with its payment as the index has it. */
+export interface Unacknowledged
+  extends Pick<ListedRun, 'id' | 'merchant'>,
+    Pick<ListedRun['indexed'], 'kind' | 'status' | 'amount' | 'amountPaid'> {
+  readonly notification: PaymentNotification;
+}
+
+/** Whether they are still tried. */
+export type Unacknowledging = 'due' | 'abandoned';
+
+/** The payments that may have one. Temporal's index doesn't know each delivery: that would cost every payment an event. */
+const QUERIES: Readonly<Record<Unacknowledging, string>> = {
+  due: TOLD_PAYMENTS,
+  abandoned: UNDELIVERED_PAYMENTS,
+};
+
+export interface UnacknowledgedPage {
+  /** Those of the payment that was created first at the beginning. */
+  readonly data: readonly Unacknowledged[];
+  /** Payments that may have one, on all pages. */
+  readonly total: number;
+  /** Payments that were asked. */
+  readonly checked: number;
+  /** Those of them that could not answer in time. */
+  readonly unread: number;
+  /** The place after which there are more payments that may have one. */
+  readonly last?: Place | undefined;
+}
+
+/** Payments that are asked at the same time. */
+const CONCURRENCY = 10;
+
+/** How long one payment may take to answer, in ms. */
+const ANSWER_LIMIT_MS = 2_000;
+
+/**
+ * The notifications that merchants have not acknowledged, of the payments that were created first: those that may have one are asked.
+ *
+ * @param limit payments to ask; each is a call to a worker
+ * @param after `last` of the page before
+ * @throws {ApiError} `temporarily_unavailable` when the index can't be read.
+ */
+export async function listUnacknowledged(
+  context: ReadContext,
+  which: Unacknowledging,
+  limit: number,
+  after: Place | undefined,
+): Promise<UnacknowledgedPage> {
+  const total = await countPayments(context.client, QUERIES[which]);
+  const { runs, last } = await listOldestFirst(context.client, QUERIES[which], limit, after);
+  const queue = new PQueue({ concurrency: CONCURRENCY });
+  const ask = ({ id }: ListedRun) => unacknowledgedOf(context, id, which).catch(() => undefined);
+  const answers = await queue.addAll(runs.map((run) => () => ask(run)));
+  return {
+    data: answers.flatMap((answer) => answer ?? []),
+    total,
+    checked: runs.length,
+    unread: answers.filter((answer) => answer === undefined).length,
+    last,
+  };
+}
+
+/**
+ * What a payment's merchant has not acknowledged, oldest first.
+ *
+ * @param limitMs how long a running payment may take to answer, in ms
+ */
+export async function unacknowledgedOf(
+  context: ReadContext,
+  id: PaymentId,
+  which: Unacknowledging,
+  limitMs = ANSWER_LIMIT_MS,
+): Promise<Unacknowledged[]> {
+  const found = await findInTemporal(context, id);
+  // What has ended in the meantime sends nothing more.
+  if (found === undefined || (which === 'due' && !found.running)) return [];
+  const run = toRun(found.description.raw.workflowExecutionInfo ?? {});
+  if (run === undefined) return [];
+  const { kind, status, amount, amountPaid } = run.indexed;
+  const notifications = await readNotifications(context, found, limitMs);
+  return withNextTries(notifications, Date.now())
+    .filter(({ delivery }) => delivery.kind === which)
+    .map((notification) => ({
+      id,
+      merchant: found.owner,
+      kind,
+      status,
+      amount,
+      amountPaid,
+      notification,
+    }));
+}
+
+/**
+ * A payment's notifications, oldest first.
+ *
+ * @param limitMs how long it may take to answer while it runs, in ms
+ * @throws {ApiError} `temporarily_unavailable`, `record_unreadable`.
+ */
+export async function readNotifications(
+  context: ReadContext,
+  found: FoundPayment,
+  limitMs?: number,
+): Promise<readonly PaymentNotification[]> {
+  if (found.kind === 'recorded') {
+    const { state, payment } = recordedContent(found);
+    const { record } = found;
+    return isOver(record)
+      ? state.notifications
+      : givenUp(state.notifications, record.closedAt ?? Date.parse(payment.updatedAt));
+  }
+  if (isDormant(found)) return (await stateAtStart(context, found)).state.notifications;
+  if (found.running)
+    return await askRunning(context, found, () => found.handle.query(notificationsQuery), limitMs);
+  const ended = await endedState(context, found);
+  if (ended !== undefined) return ended.state.notifications;
+  return givenUp(await lastNotifications(context, found), found.description.closeTime?.getTime() ?? 0);
+}
+
+/** The notifications of a payment whose workflow was stopped, as they were then. */
+async function lastNotifications(
+  context: ReadContext,
+  found: PaymentInTemporal,
+): Promise<readonly PaymentNotification[]> {
+  try {
+    return await callTemporal(context.client, () => found.handle.query(notificationsQuery, OF_ENDED));
+  } catch (error) {
+    if (!wasNeverBegun(error)) throw error;
+    return (await stateAtStart(context, found)).state.notifications;
+  }
+}
+
+/** What was due when the payment's workflow was stopped, or lost, is sent by nobody. */
+function givenUp(notifications: readonly PaymentNotification[], at: number): readonly PaymentNotification[] {
+  return notifications.map((one) => {
+    if (one.delivery.kind !== 'due') return one;
+    const { lastTriedAt, lastError } = one.delivery;
+    return { ...one, delivery: { kind: 'abandoned', at, lastTriedAt, lastError } };
+  });
+}

@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import type { WorkflowHandle } from '@temporalio/client';
+import { tooManyRequests } from '../http/problem.js';
+import type { Shutdown } from '../http/server.js';
+import type { Actor, Checker } from '../payments/machine/transitions.js';
+import type { Payment } from '../payments/words/payment.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
+import { expireUpdate, type PaymentResult, type RefusalDetails } from '../workflows/messages.js';
+import {
+  currentState,
+  type FoundPayment,
+  LAST_LOOK_MS,
+  latestState,
+  type PaymentWorkflow,
+  type ReadContext,
+} from './find-payment.js';
+import { failureDetailsOf, failureMessageOf, failureTypeOf, hasEnded, waitFor } from './temporal-calls.js';
+
+/** What updates of payments need. */
+export interface UpdateContext extends ReadContext {
+  readonly taskQueue: string;
+  readonly updates: SharedUpdates;
+  readonly shutdown: Shutdown;
+  /** ms after which a POST is answered 202 when the provider has not answered yet. */
+  readonly answerWithinMs: number;
+}
+
+/** What became of an update. */
+export type UpdateResult =
+  | { readonly kind: 'done'; readonly result: PaymentResult }
+  /** The payment had ended before. */
+  | { readonly kind: 'ended'; readonly result: PaymentResult }
+  /** It was not finished within the time for the response. */
+  | { readonly kind: 'underway'; readonly result: PaymentResult }
+  | {
+      readonly kind: 'refused';
+      readonly code: RefusalCode;
+      /** The payment's own reason. */
+      readonly message: string;
+      /** How the request would be taken all the same. */
+      readonly insist?: RefusalDetails | undefined;
+      readonly result: PaymentResult;
+    };
+
+/** Codes of the problems that payments refuse requests with. */
+export type RefusalCode =
+  | 'not_a_link'
+  | 'not_expirable'
+  | 'not_initiated'
+  | 'not_cancelable'
+  | 'not_under_review'
+  | 'resolution_refused';
+
+const REFUSALS = new Map<string | undefined, RefusalCode>([
+  ['NotALink', 'not_a_link'],
+  ['NotExpirable', 'not_expirable'],
+  ['NotInitiated', 'not_initiated'],
+  ['NotUnderReview', 'not_under_review'],
+  ['ResolutionRefused', 'resolution_refused'],
+]);
+
+/**
+ * Sends a payment an update and waits for its answer as long as the response to a request may take.
+ *
+ * @throws {ApiError} `temporarily_unavailable`.
+ */
+export async function updatePayment(
+  context: UpdateContext,
+  found: FoundPayment,
+  update: (handle: WorkflowHandle<PaymentWorkflow>) => Promise<PaymentResult>,
+): Promise<UpdateResult> {
+  // Asked first, because a payment that carries out an update may not answer until it is done.
+  const before = await currentState(context, found);
+  // A final payment may run on until its merchant is notified, but does nothing else.
+  if (found.kind === 'recorded' || !found.running || before.payment.final) {
+    return { kind: 'ended', result: before };
+  }
+
+  const { client, answerWithinMs, shutdown } = context;
+  try {
+    const answer = await shutdown.commands.within(answerWithinMs, (signal) =>
+      waitFor(client, signal, answerWithinMs, () => update(found.handle)),
+    );
+    if (answer !== undefined) return { kind: 'done', result: answer.value };
+    return { kind: 'underway', result: await latestState(context, found, LAST_LOOK_MS).catch(() => before) };
+  } catch (error) {
+    const code = REFUSALS.get(failureTypeOf(error));
+    if (code === undefined && !hasEnded(error)) throw error;
+    const result = await latestState(context, found);
+    if (code === undefined) return { kind: 'ended', result };
+    const insist = failureDetailsOf(error) as RefusalDetails | undefined;
+    return { kind: 'refused', code, message: failureMessageOf(error), insist, result };
+  }
+}
+
+/** Expires a link, and withdraws what was not sent yet. @throws {ApiError} as {@link updatePayment}. */
+export function endPayment(context: UpdateContext, found: FoundPayment, by: Actor): Promise<UpdateResult> {
+  return updatePayment(context, found, (handle) =>
+    context.updates.send(
+      found.id,
+      'expire',
+      (updateId) => handle.executeUpdate(expireUpdate, { updateId, args: [{ by }] }),
+      by,
+    ),
+  );
+}
+
+/** Whether the payment ended because its merchant withdrew it before anything was sent. */
+export function isWithdrawn({ failureCode }: Payment): boolean {
+  return failureCode === 'withdrawn';
+}
+
+/**
+ * Different updates that merchants may have in flight for one payment. Temporal takes ten for a workflow, and
+ * an operator's decision must always find room among them.
+ */
+export const MAX_UPDATES = 4;
+
+interface SharedUpdate {
+  readonly updateId: string;
+  /** Requests that wait for it. */
+  waiting: number;
+}
+
+/**
+ * The updates that this process has in flight for merchants. Requests for the same thing at the same time
+ * share one update of the workflow, each with a wait of its own.
+ */
+export class SharedUpdates {
+  readonly #inFlight = new Map<PaymentId, Map<string, SharedUpdate>>();
+
+  /**
+   * Sends an update, or joins the one with this name, asked for by the same, that is in flight for the payment.
+   *
+   * @param name what is asked for; requests with one name must mean the same
+   * @param send sends an update with this id, which Temporal carries out once, no matter who sends it
+   * @throws {ApiError} `too_many_requests` when the payment has {@link MAX_UPDATES} others in flight.
+   */
+  async send<T>(
+    id: PaymentId,
+    name: string,
+    send: (updateId: string) => Promise<T>,
+    by?: Checker,
+  ): Promise<T> {
+    const updates = this.#inFlight.get(id) ?? new Map<string, SharedUpdate>();
+    const key = JSON.stringify([name, by]);
+    const joined = updates.get(key);
+    if (joined === undefined && updates.size >= MAX_UPDATES) throw tooManyRequests();
+    // The id isn't encrypted at Temporal, and so names nobody.
+    const update = joined ?? { updateId: `${name}.${randomUUID()}`, waiting: 0 };
+    update.waiting++;
+    updates.set(key, update);
+    this.#inFlight.set(id, updates);
+    const leave = () => {
+      if (updates.get(key) === update) updates.delete(key);
+      if (updates.size === 0) this.#inFlight.delete(id);
+    };
+    try {
+      const answer = await send(update.updateId);
+      // Later requests ask for something newer than this answer.
+      leave();
+      return answer;
+    } finally {
+      update.waiting--;
+      if (update.waiting === 0) leave();
+    }
+  }
+}

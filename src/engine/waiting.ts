@@ -1,0 +1,164 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { PaymentId } from '../payments/words/payment-id.js';
+import { HOUR_MS } from '../payments/words/time.js';
+import { type ListedRun, TOLD_PAYMENTS } from '../records/list-runs.js';
+import { currentState, findPayment, type ReadContext } from './find-payment.js';
+import { countPayments, listOldestFirst } from './oldest-first.js';
+import { shareAnswers } from './shared-answers.js';
+import { unacknowledgedOf } from './unacknowledged.js';
+import { OPEN_REVIEWS, unfinishedQuery } from './visibility.js';
+
+/** For how long what was read is shown again, in ms, however often Prometheus asks. */
+const REUSED_MS = 60_000;
+
+/** How long one reading may take, in ms: Prometheus waits for ten seconds. */
+const READING_LIMIT_MS = 5_000;
+
+/** How long one payment may take to say since when it has waited, in ms. */
+const ANSWER_LIMIT_MS = 1_500;
+
+/** A payment that has no outcome after this time is overdue, in ms: a link may be paid for a day. */
+const UNFINISHED_AFTER_MS = 25 * HOUR_MS;
+
+/** Payments that are asked since when they have waited: the ones that were created first. */
+const MAX_DATED = 200;
+
+/** How long an answer holds, in ms: what a payment waits for may end between two readings, and something else begin. */
+const DATED_MS = 10 * 60_000;
+
+/** Payments that wait for something; `NaN` for what isn't known. */
+interface Waiting {
+  readonly count: number;
+  /** Since when the oldest has waited, in ms since the epoch; `undefined` when none does. */
+  readonly oldest: number | undefined;
+}
+
+/** What payments wait for. */
+interface Wait {
+  /** Finds those that may wait, in Temporal's index. */
+  readonly query: string;
+  /** Since when one has, in ms since the epoch; `undefined` when it doesn't, for the index may lag. */
+  since(id: PaymentId): Promise<number | undefined>;
+}
+
+/**
+ * Adds gauges of what payments wait for to a registry: a decision, a merchant who takes a notification, an outcome. Temporal's
+ * index counts them, and payments say since when. What can't be found out is `NaN`, which is no number, and not 0.
+ */
+export function measureWaiting(registry: Registry, context: ReadContext): void {
+  const registers = [registry];
+  const reviews = new WaitingReader(context, { query: OPEN_REVIEWS, since: (id) => inReview(context, id) });
+  const due = new WaitingReader(context, { query: TOLD_PAYMENTS, since: (id) => owed(context, id) });
+  const unfinished = shareAnswers(
+    () =>
+      countPayments(context.client, unfinishedQuery(Date.now() - UNFINISHED_AFTER_MS)).catch(
+        () => Number.NaN,
+      ),
+    REUSED_MS,
+  );
+  new Gauge({
+    name: 'sanaga_reviews_open',
+    help: 'Payments in REVIEW that a person can decide, up to a minute ago; NaN when Temporal could not be asked. Every API process shows all of them: take the maximum',
+    registers,
+    async collect() {
+      this.set((await reviews.read()).count);
+    },
+  });
+  new Gauge({
+    name: 'sanaga_review_oldest_age_seconds',
+    help: 'For how long the oldest of them has waited for a person, in seconds; 0 without one, NaN when no payment could be asked. Among more than 200, those created first are asked',
+    registers,
+    async collect() {
+      this.set(ageOf(await reviews.read()));
+    },
+  });
+  new Gauge({
+    name: 'sanaga_delivery_oldest_age_seconds',
+    help: 'For how long the oldest notification has waited for its merchant to take it, in seconds; 0 without one, NaN when no payment could be asked. Among more than 200 payments, those created first are asked',
+    registers,
+    async collect() {
+      this.set(ageOf(await due.read()));
+    },
+  });
+  new Gauge({
+    name: 'sanaga_payments_unfinished',
+    help: 'Payments, not in REVIEW, that were created more than 25 hours ago and have no final status, up to a minute ago; NaN when Temporal could not be asked. Every API process shows all of them: take the maximum',
+    registers,
+    async collect() {
+      this.set(await unfinished());
+    },
+  });
+}
+
+/** In seconds; 0 when nothing waits. */
+function ageOf({ oldest }: Waiting): number {
+  return oldest === undefined ? 0 : (Date.now() - oldest) / 1_000;
+}
+
+/** Since when a payment has been under review. */
+async function inReview(context: ReadContext, id: PaymentId): Promise<number | undefined> {
+  const found = await findPayment(context, id);
+  if (found === undefined) return undefined;
+  const { payment } = await currentState(context, found, ANSWER_LIMIT_MS);
+  return payment.review && Date.parse(payment.review.since);
+}
+
+/** Since when a payment's merchant has not taken a notification. */
+async function owed(context: ReadContext, id: PaymentId): Promise<number | undefined> {
+  const [first] = await unacknowledgedOf(context, id, 'due', ANSWER_LIMIT_MS);
+  return first?.notification.at;
+}
+
+/** Reads what payments wait for, for all who ask, at most once in {@link REUSED_MS}. */
+class WaitingReader {
+  readonly #since = new Map<PaymentId, { readonly at: number | undefined; readonly readAt: number }>();
+
+  constructor(
+    private readonly context: ReadContext,
+    private readonly wait: Wait,
+  ) {}
+
+  readonly read = shareAnswers(
+    () => this.#readNow().catch((): Waiting => ({ count: Number.NaN, oldest: Number.NaN })),
+    REUSED_MS,
+  );
+
+  async #readNow(): Promise<Waiting> {
+    const deadline = Date.now() + READING_LIMIT_MS;
+    const { client } = this.context;
+    const count = await countPayments(client, this.wait.query);
+    const { runs, last } = await listOldestFirst(client, this.wait.query, MAX_DATED);
+    const ids = new Set(runs.map(({ id }) => id));
+    for (const id of this.#since.keys()) if (!ids.has(id)) this.#since.delete(id);
+    return { count, oldest: await this.#oldest(runs, last !== undefined, deadline) };
+  }
+
+  /**
+   * Since when the oldest has waited; `NaN` when none could be asked, `undefined` when those that were asked don't wait. No payment waits
+   * before it was created: they are asked in that order, until those that are left were created after a time that is known.
+   */
+  async #oldest(runs: readonly ListedRun[], hasMore: boolean, deadline: number): Promise<number | undefined> {
+    let oldest: number | undefined;
+    let isUnread = hasMore;
+    for (const { id, indexed } of runs) {
+      if (oldest !== undefined && indexed.createdAt > oldest) break;
+      const known = this.#since.get(id);
+      const isFresh = known !== undefined && Date.now() - known.readAt < DATED_MS;
+      // One that can't answer doesn't keep the others from it. Without a worker, none does until the time is over.
+      if (!isFresh && Date.now() < deadline) await this.#ask(id);
+      const read = this.#since.get(id);
+      if (read === undefined) isUnread = true;
+      else if (read.at !== undefined) oldest = Math.min(oldest ?? read.at, read.at);
+    }
+    return oldest ?? (isUnread ? Number.NaN : undefined);
+  }
+
+  /** Asks a payment since when it has waited. When it doesn't answer, it is asked again the next time. */
+  async #ask(id: PaymentId): Promise<void> {
+    try {
+      this.#since.set(id, { at: await this.wait.since(id), readAt: Date.now() });
+    } catch {
+      // What was known of it before still holds.
+    }
+  }
+}

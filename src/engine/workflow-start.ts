@@ -1,0 +1,128 @@
+import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import { hasGivenUp } from '../payments/machine/notification.js';
+import { linesOf, markdown } from '../payments/views/describe-payment.js';
+import { amountPaidOf } from '../payments/views/to-payment.js';
+import { xaf } from '../payments/words/limits.js';
+import type { PaymentOrder } from '../payments/words/order.js';
+import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../payments/words/payment-state.js';
+import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
+import type { PaymentInput, PaymentWorkflowType } from '../workflows/messages.js';
+import type { PaymentMemo, PaymentWorkflow } from './find-payment.js';
+
+/** What a run of a payment's workflow is started with. */
+export interface WorkflowStart {
+  readonly input: PaymentInput;
+  readonly owner: string;
+  readonly taskQueue: string;
+  /** When the payment was created, in ms since the epoch: the same for all of its runs. */
+  readonly createdAt: number;
+  /** What it begins with, if it was opened before. */
+  readonly payment?: PaymentState | undefined;
+}
+
+/** Starts a payment's workflow, which begins after the delay. @throws WorkflowExecutionAlreadyStartedError */
+export function startNow(client: Client, start: WorkflowStart, startDelay?: number): Promise<unknown> {
+  return client.workflow.start<PaymentWorkflow>(workflowTypeOf(start.input.order), {
+    ...workflowOptions(start),
+    ...(startDelay !== undefined && { startDelay }),
+    workflowIdConflictPolicy: 'FAIL',
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+  });
+}
+
+/**
+ * The start of a payment's workflow, for an update to go with. An id never starts twice: while its workflow
+ * runs, that one gets the update; once it has ended, the start is refused.
+ */
+export function startOperation(start: WorkflowStart) {
+  return new WithStartWorkflowOperation<PaymentWorkflow>(workflowTypeOf(start.input.order), {
+    ...workflowOptions(start),
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+  });
+}
+
+export function workflowTypeOf(order: PaymentOrder): PaymentWorkflowType {
+  if (order.kind === 'payout') return 'payOut';
+  return order.method === 'link' ? 'collectByLink' : 'collectDirect';
+}
+
+/**
+ * Options for a run of a payment's workflow, with all that is readable of it without a worker. While a run is
+ * open, a start under its id never begins a second one; what happens after its end, the caller chooses.
+ */
+export function workflowOptions({ input, owner, taskQueue, createdAt, payment }: WorkflowStart) {
+  const { order, fingerprint, requestId } = input;
+  const { summary, details } = describeOrder(order, owner, payment);
+  const memo: PaymentMemo = {
+    owner,
+    fingerprint,
+    requestId,
+    ...(order.method !== undefined && { method: order.method }),
+    ...(Object.keys(order.metadata).length > 0 && { metadata: order.metadata }),
+  };
+  return {
+    workflowId: order.id,
+    taskQueue,
+    args: [input] as [PaymentInput],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    memo,
+    typedSearchAttributes: searchAttributes(order, owner, createdAt, payment),
+    staticSummary: summary,
+    staticDetails: details,
+  } as const;
+}
+
+function searchAttributes(
+  { kind, amount, externalId, userId }: PaymentOrder,
+  owner: string,
+  createdAt: number,
+  payment: PaymentState | undefined,
+): TypedSearchAttributes {
+  const transId = payment && transIdOf(payment);
+  const amountPaid = payment && amountPaidOf(payment);
+  return new TypedSearchAttributes([
+    { key: attributes.merchant, value: owner },
+    { key: attributes.status, value: payment === undefined ? 'CREATED' : statusOf(payment) },
+    // The workflow sets it when it changes, and a payment that is opened again may never change.
+    ...(payment !== undefined && isFinalPayment(payment) ? [{ key: attributes.final, value: true }] : []),
+    ...(payment !== undefined && hasGivenUp(payment.notifications)
+      ? [{ key: attributes.givenUp, value: true }]
+      : []),
+    { key: attributes.kind, value: kind },
+    { key: attributes.amount, value: amount },
+    ...(amountPaid === undefined ? [] : [{ key: attributes.amountPaid, value: amountPaid }]),
+    { key: attributes.createdAt, value: createdAt },
+    ...(externalId === undefined ? [] : [{ key: attributes.externalId, value: externalId }]),
+    ...(userId === undefined ? [] : [{ key: attributes.userId, value: userId }]),
+    ...(transId === undefined ? [] : [{ key: attributes.transId, value: transId }]),
+  ]);
+}
+
+const COLLECTIONS = { link: 'Collection by link', direct: 'Collection from a phone' } as const;
+
+/**
+ * What Temporal's Web UI shows of a payment: a title, and details in Markdown. Nothing about the payer or the
+ * recipient, so that an operator can show the page to somebody.
+ */
+function describeOrder(
+  order: PaymentOrder,
+  owner: string,
+  payment: PaymentState | undefined,
+): { summary: string; details: string } {
+  const what = order.kind === 'payout' ? 'Payout' : COLLECTIONS[order.method];
+  const amount = xaf(order.amount);
+  const lines = [
+    `**${what}** of **${amount}**`,
+    '',
+    `- Merchant: ${code(owner)}`,
+    ...(order.externalId === undefined ? [] : [`- externalId: ${code(order.externalId)}`]),
+    ...(order.userId === undefined ? [] : [`- userId: ${code(order.userId)}`]),
+    ...(payment === undefined || isFinalPayment(payment)
+      ? []
+      : ['', 'At its start:', '', ...linesOf(payment)]),
+  ];
+  return { summary: `${what} of ${amount}`, details: markdown(lines) };
+}
+
+const code = (text: string) => `\`${text}\``;

@@ -1,0 +1,86 @@
+import { timingSafeEqual } from 'node:crypto';
+import { type Merchant, type MerchantLimits, type Scope, sha256Of } from '../merchants.js';
+import { forbidden, unauthenticated } from './problem.js';
+
+/** The owner of an API key, and what the key allows. */
+export interface Caller {
+  readonly owner: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** The owner's limits of amounts. */
+  readonly limits: MerchantLimits;
+  /** The SHA-256 of the key's secret, in hex. */
+  readonly key: string;
+}
+
+/** Finds the callers that API keys belong to. */
+export interface Authenticator {
+  /**
+   * The caller that the value of an `Authorization` header names.
+   *
+   * @throws {ApiError} `unauthenticated`.
+   */
+  authenticate(authorization: string | undefined): Caller;
+  /** Knows these merchants' keys from now on, and no others. Requests under way go on with what they began with. */
+  replace(merchants: readonly Merchant[]): void;
+}
+
+interface Key {
+  readonly digest: Buffer;
+  readonly caller: Caller;
+}
+
+/**
+ * Bearer authentication with the merchants' keys. Only digests are kept. Each request is compared with all of them, in
+ * constant time, so that the time taken reveals neither which key matched nor how much of it.
+ */
+export function createAuthenticator(merchants: readonly Merchant[]): Authenticator {
+  let keys = merchants.flatMap(keysOf);
+  return {
+    authenticate(authorization) {
+      const secret = /^Bearer +([^ ]+) *$/i.exec(authorization ?? '')?.[1];
+      if (secret === undefined) throw unauthenticated(authorization === undefined ? 'missing' : 'malformed');
+
+      const caller = find(keys, Buffer.from(sha256Of(secret), 'hex'));
+      if (caller === undefined) throw unauthenticated('unknown');
+      return caller;
+    },
+    replace(next) {
+      keys = next.flatMap(keysOf);
+    },
+  };
+}
+
+/** @param anyOf the key must have one of these scopes. @throws {ApiError} `forbidden`. */
+export function requireScope({ scopes }: Caller, anyOf: readonly Scope[]): void {
+  if (!anyOf.some((scope) => scopes.has(scope))) throw forbidden(anyOf);
+}
+
+/** Compares two secrets in constant time. */
+export function sameSecret(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(sha256Of(one)), Buffer.from(sha256Of(other)));
+}
+
+/** Whether the caller is an operator, who may see every owner's payments and what is internal. */
+export function isOperator({ scopes }: Caller): boolean {
+  return scopes.has('review');
+}
+
+/** Whether a caller may see a payment: its owner may, and so may operators. */
+export function maySee(caller: Caller, owner: string): boolean {
+  return caller.owner === owner || isOperator(caller);
+}
+
+function find(keys: readonly Key[], digest: Buffer): Caller | undefined {
+  let found: Caller | undefined;
+  for (const key of keys) {
+    if (timingSafeEqual(key.digest, digest)) found = key.caller;
+  }
+  return found;
+}
+
+function keysOf({ name: owner, keys, limits }: Merchant): Key[] {
+  return keys.map(({ sha256, scopes }) => ({
+    digest: Buffer.from(sha256, 'hex'),
+    caller: { owner, scopes: new Set(scopes), limits, key: sha256 },
+  }));
+}

@@ -1,0 +1,116 @@
+import type { TransId } from '../words/payment-id.js';
+import {
+  isKnown,
+  type KnownDifference,
+  type Named,
+  namedIn,
+  type PaymentState,
+  reviewOf,
+  transIdOf,
+  UNNAMED,
+} from '../words/payment-state.js';
+import type { Transaction } from '../words/transaction.js';
+import { differenceOf, disagreement, isDisputed, ownAmong } from './matching.js';
+import { holdForReview, inPhase, matchedTransId, withOthers } from './transitions.js';
+
+/*
+ * What operators decide on. A decision names the number of the review that it was made on: any change of what the provider
+ * has shown makes that another, so that nothing is decided on something else than what its operator was shown.
+ */
+
+/** How many differences are remembered. */
+const MAX_DIFFERENCES = 20;
+
+/**
+ * Remembers how what the provider shows differs from the order. An answer that leaves a field out doesn't correct what an
+ * earlier one has said in it.
+ */
+export function withDifferences(payment: PaymentState, shown: readonly Transaction[]): PaymentState {
+  return shown.filter((one) => isLookedAt(payment, one)).reduce(withDifference, payment);
+}
+
+/** Those of the payment, and the one that a decision names. A forged notification could name any other. */
+function isLookedAt(payment: PaymentState, { transId, externalId, userId }: Transaction): boolean {
+  const { phase, order } = payment;
+  const isDecided = phase.kind === 'deciding' && matchedTransId(phase.resolution.decision) === transId;
+  return isDecided || isKnown(payment, transId) || externalId === order.id || userId === order.id;
+}
+
+function withDifference(payment: PaymentState, transaction: Transaction): PaymentState {
+  const { transId } = transaction;
+  const before = knownDifference(payment, transId);
+  const now = differenceOf(payment.order, transaction);
+  if (now === undefined && (before === undefined || isLeftOut(transaction, before))) return payment;
+  if (now?.words === before?.words) return payment;
+  const others = (payment.differences ?? []).filter((one) => one !== before);
+  const differences = now === undefined ? others : [...others, { transId, ...now }];
+  return { ...payment, differences: differences.slice(-MAX_DIFFERENCES) };
+}
+
+function isLeftOut(transaction: Transaction, { field }: KnownDifference): boolean {
+  return field === 'externalId' || field === 'names'
+    ? transaction.externalId === undefined && transaction.userId === undefined
+    : transaction[field] === undefined;
+}
+
+/** How the provider has last shown a transaction to differ from the order. */
+export function knownDifference({ differences }: PaymentState, transId: TransId | undefined) {
+  return differences?.find((one) => one.transId === transId);
+}
+
+/**
+ * Has a person look at a transaction that names the payment and another, when the provider first shows it, whatever the payment would
+ * have gone on to: nothing is sent, and nothing final told. A decision that is being checked goes on; if it is refused, its review is
+ * held.
+ */
+export function withDisputes(
+  before: PaymentState,
+  after: PaymentState,
+  shown: readonly Transaction[],
+  now: number,
+): PaymentState {
+  const disputed = shown.find(
+    (one) => isDisputed(after.order, one) && knownDifference(before, one.transId)?.field !== 'names',
+  );
+  const { phase } = after;
+  const isHeld = phase.kind === 'review' && phase.held;
+  if (disputed === undefined || isHeld) return after;
+  const why = disagreement(after.order, disputed) ?? '';
+  const ownId = transIdOf(after);
+  const others = ownAmong(after.order, shown).filter(({ transId }) => transId !== ownId);
+  const noted = withOthers(after, others);
+  return phase.kind === 'deciding'
+    ? inPhase(noted, { ...phase, review: { ...phase.review, held: true, why } })
+    : holdForReview(noted, why, now);
+}
+
+/** A review with the same number has that of another once its evidence has changed. What one of two has decided on it is void. */
+export function renumbered(before: PaymentState, after: PaymentState): PaymentState {
+  const review = reviewOf(after);
+  if (review === undefined || review.number !== reviewOf(before)?.number) return after;
+  if (!isNewEvidence(before, after)) return after;
+  const reviews = after.reviews + 1;
+  const { phase } = after;
+  // Who confirms the decision of another does so until it is refused.
+  return phase.kind === 'deciding'
+    ? { ...after, reviews, phase: { ...phase, review: { ...phase.review, number: reviews } } }
+    : { ...after, reviews, phase: { ...review, number: reviews, proposed: undefined } };
+}
+
+/** The provider has shown something else, or a notification has named a transaction that nobody knew of. */
+function isNewEvidence(before: PaymentState, after: PaymentState): boolean {
+  const named = namedIn(before);
+  const isNew = (one: Named) => !named.includes(one) && (one === UNNAMED || !isKnown(before, one));
+  return shownText(before) !== shownText(after) || namedIn(after).some(isNew);
+}
+
+/** What the provider has shown of the payment's transactions. */
+function shownText({ phase, others, shown, differences = [] }: PaymentState): string {
+  const ownId = transIdOf({ phase });
+  const own = shown?.transId === ownId ? shown?.status : 'CREATED';
+  return [
+    `${ownId} ${own}`,
+    ...others.map((other) => `${other.transId} ${other.status}`).sort(),
+    ...differences.map(({ words }) => words).sort(),
+  ].join('\n');
+}

@@ -1,0 +1,180 @@
+import type { ExpiryAnswer, StatusAnswer } from '../words/outcome.js';
+import type { FailureCode } from '../words/payment.js';
+import {
+  type Closing,
+  type Facts,
+  type Following,
+  followedBy,
+  namedIn,
+  type PaymentState,
+  pursuitOf,
+} from '../words/payment-state.js';
+import { isFinal, type ProviderStatus, type Transaction } from '../words/transaction.js';
+import { disagreement } from './matching.js';
+import { reportedPaidUntil } from './paid-reports.js';
+import { recordPoll, retryDelay } from './polling.js';
+import {
+  besides,
+  end,
+  followedTransaction,
+  hasBeenPaid,
+  holdForReview,
+  mayBePaid,
+  openOther,
+  pursueOn,
+  review,
+  verify,
+} from './transitions.js';
+
+/** How long a payment may stay undecided before a person is asked, in ms: a day. */
+const UNDECIDED_AFTER_MS = 24 * 60 * 60 * 1000;
+
+/** An answer about the transaction that is followed or closed, under review or not. */
+export function onStatus(
+  payment: PaymentState,
+  pursuit: Following | Closing,
+  answer: StatusAnswer,
+  now: number,
+): PaymentState {
+  const of = pursuit.kind === 'closing' ? pursuit.of : pursuit;
+  const polled: Following = { ...of, polling: recordPoll(of.polling, answer, payment.terms, now) };
+  const next = pursuit.kind === 'closing' ? closed(pursuit, polled, answer, payment, now) : polled;
+  const known = pursueOn(payment, next);
+  return undecided(answer.kind === 'found' ? applyTransaction(known, answer.transaction, now) : known, now);
+}
+
+/**
+ * A look that was answered leads on to expiring, and the look after that back to following: it was not enough. A link that may
+ * have been paid isn't expired, even if the provider shows now that it isn't: that may be an old answer.
+ */
+function closed(
+  closing: Closing,
+  of: Following,
+  answer: StatusAnswer,
+  payment: PaymentState,
+  now: number,
+): Following | Closing {
+  if (answer.kind !== 'found') return { ...closing, of };
+  if (closing.next === 'look' && !mayBePaid(payment, of.transId, now))
+    return { ...closing, of, next: 'expire' };
+  const tries = (of.end?.tries ?? 0) + 1;
+  const at = reportedPaidUntil(payment, of.transId, now) ?? now + retryDelay(tries - 1, payment.terms);
+  return { ...of, end: { at, tries } };
+}
+
+/**
+ * What came of expiring the link. Whatever the provider answered, `Link already expired` included, the status decides
+ * next; when it could not be asked, the link is looked at again before the next try.
+ */
+export function onExpired(
+  payment: PaymentState,
+  closing: Closing,
+  answer: ExpiryAnswer,
+  now: number,
+): PaymentState {
+  const { of } = closing;
+  const isAnswered =
+    answer.kind === 'expired' || answer.kind === 'alreadyExpired' || answer.kind === 'refused';
+  if (isAnswered) {
+    const polling = { ...of.polling, nextAt: now };
+    return pursueOn(payment, { ...closing, next: 'confirm', of: { ...of, polling } });
+  }
+  const tries = (of.end?.tries ?? 0) + 1;
+  const at = now + retryDelay(tries - 1, payment.terms);
+  return undecided(pursueOn(payment, { ...of, end: { at, tries } }), now);
+}
+
+/**
+ * The link's end has come, or its merchant wants it ended: it is looked at first, for it may be paid. A provider that
+ * doesn't answer is not asked any sooner for it.
+ */
+export function startClosing(payment: PaymentState, of: Following, now: number): PaymentState {
+  const { polling } = of;
+  const nextAt = polling.unanswered > 0 ? Math.max(polling.nextAt, now) : now;
+  return pursueOn(payment, { kind: 'closing', of: { ...of, polling: { ...polling, nextAt } }, next: 'look' });
+}
+
+/**
+ * What the provider's word on the payment's own transaction makes of the payment. A transaction that isn't what was
+ * ordered, or has a status that its kind can't have, goes to review. One that has moved no money ends the payment, once the
+ * list shows no other where the outcome is in doubt.
+ */
+export function applyTransaction(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
+  const wrong = disagreement(payment.order, transaction);
+  if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
+  const known = { ...payment, facts: { ...payment.facts, ...factsOf(transaction) } };
+  const { transId, status } = transaction;
+  if (isFinal(payment.order, status)) {
+    const open = status === 'SUCCESSFUL' ? undefined : openOther(payment);
+    // What an operator has left for this one may be what moves the money.
+    if (open !== undefined)
+      return holdForReview(withStatus(known, status), besides(transId, status, open), now);
+    const { reason } = transaction;
+    const outcome = { status: status as 'SUCCESSFUL', failureCode: FAILURES[status], reason };
+    const of = followedTransaction(known);
+    // What a notification says, and the provider hasn't confirmed yet, may be in the list.
+    const isHinted = namedIn(payment).length > 0 || reportedPaidUntil(payment, transId, now) !== undefined;
+    const isDoubtful = payment.sends.isDoubtful || isHinted;
+    const isSure = status === 'SUCCESSFUL' || !isDoubtful;
+    if (isSure || of === undefined) return end(known, outcome, now);
+    // Why it has failed is told with the failure, and no sooner.
+    const facts = { ...known.facts, reason: payment.facts.reason };
+    return verify({ ...known, facts }, of, outcome, now);
+  }
+  return withStatus(known, status);
+}
+
+const FAILURES: Partial<Record<ProviderStatus, FailureCode>> = {
+  FAILED: 'failed_at_provider',
+  EXPIRED: 'expired',
+};
+
+/** CREATED after anything else is an old answer: an attempt that was made stays made. So is anything after a final status. */
+function withStatus(payment: PaymentState, status: ProviderStatus): PaymentState {
+  const pursuit = pursuitOf(payment.phase);
+  const of = pursuit?.kind === 'verifying' ? undefined : followedBy(pursuit);
+  if (of === undefined || status === 'CREATED' || status === 'SUCCESSFUL' || status === 'EXPIRED') {
+    return payment;
+  }
+  // So is one that a link isn't paid, which was.
+  if (hasBeenPaid(payment, of.transId)) return payment;
+  return followedAs(payment, { ...of, status });
+}
+
+function followedAs(payment: PaymentState, of: Following): PaymentState {
+  const { phase } = payment;
+  const pursuit = phase.kind === 'review' ? phase.pursuit : phase;
+  return pursueOn(payment, pursuit?.kind === 'closing' ? { ...pursuit, of } : of);
+}
+
+/** What the provider tells beside the status; what it leaves out stays as it was known. */
+function factsOf({ status, amount, medium, revenue, reason, financialTransId }: Transaction): Facts {
+  return {
+    ...(status === 'SUCCESSFUL' && amount !== undefined && { amountPaid: amount }),
+    ...(medium && { medium }),
+    ...(revenue !== undefined && { revenue }),
+    ...(reason && { reason }),
+    ...(financialTransId && { financialTransId }),
+  };
+}
+
+/** When a person is asked about a transaction without an outcome. A link has a day more than it is valid. */
+export function undecidedUntil({ facts }: Pick<PaymentState, 'facts'>, of: Following): number {
+  return (facts.expiresAt ?? of.since) + UNDECIDED_AFTER_MS;
+}
+
+/**
+ * A person is asked about a payment that the provider doesn't decide: a direct payment or a payout a day after it
+ * began, a link a day after it should have expired. Polling goes on all the same.
+ */
+function undecided(payment: PaymentState, now: number): PaymentState {
+  const { phase, facts } = payment;
+  if (phase.kind !== 'following' && phase.kind !== 'closing') return payment;
+  const of = phase.kind === 'closing' ? phase.of : phase;
+  if (now < undecidedUntil(payment, of)) return payment;
+  const why =
+    facts.expiresAt === undefined
+      ? `the provider has given no outcome of ${of.transId} for a day: it was ${of.status} when last heard of`
+      : `the link ${of.transId} should have ended a day ago: it was ${of.status} when last heard of`;
+  return review(payment, { why, held: false, pursuit: phase }, now);
+}

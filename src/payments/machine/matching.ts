@@ -1,0 +1,116 @@
+import { xaf } from '../words/limits.js';
+import type { PaymentOrder } from '../words/order.js';
+import type { KnownDifference } from '../words/payment-state.js';
+import { PROVIDER_STATUSES, type Transaction, type TransType } from '../words/transaction.js';
+
+/** The provider's word for the direction of an order. */
+export function transTypeOf(order: Pick<PaymentOrder, 'kind'>): TransType {
+  return { collection: 'Collection', payout: 'Payout' }[order.kind] as TransType;
+}
+
+/**
+ * Whose a transaction is by the provider's word. It is sent the payment's id as externalId and as userId, and may leave out
+ * either. One that names the payment in one and another in the other is disputed: nothing goes by it before a person has judged it,
+ * and no list that shows it shows nothing.
+ */
+export function ownerOf(
+  id: string,
+  { externalId, userId }: Pick<Transaction, 'externalId' | 'userId'>,
+): 'payment' | 'another' | 'disputed' | 'unsaid' {
+  const named = [externalId, userId].filter((one) => one !== undefined);
+  if (named.length === 0) return 'unsaid';
+  if (named.every((one) => one === id)) return 'payment';
+  return named.includes(id) ? 'disputed' : 'another';
+}
+
+/** How a transaction differs from what was ordered: the field, and in words for a person. */
+interface Difference {
+  readonly field: KnownDifference['field'];
+  readonly words: string;
+  /** Of a transaction of another amount; XAF. */
+  readonly amount?: number;
+}
+
+/** `undefined` when it doesn't differ. What the provider leaves out can't: it promises no field but the id and the status. */
+export function differenceOf(order: PaymentOrder, transaction: Transaction): Difference | undefined {
+  const { transId, amount, externalId, userId, transType, status } = transaction;
+  if (!mayBeOwn(order, transaction)) {
+    const named = externalId === undefined || externalId === order.id ? userId : externalId;
+    return {
+      field: isDisputed(order, transaction) ? 'names' : 'externalId',
+      words: `transaction ${transId} was made for ${named}, not for ${order.id}`,
+    };
+  }
+  if (amount !== undefined && amount !== order.amount) {
+    const words = `transaction ${transId} is of ${xaf(amount)}, and the order of ${xaf(order.amount)}`;
+    return { field: 'amount', words, amount };
+  }
+  if (transType !== undefined && transType !== transTypeOf(order)) {
+    const words = `transaction ${transId} is a ${transType}, and the order a ${transTypeOf(order)}`;
+    return { field: 'transType', words };
+  }
+  if (!possibleStatuses(order).includes(status)) {
+    return {
+      field: 'status',
+      words: `transaction ${transId} is ${status}, which only a payment link can be`,
+    };
+  }
+  return undefined;
+}
+
+/** As {@link differenceOf}, in words alone. */
+export function disagreement(order: PaymentOrder, transaction: Transaction): string | undefined {
+  return differenceOf(order, transaction)?.words;
+}
+
+function possibleStatuses(order: PaymentOrder): readonly string[] {
+  return order.method === 'link'
+    ? PROVIDER_STATUSES
+    : PROVIDER_STATUSES.filter((status) => status !== 'EXPIRED');
+}
+
+/** Whether a transaction names nobody but the payment. */
+export function mayBeOwn(order: PaymentOrder, transaction: Transaction): boolean {
+  const owner = ownerOf(order.id, transaction);
+  return owner === 'payment' || owner === 'unsaid';
+}
+
+/** Whether a transaction names the payment, and another. */
+export function isDisputed(order: PaymentOrder, transaction: Transaction): boolean {
+  return ownerOf(order.id, transaction) === 'disputed';
+}
+
+/** What the provider's list says of the payment that it was asked for. */
+export type LookUpResult =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'found'; readonly transaction: Transaction }
+  /** Made for this payment, but not what was ordered. */
+  | { readonly kind: 'mismatch'; readonly reason: string }
+  /** More than one transaction for one payment: money may move twice. */
+  | { readonly kind: 'several'; readonly reason: string };
+
+/**
+ * Finds the payment's transaction among those listed under its id as userId. One that names another payment is left
+ * out; one that names none was listed for this payment, so it is this payment's.
+ */
+export function findOwn(order: PaymentOrder, transactions: readonly Transaction[]): LookUpResult {
+  const own = ownAmong(order, transactions);
+  const disputed = transactions.find((one) => isDisputed(order, one));
+  if (disputed !== undefined) return { kind: 'mismatch', reason: disagreement(order, disputed) ?? '' };
+  const [first] = own;
+  if (first === undefined) return { kind: 'absent' };
+  if (own.length > 1) {
+    const ids = own.map(({ transId }) => transId).join(', ');
+    return { kind: 'several', reason: `the provider has several transactions for this payment: ${ids}` };
+  }
+  const reason = disagreement(order, first);
+  return reason === undefined ? { kind: 'found', transaction: first } : { kind: 'mismatch', reason };
+}
+
+/** Those of a list under the payment's id that may be the payment's, each once. */
+export function ownAmong(order: PaymentOrder, transactions: readonly Transaction[]): Transaction[] {
+  return transactions.filter(
+    (one, index) =>
+      mayBeOwn(order, one) && transactions.findIndex(({ transId }) => transId === one.transId) === index,
+  );
+}

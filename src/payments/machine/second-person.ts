@@ -1,0 +1,133 @@
+import { allOf, type Decision, overrulesAllOf, type Rejection, type Resolution } from '../words/decision.js';
+import { xaf } from '../words/limits.js';
+import type { Deciding, PaymentState, Review } from '../words/payment-state.js';
+import {
+  type Change,
+  done,
+  matchedTransId,
+  type Refusal,
+  refuse,
+  refusedUnless,
+  resolutionRefused,
+} from './transitions.js';
+
+/*
+ * Decisions that take two people. The first person's is kept with the review as a proposal, and does nothing. It is carried
+ * out when a second person makes the same decision on the same review. A review that changes is another one, without it.
+ */
+
+/**
+ * Whether a decision on the payment takes two people: it is a payout above the limit that it began with, or the provider has shown
+ * a transaction above it, which a decision could book.
+ */
+export function needsSecondPerson({ order, terms, differences = [] }: Decided): boolean {
+  const { secondPersonAbove = Number.POSITIVE_INFINITY } = terms;
+  const amounts = [order.amount, ...differences.map(({ amount = 0 }) => amount)];
+  return order.kind === 'payout' && amounts.some((amount) => amount > secondPersonAbove);
+}
+
+type Decided = Pick<PaymentState, 'order' | 'terms' | 'differences'>;
+
+/** Whether a decision would only be kept, and wait for a second person. */
+export function isProposal(payment: PaymentState, review: Review, resolution: Resolution): boolean {
+  return needsSecondPerson(payment) && !isApproval(review, resolution);
+}
+
+/** Whether a decision is the very one that waits for a second person, made by somebody else. */
+function isApproval({ proposed }: Review, resolution: Resolution): boolean {
+  if (proposed === undefined || isOnePerson(proposed, resolution)) return false;
+  return isSame(proposed.decision, resolution.decision) && overrulesTheSame(proposed, resolution);
+}
+
+function overrulesTheSame({ force }: Resolution, other: Resolution): boolean {
+  return overrulesAllOf(force, other.force) && overrulesAllOf(other.force, force);
+}
+
+/** Keys of one name are one person's. */
+function isOnePerson(one: Resolution, other: Resolution): boolean {
+  return one.by === other.by;
+}
+
+function isSame(one: Decision, other: Decision): boolean {
+  return one.action === other.action && matchedTransId(one) === matchedTransId(other);
+}
+
+/** Why a decision neither is carried out nor replaces the one that waits for a second person. */
+export function objectionToPerson({ proposed }: Review, resolution: Resolution): Refusal | undefined {
+  if (proposed === undefined || !isSame(proposed.decision, resolution.decision)) return undefined;
+  const { by, force } = proposed;
+  if (isOnePerson(proposed, resolution)) {
+    return overrulesTheSame(proposed, resolution)
+      ? resolutionRefused(
+          `you (${by}) have decided this already, and it waits for a second person: somebody with a key of another name has to decide the same`,
+        )
+      : undefined;
+  }
+  return overrulesAllOf(resolution.force, force)
+    ? undefined
+    : refusedUnless(
+        `the decision of ${by}, which waits, overrules more: reject it`,
+        allOf(force, resolution.force),
+      );
+}
+
+/** Why one person's decision isn't carried out after all: what the provider has shown for it takes two people. */
+export function objectionToOne(
+  payment: PaymentState,
+  { review, resolution }: Pick<Deciding, 'review' | 'resolution'>,
+): Refusal | undefined {
+  const above = payment.terms.secondPersonAbove;
+  if (above === undefined || !isProposal(payment, review, resolution)) return undefined;
+  return resolutionRefused(
+    `the provider shows a transaction of more than ${xaf(above)}, so that a decision takes two people: read the payment again, and decide again`,
+  );
+}
+
+/** Keeps a decision until a second person makes the same, or rejects it. It replaces another one that waits. */
+export function propose(
+  payment: PaymentState,
+  review: Review,
+  request: number,
+  resolution: Resolution,
+  now: number,
+): Change {
+  const proposed = { ...resolution, at: now };
+  return done(withNextNumber(payment, { ...review, proposed, rejected: undefined }), request);
+}
+
+function withNextNumber(payment: PaymentState, review: Review): PaymentState {
+  const reviews = payment.reviews + 1;
+  return { ...payment, reviews, phase: { ...review, number: reviews } };
+}
+
+/** Why a decision can't be rejected that waits for a second person. */
+export function objectionToRejection({ phase }: PaymentState, { review }: Rejection): Refusal | undefined {
+  if (phase.kind === 'deciding')
+    return resolutionRefused('a decision is being checked; try again in a moment');
+  if (phase.kind !== 'review') return { type: 'NotUnderReview', words: 'the payment is not under review' };
+  if (review !== phase.number) return resolutionRefused(changedReview(phase));
+  return phase.proposed === undefined
+    ? resolutionRefused('no decision waits for a second person')
+    : undefined;
+}
+
+/** Voids the decision that waits for a second person: who made it withdraws it, anybody else rejects it. */
+export function onReject(
+  payment: PaymentState,
+  request: number,
+  { by, why }: Rejection,
+  now: number,
+): Change {
+  const { phase } = payment;
+  if (phase.kind !== 'review' || phase.proposed === undefined) {
+    return refuse(payment, request, resolutionRefused('no decision waits for a second person'));
+  }
+  const rejected = { proposed: phase.proposed, by, why, at: now };
+  return done(withNextNumber(payment, { ...phase, proposed: undefined, rejected }), request);
+}
+
+/** Why a decision on an earlier review is refused. */
+export function changedReview({ number, why, proposed }: Review): string {
+  const waits = proposed === undefined ? '' : `; a decision of ${proposed.by} waits for a second person`;
+  return `the review has changed: it is now number ${number} (${why}${waits}); read the payment again`;
+}

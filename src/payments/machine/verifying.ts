@@ -1,0 +1,68 @@
+import type { ListAnswer } from '../words/outcome.js';
+import type { PaymentState, Verifying } from '../words/payment-state.js';
+import { applyTransaction } from './following.js';
+import { disagreement, ownAmong } from './matching.js';
+import {
+  askSoon,
+  besides,
+  end,
+  graceEnd,
+  holdForReview,
+  inDoubt,
+  isOver,
+  lookUpDelay,
+  openOther,
+  pursueOn,
+  review,
+  withOther,
+} from './transitions.js';
+
+/**
+ * Handles the list that is read before a payment in doubt ends without money, under review or not. Another transaction that
+ * has moved money, or still can, is put before a person, whether it is listed now or was known before.
+ */
+export function onListedWhileVerifying(
+  payment: PaymentState,
+  verifying: Verifying,
+  answer: ListAnswer,
+  now: number,
+): PaymentState {
+  if (answer.kind !== 'listed') return lookAgain(payment, verifying, now);
+  const { of, outcome } = verifying;
+  const own = ownAmong(payment.order, answer.transactions);
+  const followed = own.find(({ transId }) => transId === of.transId);
+  const known = own.filter((one) => one !== followed).reduce(withOther, payment);
+  const isPaid = followed?.status === 'SUCCESSFUL';
+  // A link that is none of this run's own may have been given by another, before a reset.
+  const left = isPaid ? undefined : own.find((one) => one !== followed && !isOver(known, one.status));
+  const open = openOther(known) ?? left;
+  if (open !== undefined) {
+    return holdForReview(
+      inDoubt(known),
+      besides(of.transId, isPaid ? followed.status : outcome.status, open),
+      now,
+    );
+  }
+  // The answer by which it ends may have left that out.
+  const wrong = followed && disagreement(payment.order, followed);
+  if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(known, wrong, now);
+  // It has been shown as paid since, and the list leaves it out: it is asked about itself.
+  const { shown } = payment;
+  if (followed === undefined && shown?.transId === of.transId && shown.status === 'SUCCESSFUL')
+    return askSoon(pursueOn(known, of), now);
+  // It was not final, after all.
+  return isPaid ? applyTransaction(known, followed, now) : end(known, outcome, now);
+}
+
+/** The list can't be read: the payment doesn't end meanwhile. After the grace period a person is asked. */
+function lookAgain(payment: PaymentState, verifying: Verifying, now: number): PaymentState {
+  const lookUps = verifying.lookUps + 1;
+  const nextAt = now + lookUpDelay(payment, verifying, lookUps, now);
+  const pursuit: Verifying = { ...verifying, lookUps, lastAt: now, nextAt };
+  // Under review, a person has been asked already.
+  const isOver = now >= graceEnd(payment, verifying) && payment.phase.kind === 'verifying';
+  if (!isOver) return pursueOn(payment, pursuit);
+  const { of, outcome } = verifying;
+  const why = `${of.transId} is ${outcome.status}, and it couldn't be looked up whether the provider has another transaction for this payment`;
+  return review(payment, { why, held: false, pursuit }, now);
+}

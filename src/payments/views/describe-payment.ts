@@ -1,0 +1,189 @@
+import { undecidedUntil } from '../machine/following.js';
+import { nextDue } from '../machine/notification.js';
+import { needsSecondPerson } from '../machine/second-person.js';
+import { objectionToWithdrawal, patienceEnd } from '../machine/sending.js';
+import { graceEnd } from '../machine/transitions.js';
+import { isForced, type Proposal } from '../words/decision.js';
+import { amountOf, xaf } from '../words/limits.js';
+import type { PaymentResolution } from '../words/payment.js';
+import {
+  decideFrom,
+  followedBy,
+  type OtherTransaction,
+  type PaymentState,
+  type Pursuit,
+  pursuitOf,
+  type Review,
+  reviewOf,
+  statusOf,
+  transIdOf,
+  type Waiting,
+} from '../words/payment-state.js';
+import { toPayment } from './to-payment.js';
+
+/** Characters of a line that the Web UI's frame has room for on a narrow screen. */
+const LINE = 50;
+
+/**
+ * Markdown for the Web UI (2.42), which makes a frame as high as the text would be if no line wrapped, and cuts off the rest: that is
+ * then nothing but empty lines at its end.
+ */
+export function markdown(lines: readonly string[]): string {
+  const wraps = lines.reduce((sum, line) => sum + Math.floor(line.length / LINE), 0);
+  return lines.join('\n') + '\n\n\u00a0'.repeat(2 + wraps);
+}
+
+/** A payment's summary for operators, as Markdown, most important first; without personal data. */
+export function describePayment(state: PaymentState): string {
+  return markdown(linesOf(state));
+}
+
+/** The lines of {@link describePayment}. */
+export function linesOf(state: PaymentState): string[] {
+  const { final, reason, amountPaid, revenue, expiresAt, resolution } = toPayment(state);
+  const { phase, order, others } = state;
+  const review = reviewOf(state);
+  const pursuit = pursuitOf(phase);
+  const desk = deskOf(state);
+  const isLookedFor = pursuit?.kind === 'searching' || pursuit?.kind === 'verifying';
+  const nextAt = isLookedFor ? pursuit.nextAt : followedBy(pursuit)?.polling.nextAt;
+  const isAsked = nextAt !== undefined && review?.held !== true;
+  const isWithoutEnd = phase.kind === 'following' && expiresAt === undefined;
+  const rows: [string, string | undefined][] = [
+    ['To do', review && toDo(state, review, desk)],
+    ['Waits for a second person', review?.proposed && proposal(review.proposed)],
+    ['Reason', reason && escaped(reason)],
+    ['Decide from', review && shown(decideFrom(state))],
+    ['Not known', pursuit && openQuestion(pursuit)],
+    ['Grace period', review ? undefined : graceOf(state, pursuit)],
+    ['Waits', phase.kind === 'waiting' ? describeWait(state, phase, desk) : undefined],
+    ['Amount', amountOf({ amount: order.amount, amountPaid })],
+    ['Transaction', describeTransaction(state)],
+    ['Other transactions', others.length === 0 ? undefined : others.map(withWord).join(', ')],
+    [
+      'A person is asked',
+      isWithoutEnd ? `if there is no outcome by ${shown(undecidedUntil(state, phase))}` : undefined,
+    ],
+    ['Link ends', final || expiresAt === undefined ? undefined : expiresAt],
+    ['Next question to the provider', isAsked ? `${shown(nextAt)}, or when notified` : undefined],
+    ['Received after fees', revenue === undefined ? undefined : xaf(revenue)],
+    ['Merchant still to be notified', nextDue(state.notifications)?.type],
+    ['Decided', resolution && decided(resolution)],
+    ['Can be done', review ? undefined : canBeDone(state, desk)],
+  ];
+  const list = rows.flatMap(([name, value]) => (value === undefined ? [] : [`- ${name}: ${value}`]));
+  return [`**${statusOf(state)}**${final ? ', final' : ''}`, '', ...list];
+}
+
+function toDo(state: PaymentState, { number, proposed }: Review, desk: string | undefined): string {
+  if (proposed !== undefined) {
+    const onDesk = desk === undefined ? '' : ` [on the desk](${desk})`;
+    return `a second person, and not ${proposed.by}, has to decide the same on review ${number}, or to reject it${onDesk}`;
+  }
+  const people = needsSecondPerson(state) ? ', which takes two people' : '';
+  const what = `decide review ${number}`;
+  return desk === undefined
+    ? `${what} with the resolve call: resend, fail or match${people}`
+    : `[${what} on the desk](${desk}): resend, fail or match${people}`;
+}
+
+/** What an operator can do about a payment that waits for nobody: of one that isn't sent yet, there is nothing to ask the provider. */
+function canBeDone(payment: PaymentState, desk: string | undefined): string | undefined {
+  const { phase, order } = payment;
+  if (phase.kind === 'sending') return undefined;
+  if (phase.kind === 'waiting') {
+    const call = order.kind === 'payout' ? 'cancel' : 'expire';
+    return objectionToWithdrawal(payment, phase) === undefined
+      ? `withdraw it, with the ${call} call`
+      : undefined;
+  }
+  const what = phase.kind === 'ended' ? 'check the outcome again' : 'ask the provider now';
+  return desk === undefined ? `${what}, with the refresh call` : `[${what}, on the desk](${desk})`;
+}
+
+/** Until when an open question is waited for before the payment goes on without its answer, or a person is asked. */
+function graceOf(state: PaymentState, pursuit: Pursuit | undefined): string | undefined {
+  switch (pursuit?.kind) {
+    case 'searching':
+      return `until ${shown(graceEnd(state, pursuit.doubt))}`;
+    case 'verifying':
+      return `until ${shown(graceEnd(state, pursuit))}`;
+    default:
+      return undefined;
+  }
+}
+
+function proposal({ decision, by, why, force, at }: Proposal): string {
+  const what = decision.action === 'match' ? `match ${code(decision.transId)}` : decision.action;
+  return `${what}${isForced(force) ? ' (forced)' : ''}, decided by ${by} at ${shown(at)}: ${escaped(why)}`;
+}
+
+function decided({ action, by, why, approval }: PaymentResolution): string {
+  const second = approval === undefined ? '' : `; and by ${approval.by}: ${escaped(approval.why)}`;
+  return `${action} by ${by}: ${escaped(why)}${second}`;
+}
+
+/** The payment's page on the desk. */
+function deskOf({ order, terms }: PaymentState): string | undefined {
+  return terms.deskUrl === undefined ? undefined : `${terms.deskUrl}/desk/payments/${order.id}`;
+}
+
+function describeWait(
+  state: PaymentState,
+  { cause, unsent, until }: Waiting,
+  desk: string | undefined,
+): string {
+  const { hold, reason } = unsent;
+  const why = hold === 'credentials' ? `the provider refuses our credentials: ${reason}` : reason;
+  const where = desk === undefined ? ' with `reject`' : ` [on the desk](${desk})`;
+  const recall = cause === 'operator' ? `; the resend can be taken back${where}` : '';
+  return `${escaped(why)}; next try ${shown(until)}; tried until ${shown(patienceEnd(state, unsent))}${recall}`;
+}
+
+/**
+ * The payment's own transaction, with the provider's last word on it. CREATED may be from before any: a payment that is opened again
+ * begins with it.
+ */
+function describeTransaction(state: PaymentState): string | undefined {
+  const followed = followedBy(pursuitOf(state.phase));
+  const transId = transIdOf(state);
+  if (transId === undefined) return undefined;
+  if (followed !== undefined && state.shown?.transId === transId && state.shown.wasPaid)
+    return `${code(transId)} (once shown as SUCCESSFUL)`;
+  return followed === undefined || followed.status === 'CREATED' ? code(transId) : withWord(followed);
+}
+
+function withWord({ transId, status }: Pick<OtherTransaction, 'transId' | 'status'>): string {
+  return `${code(transId)} (${status} when last heard of)`;
+}
+
+function openQuestion(pursuit: Pursuit): string | undefined {
+  switch (pursuit.kind) {
+    case 'searching':
+      return `whether the provider took it: ${escaped(pursuit.doubt.reason)}`;
+    case 'verifying':
+      return `whether its request was taken twice: ${code(pursuit.of.transId)} is ${pursuit.outcome.status}, and the provider's list is read before that is told`;
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Other people's text, of which nothing is rendered as Markdown. The Web UI makes a link of a bare address, too: brackets take it apart, as
+ * security reports do.
+ */
+function escaped(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD')
+    .replace(/:(?=\/\/)|@|(?<=www)\./gi, '[$&]')
+    .replace(/[\\`*_{}[\]()<>#+!|~]/g, '\\$&');
+}
+
+/** An identifier of the provider's, as it is: nothing in it ends the code. */
+function code(id: string): string {
+  return `\`${id.replace(/[`\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD')}\``;
+}
+
+function shown(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}

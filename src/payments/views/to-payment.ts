@@ -1,0 +1,150 @@
+import { needsSecondPerson } from '../machine/second-person.js';
+import { objectionToRecall } from '../machine/sending.js';
+import { matchedTransId } from '../machine/transitions.js';
+import { type Force, isForced, type Proposal, type Rejected, type Resolved } from '../words/decision.js';
+import { CURRENCY } from '../words/limits.js';
+import type {
+  Payment,
+  PaymentResolution,
+  PaymentReview,
+  ProposedDecision,
+  RejectedDecision,
+} from '../words/payment.js';
+import {
+  decideFrom,
+  failureCodeOf,
+  isFinalPayment,
+  otherAmountOf,
+  type PaymentState,
+  type Review,
+  reasonOf,
+  reviewOf,
+  statusOf,
+  transIdOf,
+} from '../words/payment-state.js';
+import { isoTime } from '../words/time.js';
+
+/** The payment as the API shows it to operators. */
+export function toPayment(state: PaymentState): Payment {
+  const { order, facts } = state;
+  const transId = transIdOf(state);
+  const review = reviewOf(state);
+  return {
+    id: order.id,
+    object: 'payment',
+    kind: order.kind,
+    method: order.method,
+    status: statusOf(state),
+    final: isFinalPayment(state),
+    amount: order.amount,
+    amountPaid: amountPaidOf(state),
+    currency: CURRENCY,
+    link: facts.link !== undefined && facts.link.transId === transId ? facts.link.url : undefined,
+    transId,
+    medium: facts.medium,
+    revenue: facts.revenue,
+    fee: feeOf(state),
+    reason: reasonOf(state),
+    failureCode: failureCodeOf(state),
+    financialTransId: facts.financialTransId,
+    review: review && toReview(state, review),
+    resolution: state.resolved && toResolution(state, state.resolved),
+    // It is empty once it was erased.
+    phone: order.method === 'link' || !order.phone ? undefined : masked(order.phone),
+    message: order.message,
+    redirectUrl: order.method === 'link' ? order.redirectUrl : undefined,
+    externalId: order.externalId,
+    userId: order.userId,
+    metadata: order.metadata,
+    createdAt: isoTime(state.createdAt),
+    updatedAt: isoTime(state.updatedAt),
+    expiresAt: facts.expiresAt === undefined ? undefined : isoTime(facts.expiresAt),
+  };
+}
+
+/**
+ * The payment as its merchant sees it: without what only one of two people has decided, which a merchant could take for the
+ * outcome.
+ */
+export function forMerchant<Shown extends Pick<Payment, 'id'> & Partial<Pick<Payment, 'review'>>>(
+  payment: Shown,
+): Shown {
+  const { review } = payment;
+  if (review?.proposed === undefined && review?.rejected === undefined) return payment;
+  const { proposed: _, rejected: __, ...shown } = review;
+  return { ...payment, review: shown };
+}
+
+function toReview(state: PaymentState, { number, since, proposed, rejected }: Review): PaymentReview {
+  return {
+    number,
+    since: isoTime(since),
+    decideFrom: isoTime(decideFrom(state)),
+    secondPerson: needsSecondPerson(state) ? true : undefined,
+    proposed: proposed && toProposed(state, proposed),
+    rejected: rejected && toRejected(rejected),
+  };
+}
+
+function toProposed(state: PaymentState, { decision, by, why, force, at }: Proposal): ProposedDecision {
+  const transId = matchedTransId(decision);
+  return {
+    action: decision.action,
+    transId,
+    transactionAmount: otherAmountOf(state, transId),
+    by,
+    why,
+    ...toForced(force),
+    at: isoTime(at),
+  };
+}
+
+function toForced(force: Force): Pick<ProposedDecision, 'forced' | 'overruled'> {
+  if (!isForced(force)) return {};
+  return { forced: true, overruled: typeof force === 'boolean' ? undefined : force };
+}
+
+function toRejected({ proposed, by, why, at }: Rejected): RejectedDecision {
+  const { decision, by: proposedBy } = proposed;
+  return { action: decision.action, transId: matchedTransId(decision), proposedBy, by, why, at: isoTime(at) };
+}
+
+/** What has moved, as far as the provider has said. */
+export function amountPaidOf(state: PaymentState): number | undefined {
+  return statusOf(state) === 'SUCCESSFUL' ? state.facts.amountPaid : undefined;
+}
+
+/** What has moved less what is left of it. Not known of a transaction that differs from the order and whose amount isn't. */
+function feeOf(state: PaymentState): number | undefined {
+  const { order, facts, tolerated } = state;
+  const { revenue } = facts;
+  const paid = amountPaidOf(state) ?? (tolerated === undefined ? order.amount : undefined);
+  const isKnown = statusOf(state) === 'SUCCESSFUL' && revenue !== undefined && paid !== undefined;
+  return !isKnown || revenue > paid ? undefined : paid - revenue;
+}
+
+function masked(phone: string): string {
+  return `•••• ${phone.slice(-3)}`;
+}
+
+/** While a request is in flight, nobody knows whether it can be taken back. */
+function isRevocable(state: PaymentState, { review, by, why }: Resolved): boolean {
+  const { phase } = state;
+  return phase.kind === 'waiting' && objectionToRecall(state, phase, { review, by, why }) === undefined;
+}
+
+function toResolution(state: PaymentState, resolved: Resolved): PaymentResolution {
+  const { decision, review, by, why, force, at, approval } = resolved;
+  const transId = matchedTransId(decision);
+  return {
+    action: decision.action,
+    transId,
+    review,
+    by,
+    why,
+    ...toForced(force),
+    at: isoTime(at),
+    revocable: isRevocable(state, resolved) ? true : undefined,
+    approval,
+  };
+}

@@ -1,0 +1,464 @@
+import type { PaymentNotification } from '../machine/notification.js';
+import type { Polling, RecentQuestions } from '../machine/polling.js';
+import type { Proposal, Rejected, Resolution, Resolved } from './decision.js';
+import type { PaymentOrder, PaymentTerms } from './order.js';
+import type { FailureCode, PaymentStatus } from './payment.js';
+import type { TransId } from './payment-id.js';
+import type { Medium, ProviderStatus, Transaction } from './transaction.js';
+
+/**
+ * All that is known of a payment: plain data, so that a workflow can carry it from one run to the next. What may happen
+ * next follows from its phase alone; the regions beside it (reports, notifications, the status budget) never end or
+ * decide it. All times are ms since the epoch.
+ */
+export interface PaymentState {
+  readonly order: PaymentOrder;
+  readonly terms: PaymentTerms;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly phase: Phase;
+  readonly facts: Facts;
+  readonly sends: Sends;
+  /** Reviews so far: the number of the latest. */
+  readonly reviews: number;
+  /** The decision that ended the last review. */
+  readonly resolved?: Resolved | undefined;
+  /** How the transaction differs from the order, in the words that an operator has insisted to take or to fail it by. */
+  readonly tolerated?: string | undefined;
+  /** How the provider has shown transactions to differ from the order, each as it has last said. */
+  readonly differences?: readonly KnownDifference[] | undefined;
+  /** What the provider has last shown of the transaction that the payment goes by, under review or not. */
+  readonly shown?: ShownTransaction | undefined;
+  readonly reports: Reports;
+  /** Further transactions that the provider has confirmed for this payment, beside the one that it goes by. */
+  readonly others: readonly OtherTransaction[];
+  readonly recentQuestions: RecentQuestions;
+  /** The provider has asked us to keep quiet until then. */
+  readonly quietUntil?: number | undefined;
+  /** What the merchant has been notified of, or is still to be notified of, oldest first. */
+  readonly notifications: readonly PaymentNotification[];
+  /** A delivery is under way: the `at` of the one that it tries. */
+  readonly delivering?: { readonly number: number; readonly at: number } | undefined;
+  /** Requests that are answered when what they wait for has happened. */
+  readonly waiters: readonly Waiter[];
+}
+
+export type Phase =
+  | Sending
+  | Waiting
+  | Searching
+  | Following
+  | Closing
+  | Verifying
+  | Review
+  | Deciding
+  | Ended;
+
+/** On whose decision money is sent: the merchant's order, the policy for ambiguous requests, or an operator's. */
+export type SendCause = 'order' | 'policy' | 'operator';
+
+/** A request of which nobody knows whether the provider took it. */
+export interface Doubt {
+  readonly reason: string;
+  /** An earlier run of the workflow may have sent it, and given its link to the merchant. */
+  readonly isReset?: true | undefined;
+  /** The beginning of its grace period. */
+  readonly since: number;
+  /** What the payment ends as, once its list shows no transaction and no notification names one. */
+  readonly otherwise?: Pick<Ended, 'status' | 'reason' | 'failureCode' | 'rejection'> | undefined;
+  /** What would be tried again, but for a notification that names a transaction. It is, once that has come to nothing. */
+  readonly unsent?: Unsent | undefined;
+}
+
+/** Attempts that sent nothing. */
+export interface Unsent {
+  readonly tries: number;
+  readonly reason: string;
+  /**
+   * Why nothing was sent the last time: the provider refused our credentials, throttled us, could not be reached (or it hung, so that
+   * the request was held back, or no worker took it), or Temporal didn't say whether the workflow was reset.
+   */
+  readonly hold: 'credentials' | 'throttled' | 'connection' | 'unchecked';
+  /** The provider has throttled one of them: whatever came after it, the list is read before another is made. */
+  readonly wasThrottled?: true | undefined;
+  /** One of them was made by this run and surely not taken: no earlier run has sent the payment. */
+  readonly wasTried?: true | undefined;
+  /** When the first of them failed. */
+  readonly begunAt: number;
+  /** When the first failed that was not for our credentials, or since it is for these alone. */
+  readonly since: number;
+}
+
+/**
+ * The request is on its way, or is just about to be. Nothing but its outcome leads out of here, unless it repeats another and a
+ * notification comes before it leaves.
+ */
+export interface Sending {
+  readonly kind: 'sending';
+  readonly cause: SendCause;
+  /** An earlier request that is still in doubt: this one is a resend. */
+  readonly doubt?: Doubt | undefined;
+  readonly unsent?: Unsent | undefined;
+}
+
+/** Nothing was sent yet; it is tried again. */
+export interface Waiting {
+  readonly kind: 'waiting';
+  readonly cause: SendCause;
+  readonly doubt?: Doubt | undefined;
+  readonly unsent: Unsent;
+  readonly until: number;
+  /** A link is given up as never sent, unless Temporal says that an earlier run may have given one. */
+  readonly isGivenUp?: true | undefined;
+}
+
+/** A request's transaction is looked for in the provider's list. */
+export interface Searching {
+  readonly kind: 'searching';
+  readonly doubt: Doubt;
+  readonly lookUps: number;
+  readonly lastAt?: number | undefined;
+  readonly nextAt: number;
+  /**
+   * Links that were made and given to nobody, to be expired before the payment goes on. Before it fails, when none is left,
+   * Temporal is asked whether an earlier run may have given one.
+   */
+  readonly clearing?: { readonly orphans: readonly TransId[]; readonly next: 'send' | 'fail' } | undefined;
+}
+
+/** The provider has the payment's transaction; its status is asked for until it is final. */
+export interface Following {
+  readonly kind: 'following';
+  readonly transId: TransId;
+  /** When the provider took it. */
+  readonly since: number;
+  /** What it was when last asked. FAILED is a link's failed attempt. */
+  readonly status: Extract<ProviderStatus, 'CREATED' | 'PENDING' | 'FAILED'>;
+  readonly polling: Polling;
+  /** When to have the link expired, and how often that was tried. Links alone have an end. */
+  readonly end?: { readonly at: number; readonly tries: number } | undefined;
+}
+
+/** A link is being ended: looked at, expired, and looked at again, so that a payment of the last second isn't lost. */
+export interface Closing {
+  readonly kind: 'closing';
+  readonly of: Following;
+  readonly next: 'look' | 'expire' | 'confirm';
+}
+
+/**
+ * By the provider's word, the payment's transaction has moved no money and never will. The outcome is in doubt, for another
+ * may have been made of the same request, so that the list is read before this one is believed to be all.
+ */
+export interface Verifying {
+  readonly kind: 'verifying';
+  /** The transaction, with the status that it has come to, unless it has EXPIRED. */
+  readonly of: Following;
+  /** The payment's status until its outcome is known. */
+  readonly shown: Following['status'];
+  /** What the payment ends as, unless the list shows another transaction. */
+  readonly outcome: Pick<Ended, 'status' | 'reason' | 'failureCode'>;
+  /** A person is asked when the list can't be read for the grace period from then on. */
+  readonly since: number;
+  readonly lookUps: number;
+  readonly lastAt?: number | undefined;
+  readonly nextAt: number;
+}
+
+/** What goes on without a person. */
+export type Pursuit = Searching | Following | Closing | Verifying;
+
+/** A person must look. Nothing is sent until one has decided. */
+export interface Review {
+  readonly kind: 'review';
+  readonly number: number;
+  readonly why: string;
+  readonly since: number;
+  /** Only a decision ends it: what the provider says of the payment's own transaction doesn't settle it. */
+  readonly held: boolean;
+  /** What goes on meanwhile, or stands still while the review is held. */
+  readonly pursuit?: Pursuit | undefined;
+  /** A decision that waits for a second person. */
+  readonly proposed?: Proposal | undefined;
+  /** The latest that was rejected or withdrawn, unless there has been another since. Nothing depends on it. */
+  readonly rejected?: Rejected | undefined;
+}
+
+/** An operator's decision is being checked with the provider. */
+export interface Deciding {
+  readonly kind: 'deciding';
+  readonly review: Review;
+  readonly resolution: Resolution;
+  readonly request: number;
+  readonly next: 'status' | 'list' | 'expire';
+  /** Links to be expired before the payment can be called FAILED. */
+  readonly alive: readonly TransId[];
+  /** The transactions that the provider has shown for this decision, and that could move money then. */
+  readonly moving: readonly TransId[];
+  /** How often links were expired for it. */
+  readonly rounds: number;
+  /** What notifications had named when the decision was made: who insists does so in view of these. */
+  readonly inView: readonly Named[];
+  /** How the transaction that it names was shown to differ from the order then. */
+  readonly before?: string | undefined;
+  /** The provider gave no answer about the payment's own transaction, and the operator insists. */
+  readonly isUnanswered?: boolean | undefined;
+  /** Unless nothing stands in the way of a match. */
+  readonly matching?: Matching | undefined;
+}
+
+/** A match of a transaction that has moved no money, while others of the payment could still move it when last heard of. */
+export interface Matching {
+  /** The matched one, as the provider has shown it for this decision. */
+  readonly transaction: Transaction;
+  /** The others that are still to be asked about. */
+  readonly open: readonly TransId[];
+  /** What the provider has said of the others. */
+  readonly heard: readonly Transaction[];
+}
+
+/** The outcome is final, unless a check finds that the provider contradicts it. */
+export interface Ended {
+  readonly kind: 'ended';
+  readonly status: Extract<ProviderStatus, 'SUCCESSFUL' | 'FAILED' | 'EXPIRED'>;
+  readonly reason?: string | undefined;
+  /** Unless it is SUCCESSFUL. */
+  readonly failureCode?: FailureCode | undefined;
+  /** Unless no transaction of the provider's was ever known. */
+  readonly transId?: TransId | undefined;
+  /** The provider's words when it rejected the first request. */
+  readonly rejection?: string | undefined;
+  /** Times at which the outcome is compared with the provider's records once more, the next one first. */
+  readonly checks: readonly Check[];
+  /**
+   * Transactions of which the provider has to speak, and hasn't yet: they could still move money for all that it had said
+   * when an operator called the payment FAILED, or it gave no answer about a notification that names them. A check that
+   * leaves one of them open is made again.
+   */
+  readonly unproven?: readonly TransId[] | undefined;
+}
+
+export interface Check {
+  readonly at: number;
+  readonly tries: number;
+  /** An operator has asked for it: the provider has to speak of the payment's own transaction, whatever is known. */
+  readonly isRecheck?: true | undefined;
+  /** Transactions whose status this try has asked for. */
+  readonly asked?: readonly TransId[] | undefined;
+  /** Those of them that the provider has answered about, if only that it doesn't know one. */
+  readonly heard?: readonly TransId[] | undefined;
+}
+
+/** What the provider has said of the transaction besides its status. */
+export interface Facts {
+  readonly link?: { readonly url: string; readonly transId: TransId } | undefined;
+  /** When the link ends, as shown to the merchant; ms since the epoch. */
+  readonly expiresAt?: number | undefined;
+  readonly medium?: Medium | undefined;
+  /** What the transaction that is SUCCESSFUL is of; XAF. */
+  readonly amountPaid?: number | undefined;
+  /** XAF */
+  readonly revenue?: number | undefined;
+  /** Why the last attempt to pay failed. */
+  readonly reason?: string | undefined;
+  readonly financialTransId?: string | undefined;
+}
+
+/** Requests that the provider took, or may have taken. */
+export interface Sends {
+  readonly count: number;
+  /** When the latest was answered, one that the provider throttled included. */
+  readonly lastAt?: number | undefined;
+  /** The policy allows no resend any more: it has made its one, or an operator has decided on one. */
+  readonly byPolicy: boolean;
+  /**
+   * Money was sent again after a doubt, called FAILED by a person, or has a second transaction, or its transaction was not
+   * named by the provider's answer to the request: an outcome without money is verified, and any is checked again afterwards.
+   */
+  readonly isDoubtful: boolean;
+  /** The workflow was reset, or may have been: the merchant may have any link that the provider shows. */
+  readonly isReset?: true | undefined;
+}
+
+/** Transactions that notifications named, of which the provider has yet to say what they are. */
+export interface Reports {
+  readonly open: readonly Report[];
+  /** When the next question about one of them may be asked. */
+  readonly notBefore: number;
+  /** The latest that the provider gave no answer about, however often it was asked. */
+  readonly unconfirmed: readonly TransId[];
+  /** A notification says that the payment has a transaction, and not which: until the provider shows one, or a person decides. */
+  readonly isNamed?: true | undefined;
+  /** Those that were called SUCCESSFUL before the provider had shown it, of all the payment's transactions. */
+  readonly paid?: readonly PaidReport[] | undefined;
+}
+
+/** That a notification has called a transaction SUCCESSFUL. */
+export interface PaidReport {
+  readonly transId: TransId;
+  /** When it did; another counts once this one can't be confirmed any more. ms since the epoch. */
+  readonly at: number;
+  /** How many have counted. */
+  readonly times: number;
+}
+
+export interface Report {
+  readonly transId: TransId;
+  readonly nextAt: number;
+  /** Questions without an answer. */
+  readonly unanswered: number;
+  /** Answers that the provider doesn't know it. */
+  readonly unknown: number;
+}
+
+/** What the provider has shown of a transaction; `wasPaid`: as SUCCESSFUL once, whatever it has said since. */
+export interface ShownTransaction {
+  readonly transId: TransId;
+  readonly status: ProviderStatus;
+  readonly wasPaid?: true | undefined;
+}
+
+/** How the provider has shown a transaction to differ from the order: in which field, and in words for a person. */
+export interface KnownDifference {
+  readonly transId: TransId;
+  readonly field: 'externalId' | 'names' | 'amount' | 'transType' | 'status';
+  readonly words: string;
+  /** Of a transaction of another amount; XAF. */
+  readonly amount?: number | undefined;
+}
+
+export interface OtherTransaction {
+  readonly transId: TransId;
+  readonly status: ProviderStatus;
+  /** What the latest decision that has left it took it for. The merchant may have been given the address of a link that was left. */
+  readonly judged?: ProviderStatus | undefined;
+}
+
+/** Something asked of a payment that is answered later; `request` is its caller's number. */
+export interface Waiter {
+  readonly request: number;
+  readonly for: 'poll' | 'closing' | 'check';
+}
+
+/** A payment of which nothing was sent yet. */
+export function openPayment(order: PaymentOrder, terms: PaymentTerms, now: number): PaymentState {
+  return {
+    order,
+    terms,
+    createdAt: now,
+    updatedAt: now,
+    phase: { kind: 'sending', cause: 'order' },
+    facts: {},
+    sends: { count: 0, byPolicy: false, isDoubtful: false },
+    reviews: 0,
+    reports: { open: [], notBefore: now, unconfirmed: [] },
+    others: [],
+    recentQuestions: [],
+    notifications: [],
+    waiters: [],
+  };
+}
+
+/** The payment's status in the words of the API. */
+export function statusOf({ phase }: Pick<PaymentState, 'phase'>): PaymentStatus {
+  switch (phase.kind) {
+    case 'sending':
+    case 'waiting':
+    case 'searching':
+      return 'CREATED';
+    case 'following':
+      return phase.status;
+    case 'closing':
+      return phase.of.status;
+    case 'verifying':
+      return phase.shown;
+    case 'review':
+    case 'deciding':
+      return 'REVIEW';
+    case 'ended':
+      return phase.status;
+  }
+}
+
+/** Whether nothing but a contradiction of the provider's would change the status any more. */
+export function isFinalPayment({ phase }: Pick<PaymentState, 'phase'>): boolean {
+  return phase.kind === 'ended';
+}
+
+/** Why the payment is FAILED or EXPIRED, in words for the merchant, or why it is under review. */
+export function reasonOf(payment: PaymentState): string | undefined {
+  const { phase, facts } = payment;
+  return reviewOf(payment)?.why ?? (phase.kind === 'ended' ? phase.reason : facts.reason);
+}
+
+/** Why the payment is FAILED or EXPIRED, for programs. */
+export function failureCodeOf(payment: PaymentState): FailureCode | undefined {
+  if (payment.phase.kind === 'ended') return payment.phase.failureCode;
+  return statusOf(payment) === 'FAILED' ? 'failed_at_provider' : undefined;
+}
+
+/** The transaction that the payment goes by. */
+export function transIdOf({ phase }: Pick<PaymentState, 'phase'>): TransId | undefined {
+  return phase.kind === 'ended' ? phase.transId : followedBy(pursuitOf(phase))?.transId;
+}
+
+/** What a transaction is of, in XAF, where the provider has shown it to differ from the order. */
+export function otherAmountOf(
+  { differences }: PaymentState,
+  transId: TransId | undefined,
+): number | undefined {
+  return differences?.find((one) => one.transId === transId)?.amount;
+}
+
+/** Whether it is the transaction that the payment goes by, or a further one that the provider has shown for it. */
+export function isKnown(payment: Pick<PaymentState, 'phase' | 'others'>, transId: TransId): boolean {
+  return transId === transIdOf(payment) || payment.others.some((other) => other.transId === transId);
+}
+
+/** What a notification says the payment to have: a transaction, which it may leave unnamed. */
+export type Named = TransId | typeof UNNAMED;
+
+export const UNNAMED = 'a transaction without its id' as const;
+
+/**
+ * Evidence not yet examined: the transactions that notifications name, of which the provider hasn't said what they are. While there is
+ * any, nothing is sent again, and nothing final is told but what the provider says itself or a person decides over it.
+ */
+export function namedIn({ reports }: Pick<PaymentState, 'reports'>): readonly Named[] {
+  const { open, unconfirmed, isNamed } = reports;
+  return [...open.map(({ transId }) => transId), ...unconfirmed, ...(isNamed ? [UNNAMED] : [])];
+}
+
+/** The review that the payment is under. */
+export function reviewOf({ phase }: Pick<PaymentState, 'phase'>): Review | undefined {
+  if (phase.kind === 'deciding') return phase.review;
+  return phase.kind === 'review' ? phase : undefined;
+}
+
+/** What goes on at the provider, with or without a person. */
+export function pursuitOf(phase: Phase): Pursuit | undefined {
+  switch (phase.kind) {
+    case 'searching':
+    case 'following':
+    case 'closing':
+    case 'verifying':
+      return phase;
+    case 'review':
+      return phase.pursuit;
+    case 'deciding':
+      return phase.review.pursuit;
+    default:
+      return undefined;
+  }
+}
+
+/** The transaction that a pursuit follows; a search has none yet. */
+export function followedBy(pursuit: Pursuit | undefined): Following | undefined {
+  if (pursuit?.kind === 'closing' || pursuit?.kind === 'verifying') return pursuit.of;
+  return pursuit?.kind === 'following' ? pursuit : undefined;
+}
+
+/** From when on `resend` and `fail` are taken without being forced. */
+export function decideFrom({ sends, terms, createdAt }: PaymentState): number {
+  return (sends.lastAt ?? createdAt) + terms.resolveAfterMs;
+}

@@ -1,0 +1,190 @@
+import { MAX_SEARCH_LIMIT, xaf } from '../payments/words/limits.js';
+import type { TransId } from '../payments/words/payment-id.js';
+import { isDay } from '../payments/words/time.js';
+import type { PhoneMedium, ProviderStatus } from '../payments/words/transaction.js';
+
+/**
+ * How the provider is asked for all transactions of a day. A search shows 100 at most and has no second page, so that one which
+ * may have been cut off is asked again with more filters. What can't be told apart by any filter is named as a gap.
+ */
+
+/** The statuses that the provider's search can filter by: all but PENDING. Money that has moved comes first. */
+const SEARCHED_STATUSES = ['SUCCESSFUL', 'FAILED', 'EXPIRED', 'CREATED'] as const satisfies ProviderStatus[];
+type SearchedStatus = (typeof SEARCHED_STATUSES)[number];
+
+/** The mediums that it can filter by: neither `platform`, nor none, as a link has that nobody has tried to pay. */
+const SEARCHED_MEDIUMS = ['mobile money', 'orange money'] as const satisfies PhoneMedium[];
+
+/** Questions that one service is asked about one day. */
+export const MAX_SEARCHES = 1_000;
+
+/** The filters of a search, beside the dates; an amount is in XAF. */
+export interface Filters {
+  readonly status?: SearchedStatus | undefined;
+  readonly medium?: PhoneMedium | undefined;
+  readonly amount?: number | undefined;
+}
+
+/** A search that is still to be made. */
+export interface Slice {
+  readonly filters: Filters;
+  /** What it has shown newest first, when that may have been cut off: now it is to show the oldest first. */
+  readonly newest?: readonly TransId[] | undefined;
+}
+
+/** Transactions that the provider may have, and that no search could show. */
+export interface Gap {
+  readonly status?: ProviderStatus | undefined;
+  readonly medium?: PhoneMedium | 'another' | undefined;
+  /** `another`: any but those that the day's payments have. */
+  readonly amount?: number | 'another' | undefined;
+  /**
+   * `full`: there are more than a search shows, and no filter is left. `unreadable`: one of them can't be read. `limit`: too many
+   * searches would have been needed. `unanswered`: the provider gave no answer.
+   */
+  readonly why: 'full' | 'unreadable' | 'limit' | 'unanswered';
+}
+
+/** How far the search for a day's transactions has come: plain data, so that it can be kept and continued. */
+export interface DaySearch {
+  /**
+   * The dates that are asked for: the day alone or, if the provider shows nothing of it that way, those around it as well. Its
+   * interface doesn't say whether the dates of a search belong to it.
+   */
+  readonly range: 'day' | 'around';
+  /** Searches to be made, the next one first. */
+  readonly open: readonly Slice[];
+  readonly gaps: readonly Gap[];
+  readonly asked: number;
+  /** Whether the amounts of the day's payments are being asked for one by one. */
+  readonly byAmount: boolean;
+}
+
+export const BEGUN_SEARCH: DaySearch = {
+  range: 'day',
+  open: [{ filters: {} }],
+  gaps: [],
+  asked: 0,
+  byAmount: false,
+};
+
+/**
+ * The search after an answer to its next slice.
+ *
+ * The filters are added in this order: the other way round (which shows twice as many), the status, the medium. What may be left
+ * out after that can only be asked for by its exact amount, and the only amounts that are known are those of the day's payments.
+ *
+ * @param shown the transactions that the provider has shown, in its order; or that there is one among them that can't be read
+ * @param amounts the amounts to ask for one by one, when it comes to that, in XAF
+ */
+export function afterAnswer(
+  search: DaySearch,
+  shown: readonly TransId[] | 'unreadable',
+  amounts: readonly number[],
+): DaySearch {
+  const [slice, ...open] = search.open;
+  if (slice === undefined) return search;
+  const asked = search.asked + 1;
+  if (asked === 1 && shown.length === 0) return { ...search, asked, range: 'around' };
+  return goOn(withAnswer({ ...search, asked, open }, slice, shown), amounts);
+}
+
+/**
+ * Whether a transaction that a search shows is of the day. When the days around it were asked for as well, what was initiated on
+ * those isn't. A date that can't be read says nothing, and a time after the date isn't looked at.
+ */
+export function isOfDay(range: DaySearch['range'], day: string, dateInitiated: string | undefined): boolean {
+  const initiated = dateInitiated?.slice(0, day.length);
+  return range === 'day' || initiated === undefined || !isDay(initiated) || initiated === day;
+}
+
+/** The search when the provider gives no answer: what is still to be asked isn't covered. */
+export function unanswered(search: DaySearch): DaySearch {
+  if (search.open.length === 0) return search;
+  const whole: readonly Gap[] = search.byAmount ? [] : [{ why: 'unanswered' }];
+  const slices = search.byAmount ? search.open.map(({ filters }) => gapOf(filters, 'unanswered')) : whole;
+  return { ...search, open: [], gaps: [...search.gaps, ...slices] };
+}
+
+function withAnswer(
+  search: DaySearch,
+  { filters, newest }: Slice,
+  shown: readonly TransId[] | 'unreadable',
+): DaySearch {
+  if (shown !== 'unreadable') {
+    if (shown.length < MAX_SEARCH_LIMIT) return search;
+    if (newest === undefined) return { ...search, open: [{ filters, newest: shown }, ...search.open] };
+    if (meet(newest, shown)) return search;
+  }
+  const { slices, rest } = narrowed(filters, shown === 'unreadable' ? shown : 'full');
+  return { ...search, open: [...slices, ...search.open], gaps: [...search.gaps, rest] };
+}
+
+function goOn(search: DaySearch, amounts: readonly number[]): DaySearch {
+  if (search.asked >= MAX_SEARCHES && search.open.length > 0) {
+    return { ...search, open: [], gaps: [...search.gaps, { why: 'limit' }] };
+  }
+  if (search.open.length > 0 || search.gaps.length === 0 || search.byAmount) return search;
+  const largestFirst = [...new Set(amounts)].sort((one, other) => other - one);
+  return goOn(
+    { ...search, byAmount: true, open: largestFirst.map((amount) => ({ filters: { amount } })) },
+    amounts,
+  );
+}
+
+/** A slice with one more filter, and what no value of that filter finds. */
+function narrowed(
+  filters: Filters,
+  why: Gap['why'],
+): { readonly slices: readonly Slice[]; readonly rest: Gap } {
+  if (filters.status === undefined) {
+    const slices = SEARCHED_STATUSES.map((status) => ({ filters: { ...filters, status } }));
+    return { slices, rest: { ...gapOf(filters, why), status: 'PENDING' } };
+  }
+  if (filters.medium === undefined) {
+    const slices = SEARCHED_MEDIUMS.map((medium) => ({ filters: { ...filters, medium } }));
+    return { slices, rest: { ...gapOf(filters, why), medium: 'another' } };
+  }
+  return { slices: [], rest: gapOf(filters, why) };
+}
+
+/** Without an amount, only what has none of the known amounts can be missed: these are asked for one by one. */
+function gapOf({ status, medium, amount }: Filters, why: Gap['why']): Gap {
+  return { status, medium, amount: amount ?? 'another', why };
+}
+
+/**
+ * Whether a list with the newest first and one with the oldest first have reached each other, so that they show everything
+ * together: the end of each is the other's end turned round. If the provider's order were none, or the same both ways, they wouldn't
+ * be, however much they have in common.
+ */
+function meet(newest: readonly TransId[], oldest: readonly TransId[]): boolean {
+  const known = new Set(newest);
+  const common = oldest.filter((transId) => known.has(transId)).length;
+  if (common === 0) return false;
+  const end = newest.slice(-common).reverse();
+  return oldest.slice(-common).every((transId, index) => transId === end[index]);
+}
+
+const WHY = {
+  full: 'there are more than the search shows, and no filter tells them apart',
+  unreadable: "the provider's answer can't be read",
+  limit: `more than ${MAX_SEARCHES} searches would have been needed`,
+  unanswered: 'the provider gave no answer',
+} as const;
+
+/** Whether a gap may hide transactions of an amount that a payment of the day has, in XAF. */
+export function mayHide({ amount }: Gap, sought: number): boolean {
+  return amount === undefined || amount === sought;
+}
+
+/** A gap in words. */
+export function describeGap({ status, medium, amount, why }: Gap): string {
+  const which = [
+    status && `with the status ${status}`,
+    medium &&
+      (medium === 'another' ? 'with another medium than mobile money and orange money' : `by ${medium}`),
+    amount && (amount === 'another' ? "of amounts that none of the day's payments has" : `of ${xaf(amount)}`),
+  ].filter(Boolean);
+  return `transactions ${which.length === 0 ? 'of the day' : which.join(', ')}: ${WHY[why]}`;
+}

@@ -1,0 +1,251 @@
+import { ownerOf, transTypeOf } from '../payments/machine/matching.js';
+import { xaf } from '../payments/words/limits.js';
+import type { Service } from '../payments/words/order.js';
+import type { PaymentStatus } from '../payments/words/payment.js';
+import type { PaymentId, PaymentKind, TransId } from '../payments/words/payment-id.js';
+import type {
+  Medium,
+  ProviderStatus,
+  SearchedTransaction,
+  Transaction,
+} from '../payments/words/transaction.js';
+
+/**
+ * A day's payments beside what the provider shows of them. It decides nothing: a payment that differs is asked to compare itself
+ * with the provider's records, by the rules that every late contradiction is judged by.
+ */
+
+/** A payment of the day, as it stands; amounts are in XAF. */
+export interface DayPayment {
+  readonly id: PaymentId;
+  readonly merchant: string;
+  readonly kind: PaymentKind;
+  readonly status: PaymentStatus;
+  readonly final: boolean;
+  /** What was ordered, and what has moved, if it is SUCCESSFUL and the provider has said how much. */
+  readonly amount: number;
+  readonly amountPaid?: number | undefined;
+  readonly transId?: TransId | undefined;
+  readonly externalId?: string | undefined;
+  /** ms since the epoch. */
+  readonly createdAt: number;
+}
+
+/** A transaction that no payment here knows. */
+export interface Stranger {
+  readonly service: Service;
+  readonly transaction: SearchedTransaction;
+}
+
+/** What a payment and the provider disagree about, or what a person has to know of it. */
+export const DIFFERENCE_KINDS = [
+  /** The provider has a transaction that no payment here knows. */
+  'only_at_provider',
+  /** The payment has a transaction that the provider doesn't show. */
+  'missing_at_provider',
+  /** More than one transaction of the payment has moved money, or may. */
+  'several_transactions',
+  'amount_differs',
+  'kind_differs',
+  'status_differs',
+  /** Nothing new: a person has to decide it. */
+  'in_review',
+] as const;
+export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
+
+/** What was found, before anything was done about it. */
+export interface Finding {
+  readonly kind: DifferenceKind;
+  readonly service: Service;
+  readonly paymentId?: PaymentId | undefined;
+  readonly merchant?: string | undefined;
+  /** The transaction that it is about. */
+  readonly transId?: TransId | undefined;
+  /** As the payment has it. */
+  readonly status?: PaymentStatus | undefined;
+  readonly amount?: number | undefined;
+  /** As the provider shows it. */
+  readonly providerStatus?: ProviderStatus | undefined;
+  readonly providerAmount?: number | undefined;
+  /** What a transaction that no payment knows was made for. */
+  readonly externalId?: string | undefined;
+  /** The same in words. */
+  readonly text: string;
+}
+
+/** A payment in a statement. It names nobody: the payment itself does, to those who may read it. Amounts are in XAF. */
+export interface StatementLine {
+  readonly id: PaymentId;
+  readonly merchant: string;
+  readonly kind: PaymentKind;
+  readonly status: PaymentStatus;
+  readonly final: boolean;
+  /** What was ordered. */
+  readonly amount: number;
+  /** What has moved, if it is SUCCESSFUL and the provider has said how much. */
+  readonly amountPaid?: number | undefined;
+  /** What is left after the provider's fee, as the provider says; unknown where it doesn't. */
+  readonly revenue?: number | undefined;
+  /** What has moved less `revenue`. */
+  readonly fee?: number | undefined;
+  readonly transId?: TransId | undefined;
+  readonly financialTransId?: string | undefined;
+  readonly medium?: Medium | undefined;
+  readonly externalId?: string | undefined;
+  /** ISO 8601, in UTC. */
+  readonly createdAt: string;
+  /** As the provider shows its transaction. */
+  readonly providerStatus?: ProviderStatus | undefined;
+  readonly providerAmount?: number | undefined;
+  /** Whether the provider has said what it has of the payment. */
+  readonly compared: boolean;
+}
+
+/** What the provider shows of a payment: its transactions, or nothing that can be relied on. */
+export type Shown = readonly Transaction[] | undefined;
+
+/** A payment as a line of the statement, and how it differs. */
+export function compare(payment: DayPayment, shown: Shown): { line: StatementLine; findings: Finding[] } {
+  const own = shown && transactionOf(payment, shown);
+  return { line: toLine(payment, own, shown !== undefined), findings: findingsOf(payment, own, shown) };
+}
+
+/** The transactions of a payment among others. It was sent the payment's id as externalId and as userId. */
+export function ofPayment({ id, transId }: DayPayment, transactions: readonly Transaction[]): Transaction[] {
+  const own = transactions.filter((one) => one.transId === transId || ownerOf(id, one) === 'payment');
+  return own.filter((one, index) => own.findIndex((other) => other.transId === one.transId) === index);
+}
+
+/** The one that the payment goes by or, if it has none, the one that has moved money, or may. */
+function transactionOf({ transId }: DayPayment, shown: readonly Transaction[]): Transaction | undefined {
+  if (transId !== undefined) return shown.find((one) => one.transId === transId);
+  return shown.find(({ status }) => status === 'SUCCESSFUL') ?? shown.find(mayMove) ?? shown[0];
+}
+
+function mayMove({ status }: Transaction): boolean {
+  return status === 'SUCCESSFUL' || status === 'PENDING';
+}
+
+function findingsOf(payment: DayPayment, own: Transaction | undefined, shown: Shown): Finding[] {
+  const { id: paymentId, kind: service, merchant, status, transId } = payment;
+  const amount = movedBy(payment);
+  const found = (kind: DifferenceKind, text: string, one?: Transaction): Finding => ({
+    kind,
+    service,
+    paymentId,
+    merchant,
+    transId: one?.transId ?? transId,
+    status,
+    amount,
+    providerStatus: one?.status,
+    providerAmount: one?.amount,
+    text,
+  });
+  const findings: Finding[] = [];
+  if (shown !== undefined) {
+    const movers = shown.filter(mayMove);
+    if (movers.length > 1) {
+      const ids = movers.map((one) => `${one.transId} (${one.status})`).join(', ');
+      findings.push(found('several_transactions', `the provider has ${ids} for the one payment`, own));
+    }
+    if (own === undefined && (transId !== undefined || status === 'SUCCESSFUL')) {
+      const others = shown.map((one) => `${one.transId} (${one.status})`).join(', ');
+      const instead = others === '' ? 'none of the payment' : `${others} in its place`;
+      findings.push(
+        found(
+          'missing_at_provider',
+          `the provider doesn't show ${transId ?? 'a transaction'}, but ${instead}`,
+        ),
+      );
+    }
+    if (own !== undefined)
+      findings.push(...disagreements(payment, own).map(([kind, text]) => found(kind, text, own)));
+  }
+  if (status === 'REVIEW') findings.push(found('in_review', 'a person has to decide the payment', own));
+  return findings;
+}
+
+function disagreements(payment: DayPayment, own: Transaction): [DifferenceKind, string][] {
+  const { kind, status } = payment;
+  const amount = movedBy(payment);
+  const differences: [DifferenceKind, string][] = [];
+  if (own.amount !== undefined && own.amount !== amount) {
+    const text = `${own.transId} is of ${xaf(own.amount)}, and the payment of ${xaf(amount)}`;
+    differences.push(['amount_differs', text]);
+  }
+  if (own.transType !== undefined && own.transType !== transTypeOf({ kind })) {
+    differences.push(['kind_differs', `${own.transId} is a ${own.transType}, and the payment a ${kind}`]);
+  }
+  // A payment in REVIEW says nothing that the provider could contradict.
+  if (status !== 'REVIEW' && !agree(payment, own.status)) {
+    differences.push([
+      'status_differs',
+      `the payment is ${status}, and the provider shows ${own.transId} as ${own.status}`,
+    ]);
+  }
+  return differences;
+}
+
+/**
+ * Whether the statuses can both be so. FAILED and EXPIRED are the same about money. What hasn't ended moves on, here and there, and
+ * the one may be a moment ahead.
+ */
+function agree({ status, final }: DayPayment, shown: ProviderStatus): boolean {
+  if (status === shown) return true;
+  if (final) return status !== 'SUCCESSFUL' && hasEndedUnpaid(shown);
+  return shown === 'CREATED' || shown === 'PENDING';
+}
+
+function hasEndedUnpaid(status: ProviderStatus): boolean {
+  return status === 'FAILED' || status === 'EXPIRED';
+}
+
+/** What a payment says that has moved, or is to move; XAF. */
+export function movedBy({ amount, amountPaid }: Pick<DayPayment, 'amount' | 'amountPaid'>): number {
+  return amountPaid ?? amount;
+}
+
+function toLine(payment: DayPayment, own: Transaction | undefined, compared: boolean): StatementLine {
+  const { id, merchant, kind, status, final, amount, externalId, createdAt } = payment;
+  const paid = own?.status === 'SUCCESSFUL' ? own : undefined;
+  const amountPaid = status === 'SUCCESSFUL' ? (payment.amountPaid ?? paid?.amount) : undefined;
+  const revenue = paid?.revenue;
+  const moved = paid?.amount ?? amountPaid ?? amount;
+  return {
+    id,
+    merchant,
+    kind,
+    status,
+    final,
+    amount,
+    amountPaid,
+    revenue,
+    fee: revenue === undefined || revenue > moved ? undefined : moved - revenue,
+    transId: payment.transId ?? own?.transId,
+    financialTransId: own?.financialTransId,
+    medium: own?.medium,
+    externalId,
+    createdAt: new Date(createdAt).toISOString(),
+    providerStatus: own?.status,
+    providerAmount: own?.amount,
+    compared,
+  };
+}
+
+/** What is to be said of a transaction that no payment here knows. */
+export function findingOf({ service, transaction }: Stranger): Finding {
+  const { transId, status, amount, externalId, dateInitiated } = transaction;
+  const of = amount === undefined ? '' : ` of ${xaf(amount)}`;
+  const made = externalId === undefined ? 'for nobody named' : `for ${externalId}`;
+  const when =
+    dateInitiated === undefined ? 'on a day that the provider does not say' : `on ${dateInitiated}`;
+  return {
+    kind: 'only_at_provider',
+    service,
+    transId,
+    providerStatus: status,
+    providerAmount: amount,
+    externalId,
+    text: `${transId}${of} is ${status}, and was initiated ${when} ${made}: no payment here knows it`,
+  };
+}

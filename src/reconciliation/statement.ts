@@ -1,0 +1,211 @@
+import { SERVICES, type Service } from '../payments/words/order.js';
+import { PAYMENT_STATUSES, type PaymentStatus } from '../payments/words/payment.js';
+import type { PaymentKind } from '../payments/words/payment-id.js';
+import { dayAfter, isoTime, MINUTE_MS, startOf, TIME_ZONE } from '../payments/words/time.js';
+import { describeGap, type Gap } from './day-search.js';
+import { type Finding, movedBy, type StatementLine } from './reconciliation.js';
+
+/** The statement of a day: every payment that was created on it, what the provider shows, and what doesn't agree. Amounts are in XAF. */
+export interface Statement {
+  /** The day in Cameroon, such as `2026-11-21`. */
+  readonly date: string;
+  /** 1 for the day's first; a statement that is made again gets the next one, and earlier ones are kept. */
+  readonly version: number;
+  readonly madeAt: string;
+  readonly timeZone: typeof TIME_ZONE;
+  readonly from: string;
+  readonly to: string;
+  /** The provider was asked for everything that it could show of the day, and has answered. */
+  readonly complete: boolean;
+  readonly services: Readonly<Record<Service, ServiceStatement>>;
+  readonly payments: readonly StatementLine[];
+  readonly differences: readonly Difference[];
+}
+
+/** What became of a difference. */
+export const HANDLINGS = [
+  /** The payment was compared with the provider's records again; `statusAfter` is what came of it. */
+  'checked',
+  /** That couldn't be done: `problem` says why. */
+  'not_checked',
+  /** A person decides, on the desk. */
+  'under_review',
+  /** It is among the unmatched notifications, on the desk. */
+  'unmatched',
+  /** It stands in the statement alone. */
+  'noted',
+] as const;
+type Handling = (typeof HANDLINGS)[number];
+
+export interface Difference extends Finding {
+  readonly handling: Handling;
+  /** The payment's status after it was checked. */
+  readonly statusAfter?: PaymentStatus | undefined;
+  readonly problem?: string | undefined;
+}
+
+/** One of the provider's services. */
+export interface ServiceStatement {
+  readonly totals: Totals;
+  /** What the provider said at the beginning of the day, and at its end; missing when nobody could ask it then. */
+  readonly opening?: MidnightBalance | undefined;
+  readonly closing?: MidnightBalance | undefined;
+  readonly change?: BalanceChange | undefined;
+  readonly coverage: Coverage;
+}
+
+/** How long after midnight a balance may be asked for and still count as midnight's, in ms. */
+export const BALANCE_WINDOW_MS = 15 * MINUTE_MS;
+
+/** A balance as the provider said it at midnight, and when. */
+export interface MidnightBalance {
+  readonly balance: number;
+  readonly asOf: string;
+}
+
+/**
+ * The closing balance less the opening one, beside what the day's payments come to. The rest isn't an error by itself: money of
+ * other days' payments, withdrawals, fees that the provider didn't tell and what only the provider knows of are in it.
+ */
+export interface BalanceChange {
+  readonly balance: number;
+  /** Collections: what the provider left of them. Payouts: their amounts, negative. */
+  readonly payments: number;
+  readonly rest: number;
+}
+
+export interface Totals {
+  readonly payments: number;
+  readonly byStatus: Readonly<Record<PaymentStatus, Sum>>;
+  /** Of SUCCESSFUL payments whose fee is known. */
+  readonly revenue: number;
+  readonly fees: number;
+  /** SUCCESSFUL payments whose fee the provider didn't tell. */
+  readonly withoutFee: number;
+}
+
+export interface Sum {
+  readonly count: number;
+  /** Of SUCCESSFUL payments, of what has moved. */
+  readonly amount: number;
+}
+
+/** How much of what the provider has of the day was seen. */
+export interface Coverage {
+  readonly complete: boolean;
+  /** What the search couldn't show, in words. */
+  readonly gaps: readonly string[];
+  /** Payments of which nothing was seen: the provider gave no answer, or there were too many to ask for one by one. */
+  readonly notCompared: number;
+  /** There were more payments than a statement takes, and the rest is missing. */
+  readonly cutOff: boolean;
+}
+
+/** What a statement is made of. */
+export interface StatementParts {
+  readonly date: string;
+  readonly version: number;
+  readonly madeAt: number;
+  readonly payments: readonly StatementLine[];
+  readonly differences: readonly Difference[];
+  readonly gaps: Readonly<Record<Service, readonly Gap[]>>;
+  readonly balances: Readonly<Record<Service, Pick<ServiceStatement, 'opening' | 'closing'>>>;
+  readonly cutOff: boolean;
+}
+
+export function toStatement(parts: StatementParts): Statement {
+  const { date, version, madeAt, payments, differences } = parts;
+  const services = {
+    collection: serviceStatement(parts, 'collection'),
+    payout: serviceStatement(parts, 'payout'),
+  };
+  return {
+    date,
+    version,
+    madeAt: isoTime(madeAt),
+    timeZone: TIME_ZONE,
+    from: isoTime(startOf(date)),
+    to: isoTime(startOf(dayAfter(date))),
+    complete: SERVICES.every((service) => services[service].coverage.complete),
+    services,
+    payments,
+    differences,
+  };
+}
+
+function serviceStatement(
+  { payments, gaps, balances, cutOff }: StatementParts,
+  service: Service,
+): ServiceStatement {
+  const lines = payments.filter(({ kind }) => kind === service);
+  const totals = totalsOf(lines);
+  const notCompared = lines.filter(({ compared }) => !compared).length;
+  const { opening, closing } = balances[service];
+  return {
+    totals,
+    opening,
+    closing,
+    change: changeOf(service, totals, opening, closing),
+    coverage: {
+      complete: gaps[service].length === 0 && notCompared === 0 && !cutOff,
+      gaps: gaps[service].map(describeGap),
+      notCompared,
+      cutOff,
+    },
+  };
+}
+
+/** What payments come to. */
+function totalsOf(lines: readonly StatementLine[]): Totals {
+  const sums = PAYMENT_STATUSES.map((status) => {
+    const amounts = lines.filter((line) => line.status === status).map(movedBy);
+    return [status, { count: amounts.length, amount: sumOf(amounts) }] as const;
+  });
+  const paid = lines.filter(({ status }) => status === 'SUCCESSFUL');
+  const known = paid.filter(({ fee }) => fee !== undefined);
+  return {
+    payments: lines.length,
+    byStatus: Object.fromEntries(sums) as Record<PaymentStatus, Sum>,
+    revenue: sumOf(known.map(({ revenue = 0 }) => revenue)),
+    fees: sumOf(known.map(({ fee = 0 }) => fee)),
+    withoutFee: paid.length - known.length,
+  };
+}
+
+/** Unknown while one of the balances is, or what is left of a collection. */
+function changeOf(
+  service: Service,
+  { byStatus, revenue, withoutFee }: Totals,
+  opening: MidnightBalance | undefined,
+  closing: MidnightBalance | undefined,
+): BalanceChange | undefined {
+  if (opening === undefined || closing === undefined) return undefined;
+  if (service === 'collection' && withoutFee > 0) return undefined;
+  const balance = closing.balance - opening.balance;
+  const payments = service === 'collection' ? revenue : 0 - byStatus.SUCCESSFUL.amount;
+  return { balance, payments, rest: balance - payments };
+}
+
+/** The part of a statement that is one merchant's: the services' balances, and what nobody knows of, are the operator's alone. */
+export function statementOf(statement: Statement, merchant: string): Statement {
+  const payments = statement.payments.filter((line) => line.merchant === merchant);
+  const own = (kind: PaymentKind): ServiceStatement => {
+    const lines = payments.filter((line) => line.kind === kind);
+    const notCompared = lines.filter(({ compared }) => !compared).length;
+    const { cutOff } = statement.services[kind].coverage;
+    const coverage = { complete: notCompared === 0 && !cutOff, gaps: [], notCompared, cutOff };
+    return { totals: totalsOf(lines), coverage };
+  };
+  const services = { collection: own('collection'), payout: own('payout') };
+  return {
+    ...statement,
+    complete: SERVICES.every((service) => services[service].coverage.complete),
+    services,
+    payments,
+    differences: statement.differences.filter((difference) => difference.merchant === merchant),
+  };
+}
+
+function sumOf(amounts: readonly number[]): number {
+  return amounts.reduce((sum, amount) => sum + amount, 0);
+}

@@ -1,0 +1,456 @@
+import { describe, expect, it } from '@jest/globals';
+import { lookUpDelay } from '../../../src/payments/machine/transitions.js';
+import {
+  directOrder,
+  HOUR,
+  linkOrder,
+  MINUTE,
+  payoutOrder,
+  START,
+  transactionOf,
+  transId,
+} from '../../support/orders.js';
+import {
+  absent,
+  ambiguous,
+  opened,
+  type Scenario,
+  SILENT,
+  throttled,
+  UNAUTHORIZED,
+} from '../../support/scenario.js';
+
+const graceOver = START + 15 * MINUTE;
+
+/** Look-ups that all get the same answer, until the grace period is over. */
+function searchUntilOver(payment: Scenario, look: (payment: Scenario) => void): Scenario {
+  while (payment.now < graceOver) look(payment);
+  return payment;
+}
+
+describe.each([directOrder, payoutOrder])('an ambiguous request that moves money ($kind)', (order) => {
+  const own = transactionOf(order);
+
+  it('is looked up after a second', () => {
+    expect(ambiguous(order).todo).toMatchObject({ kind: 'wait', until: START + 1_000 });
+  });
+
+  it('goes on when its transaction is found, and asked about at once', () => {
+    const payment = ambiguous(order).listed(own);
+    expect(payment.phase('following').transId).toBe('T1');
+    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isReport: false });
+  });
+
+  it('is looked for again within the grace period', () => {
+    const payment = ambiguous(order);
+    while (payment.asks('lookUp') && payment.now < graceOver) {
+      expect(payment.payment.phase.kind).toBe('searching');
+      payment.listed();
+    }
+    expect(payment.now).toBe(graceOver);
+  });
+
+  it('goes to review when it is absent for the whole grace period, and is looked for on', () => {
+    const payment = searchUntilOver(ambiguous(order), (one) => one.listed());
+    expect(payment.phase('review')).toMatchObject({
+      number: 1,
+      held: false,
+      why: "it isn't known whether the provider accepted the payment (no answer within 15 s), and the provider doesn't show it",
+    });
+    expect(payment.notified).toEqual(['payment.review']);
+    expect(payment.wants).toMatchObject({ kind: 'wait', until: graceOver + HOUR });
+    expect(payment.listed(own).found('SUCCESSFUL').status).toBe('SUCCESSFUL');
+  });
+
+  it('is sent once more under the policy resend, and not twice', () => {
+    const payment = searchUntilOver(ambiguous(order, { ambiguousPolicy: 'resend' }), (one) => one.listed());
+    expect(payment.todo).toEqual({ kind: 'send', cause: 'policy' });
+    expect(payment.payment.sends).toMatchObject({ byPolicy: true, isDoubtful: true });
+    payment.sent({ kind: 'ambiguous', reason: 'reset' });
+    while (payment.payment.phase.kind === 'searching') payment.listed();
+    expect(payment.payment.phase.kind).toBe('review');
+    expect(payment.now).toBe(graceOver + 15 * MINUTE);
+  });
+
+  it.each(['PENDING', 'FAILED'] as const)(
+    'is never sent under the policy resend once the list has shown a transaction (%s), though it leaves that out later',
+    (status) => {
+      const shown = [{ ...own, status }];
+      const payment = opened(order, { ambiguousPolicy: 'resend' });
+      payment.sent({ kind: 'ambiguous', reason: 'nothing was sent', shown });
+      while (payment.payment.phase.kind === 'searching') payment.listed();
+      if (status === 'PENDING') expect(payment.phase('following').transId).toBe('T1');
+      else expect(payment.phase('review').why).toContain('but has shown T1 (FAILED)');
+    },
+  );
+
+  it('is not sent again under the policy resend once a notification has named the payment alone', () => {
+    const payment = ambiguous(order, { ambiguousPolicy: 'resend' });
+    payment.take({ kind: 'named' });
+    searchUntilOver(payment, (one) => one.listed());
+    expect(payment.phase('review').why).toContain('; a notification names a transaction without its id');
+    expect(payment.resend().reply).toMatchObject({ kind: 'refused', force: ['reported_transaction'] });
+    expect(payment.later(HOUR).resend({ force: true }).listed().todo).toMatchObject({ kind: 'send' });
+  });
+
+  it('is not sent again by an operator when one comes while that is looked into, forced or not', () => {
+    const payment = absent(order).later(HOUR).resend({ force: true });
+    payment.take({ kind: 'named' });
+    expect(payment.listed().reply).toMatchObject({ kind: 'refused' });
+    expect(payment.payment.sends.count).toBe(1);
+  });
+
+  it('is sent again by nobody’s mistake: a transaction that the list shows is what a notification has left unnamed', () => {
+    const payment = ambiguous(order).named().listed(own);
+    expect(payment.found('PENDING').payment.reports.isNamed).toBeUndefined();
+  });
+
+  describe.each([
+    ['its userId is another’s', { userId: 'C-4711' }],
+    ['its externalId is another’s', { externalId: 'C-4711', userId: order.id }],
+  ])('of which the list shows a transaction that names the payment, and another: %s', (_, names) => {
+    const disputed = { ...own, ...names };
+
+    it('is put before a person at once, and neither followed nor sent again', () => {
+      const payment = ambiguous(order, { ambiguousPolicy: 'resend' }).listed(disputed);
+      expect(payment.phase('review')).toMatchObject({ held: true, why: expect.stringContaining('C-4711') });
+      expect(payment.later(HOUR).resend({ force: true }).reply).toMatchObject({ kind: 'refused' });
+    });
+
+    it('is FAILED only by a person who insists, and then stays so, though the list goes on to show it', () => {
+      const payment = ambiguous(order).listed(disputed).later(HOUR).fail().listed();
+      expect(payment.reply).toMatchObject({ kind: 'refused', force: ['different_transaction'] });
+      payment.fail({ force: ['different_transaction'] }).listed(disputed);
+      expect(payment.status).toBe('FAILED');
+      while (payment.wants.kind !== 'end') payment.listed(disputed);
+      expect(payment.status).toBe('FAILED');
+    });
+
+    it('is not sent when that is shown right before', () => {
+      const payment = opened(order).sent({ kind: 'ambiguous', reason: 'not sent', shown: [disputed] });
+      expect(payment.phase('review').held).toBe(true);
+      expect(payment.payment.others).toEqual([]);
+    });
+
+    it('is not FAILED when that is shown before its end, or right after it', () => {
+      const verified = ambiguous(order).listed(own).found('FAILED');
+      verified.listed({ ...disputed, transId: transId('T2') });
+      expect(verified.notified).toEqual(['payment.review']);
+      const ended = absent(order).after(HOUR).fail().listed().listed(disputed);
+      expect(ended.status).toBe('REVIEW');
+    });
+  });
+
+  it('is not sent again under the policy resend while a notification names a transaction for it', () => {
+    const payment = ambiguous(order, { ambiguousPolicy: 'resend' }).hint('T7');
+    while (payment.status === 'CREATED') {
+      if (payment.todo.kind === 'askStatus') payment.answered(SILENT);
+      else if (payment.todo.kind === 'lookUp') payment.listed();
+      else payment.after(1_000);
+    }
+    expect(payment.phase('review').why).toContain('a notification names T7 as its transaction');
+  });
+
+  it.each([
+    SILENT,
+    throttled(),
+    UNAUTHORIZED,
+    { kind: 'refused', message: 'no such user', statusCode: 404 } as const,
+  ])('is never sent again while it cannot be looked up ($kind)', (answer) => {
+    const payment = ambiguous(order, { ambiguousPolicy: 'resend' });
+    searchUntilOver(payment, (one) => one.listing(answer));
+    expect(payment.phase('review')).toMatchObject({
+      held: false,
+      why: expect.stringContaining("the payment couldn't be looked up"),
+    });
+  });
+
+  it('is under review for what is so now: the list cannot be read, and then shows nothing', () => {
+    const payment = searchUntilOver(ambiguous(order), (one) => one.listing(SILENT));
+    const { number } = payment.phase('review');
+    expect(payment.listed().phase('review').why).toContain("the provider doesn't show it");
+    expect(payment.listing(SILENT).phase('review').why).toContain("the payment couldn't be looked up");
+    expect(payment.phase('review').number).toBe(number);
+  });
+
+  it.each([
+    ['of another amount', { amount: 1 }],
+    [
+      'of the other kind',
+      { transType: order.kind === 'payout' ? ('Collection' as const) : ('Payout' as const) },
+    ],
+  ])('goes to a held review at once when what is found is %s', (_, difference) => {
+    const payment = ambiguous(order, { ambiguousPolicy: 'resend' }).listed({ ...own, ...difference });
+    expect(payment.now).toBe(START + 1_000);
+    expect(payment.phase('review')).toMatchObject({ held: true, pursuit: { kind: 'searching' } });
+    expect(payment.payment.sends.isDoubtful).toBe(true);
+  });
+
+  it('goes to a held review at once when two are found', () => {
+    const payment = ambiguous(order, { ambiguousPolicy: 'resend' });
+    payment.listed(own, { ...own, transId: transId('T2') });
+    expect(payment.phase('review')).toMatchObject({ held: true, why: expect.stringContaining('T1, T2') });
+  });
+
+  it("is not taken for another payment of the same user's and the same amount", () => {
+    const another = { ...own, externalId: 'pay_other' };
+    expect(ambiguous(order).listed(another).payment.phase.kind).toBe('searching');
+    const payment = ambiguous(order, { ambiguousPolicy: 'resend' });
+    expect(searchUntilOver(payment, (one) => one.listed(another)).todo).toMatchObject({ kind: 'send' });
+  });
+
+  it('is found without its externalId, since the list is of its own id', () => {
+    const payment = ambiguous(order).listed({ ...own, externalId: undefined });
+    expect(payment.phase('following').transId).toBe('T1');
+  });
+});
+
+describe('a review of a request in doubt', () => {
+  it('ends the right of the policy to send once more', () => {
+    const payment = ambiguous(payoutOrder, { ambiguousPolicy: 'resend' });
+    searchUntilOver(payment, (one) => one.listing(SILENT));
+    for (let looks = 0; looks < 50; looks++) {
+      payment.listed();
+      expect(payment.payment.phase.kind).toBe('review');
+      expect(payment.wants.kind).toBe('wait');
+    }
+  });
+
+  it('is no news again when the look-ups go on to show nothing, or get no answer', () => {
+    const payment = absent(payoutOrder);
+    const before = payment.phase('review');
+    payment.listing(SILENT).listed();
+    expect(payment.phase('review')).toMatchObject({ number: before.number, why: before.why });
+    expect(payment.notified).toEqual(['payment.review']);
+  });
+
+  it('becomes a held one, with a new number, when a look-up shows two', () => {
+    const own = transactionOf(payoutOrder);
+    const payment = absent(payoutOrder).listed(own, { ...own, transId: transId('T2') });
+    expect(payment.phase('review')).toMatchObject({ number: 2, held: true, since: graceOver });
+    expect(payment.wants.kind).toBe('wait');
+  });
+});
+
+describe('an ambiguous link', () => {
+  const orphan = transactionOf(linkOrder);
+
+  it('is made anew, for nobody was given the first', () => {
+    expect(ambiguous(linkOrder).listed().todo).toEqual({ kind: 'send', cause: 'policy' });
+  });
+
+  it('is no reason to check the outcome again afterwards', () => {
+    expect(ambiguous(linkOrder).listed().payment.sends).toMatchObject({ isDoubtful: false });
+  });
+
+  it('is made anew only when those that were found have been expired', () => {
+    const payment = ambiguous(linkOrder).listed(
+      orphan,
+      { ...orphan, transId: transId('T2'), status: 'EXPIRED' },
+      { ...orphan, transId: transId('T3') },
+    );
+    expect(payment.todo).toEqual({ kind: 'expire', transId: 'T1', isOrphan: true });
+    expect(payment.expired().todo).toEqual({ kind: 'expire', transId: 'T3', isOrphan: true });
+    expect(payment.expired(SILENT).todo).toEqual({ kind: 'send', cause: 'policy' });
+  });
+
+  it('is followed when an earlier run may have given it to the merchant', () => {
+    const payment = ambiguous(linkOrder).listed(orphan);
+    payment.expired({ kind: 'mayBeGiven' });
+    expect(payment.phase('searching').doubt.isReset).toBe(true);
+    expect(payment.listed(orphan).phase('following').transId).toBe('T1');
+  });
+
+  it('is left to a person when an earlier run may have given one of several', () => {
+    const payment = ambiguous(linkOrder).listed(orphan, { ...orphan, transId: transId('T2') });
+    payment.expired({ kind: 'mayBeGiven' });
+    payment.listed(orphan, { ...orphan, transId: transId('T2') });
+    expect(payment.phase('review').held).toBe(true);
+  });
+
+  it('keeps the quiet that the provider asks for while it expires them', () => {
+    const payment = ambiguous(linkOrder).listed(orphan, { ...orphan, transId: transId('T2') });
+    payment.expired(throttled(30_000));
+    expect(payment.asks('expire')).toEqual({ kind: 'expire', transId: 'T2', isOrphan: true });
+    expect(payment.now).toBe(START + 32_000);
+  });
+
+  it.each(['SUCCESSFUL', 'PENDING'] as const)('is the payment when somebody has paid it (%s)', (status) => {
+    const payment = ambiguous(linkOrder).listed({ ...orphan, status });
+    expect(payment.phase('following').transId).toBe('T1');
+  });
+
+  it.each([
+    ['refuses to expire it', { kind: 'refused', message: 'the link is being paid', statusCode: 400 }],
+    ['shows it as paid instead', { kind: 'expired', transaction: { ...orphan, status: 'SUCCESSFUL' } }],
+  ] as const)('is looked for again when the provider %s, before another is made', (_how, answer) => {
+    const payment = ambiguous(linkOrder).listed(orphan).expired(answer);
+    expect(payment.payment.phase.kind).toBe('searching');
+    expect(payment.listed({ ...orphan, status: 'SUCCESSFUL' }).phase('following').transId).toBe('T1');
+  });
+
+  it('has ended once it was expired, though an old list shows it as it was', () => {
+    const payment = ambiguous(linkOrder).listed(orphan).expired();
+    payment.sent({ kind: 'ambiguous', reason: 'reset' }).listed(orphan);
+    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'EXPIRED' }]);
+    expect(payment.todo.kind).toBe('send');
+  });
+
+  it('is kept in mind with all that are listed, those that have ended among them', () => {
+    const ended = { ...orphan, transId: transId('T2'), status: 'EXPIRED' } as const;
+    expect(ambiguous(linkOrder).listed(orphan, ended).payment.others).toEqual([
+      { transId: 'T1', status: 'CREATED' },
+      { transId: 'T2', status: 'EXPIRED' },
+    ]);
+  });
+
+  it('is kept in mind when nobody answers the request to expire it', () => {
+    const payment = ambiguous(linkOrder).listed(orphan).expired(SILENT);
+    expect(payment.todo.kind).toBe('send');
+    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'CREATED' }]);
+  });
+
+  it('is expired with all that were listed beside it, though the list leaves them out after that', () => {
+    const second = { ...orphan, transId: transId('T2') };
+    const payment = ambiguous(linkOrder).listed(orphan, second);
+    payment.expired({ kind: 'refused', message: 'no', statusCode: 400 }).listed();
+    expect(payment.asks('expire').transId).toBe('T1');
+    payment.expired();
+    expect(payment.asks('expire').transId).toBe('T2');
+    expect(payment.expired().todo.kind).toBe('send');
+  });
+
+  it('is never FAILED while the provider refuses to expire it: a person is asked after a day', () => {
+    const payment = ambiguous(linkOrder);
+    while (payment.status === 'CREATED') {
+      payment.listed(orphan).expired({ kind: 'refused', message: 'no', statusCode: 400 });
+    }
+    expect(payment.phase('review')).toMatchObject({
+      held: false,
+      why: "the provider doesn't expire T1, which was made for this payment",
+    });
+    expect(payment.now).toBeLessThan(graceOver + 25 * HOUR);
+    payment.listed({ ...orphan, status: 'EXPIRED' }).resetChecked();
+    expect(payment.phase('ended')).toMatchObject({ failureCode: 'link_not_created' });
+  });
+
+  it('goes to a held review when two have been paid', () => {
+    const paid = { ...orphan, status: 'SUCCESSFUL' } as const;
+    const payment = ambiguous(linkOrder).listed(paid, { ...paid, transId: transId('T2') });
+    expect(payment.phase('review')).toMatchObject({ held: true, why: expect.stringContaining('T1, T2') });
+  });
+
+  it('is given up when none could be made in the whole grace period, which all tries share', () => {
+    const payment = ambiguous(linkOrder);
+    while (payment.todo.kind !== 'checkReset') {
+      expect(payment.now).toBeLessThanOrEqual(graceOver);
+      payment.listed();
+      if (payment.payment.phase.kind === 'sending') payment.sent({ kind: 'ambiguous', reason: 'reset' });
+    }
+    expect(payment.resetChecked().phase('ended')).toMatchObject({
+      status: 'FAILED',
+      reason: 'no link could be created: reset',
+    });
+    expect(payment.now).toBe(graceOver);
+  });
+
+  it("is nobody's to decide while the list cannot be read, however long the grace period is over: it goes on by itself", () => {
+    const payment = ambiguous(linkOrder);
+    while (payment.now < graceOver + 12 * HOUR) payment.listing(SILENT);
+    expect([payment.status, payment.notified]).toEqual(['CREATED', []]);
+    expect(payment.listed().resetChecked().phase('ended')).toMatchObject({ failureCode: 'link_not_created' });
+  });
+
+  it('is put before a person when the list could not be read for a day', () => {
+    const payment = ambiguous(linkOrder);
+    while (payment.now < graceOver + 25 * HOUR) payment.listing(SILENT);
+    expect(payment.status).toBe('REVIEW');
+  });
+
+  it('is given up only when those that were made have been expired', () => {
+    const payment = ambiguous(linkOrder);
+    while (payment.now < graceOver) payment.listing(SILENT);
+    expect(payment.listed(orphan).todo).toEqual({ kind: 'expire', transId: 'T1', isOrphan: true });
+    expect(payment.expired().resetChecked().phase('ended').status).toBe('FAILED');
+  });
+
+  it('is not given up when an earlier run may have given one to the merchant: that is looked for, and then a person is asked', () => {
+    const payment = ambiguous(linkOrder).at(graceOver + HOUR);
+    const begun = payment.now;
+    payment.listed().resetChecked(true);
+    expect(payment.phase('searching').doubt).toMatchObject({ isReset: true, since: begun });
+    while (payment.status === 'CREATED') payment.listed();
+    expect(payment.now).toBe(begun + 15 * MINUTE);
+    expect(payment.phase('review')).toMatchObject({
+      held: false,
+      why: expect.stringContaining('an earlier run of the workflow may have given the merchant a link'),
+    });
+    expect(payment.notified).toEqual(['payment.review']);
+    expect(payment.listed(orphan).phase('following').transId).toBe('T1');
+  });
+
+  it('is followed when it was not given up for that, and is found', () => {
+    const payment = ambiguous(linkOrder).at(graceOver).listed().resetChecked(true);
+    expect(payment.listed(orphan).phase('following').transId).toBe('T1');
+    expect(payment.notified).toEqual([]);
+  });
+
+  it('is not given up because it has expired, when an earlier run may have given it to the merchant', () => {
+    const expired = { ...orphan, status: 'EXPIRED' } as const;
+    const payment = ambiguous(linkOrder).at(graceOver).listed(expired).resetChecked(true).listed(expired);
+    payment.found('EXPIRED');
+    while (payment.status === 'CREATED') payment.listed(expired);
+    expect(payment.phase('ended').status).toBe('EXPIRED');
+  });
+
+  it('stays under review when an earlier run may have given one to the merchant', () => {
+    const payment = ambiguous(linkOrder);
+    while (payment.status === 'CREATED') payment.listing(SILENT);
+    payment.listed().resetChecked(true);
+    for (let looks = 0; looks < 5; looks++) expect(payment.listed().status).toBe('REVIEW');
+  });
+
+  it('is looked for again, and not given up, when a notification comes in that says that it has been paid', () => {
+    const payment = ambiguous(linkOrder).at(graceOver).listed();
+    expect(payment.todo).toEqual({ kind: 'checkReset' });
+    payment.hint('T1');
+    expect(payment.phase('searching').clearing).toBeUndefined();
+  });
+
+  it('is not made anew while the first cannot be looked up', () => {
+    expect(ambiguous(linkOrder).listing(SILENT).payment.phase.kind).toBe('searching');
+  });
+});
+
+describe('the pause between look-ups', () => {
+  it('grows from a second to two minutes, ends with the grace period, and is long after it', () => {
+    const { payment } = ambiguous(payoutOrder);
+    const pauseAfter = (lookUps: number, now: number) => lookUpDelay(payment, { since: START }, lookUps, now);
+    expect([0, 1, 2, 3, 7, 100].map((lookUps) => pauseAfter(lookUps, START))).toEqual([
+      1_000,
+      2_000,
+      4_000,
+      8_000,
+      2 * MINUTE,
+      2 * MINUTE,
+    ]);
+    expect(pauseAfter(100, graceOver - 30_000)).toBe(30_000);
+    expect(pauseAfter(100, graceOver)).toBe(HOUR);
+  });
+
+  it('lasts as long as the provider asks', () => {
+    const payment = ambiguous(payoutOrder).listing(throttled(5 * MINUTE));
+    expect(payment.todo).toMatchObject({ kind: 'wait', until: START + 1_000 + 5 * MINUTE });
+  });
+
+  it('is cut short by a notification, but ten seconds lie between two look-ups', () => {
+    const payment = ambiguous(payoutOrder);
+    for (let looks = 0; looks < 6; looks++) payment.listed();
+    const lookedAt = payment.now;
+    payment.later(2_000).hint('T1').answered(SILENT);
+    payment.asks('lookUp');
+    expect(payment.now).toBe(lookedAt + 10_000);
+    payment.listed().later(11_000).hint('T1');
+    expect(payment.todo).toEqual({ kind: 'lookUp' });
+  });
+});
