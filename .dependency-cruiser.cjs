@@ -2,12 +2,13 @@
  * Which way imports may point, checked by `npm run check`. Each rule says why it is there; test/dependency-rules.test.ts
  * shows that each can fail.
  *
- *   server ─▶ api ─▶ payments, provider, records, the workflows' messages
- *   codec-server ─▶ codec ─▶ temporal
- *   desk ─▶ the API's schemas and its HTTP server
+ *   server ─▶ api ─▶ engine, http;  engine ─▶ payments, provider, records, temporal, the workflows' messages
+ *   codec-server ─▶ codec ─▶ temporal, http
+ *   desk ─▶ the API's schemas, http
  *   worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
  *   worker ─▶ records ─▶ payments, temporal, the workflows' messages
- *   worker ─▶ statements ─▶ the API's client of payments, provider, records
+ *   worker ─▶ statements ─▶ engine, reconciliation, provider, records
+ *   reconciliation ─▶ payments
  *   cli ─▶ client, stack, src;  stack ─▶ src;  lab ─▶ stack, sandbox, src;  bench ─▶ stack, src
  *   client ─▶ nothing at all;  examples ─▶ client
  *   sandbox ─▶ the provider's wire schemas, and nothing else of ours
@@ -45,6 +46,24 @@ module.exports = {
       { pathNot: '^src/payments/' },
     ),
     forbid(
+      'reconciliation-is-pure',
+      "Comparing a day with the provider's list is a rule about money, too.",
+      { path: '^src/reconciliation/' },
+      { pathNot: '^src/(reconciliation|payments)/' },
+    ),
+    forbid(
+      'engine-is-the-door-to-payments',
+      'It starts, finds, reads and changes payments that run in Temporal, whoever asks for it.',
+      { path: '^src/engine/' },
+      {
+        path: '^src/',
+        pathNot: [
+          '^src/(engine|http|payments|provider|records|temporal|workflows)/',
+          '^src/(config|exact-json|logger|merchants|metrics|tracing|visible-text)\\.ts$',
+        ],
+      },
+    ),
+    forbid(
       'payment-ids-need-a-hash-alone',
       'Deriving an id from an Idempotency-Key is a rule of the domain, and needs SHA-256: the one built-in of Node there.',
       { path: '^src/payments/words/derive-payment-id\\.ts$' },
@@ -62,7 +81,7 @@ module.exports = {
       { path: '^src/workflows/' },
       {
         pathNot: [
-          '^src/(workflows|payments)/',
+          '^src/(workflows|payments|reconciliation)/',
           '^src/activities/',
           '^src/temporal/(search-attributes|failure-converter)\\.ts$',
           'node_modules/@temporalio/(workflow|common)/',
@@ -100,7 +119,7 @@ module.exports = {
       {
         path: '^src/',
         pathNot: [
-          '^src/(api|payments|provider|records|temporal|workflows)/',
+          '^src/(api|engine|http|payments|provider|reconciliation|records|temporal|workflows)/',
           '^src/(config|exact-json|logger|merchants|tracing|visible-text)\\.ts$',
         ],
       },
@@ -108,31 +127,30 @@ module.exports = {
     forbid(
       'workflows-are-known-by-their-messages',
       'Workflow code in the API or the recorder would be a second copy, of another version than the one that runs.',
-      { path: '^src/(api|records|statements)/' },
+      { path: '^src/(api|engine|records|statements)/' },
       { path: '^src/workflows/', pathNot: '^src/workflows/messages\\.ts$' },
     ),
     forbid(
       'codec-only-reads',
-      'The codec server decrypts what it is given, for those who may read it. It knows no payment, and of the API how it speaks HTTP alone.',
+      'The codec server decrypts what it is given, for those who may read it. It knows no payment.',
       { path: '^src/codec/' },
-      { path: '^src/', pathNot: ['^src/(codec|api/http|temporal)/', '^src/merchants\\.ts$'] },
+      { path: '^src/', pathNot: ['^src/(codec|http|temporal)/', '^src/merchants\\.ts$'] },
     ),
     forbid(
       'records-only-record',
       'They keep what became of payments, and have no part in it: nothing of theirs asks the provider, or knows who asks for them.',
       { path: '^src/records/' },
-      { path: '^src/', pathNot: '^src/(records|payments|temporal|workflows)/' },
+      { path: '^src/', pathNot: '^src/(records|payments|reconciliation|temporal|workflows)/' },
     ),
     forbid(
       'statements-reach-payments-as-the-api-does',
-      "They read records and ask the provider. Of payments they know the API's client alone, so that there is one way to open one again.",
+      'They read records and ask the provider. Payments they reach by the engine, so that there is one way to open one again.',
       { path: '^src/statements/' },
       {
         path: '^src/',
         pathNot: [
-          '^src/(statements|payments|provider|records|workflows)/',
-          '^src/api/payments/',
-          '^src/api/http/(problem|server)\\.ts$',
+          '^src/(statements|engine|payments|provider|reconciliation|records|workflows)/',
+          '^src/http/(problem|server)\\.ts$',
         ],
       },
     ),
@@ -171,11 +189,8 @@ module.exports = {
     ),
     forbid(
       'api-is-for-the-server',
-      'Nothing else may be built on the front door. How it speaks HTTP is the same for the codec server.',
-      {
-        path: '^src/',
-        pathNot: ['^src/(api|codec|desk|statements)/', '^src/(server|codec-server|desk)\\.ts$'],
-      },
+      "Nothing else may be built on the front door. The desk knows the API's schemas.",
+      { path: '^src/', pathNot: ['^src/(api|desk)/', '^src/(server|desk)\\.ts$'] },
       { path: '^src/api/' },
     ),
     forbid(
@@ -188,7 +203,7 @@ module.exports = {
         pathNot: [
           '^src/desk/',
           '^src/api/resources\\.ts$',
-          '^src/api/http/(browser|html|request-limits|request-log|server)\\.ts$',
+          '^src/http/(browser|html|request-limits|request-log|server)\\.ts$',
           '^src/payments/',
           '^src/(config|logger|process|visible-text)\\.ts$',
         ],

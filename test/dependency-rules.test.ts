@@ -60,11 +60,13 @@ const sound: Tree = {
     "import { LIMIT } from './limits.js'; export const most = LIMIT; export type Order = number;",
   'src/payments/words/derive-payment-id.ts':
     "import { createHash } from 'node:crypto'; import { LIMIT } from './limits.js'; export const derive = () => [createHash, LIMIT];",
+  'src/reconciliation/statement.ts':
+    "import { LIMIT } from '../payments/words/limits.js'; export const compare = LIMIT;",
   'src/provider/schemas.ts':
-    "import { z } from 'zod'; import { LIMIT } from '../payments/limits.js'; export const wire = [z, LIMIT];",
+    "import { z } from 'zod'; import { LIMIT } from '../payments/words/limits.js'; export const wire = [z, LIMIT];",
   'src/provider/client.ts': "import { wire } from './schemas.js'; export const client = wire;",
   'src/activities/activities.ts':
-    "import { client } from '../provider/client.js'; import type { Order } from '../payments/order.js'; export type Activities = Order; export const activities = client;",
+    "import { client } from '../provider/client.js'; import type { Order } from '../payments/words/order.js'; export type Activities = Order; export const activities = client;",
   'src/temporal/search-attributes.ts':
     "import { keyword } from '@temporalio/common'; export const attributes = keyword;",
   'src/temporal/connection.ts':
@@ -72,25 +74,25 @@ const sound: Tree = {
   'src/workflows/messages.ts':
     "import { defineSignal } from '@temporalio/workflow'; export const hint = defineSignal;",
   'src/workflows/index.ts':
-    "import type { Activities } from '../activities/activities.js'; import { most } from '../payments/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; export const run = (a: Activities) => [a, most, attributes, hint];",
+    "import type { Activities } from '../activities/activities.js'; import { most } from '../payments/words/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; export const run = (a: Activities) => [a, most, attributes, hint];",
   'src/records/records.ts':
-    "import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { most } from '../payments/order.js'; export const records = [connect, hint, most];",
-  'src/config.ts': "import { LIMIT } from './payments/limits.js'; export const config = LIMIT;",
+    "import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { most } from '../payments/words/order.js'; export const records = [connect, hint, most];",
+  'src/config.ts': "import { LIMIT } from './payments/words/limits.js'; export const config = LIMIT;",
   'src/logger.ts': "import { z } from 'zod'; export const logger = z;",
   'src/process.ts': "import { config } from './config.js'; export const runProcess = config;",
   'src/api/app.ts':
-    "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { records } from '../records/records.js'; export const app = [logger, config, derive, wire, connect, hint, records];",
+    "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/words/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { records } from '../records/records.js'; export const app = [logger, config, derive, wire, connect, hint, records];",
   'src/server.ts':
     "import { app } from './api/app.js'; import { runProcess } from './process.js'; void [app, runProcess];",
   'src/statements/steps.ts':
-    "import { records } from '../records/records.js'; import { client } from '../provider/client.js'; import { hint } from '../workflows/messages.js'; import { reopen } from '../api/payments/reopen-payment.js'; export const steps = [records, client, hint, reopen];",
+    "import { records } from '../records/records.js'; import { client } from '../provider/client.js'; import { hint } from '../workflows/messages.js'; import { reopen } from '../engine/reopen-payment.js'; import { compare } from '../reconciliation/statement.js'; export const steps = [records, client, hint, reopen, compare];",
   'src/engine/reopen-payment.ts':
-    "import { hint } from '../../workflows/messages.js'; export const reopen = hint;",
+    "import { hint } from '../workflows/messages.js'; export const reopen = hint;",
   'src/worker.ts':
     "import { activities } from './activities/activities.js'; import { steps } from './statements/steps.js'; void [activities, steps];",
   'sandbox/ledger.ts': "import { wire } from '../src/provider/schemas.js'; export const ledger = wire;",
   'src/desk/app.ts':
-    "import { logger } from '../logger.js'; import { most } from '../payments/order.js'; export const desk = [logger, most];",
+    "import { logger } from '../logger.js'; import { most } from '../payments/words/order.js'; export const desk = [logger, most];",
   'src/desk.ts':
     "import { desk } from './desk/app.js'; import { runProcess } from './process.js'; void [desk, runProcess];",
   'sandbox/settings.ts': "import { z } from 'zod'; export const settings = z;",
@@ -101,7 +103,8 @@ const sound: Tree = {
   'stack/demo.ts': "import { start } from './temporal.js'; export const demo = start;",
   'lab/chaos.ts':
     "import { start } from '../stack/temporal.js'; import { ledger } from '../sandbox/ledger.js'; import { app } from '../src/api/app.js'; void [start, ledger, app];",
-  'lab/explore/search.ts': "import { most } from '../../src/payments/order.js'; export const search = most;",
+  'lab/explore/search.ts':
+    "import { most } from '../../src/payments/words/order.js'; export const search = most;",
   'lab/explore.ts': "import { search } from './explore/search.js'; void search;",
   'bench/run.ts':
     "import { start } from '../stack/temporal.js'; import { wire } from '../src/provider/schemas.js'; export const run = [start, wire];",
@@ -168,6 +171,12 @@ const wrongImports: readonly WrongImport[] = [
   { rule: 'activities-only-call', from: 'src/activities/b.ts', to: 'src/config.ts' },
   { rule: 'provider-knows-the-domain-alone', from: 'src/provider/a.ts', to: 'src/activities/activities.ts' },
   { rule: 'provider-knows-the-domain-alone', from: 'src/provider/b.ts', to: 'src/logger.ts' },
+  { rule: 'reconciliation-is-pure', from: 'src/reconciliation/a.ts', to: 'src/provider/client.ts' },
+  {
+    rule: 'engine-is-the-door-to-payments',
+    from: 'src/engine/a.ts',
+    to: 'src/api/app.ts',
+  },
   { rule: 'api-is-a-front-door', from: 'src/api/a.ts', to: 'src/activities/activities.ts' },
   { rule: 'workflows-are-known-by-their-messages', from: 'src/api/b.ts', to: 'src/workflows/index.ts' },
   { rule: 'workflows-are-known-by-their-messages', from: 'src/records/a.ts', to: 'src/workflows/index.ts' },
@@ -228,7 +237,7 @@ const wrongImports: readonly WrongImport[] = [
     rule: 'examples-are-a-merchants',
     from: 'examples/shop/a.ts',
     to: 'src/payments/words/order.ts',
-    text: "import type { Order } from '../../src/payments/order.js';",
+    text: "import type { Order } from '../../src/payments/words/order.js';",
   },
   { rule: 'examples-are-a-merchants', from: 'examples/shop/b.ts', to: 'client/transport.ts' },
   { rule: 'examples-are-a-merchants', from: 'examples/shop/c.ts', to: 'stack/temporal.ts' },
